@@ -1,0 +1,77 @@
+package io.pushplanet.common.access;
+
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.util.Arrays;
+import java.util.Base64;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/// The one secret of an installation, 32 random bytes kept outside the database. Keys for separate purposes are derived
+/// from it with HMAC-SHA256 over the purpose's name (NIST SP 800-108, one block). Thread-safe.
+public final class MasterKey {
+  private static final int BYTES = 32;
+
+  private final byte[] key;
+
+  private MasterKey(byte[] key) {
+    this.key = key;
+  }
+
+  /// @param base64 32 bytes in base64, as made by [#generate]
+  /// @throws IllegalArgumentException when it is anything else
+  public static MasterKey parse(String base64) {
+    byte[] bytes;
+    try {
+      bytes = Base64.getDecoder().decode(base64.strip());
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "pushplanet.master-key is not base64; make one with: openssl rand -base64 32", e);
+    }
+    if (bytes.length != BYTES) {
+      throw new IllegalArgumentException(
+          "pushplanet.master-key has "
+              + bytes.length
+              + " bytes instead of 32; make one with: openssl rand -base64 32");
+    }
+    return new MasterKey(bytes);
+  }
+
+  /// A new key in base64.
+  public static String generate(SecureRandom random) {
+    byte[] bytes = new byte[BYTES];
+    random.nextBytes(bytes);
+    return Base64.getEncoder().encodeToString(bytes);
+  }
+
+  /// A 32-byte key for one purpose.
+  public byte[] derive(String purpose) {
+    return hmac(key, purpose.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /// HMAC-SHA256 of `data` under the key of `purpose`.
+  public byte[] sign(String purpose, byte[] data) {
+    byte[] derived = derive(purpose);
+    try {
+      return hmac(derived, data);
+    } finally {
+      Arrays.fill(derived, (byte) 0);
+    }
+  }
+
+  private static byte[] hmac(byte[] key, byte[] data) {
+    try {
+      Mac mac = Mac.getInstance("HmacSHA256");
+      mac.init(new SecretKeySpec(key, "HmacSHA256"));
+      return mac.doFinal(data);
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("this JDK lacks HmacSHA256", e);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "MasterKey[***]";
+  }
+}

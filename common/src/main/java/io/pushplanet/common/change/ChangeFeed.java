@@ -1,0 +1,143 @@
+package io.pushplanet.common.change;
+
+import io.pushplanet.common.message.AppId;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.SequencedSet;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Tells this process of changes of apps, keys and credentials that any process has committed, within [#PERIOD] and the
+/// database's answer. A change is written by [#record] in the transaction that makes it, so that none can be missed.
+///
+/// Ids are given out before they are committed; so each reading looks [#OVERLAP] ids back and skips what it told already.
+/// When the database was away for long, listeners are told of everything since. Thread-safe.
+public final class ChangeFeed implements AutoCloseable {
+  /// How often the table is read: one short SELECT by primary key.
+  public static final Duration PERIOD = Duration.ofMillis(300);
+
+  private static final Logger LOG = LoggerFactory.getLogger(ChangeFeed.class);
+  private static final int OVERLAP = 200;
+  private static final int MOST_ROWS = 10_000;
+
+  private final DataSource database;
+  private final Consumer<Change> listener;
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private final SequencedSet<Long> told = new LinkedHashSet<>();
+  private long last;
+  private boolean failing;
+
+  private ChangeFeed(DataSource database, Consumer<Change> listener) {
+    this.database = database;
+    this.listener = listener;
+  }
+
+  /// Starts to tell `listener`, from its own thread, of changes committed from now on. Load caches after this call.
+  ///
+  /// @throws SQLException when the database cannot be read
+  public static ChangeFeed follow(DataSource database, Consumer<Change> listener)
+      throws SQLException {
+    ChangeFeed feed = new ChangeFeed(database, listener);
+    feed.last = feed.newest();
+    for (Change earlier : feed.after(feed.last - OVERLAP)) {
+      feed.told.add(earlier.id());
+    }
+    Thread.ofVirtual().name("change-feed").start(feed::run);
+    return feed;
+  }
+
+  /// Writes a change. Call it in the transaction of `connection` that makes the change.
+  public static void record(
+      Connection connection, Clock clock, Change.Kind kind, AppId app, String subject)
+      throws SQLException {
+    try (PreparedStatement insert =
+        connection.prepareStatement(
+            "INSERT INTO changes (kind, app_id, subject, at) VALUES (?, ?, ?, ?)")) {
+      insert.setString(1, kind.name().toLowerCase(Locale.ROOT));
+      insert.setString(2, app.value());
+      insert.setString(3, subject);
+      insert.setTimestamp(4, Timestamp.from(clock.instant()));
+      insert.executeUpdate();
+    }
+  }
+
+  @Override
+  public void close() {
+    closed.countDown();
+  }
+
+  private void run() {
+    try {
+      while (!closed.await(PERIOD.toMillis(), TimeUnit.MILLISECONDS)) {
+        readOnce();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void readOnce() {
+    try {
+      for (Change change : after(last - OVERLAP)) {
+        if (told.add(change.id())) {
+          last = Math.max(last, change.id());
+          listener.accept(change);
+        }
+      }
+      while (told.size() > 2 * OVERLAP) {
+        told.removeFirst();
+      }
+      failing = false;
+    } catch (SQLException | RuntimeException e) {
+      if (!failing) {
+        LOG.warn("event=change_feed_failed reason=\"{}\"", e.toString());
+      }
+      failing = true;
+    }
+  }
+
+  private long newest() throws SQLException {
+    try (Connection connection = database.getConnection();
+        PreparedStatement select =
+            connection.prepareStatement("SELECT COALESCE(MAX(id), 0) FROM changes");
+        ResultSet row = select.executeQuery()) {
+      row.next();
+      return row.getLong(1);
+    }
+  }
+
+  private List<Change> after(long id) throws SQLException {
+    try (Connection connection = database.getConnection();
+        PreparedStatement select =
+            connection.prepareStatement(
+                "SELECT id, kind, app_id, subject FROM changes WHERE id > ? ORDER BY id LIMIT "
+                    + MOST_ROWS)) {
+      select.setLong(1, id);
+      List<Change> changes = new ArrayList<>();
+      try (ResultSet row = select.executeQuery()) {
+        while (row.next()) {
+          changes.add(
+              new Change(
+                  row.getLong(1),
+                  Change.Kind.valueOf(row.getString(2).toUpperCase(Locale.ROOT)),
+                  new AppId(row.getString(3)),
+                  row.getString(4)));
+        }
+      }
+      return changes;
+    }
+  }
+}

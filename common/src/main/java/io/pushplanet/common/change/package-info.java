@@ -1,0 +1,5 @@
+/// Changes that every process must hear of, read from the database in order.
+@NullMarked
+package io.pushplanet.common.change;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,21 @@
+package io.pushplanet.common.delivery;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import java.util.Locale;
+
+/// A way to a device.
+public enum Channel {
+  @JsonProperty("mqtt")
+  MQTT,
+  @JsonProperty("apns")
+  APNS,
+  @JsonProperty("fcm")
+  FCM,
+  @JsonProperty("webpush")
+  WEBPUSH;
+
+  /// As it is written in tables, queues and the API: `mqtt`.
+  public String word() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

@@ -1,0 +1,90 @@
+package io.pushplanet.common.delivery;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonSubTypes;
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.target.Audience;
+import java.time.Instant;
+import java.util.List;
+
+/// What happened to messages, told on `push.events` and written by the statistics role. Every event may arrive twice and
+/// in any order: the writer makes that harmless.
+@JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "event")
+@JsonSubTypes({
+  @JsonSubTypes.Type(value = DeliveryEvent.Accepted.class, name = "accepted"),
+  @JsonSubTypes.Type(value = DeliveryEvent.Expanded.class, name = "expanded"),
+  @JsonSubTypes.Type(value = DeliveryEvent.Attempted.class, name = "attempted"),
+  @JsonSubTypes.Type(value = DeliveryEvent.Ended.class, name = "ended"),
+  @JsonSubTypes.Type(value = DeliveryEvent.Receipt.class, name = "receipt"),
+  @JsonSubTypes.Type(value = DeliveryEvent.Uplink.class, name = "uplink")
+})
+public sealed interface DeliveryEvent {
+  AppId app();
+
+  Instant at();
+
+  /// A message was accepted. `recipients` are those resolved at once; `expanded` is false when the fan-out role finds more.
+  record Accepted(
+      AppId app,
+      Instant at,
+      MessageId message,
+      Instant expiresAt,
+      Audience audience,
+      Content content,
+      DeliveryOptions delivery,
+      List<DeviceId> recipients,
+      boolean expanded)
+      implements DeliveryEvent {
+    public Accepted {
+      recipients = List.copyOf(recipients);
+    }
+  }
+
+  /// The fan-out role found recipients. `last` tells that there are no more.
+  record Expanded(AppId app, Instant at, MessageId message, List<DeviceId> recipients, boolean last)
+      implements DeliveryEvent {
+    public Expanded {
+      recipients = List.copyOf(recipients);
+    }
+  }
+
+  /// A try that did not end the delivery: it stays queued.
+  record Attempted(AppId app, Instant at, MessageId message, DeviceId device, Attempt attempt)
+      implements DeliveryEvent {}
+
+  /// The delivery reached a final state. Two `delivered` with unlike attempts count as a duplicate.
+  record Ended(
+      AppId app,
+      Instant at,
+      MessageId message,
+      DeviceId device,
+      DeliveryState state,
+      Attempt attempt)
+      implements DeliveryEvent {
+    public Ended {
+      if (state == DeliveryState.QUEUED) {
+        throw new IllegalArgumentException("queued is not an end");
+      }
+    }
+  }
+
+  /// What the device said later of a message.
+  record Receipt(AppId app, Instant at, MessageId message, DeviceId device, Kind kind)
+      implements DeliveryEvent {
+    public enum Kind {
+      @JsonProperty("displayed")
+      DISPLAYED,
+      @JsonProperty("opened")
+      OPENED
+    }
+  }
+
+  /// What a device published for its app's backend. `id` (a UUID) makes a repeat recognisable; at most 4 KB.
+  record Uplink(AppId app, Instant at, DeviceId device, String id, byte[] payload)
+      implements DeliveryEvent {}
+}

@@ -1,0 +1,17 @@
+package io.pushplanet.common.message;
+
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// What the device shows and what its app gets. At least one of the three is given.
+///
+/// @param data strings only, because FCM's data message takes nothing else
+///     (https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages#Message.FIELDS.data)
+public record Content(@Nullable String title, @Nullable String body, Map<String, String> data) {
+  public Content {
+    data = data == null ? Map.of() : Map.copyOf(data);
+    if (title == null && body == null && data.isEmpty()) {
+      throw new IllegalArgumentException("content needs a title, a body or data");
+    }
+  }
+}

@@ -1,0 +1,14 @@
+package io.pushplanet.common.message;
+
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/// What the caller wants set in a vendor's own form, merged over what we make of the content.
+///
+/// @param apns merged into `aps`
+/// @param fcm merged into FCM's `message`
+/// @param webpush reserved for the Web Push channel
+public record Overrides(
+    @Nullable ObjectNode apns, @Nullable ObjectNode fcm, @Nullable ObjectNode webpush) {
+  public static final Overrides NONE = new Overrides(null, null, null);
+}

@@ -1,0 +1,88 @@
+package io.pushplanet.common.message;
+
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.target.Recipient;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// One message on its way to some of its recipients: what a lane carries.
+///
+/// @param recipients 1 to [#MOST_RECIPIENTS]
+/// @param attempt how often a provider was tried before, 0 at first
+/// @param tried channels that were given up for these recipients, so that a fallback does not return to them
+/// @param traceparent W3C trace context of the accepting request
+public record Push(
+    MessageId id,
+    AppId app,
+    Content content,
+    DeliveryOptions delivery,
+    Overrides overrides,
+    Instant acceptedAt,
+    Instant expiresAt,
+    List<Recipient> recipients,
+    int attempt,
+    List<Channel> tried,
+    @Nullable String traceparent) {
+  /// A fan-out chunk and the longest list of devices in one lane message.
+  public static final int MOST_RECIPIENTS = 500;
+
+  public Push {
+    recipients = List.copyOf(recipients);
+    tried = tried == null ? List.of() : List.copyOf(tried);
+    overrides = overrides == null ? Overrides.NONE : overrides;
+  }
+
+  public boolean expiredAt(Instant now) {
+    return !now.isBefore(expiresAt);
+  }
+
+  public Push to(List<Recipient> others) {
+    return new Push(
+        id,
+        app,
+        content,
+        delivery,
+        overrides,
+        acceptedAt,
+        expiresAt,
+        others,
+        attempt,
+        tried,
+        traceparent);
+  }
+
+  public Push again() {
+    return new Push(
+        id,
+        app,
+        content,
+        delivery,
+        overrides,
+        acceptedAt,
+        expiresAt,
+        recipients,
+        attempt + 1,
+        tried,
+        traceparent);
+  }
+
+  /// The same message after a channel was given up: attempts count anew.
+  public Push without(Channel channel) {
+    List<Channel> more = new ArrayList<>(tried);
+    more.add(channel);
+    return new Push(
+        id,
+        app,
+        content,
+        delivery,
+        overrides,
+        acceptedAt,
+        expiresAt,
+        recipients,
+        0,
+        more,
+        traceparent);
+  }
+}

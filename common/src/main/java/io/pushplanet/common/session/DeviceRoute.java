@@ -1,0 +1,20 @@
+package io.pushplanet.common.session;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.device.Platform;
+import io.pushplanet.common.message.target.ApnsToken;
+import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.message.target.Recipient;
+import org.jspecify.annotations.Nullable;
+
+/// The ways to a device, as the send path needs them: a copy of its rows in MySQL.
+public record DeviceRoute(
+    DeviceId device,
+    Platform platform,
+    boolean mqtt,
+    @Nullable ApnsToken apns,
+    @Nullable FcmToken fcm) {
+  public Recipient recipient() {
+    return new Recipient(device, mqtt, apns, fcm);
+  }
+}

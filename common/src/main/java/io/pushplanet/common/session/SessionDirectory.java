@@ -1,0 +1,185 @@
+package io.pushplanet.common.session;
+
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.ScanArgs;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.SetArgs;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.pushplanet.common.wire.WireForm;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/// Which node holds which device, in Redis. It can be lost at any time: nodes announce their sessions again.
+///
+/// Epochs rise for ever, also over a loss of Redis, because a new epoch is never lower than the clock's milliseconds.
+/// Every call has a deadline ([#DEADLINE]) and throws [DirectoryUnavailable] past it. Thread-safe; calls block.
+public final class SessionDirectory {
+  /// The longest a call waits for Redis.
+  public static final Duration DEADLINE = Duration.ofSeconds(2);
+
+  /// How long a node counts as alive after its last heartbeat.
+  public static final Duration LEASE = Duration.ofSeconds(15);
+
+  private static final String SESSION = "session:";
+  private static final String NODE = "node:";
+
+  /// KEYS[1] session; ARGV node, now in ms. Takes the device over and returns the new epoch.
+  private static final String CLAIM =
+      """
+      local held = redis.call('GET', KEYS[1])
+      local epoch = tonumber(ARGV[2])
+      if held then
+        local before = tonumber(string.match(held, '^(%d+)|'))
+        if before and before >= epoch then epoch = before + 1 end
+      end
+      redis.call('SET', KEYS[1], string.format('%.0f', epoch) .. '|' .. ARGV[1])
+      return string.format('%.0f', epoch)
+      """;
+
+  /// KEYS[1] session; ARGV node, epoch. Announces a session that is already owned; returns what stands there afterwards.
+  private static final String ANNOUNCE =
+      """
+      local held = redis.call('GET', KEYS[1])
+      if held then
+        local before = tonumber(string.match(held, '^(%d+)|'))
+        if before and before >= tonumber(ARGV[2]) then return held end
+      end
+      redis.call('SET', KEYS[1], ARGV[2] .. '|' .. ARGV[1])
+      return ARGV[2] .. '|' .. ARGV[1]
+      """;
+
+  /// KEYS[1] session; ARGV node, epoch. Forgets the session if it is still this one.
+  private static final String RELEASE =
+      """
+      if redis.call('GET', KEYS[1]) == ARGV[2] .. '|' .. ARGV[1] then return redis.call('DEL', KEYS[1]) end
+      return 0
+      """;
+
+  private final RedisAsyncCommands<String, String> redis;
+  private final Clock clock;
+
+  public SessionDirectory(StatefulRedisConnection<String, String> connection, Clock clock) {
+    this.redis = connection.async();
+    this.clock = clock;
+  }
+
+  /// The device connected here: takes it over from whoever had it.
+  ///
+  /// @return the epoch under which this node owns it
+  public long claim(DeviceKey device, NodeId node) {
+    String epoch =
+        await(
+            redis.eval(
+                CLAIM,
+                ScriptOutputType.VALUE,
+                keys(device),
+                node.value(),
+                Long.toString(clock.millis())));
+    return Long.parseLong(epoch);
+  }
+
+  /// Tells the directory again of sessions held here (after Redis was away or lost, and from time to time).
+  ///
+  /// @return the owner of each as the directory now has it: a higher epoch means that this node has lost the device
+  public Map<DeviceKey, SessionOwner> announce(Map<DeviceKey, Long> epochs, NodeId node) {
+    Map<DeviceKey, RedisFuture<String>> answers = new HashMap<>();
+    epochs.forEach((device, epoch) ->
+        answers.put(
+            device,
+            redis.eval(
+                ANNOUNCE,
+                ScriptOutputType.VALUE,
+                keys(device),
+                node.value(),
+                Long.toString(epoch))));
+    Map<DeviceKey, SessionOwner> owners = new HashMap<>();
+    answers.forEach(
+        (device, answer) -> parse(await(answer)).ifPresent(owner -> owners.put(device, owner)));
+    return owners;
+  }
+
+  /// The device left; nothing happens when another session has taken over since.
+  public void release(DeviceKey device, NodeId node, long epoch) {
+    RedisFuture<Long> released =
+        redis.eval(
+            RELEASE, ScriptOutputType.INTEGER, keys(device), node.value(), Long.toString(epoch));
+    await(released);
+  }
+
+  public Optional<SessionOwner> owner(DeviceKey device) {
+    return Optional.ofNullable(owners(List.of(device)).get(device));
+  }
+
+  /// Who holds these devices, in one round trip. Devices without a session are absent.
+  public Map<DeviceKey, SessionOwner> owners(Collection<DeviceKey> devices) {
+    if (devices.isEmpty()) {
+      return Map.of();
+    }
+    List<DeviceKey> order = List.copyOf(devices);
+    String[] names = order.stream().map(device -> SESSION + device.text()).toArray(String[]::new);
+    Map<DeviceKey, SessionOwner> owners = HashMap.newHashMap(order.size());
+    var values = await(redis.mget(names));
+    for (int i = 0; i < order.size(); i++) {
+      DeviceKey device = order.get(i);
+      if (values.get(i).hasValue()) {
+        parse(values.get(i).getValue()).ifPresent(owner -> owners.put(device, owner));
+      }
+    }
+    return owners;
+  }
+
+  /// A node is alive for another [#LEASE].
+  public void heartbeat(NodeLease lease) {
+    String text = new String(WireForm.write(lease), StandardCharsets.UTF_8);
+    await(redis.set(NODE + lease.node().value(), text, SetArgs.Builder.px(LEASE)));
+  }
+
+  public void leave(NodeId node) {
+    await(redis.del(NODE + node.value()));
+  }
+
+  /// Every node whose lease runs.
+  public List<NodeLease> nodes() {
+    List<String> names = new ArrayList<>();
+    var cursor = await(redis.scan(ScanArgs.Builder.matches(NODE + "*").limit(1_000)));
+    names.addAll(cursor.getKeys());
+    while (!cursor.isFinished()) {
+      cursor = await(redis.scan(cursor, ScanArgs.Builder.matches(NODE + "*").limit(1_000)));
+      names.addAll(cursor.getKeys());
+    }
+    if (names.isEmpty()) {
+      return List.of();
+    }
+    return await(redis.mget(names.stream().distinct().toArray(String[]::new))).stream()
+        .filter(value -> value.hasValue())
+        .map(value ->
+            WireForm.read(value.getValue().getBytes(StandardCharsets.UTF_8), NodeLease.class))
+        .toList();
+  }
+
+  private static String[] keys(DeviceKey device) {
+    return new String[] {SESSION + device.text()};
+  }
+
+  private static Optional<SessionOwner> parse(String held) {
+    int bar = held.indexOf('|');
+    if (bar <= 0) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new SessionOwner(
+            new NodeId(held.substring(bar + 1)), Long.parseLong(held.substring(0, bar))));
+  }
+
+  private static <T> T await(RedisFuture<T> answer) {
+    return Redis.await(answer, DEADLINE);
+  }
+}

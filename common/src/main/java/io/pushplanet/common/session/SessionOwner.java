@@ -1,0 +1,4 @@
+package io.pushplanet.common.session;
+
+/// The node that holds a device's session. Whoever holds a lower epoch no longer owns the device.
+public record SessionOwner(NodeId node, long epoch) {}

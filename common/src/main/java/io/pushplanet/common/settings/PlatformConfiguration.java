@@ -1,0 +1,112 @@
+package io.pushplanet.common.settings;
+
+import com.rabbitmq.client.ConnectionFactory;
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.TimeoutOptions;
+import io.pushplanet.common.access.CredentialVault;
+import io.pushplanet.common.access.MasterKey;
+import io.pushplanet.common.access.Secret;
+import java.net.URISyntaxException;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationPropertiesBinding;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.convert.converter.Converter;
+
+/// The beans every process has: clock, randomness, master key and the clients of MySQL, Redis and RabbitMQ. None of them
+/// needs its server at start, so that processes start in any order.
+@Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties(PlatformSettings.class)
+public class PlatformConfiguration {
+  @Bean
+  Clock clock() {
+    return Clock.systemUTC();
+  }
+
+  @Bean
+  SecureRandom secureRandom() {
+    return new SecureRandom();
+  }
+
+  @Bean
+  MasterKey masterKey(PlatformSettings settings) {
+    return MasterKey.parse(settings.masterKey().reveal());
+  }
+
+  @Bean
+  CredentialVault credentialVault(MasterKey masterKey, SecureRandom random) {
+    return new CredentialVault(masterKey, random);
+  }
+
+  @Bean
+  HikariDataSource dataSource(PlatformSettings settings) {
+    PlatformSettings.Mysql mysql = settings.mysql();
+    HikariConfig config = new HikariConfig();
+    config.setPoolName("mysql");
+    config.setJdbcUrl(mysql.url());
+    config.setUsername(mysql.user());
+    config.setPassword(mysql.password().reveal());
+    config.setMaximumPoolSize(mysql.poolSize());
+    config.setConnectionTimeout(Duration.ofSeconds(3).toMillis());
+    config.setValidationTimeout(Duration.ofSeconds(2).toMillis());
+    config.setInitializationFailTimeout(-1);
+    config.addDataSourceProperty("rewriteBatchedStatements", "true");
+    config.addDataSourceProperty("connectionTimeZone", "UTC");
+    config.addDataSourceProperty("forceConnectionTimeZoneToSession", "true");
+    config.addDataSourceProperty("connectTimeout", "3000");
+    config.addDataSourceProperty("socketTimeout", "30000");
+    return new HikariDataSource(config);
+  }
+
+  /// Commands fail at once while Redis is away, rather than pile up.
+  @Bean(destroyMethod = "shutdown")
+  RedisClient redisClient(PlatformSettings settings) {
+    RedisClient client = RedisClient.create(RedisURI.create(settings.redis().uri().reveal()));
+    client.setOptions(
+        ClientOptions.builder()
+            .autoReconnect(true)
+            .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+            .timeoutOptions(TimeoutOptions.enabled(Duration.ofSeconds(2)))
+            .build());
+    return client;
+  }
+
+  /// For publishers and consumers that reconnect by themselves: the library's own recovery is off.
+  @Bean
+  ConnectionFactory amqpConnectionFactory(PlatformSettings settings) {
+    ConnectionFactory factory = new ConnectionFactory();
+    try {
+      factory.setUri(settings.amqp().uri().reveal());
+    } catch (URISyntaxException | GeneralSecurityException e) {
+      throw new IllegalArgumentException(
+          "pushplanet.amqp.uri is not an AMQP URI such as amqp://user:password@host:5672/%2f", e);
+    }
+    factory.setAutomaticRecoveryEnabled(false);
+    factory.setTopologyRecoveryEnabled(false);
+    factory.setConnectionTimeout(3_000);
+    factory.setHandshakeTimeout(5_000);
+    factory.setRequestedHeartbeat(10);
+    return factory;
+  }
+
+  @Bean
+  @ConfigurationPropertiesBinding
+  static Converter<String, Secret> secretConverter() {
+    return new SecretConverter();
+  }
+
+  private static final class SecretConverter implements Converter<String, Secret> {
+    @Override
+    public Secret convert(String text) {
+      return new Secret(text);
+    }
+  }
+}

@@ -1,0 +1,5 @@
+/// Settings that every process shares.
+@NullMarked
+package io.pushplanet.common.settings;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,401 @@
+package io.pushplanet.common.wire;
+
+import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.ConfirmListener;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.MessageProperties;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Queue;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Publishes items to queues with publisher confirms. Neighbours travel together: items for one queue that come within the
+/// linger share one AMQP message and one confirm. An item is done only when the broker has confirmed the message it was in.
+///
+/// One connection, one channel, one sending thread; reconnects by itself with growing, jittered pauses. While the broker is
+/// away every item fails at once with [BrokerUnavailable], so that callers can answer 503 rather than wait.
+/// Bounded by [Settings]: items waiting, batches unconfirmed. Thread-safe.
+public final class LanePublisher implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(LanePublisher.class);
+  private static final AMQP.BasicProperties PERSISTENT =
+      MessageProperties.MINIMAL_PERSISTENT_BASIC.builder().contentType("application/json").build();
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
+  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
+
+  private final ConnectionFactory connections;
+  private final String name;
+  private final Settings settings;
+  private final BlockingQueue<Item> waiting;
+  private final Semaphore unconfirmed;
+  private final AtomicReference<@Nullable Link> link = new AtomicReference<>();
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private final Thread sender;
+  private final Counter confirmedItems;
+  private final Counter failedItems;
+  private final DistributionSummary batchSizes;
+
+  /// @param linger how long the first item of a batch waits for neighbours
+  /// @param mostItems per AMQP message
+  /// @param mostBytes per AMQP message; a longer item travels alone
+  /// @param mostWaiting items not yet sent; past it an item fails at once
+  /// @param mostUnconfirmed AMQP messages without confirm
+  /// @param confirmWithin how long a blocking caller waits for a confirm
+  public record Settings(
+      Duration linger,
+      int mostItems,
+      int mostBytes,
+      int mostWaiting,
+      int mostUnconfirmed,
+      Duration confirmWithin) {
+    public static final Settings DEFAULT =
+        new Settings(Duration.ofMillis(1), 64, 256 * 1024, 20_000, 1_000, Duration.ofSeconds(10));
+  }
+
+  /// Told once per item, from the connection's thread: must not block.
+  public interface Confirmation {
+    void confirmed();
+
+    void failed(BrokerUnavailable why);
+  }
+
+  private record Item(String queue, byte[] body, Confirmation confirmation) {}
+
+  /// One live connection. Sequence numbers are its channel's, so they never mix with an older one's.
+  private record Link(
+      Connection connection, Channel channel, NavigableMap<Long, List<Item>> unconfirmed) {}
+
+  /// @param name of the connection as RabbitMQ's management shows it
+  public LanePublisher(
+      ConnectionFactory connections, String name, Settings settings, MeterRegistry meters) {
+    this.connections = connections;
+    this.name = name;
+    this.settings = settings;
+    this.waiting = new ArrayBlockingQueue<>(settings.mostWaiting());
+    this.unconfirmed = new Semaphore(settings.mostUnconfirmed());
+    this.confirmedItems =
+        meters.counter("pushplanet.lane.items", "publisher", name, "result", "confirmed");
+    this.failedItems =
+        meters.counter("pushplanet.lane.items", "publisher", name, "result", "failed");
+    this.batchSizes =
+        DistributionSummary.builder("pushplanet.lane.batch")
+            .tag("publisher", name)
+            .register(meters);
+    Gauge.builder("pushplanet.lane.waiting", waiting, Queue::size)
+        .tag("publisher", name)
+        .register(meters);
+    Gauge.builder(
+            "pushplanet.lane.unconfirmed",
+            unconfirmed,
+            free -> settings.mostUnconfirmed() - free.availablePermits())
+        .tag("publisher", name)
+        .register(meters);
+    Gauge.builder("pushplanet.lane.connected", link, held -> held.get() == null ? 0 : 1)
+        .tag("publisher", name)
+        .register(meters);
+    this.sender = Thread.ofPlatform().name("lane-" + name).daemon(true).start(this::run);
+  }
+
+  /// Whether the broker can be reached just now.
+  public boolean connected() {
+    return link.get() != null;
+  }
+
+  /// Hands an item over and returns at once; `confirmation` hears of it exactly once.
+  public void publish(String queue, byte[] item, Confirmation confirmation) {
+    if (link.get() == null) {
+      failedItems.increment();
+      confirmation.failed(new BrokerUnavailable("the message broker is away", null));
+      return;
+    }
+    if (!waiting.offer(new Item(queue, item, confirmation))) {
+      failedItems.increment();
+      confirmation.failed(
+          new BrokerUnavailable(
+              "the lane is full: " + settings.mostWaiting() + " items wait", null));
+    }
+  }
+
+  /// Hands items over and waits until the broker has confirmed them all.
+  ///
+  /// @throws BrokerUnavailable when one of them failed or was not confirmed in time; any of them may still arrive
+  public void publishAndWait(String queue, List<byte[]> items) {
+    CountDownLatch open = new CountDownLatch(items.size());
+    AtomicReference<@Nullable BrokerUnavailable> failure = new AtomicReference<>();
+    Confirmation each =
+        new Confirmation() {
+          @Override
+          public void confirmed() {
+            open.countDown();
+          }
+
+          @Override
+          public void failed(BrokerUnavailable why) {
+            failure.set(why);
+            open.countDown();
+          }
+        };
+    items.forEach(item -> publish(queue, item, each));
+    try {
+      if (!open.await(settings.confirmWithin().toMillis(), TimeUnit.MILLISECONDS)) {
+        throw new BrokerUnavailable(
+            "the broker did not confirm within " + settings.confirmWithin(), null);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new BrokerUnavailable("interrupted while waiting for the broker", e);
+    }
+    BrokerUnavailable why = failure.get();
+    if (why != null) {
+      throw new BrokerUnavailable(
+          why.getMessage() == null ? "not confirmed" : why.getMessage(), why);
+    }
+  }
+
+  @Override
+  public void close() {
+    closed.countDown();
+    sender.interrupt();
+    try {
+      sender.join(Duration.ofSeconds(5));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void run() {
+    Duration pause = FIRST_PAUSE;
+    while (closed.getCount() > 0) {
+      Link live = link.get();
+      try {
+        if (live == null) {
+          link.set(connect());
+          pause = FIRST_PAUSE;
+          continue;
+        }
+        sendOneRound(live);
+      } catch (InterruptedException e) {
+        break;
+      } catch (IOException | TimeoutException | RuntimeException e) {
+        if (live == null) {
+          LOG.warn("event=lane_connect_failed publisher={} reason=\"{}\"", name, e.toString());
+        }
+        drop(live, "the connection to the message broker broke: " + e.getMessage());
+        pause = sleep(pause);
+      }
+    }
+    drop(link.get(), "this process is stopping");
+    failWaiting("this process is stopping");
+  }
+
+  private Link connect() throws IOException, TimeoutException {
+    Connection connection = connections.newConnection(name);
+    try {
+      Channel channel = connection.createChannel();
+      Topology.declare(channel);
+      channel.confirmSelect();
+      Link made = new Link(connection, channel, new ConcurrentSkipListMap<>());
+      channel.addConfirmListener(
+          new ConfirmListener() {
+            @Override
+            public void handleAck(long sequence, boolean multiple) {
+              settle(made, sequence, multiple, null);
+            }
+
+            @Override
+            public void handleNack(long sequence, boolean multiple) {
+              settle(
+                  made,
+                  sequence,
+                  multiple,
+                  new BrokerUnavailable("the broker refused the message", null));
+            }
+          });
+      connection.addShutdownListener(
+          cause -> drop(made, "the connection to the message broker broke"));
+      LOG.info("event=lane_connected publisher={}", name);
+      return made;
+    } catch (IOException | RuntimeException e) {
+      connection.abort();
+      throw e;
+    }
+  }
+
+  /// Waits for an item, gathers its neighbours until the linger is over, and sends one message per queue.
+  private void sendOneRound(Link live) throws InterruptedException, IOException {
+    Item first = waiting.poll(100, TimeUnit.MILLISECONDS);
+    if (first == null) {
+      if (!live.channel().isOpen()) {
+        throw new IOException("channel closed");
+      }
+      return;
+    }
+    Map<String, Batch> batches = new HashMap<>();
+    long sendBy = System.nanoTime() + settings.linger().toNanos();
+    Queue<Batch> full = new ArrayDeque<>();
+    add(batches, full, first);
+    while (full.isEmpty()) {
+      long left = sendBy - System.nanoTime();
+      Item next = left > 0 ? waiting.poll(left, TimeUnit.NANOSECONDS) : waiting.poll();
+      if (next == null) {
+        break;
+      }
+      add(batches, full, next);
+    }
+    full.addAll(batches.values());
+    while (!full.isEmpty()) {
+      Batch batch = full.remove();
+      try {
+        send(live, batch);
+      } catch (IOException | RuntimeException | InterruptedException e) {
+        full.forEach(rest -> fail(rest.items, "the connection to the message broker broke"));
+        throw e;
+      }
+    }
+  }
+
+  private static final class Batch {
+    final String queue;
+    final List<Item> items = new ArrayList<>();
+    int bytes;
+
+    Batch(String queue) {
+      this.queue = queue;
+    }
+  }
+
+  private void add(Map<String, Batch> batches, Queue<Batch> full, Item item) {
+    Batch batch = batches.computeIfAbsent(item.queue(), Batch::new);
+    if (!batch.items.isEmpty() && batch.bytes + item.body().length > settings.mostBytes()) {
+      full.add(batch);
+      batch = new Batch(item.queue());
+      batches.put(item.queue(), batch);
+    }
+    batch.items.add(item);
+    batch.bytes += item.body().length;
+    if (batch.items.size() >= settings.mostItems()) {
+      full.add(batch);
+      batches.remove(item.queue());
+    }
+  }
+
+  private void send(Link live, Batch batch) throws IOException, InterruptedException {
+    byte[] body = WireForm.join(batch.items.stream().map(Item::body).toList());
+    boolean registered = false;
+    try {
+      if (!unconfirmed.tryAcquire(settings.confirmWithin().toMillis(), TimeUnit.MILLISECONDS)) {
+        throw new IOException("no confirm within " + settings.confirmWithin());
+      }
+      long sequence = live.channel().getNextPublishSeqNo();
+      live.unconfirmed().put(sequence, List.copyOf(batch.items));
+      registered = true;
+      batchSizes.record(batch.items.size());
+      live.channel().basicPublish("", batch.queue, PERSISTENT, body);
+    } catch (IOException | RuntimeException | InterruptedException e) {
+      if (!registered) {
+        fail(batch.items, "the connection to the message broker broke");
+      }
+      throw e;
+    }
+    if (link.get() != live) {
+      // The shutdown listener may have run before the batch was registered: nobody else would tell
+      // its items.
+      failUnconfirmed(live, "the connection to the message broker broke");
+    }
+  }
+
+  private void settle(
+      Link made, long sequence, boolean multiple, @Nullable BrokerUnavailable failure) {
+    NavigableMap<Long, List<Item>> settled =
+        multiple
+            ? made.unconfirmed().headMap(sequence, true)
+            : made.unconfirmed().subMap(sequence, true, sequence, true);
+    for (Long key : List.copyOf(settled.keySet())) {
+      List<Item> items = made.unconfirmed().remove(key);
+      if (items == null) {
+        continue;
+      }
+      unconfirmed.release();
+      if (failure != null) {
+        failedItems.increment(items.size());
+        items.forEach(item -> item.confirmation().failed(failure));
+      } else {
+        confirmedItems.increment(items.size());
+        items.forEach(item -> item.confirmation().confirmed());
+      }
+    }
+  }
+
+  /// Gives up a link: everything in it fails. Called from the sender and from the connection's thread; the second call
+  /// finds nothing.
+  private void drop(@Nullable Link dead, String why) {
+    if (dead == null) {
+      return;
+    }
+    if (link.compareAndSet(dead, null)) {
+      LOG.warn("event=lane_disconnected publisher={} reason=\"{}\"", name, why);
+      failWaiting(why);
+    }
+    dead.connection().abort(1_000);
+    failUnconfirmed(dead, why);
+  }
+
+  private void failUnconfirmed(Link dead, String why) {
+    for (Long key : List.copyOf(dead.unconfirmed().keySet())) {
+      List<Item> items = dead.unconfirmed().remove(key);
+      if (items != null) {
+        unconfirmed.release();
+        fail(items, why);
+      }
+    }
+  }
+
+  private void failWaiting(String why) {
+    List<Item> left = new ArrayList<>();
+    waiting.drainTo(left);
+    fail(left, why);
+  }
+
+  private void fail(List<Item> items, String why) {
+    if (!items.isEmpty()) {
+      failedItems.increment(items.size());
+      BrokerUnavailable failure = new BrokerUnavailable(why, null);
+      items.forEach(item -> item.confirmation().failed(failure));
+    }
+  }
+
+  private Duration sleep(Duration pause) {
+    try {
+      long millis = pause.toMillis();
+      closed.await(
+          millis / 2 + ThreadLocalRandom.current().nextLong(millis), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return pause.multipliedBy(2).compareTo(LONGEST_PAUSE) > 0
+        ? LONGEST_PAUSE
+        : pause.multipliedBy(2);
+  }
+}

@@ -1,0 +1,41 @@
+package io.pushplanet.common.wire;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
+import java.time.Instant;
+import java.util.List;
+
+/// What a gateway publishes to `gw/deliver` on a node: messages and the devices that are to get them.
+///
+/// @param frame the gateway's own number; the node's answers name it
+/// @param answerBy when the gateway stops waiting for these targets
+public record NodeFrame(
+    String frame, Instant answerBy, List<Letter> letters, List<Target> targets) {
+  /// MQTT topics of the trusted listener.
+  public static final String DELIVER_TOPIC = "gw/deliver";
+
+  public static final String DRAIN_TOPIC = "gw/drain";
+
+  /// Followed by the gateway's client id.
+  public static final String OUTCOMES_TOPIC = "gw/outcomes/";
+
+  /// The trusted listener refuses a longer one.
+  public static final int MOST_BYTES = 1 << 20;
+
+  public NodeFrame {
+    letters = List.copyOf(letters);
+    targets = List.copyOf(targets);
+  }
+
+  /// @param payload the JSON text that the device gets, byte for byte
+  public record Letter(MessageId id, Instant expiresAt, String payload) {}
+
+  /// @param letter index into the frame's letters
+  public record Target(AppId app, DeviceId device, int letter) {}
+
+  /// What a gateway publishes to `gw/drain`: devices whose inbox has something although they may be connected.
+  public record Drain(List<Device> devices) {
+    public record Device(AppId app, DeviceId device) {}
+  }
+}

@@ -1,0 +1,78 @@
+package io.pushplanet.common.wire;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import java.io.ByteArrayOutputStream;
+import java.util.List;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.cfg.DateTimeFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/// The form of everything that travels between our processes: JSON in UTF-8, snake_case, no nulls, times as RFC 3339.
+/// A field that a reader does not know is skipped, so that processes of two versions work side by side.
+///
+/// A batch is a JSON array of items that were encoded one by one: the accepting threads encode, the lane only joins.
+public final class WireForm {
+  private static final JsonMapper MAPPER =
+      JsonMapper.builder()
+          .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+          .changeDefaultPropertyInclusion(
+              value -> value.withValueInclusion(JsonInclude.Include.NON_NULL))
+          .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+          .disable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS)
+          .disable(DateTimeFeature.WRITE_DURATIONS_AS_TIMESTAMPS)
+          .build();
+
+  private WireForm() {}
+
+  /// The mapper itself, for JSON trees.
+  public static JsonMapper mapper() {
+    return MAPPER;
+  }
+
+  public static byte[] write(Object item) {
+    return MAPPER.writeValueAsBytes(item);
+  }
+
+  /// @throws MalformedWire when the bytes are not this type's form
+  public static <T> T read(byte[] bytes, Class<T> type) {
+    try {
+      return MAPPER.readValue(bytes, type);
+    } catch (JacksonException | IllegalArgumentException e) {
+      throw new MalformedWire(type.getSimpleName(), e);
+    }
+  }
+
+  /// The items of a batch, in order.
+  ///
+  /// @throws MalformedWire when the bytes are not a JSON array of this type's form
+  public static <T> List<T> readBatch(byte[] bytes, Class<T> type) {
+    try {
+      return MAPPER.readValue(
+          bytes, MAPPER.getTypeFactory().constructCollectionType(List.class, type));
+    } catch (JacksonException | IllegalArgumentException e) {
+      throw new MalformedWire("batch of " + type.getSimpleName(), e);
+    }
+  }
+
+  /// Joins encoded items to a batch.
+  public static byte[] join(List<byte[]> items) {
+    int length = 1 + items.size();
+    for (byte[] item : items) {
+      length += item.length;
+    }
+    ByteArrayOutputStream batch = new ByteArrayOutputStream(length);
+    byte separator = '[';
+    for (byte[] item : items) {
+      batch.write(separator);
+      batch.writeBytes(item);
+      separator = ',';
+    }
+    if (items.isEmpty()) {
+      batch.write('[');
+    }
+    batch.write(']');
+    return batch.toByteArray();
+  }
+}
