@@ -1,0 +1,45 @@
+package io.pushplanet.common.message.target;
+
+import com.fasterxml.jackson.annotation.JsonSubTypes;
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import io.pushplanet.common.device.DeviceId;
+import java.util.List;
+
+/// Whom a message is for, as the caller said it.
+@JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "kind")
+@JsonSubTypes({
+  @JsonSubTypes.Type(value = Audience.Devices.class, name = "devices"),
+  @JsonSubTypes.Type(value = Audience.Users.class, name = "users"),
+  @JsonSubTypes.Type(value = Audience.Topic.class, name = "topic"),
+  @JsonSubTypes.Type(value = Audience.Tag.class, name = "tag"),
+  @JsonSubTypes.Type(value = Audience.All.class, name = "all")
+})
+public sealed interface Audience {
+  /// `device` and `devices`.
+  record Devices(List<DeviceId> devices) implements Audience {
+    public static final int MOST = 1_000;
+
+    public Devices {
+      devices = List.copyOf(devices);
+      if (devices.isEmpty() || devices.size() > MOST) {
+        throw new IllegalArgumentException("devices are 1 to 1,000");
+      }
+    }
+  }
+
+  /// `user` and `users`: every device registered for them.
+  record Users(List<String> users) implements Audience {
+    public Users {
+      users = List.copyOf(users);
+    }
+  }
+
+  /// Every device subscribed to a topic; expanded by the fan-out role.
+  record Topic(String topic) implements Audience {}
+
+  /// Every device that carries a tag; expanded by the fan-out role.
+  record Tag(String tag) implements Audience {}
+
+  /// Every device of the app; expanded by the fan-out role.
+  record All() implements Audience {}
+}

@@ -1,0 +1,5 @@
+/// Whom a message is for: audiences as asked, recipients as resolved.
+@NullMarked
+package io.pushplanet.common.message.target;
+
+import org.jspecify.annotations.NullMarked;
