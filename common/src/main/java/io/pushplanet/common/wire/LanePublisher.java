@@ -83,9 +83,17 @@ public final class LanePublisher implements AutoCloseable {
 
   private record Item(String queue, byte[] body, Confirmation confirmation) {}
 
-  /// One live connection. Sequence numbers are its channel's, so they never mix with an older one's.
-  private record Link(
-      Connection connection, Channel channel, NavigableMap<Long, List<Item>> unconfirmed) {}
+  /// One live connection, known by its identity. Sequence numbers are its channel's, so they never mix with an older one's.
+  private static final class Link {
+    final Connection connection;
+    final Channel channel;
+    final NavigableMap<Long, List<Item>> unconfirmed = new ConcurrentSkipListMap<>();
+
+    Link(Connection connection, Channel channel) {
+      this.connection = connection;
+      this.channel = channel;
+    }
+  }
 
   /// @param name of the connection as RabbitMQ's management shows it
   public LanePublisher(
@@ -216,7 +224,7 @@ public final class LanePublisher implements AutoCloseable {
       Channel channel = connection.createChannel();
       Topology.declare(channel);
       channel.confirmSelect();
-      Link made = new Link(connection, channel, new ConcurrentSkipListMap<>());
+      Link made = new Link(connection, channel);
       channel.addConfirmListener(
           new ConfirmListener() {
             @Override
@@ -247,7 +255,7 @@ public final class LanePublisher implements AutoCloseable {
   private void sendOneRound(Link live) throws InterruptedException, IOException {
     Item first = waiting.poll(100, TimeUnit.MILLISECONDS);
     if (first == null) {
-      if (!live.channel().isOpen()) {
+      if (!live.channel.isOpen()) {
         throw new IOException("channel closed");
       }
       return;
@@ -308,11 +316,11 @@ public final class LanePublisher implements AutoCloseable {
       if (!unconfirmed.tryAcquire(settings.confirmWithin().toMillis(), TimeUnit.MILLISECONDS)) {
         throw new IOException("no confirm within " + settings.confirmWithin());
       }
-      long sequence = live.channel().getNextPublishSeqNo();
-      live.unconfirmed().put(sequence, List.copyOf(batch.items));
+      long sequence = live.channel.getNextPublishSeqNo();
+      live.unconfirmed.put(sequence, List.copyOf(batch.items));
       registered = true;
       batchSizes.record(batch.items.size());
-      live.channel().basicPublish("", batch.queue, PERSISTENT, body);
+      live.channel.basicPublish("", batch.queue, PERSISTENT, body);
     } catch (IOException | RuntimeException | InterruptedException e) {
       if (!registered) {
         fail(batch.items, "the connection to the message broker broke");
@@ -330,10 +338,10 @@ public final class LanePublisher implements AutoCloseable {
       Link made, long sequence, boolean multiple, @Nullable BrokerUnavailable failure) {
     NavigableMap<Long, List<Item>> settled =
         multiple
-            ? made.unconfirmed().headMap(sequence, true)
-            : made.unconfirmed().subMap(sequence, true, sequence, true);
+            ? made.unconfirmed.headMap(sequence, true)
+            : made.unconfirmed.subMap(sequence, true, sequence, true);
     for (Long key : List.copyOf(settled.keySet())) {
-      List<Item> items = made.unconfirmed().remove(key);
+      List<Item> items = made.unconfirmed.remove(key);
       if (items == null) {
         continue;
       }
@@ -358,13 +366,13 @@ public final class LanePublisher implements AutoCloseable {
       LOG.warn("event=lane_disconnected publisher={} reason=\"{}\"", name, why);
       failWaiting(why);
     }
-    dead.connection().abort(1_000);
+    dead.connection.abort(1_000);
     failUnconfirmed(dead, why);
   }
 
   private void failUnconfirmed(Link dead, String why) {
-    for (Long key : List.copyOf(dead.unconfirmed().keySet())) {
-      List<Item> items = dead.unconfirmed().remove(key);
+    for (Long key : List.copyOf(dead.unconfirmed.keySet())) {
+      List<Item> items = dead.unconfirmed.remove(key);
       if (items != null) {
         unconfirmed.release();
         fail(items, why);
