@@ -1,0 +1,57 @@
+package io.pushplanet.common.device;
+
+import static io.pushplanet.common.device.DeviceCredential.Verdict.EXPIRED;
+import static io.pushplanet.common.device.DeviceCredential.Verdict.INVALID;
+import static io.pushplanet.common.device.DeviceCredential.Verdict.VALID;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.access.MasterKey;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.testing.MutableClock;
+import java.security.SecureRandom;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class DeviceCredentialTest {
+  private static final AppId SHOP = new AppId("shop");
+  private static final DeviceId D1 = new DeviceId("d1");
+
+  private final MutableClock clock = MutableClock.started();
+  private final DeviceCredential credential =
+      new DeviceCredential(MasterKey.parse(MasterKey.generate(new SecureRandom())), clock);
+
+  @Test
+  void a_password_is_valid_for_its_device_until_it_expires() {
+    String password = credential.mint(SHOP, D1, Duration.ofDays(90));
+
+    assertThat(credential.verify(SHOP, D1, password)).isEqualTo(VALID);
+    clock.advance(Duration.ofDays(90));
+    assertThat(credential.verify(SHOP, D1, password)).isEqualTo(EXPIRED);
+  }
+
+  @Test
+  void a_password_is_worth_nothing_for_another_device_or_app() {
+    String password = credential.mint(SHOP, D1, Duration.ofDays(90));
+
+    assertThat(credential.verify(SHOP, new DeviceId("d2"), password)).isEqualTo(INVALID);
+    assertThat(credential.verify(new AppId("bank"), D1, password)).isEqualTo(INVALID);
+  }
+
+  @Test
+  void the_expiry_cannot_be_moved() {
+    String password = credential.mint(SHOP, D1, Duration.ofDays(1));
+    String[] parts = password.split("\\.");
+    String moved = parts[0] + "." + (Long.parseLong(parts[1]) + 1) + "." + parts[2];
+
+    assertThat(credential.verify(SHOP, D1, moved)).isEqualTo(INVALID);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"", ".", "v1..", "v1.99999999999999999999.x", "v2.1.x", "v1.-1.x", "v1.1.x.y"})
+  void rubbish_is_invalid(String password) {
+    assertThat(credential.verify(SHOP, D1, password)).isEqualTo(INVALID);
+  }
+}

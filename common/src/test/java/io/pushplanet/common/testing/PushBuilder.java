@@ -1,0 +1,88 @@
+package io.pushplanet.common.testing;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.MessageIds;
+import io.pushplanet.common.message.Overrides;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.ApnsToken;
+import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.message.target.Recipient;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+/// `aPush(clock).toMqtt("d1").build()`
+public final class PushBuilder {
+  private static final MessageIds IDS = new MessageIds(Clock.systemUTC(), new Random());
+
+  private final Clock clock;
+  private final List<Recipient> recipients = new ArrayList<>();
+  private AppId app = new AppId("shop");
+  private Content content = new Content("Shipped", "Order 77 is on its way", Map.of("order", "77"));
+  private DeliveryOptions delivery = DeliveryOptions.DEFAULT;
+
+  private PushBuilder(Clock clock) {
+    this.clock = clock;
+  }
+
+  public static PushBuilder aPush(Clock clock) {
+    return new PushBuilder(clock);
+  }
+
+  public PushBuilder from(String appId) {
+    this.app = new AppId(appId);
+    return this;
+  }
+
+  public PushBuilder saying(Content words) {
+    this.content = words;
+    return this;
+  }
+
+  public PushBuilder delivered(DeliveryOptions options) {
+    this.delivery = options;
+    return this;
+  }
+
+  public PushBuilder toMqtt(String device) {
+    recipients.add(new Recipient(new DeviceId(device), true, null, null));
+    return this;
+  }
+
+  public PushBuilder toApns(String device, String token) {
+    recipients.add(
+        new Recipient(
+            new DeviceId(device),
+            false,
+            new ApnsToken(token, "production", clock.instant()),
+            null));
+    return this;
+  }
+
+  public PushBuilder toFcm(String device, String token) {
+    recipients.add(
+        new Recipient(
+            new DeviceId(device), false, null, new FcmToken(token, "token", clock.instant())));
+    return this;
+  }
+
+  public Push build() {
+    return new Push(
+        IDS.next(),
+        app,
+        content,
+        delivery,
+        Overrides.NONE,
+        clock.instant(),
+        clock.instant().plus(delivery.ttl()),
+        recipients,
+        0,
+        List.of(),
+        null);
+  }
+}

@@ -1,0 +1,123 @@
+package io.pushplanet.common.wire;
+
+import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pushplanet.common.delivery.Attempt;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.common.testing.MutableClock;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class WireFormTest {
+  private static final MutableClock CLOCK = MutableClock.started();
+  private static final AppId APP = new AppId("shop");
+  private static final Push PUSH =
+      aPush(CLOCK).toMqtt("d1").toApns("d2", "ab12").toFcm("d3", "token").build();
+  private static final Attempt ATTEMPT =
+      new Attempt(
+          Channel.APNS,
+          CLOCK.instant(),
+          "rejected",
+          400,
+          "BadDeviceToken",
+          null,
+          "token forgotten");
+
+  @Test
+  void a_push_comes_back_as_it_was() {
+    byte[] batch =
+        WireForm.join(
+            List.of(WireForm.write(PUSH), WireForm.write(PUSH.again().without(Channel.MQTT))));
+
+    List<Push> read = WireForm.readBatch(batch, Push.class);
+
+    assertThat(read).containsExactly(PUSH, PUSH.again().without(Channel.MQTT));
+  }
+
+  @Test
+  void an_empty_batch_is_a_batch() {
+    assertThat(WireForm.readBatch(WireForm.join(List.of()), Push.class)).isEmpty();
+  }
+
+  static Stream<DeliveryEvent> events() {
+    DeviceId device = new DeviceId("d1");
+    Instant at = CLOCK.instant();
+    return Stream.of(
+        new DeliveryEvent.Accepted(
+            APP,
+            at,
+            PUSH.id(),
+            PUSH.expiresAt(),
+            new Audience.Devices(List.of(device)),
+            PUSH.content(),
+            PUSH.delivery(),
+            List.of(device),
+            true),
+        new DeliveryEvent.Accepted(
+            APP,
+            at,
+            PUSH.id(),
+            PUSH.expiresAt(),
+            new Audience.All(),
+            PUSH.content(),
+            PUSH.delivery(),
+            List.of(),
+            false),
+        new DeliveryEvent.Expanded(APP, at, PUSH.id(), List.of(device), true),
+        new DeliveryEvent.Attempted(APP, at, PUSH.id(), device, ATTEMPT),
+        new DeliveryEvent.Ended(APP, at, PUSH.id(), device, DeliveryState.FAILED, ATTEMPT),
+        new DeliveryEvent.Receipt(APP, at, PUSH.id(), device, DeliveryEvent.Receipt.Kind.OPENED));
+  }
+
+  @ParameterizedTest
+  @MethodSource("events")
+  void an_event_comes_back_as_it_was(DeliveryEvent event) {
+    byte[] batch = WireForm.join(List.of(WireForm.write(event)));
+
+    assertThat(WireForm.readBatch(batch, DeliveryEvent.class)).containsExactly(event);
+  }
+
+  @Test
+  void an_uplink_keeps_every_byte() {
+    byte[] payload = {0, 1, (byte) 0xff};
+    DeliveryEvent event =
+        new DeliveryEvent.Uplink(APP, CLOCK.instant(), new DeviceId("d1"), "id", payload);
+
+    DeliveryEvent read = WireForm.read(WireForm.write(event), DeliveryEvent.class);
+
+    assertThat(read)
+        .isInstanceOfSatisfying(
+            DeliveryEvent.Uplink.class, uplink -> assertThat(uplink.payload()).isEqualTo(payload));
+  }
+
+  @Test
+  void a_field_of_a_newer_version_is_skipped() {
+    String text = new String(WireForm.write(PUSH), StandardCharsets.UTF_8);
+    byte[] newer =
+        ("{\"from_the_future\":{\"a\":[1]}," + text.substring(1)).getBytes(StandardCharsets.UTF_8);
+
+    assertThat(WireForm.read(newer, Push.class)).isEqualTo(PUSH);
+  }
+
+  @Test
+  void rubbish_is_malformed_and_says_what_was_expected() {
+    byte[] rubbish = "[{\"id\":\"not an id\"}]".getBytes(StandardCharsets.UTF_8);
+
+    assertThatThrownBy(() -> WireForm.readBatch(rubbish, Push.class))
+        .isInstanceOf(MalformedWire.class)
+        .hasMessageContaining("batch of Push");
+  }
+}
