@@ -1,0 +1,115 @@
+package io.pushplanet.quickstart.process;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/// One running child with the processes it started itself. Its output goes to a file; it never outlives this JVM
+/// ({@link Leash}). Thread-safe.
+public final class ChildProcess {
+  private static final Duration KILL_DEADLINE = Duration.ofSeconds(20);
+
+  private final Command command;
+  private final Process process;
+
+  private ChildProcess(Command command, Process process) {
+    this.command = command;
+    this.process = process;
+  }
+
+  /// @throws ProcessFailed when the program cannot be started at all
+  public static ChildProcess start(Command command) {
+    try {
+      Files.createDirectories(command.directory());
+      Files.createDirectories(command.log().toAbsolutePath().getParent());
+      var builder =
+          new ProcessBuilder(OwnSession.of(command.arguments()))
+              .directory(command.directory().toFile())
+              .redirectErrorStream(true)
+              .redirectInput(ProcessBuilder.Redirect.from(new java.io.File("/dev/null")))
+              .redirectOutput(ProcessBuilder.Redirect.appendTo(command.log().toFile()));
+      builder.environment().putAll(command.environment());
+      Process process = builder.start();
+      Leash.shared().hold(process.pid());
+      return new ChildProcess(command, process);
+    } catch (IOException e) {
+      throw new ProcessFailed(command.name() + " cannot be started: " + e.getMessage(), e);
+    }
+  }
+
+  public String name() {
+    return command.name();
+  }
+
+  public long pid() {
+    return process.pid();
+  }
+
+  public Command command() {
+    return command;
+  }
+
+  public boolean isRunning() {
+    return process.isAlive();
+  }
+
+  /// @throws IllegalStateException while it runs
+  public int exitCode() {
+    if (process.isAlive()) {
+      throw new IllegalStateException(name() + " is still running");
+    }
+    return process.exitValue();
+  }
+
+  /// Also end what this child has started, should this JVM die. Call it once the child is ready.
+  public void holdDescendants() {
+    process.descendants().forEach(child -> Leash.shared().hold(child.pid()));
+  }
+
+  /// Asks it to end (SIGTERM), and kills it when it is still there after `grace`.
+  public void stop(Duration grace) {
+    process.destroy();
+    if (!waitFor(grace)) {
+      kill9();
+    }
+    release();
+  }
+
+  /// SIGKILL to it and to everything it started; returns when they are gone.
+  public void kill9() {
+    List<ProcessHandle> all =
+        Stream.concat(Stream.of(process.toHandle()), process.descendants()).toList();
+    all.forEach(ProcessHandle::destroyForcibly);
+    waitFor(KILL_DEADLINE);
+    release();
+  }
+
+  /// @return whether it ended in time
+  public boolean waitFor(Duration atMost) {
+    try {
+      return process.waitFor(atMost.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  /// The end of its log, for messages to people.
+  public String lastLogLines(int count) {
+    try {
+      List<String> lines =
+          new String(Files.readAllBytes(command.log()), StandardCharsets.UTF_8).lines().toList();
+      return String.join("\n", lines.subList(Math.max(0, lines.size() - count), lines.size()));
+    } catch (IOException e) {
+      return "(its log " + command.log() + " cannot be read: " + e.getMessage() + ")";
+    }
+  }
+
+  private void release() {
+    Leash.shared().release(process.pid());
+  }
+}

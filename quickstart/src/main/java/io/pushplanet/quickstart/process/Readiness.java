@@ -1,0 +1,55 @@
+package io.pushplanet.quickstart.process;
+
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+
+/// Waits until a child answers, and gives up at once when it has died.
+public final class Readiness {
+  private static final Duration PAUSE = Duration.ofMillis(50);
+
+  private Readiness() {}
+
+  /// A question to a child: throws, or says false, while it is not ready.
+  @FunctionalInterface
+  public interface Check {
+    boolean isReady() throws Exception;
+  }
+
+  /// @throws ProcessFailed when the child dies or is not ready in time
+  public static void await(ChildProcess child, Duration atMost, Check check) {
+    long deadlineNanos = System.nanoTime() + atMost.toNanos();
+    String lastAnswer = "no answer";
+    while (System.nanoTime() < deadlineNanos) {
+      if (!child.isRunning()) {
+        throw new ProcessFailed(
+            child.name()
+                + " ended with exit code "
+                + child.exitCode()
+                + " before it was ready. "
+                + log(child));
+      }
+      try {
+        if (check.isReady()) {
+          return;
+        }
+      } catch (Exception e) {
+        // Whatever a starting server answers only means "not yet"; the last answer is told if it
+        // never gets ready.
+        lastAnswer = e.toString();
+      }
+      LockSupport.parkNanos(PAUSE.toNanos());
+    }
+    throw new ProcessFailed(
+        child.name()
+            + " was not ready after "
+            + atMost.toSeconds()
+            + " s ("
+            + lastAnswer
+            + "). "
+            + log(child));
+  }
+
+  private static String log(ChildProcess child) {
+    return "Its last log lines, from " + child.command().log() + ":\n" + child.lastLogLines(20);
+  }
+}

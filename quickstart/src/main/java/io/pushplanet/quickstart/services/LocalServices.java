@@ -1,0 +1,334 @@
+package io.pushplanet.quickstart.services;
+
+import io.pushplanet.migrations.Migrations;
+import io.pushplanet.quickstart.process.ChildProcess;
+import io.pushplanet.quickstart.process.ProcessFailed;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
+
+/// MySQL, Redis and an AMQP broker, running and with the schema applied. They end with this JVM, even by `kill -9`.
+///
+/// Integration tests call {@link #forTests()}; nothing is skipped when a service cannot start, it fails. Each service can be
+/// killed, stopped and started again on the same port and data. Thread-safe.
+public final class LocalServices implements AutoCloseable {
+  private final MySqlAddress mysql;
+  private final URI redis;
+  private final URI amqp;
+  private final Map<Service, Running> servers;
+
+  private LocalServices(MySqlAddress mysql, URI redis, URI amqp, Map<Service, Running> servers) {
+    this.mysql = mysql;
+    this.redis = redis;
+    this.amqp = amqp;
+    this.servers = servers;
+  }
+
+  /// Starts the services on free ports, with their data below `stateDirectory` (not in the system's temporary folder).
+  ///
+  /// @throws ProcessFailed when one of them does not start; the others are stopped then
+  public static LocalServices start(ServicesChoice choice, Path stateDirectory) {
+    return start(choice, stateDirectory, new ServicePorts(0, 0, 0));
+  }
+
+  /// Starts the services on these ports, for {@link ServicesChoice#EXTERNAL} finds them by the environment variables
+  /// `PUSHPLANET_MYSQL_URL`, `_USER`, `_PASSWORD`, `PUSHPLANET_REDIS_URI` and `PUSHPLANET_AMQP_URI`.
+  public static LocalServices start(
+      ServicesChoice choice, Path stateDirectory, ServicePorts ports) {
+    if (choice == ServicesChoice.EXTERNAL) {
+      return external(
+          MySqlAddress.of(
+              required("PUSHPLANET_MYSQL_URL"),
+              required("PUSHPLANET_MYSQL_USER"),
+              required("PUSHPLANET_MYSQL_PASSWORD")),
+          URI.create(required("PUSHPLANET_REDIS_URI")),
+          URI.create(required("PUSHPLANET_AMQP_URI")));
+    }
+    Map<Service, LocalServer> servers = choose(choice, stateDirectory.toAbsolutePath(), ports);
+    var services =
+        new LocalServices(
+            MySqlAddress.local(servers.get(Service.MYSQL).port()),
+            URI.create("redis://127.0.0.1:" + servers.get(Service.REDIS).port()),
+            AmqpReadiness.local(servers.get(Service.AMQP).port()),
+            startAll(servers));
+    services.migrate();
+    return services;
+  }
+
+  /// Servers that run already. The schema is applied; nothing is started or stopped.
+  public static LocalServices external(MySqlAddress mysql, URI redis, URI amqp) {
+    var services = new LocalServices(mysql, redis, amqp, Map.of());
+    services.migrate();
+    return services;
+  }
+
+  /// The services of this test JVM: started at the first call, stopped with the JVM. The system property or environment
+  /// variable `PUSHPLANET_SERVICES` (`auto`, `embedded`, `installed`, `external`) says which; `auto` unless given.
+  public static LocalServices forTests() {
+    return ServicesForTests.shared();
+  }
+
+  public MySqlAddress mysql() {
+    return mysql;
+  }
+
+  /// `redis://127.0.0.1:port`
+  public URI redis() {
+    return redis;
+  }
+
+  /// `amqp://guest:guest@127.0.0.1:port/%2f`
+  public URI amqp() {
+    return amqp;
+  }
+
+  /// For people: which program this is and where it comes from.
+  public String description(Service service) {
+    return Optional.ofNullable(servers.get(service))
+        .map(running -> running.server.description())
+        .orElse("external");
+  }
+
+  /// Whether the broker is RabbitMQ, as in production, and not the embedded one.
+  public boolean isRabbitMq() {
+    return Optional.ofNullable(servers.get(Service.AMQP))
+        .map(running -> running.server instanceof RabbitMqServer)
+        .orElse(true);
+  }
+
+  public boolean isRunning(Service service) {
+    return running(service).process().isRunning();
+  }
+
+  /// The process of a service that was started here.
+  public ChildProcess process(Service service) {
+    return running(service).process();
+  }
+
+  /// SIGKILL. Returns when it is gone.
+  public void kill9(Service service) {
+    running(service).process().kill9();
+  }
+
+  /// A clean stop. Returns when it is gone.
+  public void stop(Service service) {
+    running(service).stop();
+  }
+
+  /// Starts a service that was killed or stopped, on the same port and data, and stops it before where it runs. Returns
+  /// when it takes connections again.
+  public void restart(Service service) {
+    running(service).restart();
+  }
+
+  /// Stops what was started here, all at once.
+  @Override
+  public void close() {
+    try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
+      servers.values().forEach(running -> executor.execute(running::close));
+    }
+  }
+
+  /// Like {@link #close()}, but with SIGKILL: for data that nobody wants again.
+  void kill() {
+    servers.values().forEach(Running::kill);
+  }
+
+  private void migrate() {
+    try {
+      Migrations.migrate(mysql.jdbcUrl(), mysql.user(), mysql.password());
+    } catch (RuntimeException e) {
+      close();
+      throw new ProcessFailed(
+          "the schema cannot be brought up to date in " + mysql + ": " + e.getMessage(), e);
+    }
+  }
+
+  private Running running(Service service) {
+    Running running = servers.get(service);
+    if (running == null) {
+      throw new IllegalStateException(
+          service + " is external: it was not started here and cannot be stopped here");
+    }
+    return running;
+  }
+
+  private static String required(String variable) {
+    String value = System.getProperty(variable, System.getenv(variable));
+    if (value == null || value.isEmpty()) {
+      throw new IllegalArgumentException(
+          "external services need the environment variable " + variable);
+    }
+    return value;
+  }
+
+  private static Map<Service, LocalServer> choose(
+      ServicesChoice choice, Path state, ServicePorts ports) {
+    EmbeddedFiles files = EmbeddedFiles.ofThisBuild();
+    var servers = new EnumMap<Service, LocalServer>(Service.class);
+    for (Service service : Service.values()) {
+      int port = ports.of(service) == 0 ? Port.free() : ports.of(service);
+      Path embedded = state.resolve("embedded-" + folder(service));
+      Path installed = state.resolve("installed-" + folder(service));
+      servers.put(
+          service,
+          switch (choice) {
+            case EMBEDDED -> embedded(service, files, embedded, port);
+            case INSTALLED ->
+                installed(service, installed, port)
+                    .orElseThrow(() -> new ProcessFailed(notInstalled(service)));
+            case AUTO ->
+                installed(service, installed, port)
+                    .orElseGet(() -> embedded(service, files, embedded, port));
+            case EXTERNAL -> throw new IllegalStateException("external services are not started");
+          });
+    }
+    return servers;
+  }
+
+  private static String folder(Service service) {
+    return switch (service) {
+      case MYSQL -> "mysql";
+      case REDIS -> "redis";
+      case AMQP -> "amqp";
+    };
+  }
+
+  private static Optional<LocalServer> installed(Service service, Path directory, int port) {
+    return switch (service) {
+      case MYSQL -> MariaDbServer.installed(directory, port);
+      case REDIS -> RedisServer.installed(directory, port);
+      case AMQP -> RabbitMqServer.installed(directory, port);
+    };
+  }
+
+  private static LocalServer embedded(
+      Service service, EmbeddedFiles files, Path directory, int port) {
+    return switch (service) {
+      case MYSQL -> MariaDbServer.embedded(files, directory, port);
+      case REDIS -> RedisServer.embedded(files, directory, port);
+      case AMQP -> new QpidServer(files, directory, port);
+    };
+  }
+
+  private static String notInstalled(Service service) {
+    String wanted =
+        switch (service) {
+          case MYSQL -> "MariaDB (programs mariadbd and mariadb-install-db) is";
+          case REDIS -> "Redis (program redis-server) is";
+          case AMQP -> "RabbitMQ (programs rabbitmq-server, erl and epmd) is";
+        };
+    return wanted
+        + " not installed on this machine. Install it, or use the services 'auto' or 'embedded'.";
+  }
+
+  private static Map<Service, Running> startAll(Map<Service, LocalServer> servers) {
+    var starting = new EnumMap<Service, Future<Running>>(Service.class);
+    try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
+      servers.forEach(
+          (service, server) -> starting.put(service, executor.submit(() -> new Running(server))));
+    }
+    var running = new EnumMap<Service, Running>(Service.class);
+    List<Throwable> failures = new ArrayList<>();
+    starting.forEach((service, start) -> {
+      try {
+        running.put(service, start.get());
+      } catch (ExecutionException e) {
+        failures.add(e.getCause() == null ? e : e.getCause());
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        failures.add(e);
+      }
+    });
+    if (!failures.isEmpty()) {
+      running.values().forEach(Running::kill);
+      throw new ProcessFailed(
+          String.valueOf(failures.getFirst().getMessage()), failures.getFirst());
+    }
+    return running;
+  }
+
+  /// A server and its present process.
+  private static final class Running {
+    private final LocalServer server;
+    private ChildProcess process;
+
+    Running(LocalServer server) {
+      this.server = server;
+      this.process = server.start();
+    }
+
+    synchronized ChildProcess process() {
+      return process;
+    }
+
+    synchronized void stop() {
+      process.stop(server.stopGrace());
+    }
+
+    synchronized void restart() {
+      stop();
+      process = server.start();
+    }
+
+    synchronized void close() {
+      stop();
+      server.close();
+    }
+
+    synchronized void kill() {
+      process.kill9();
+      server.close();
+    }
+  }
+
+  /// Deletes the data of services that were killed.
+  static void forget(Path stateDirectory) throws IOException {
+    DirectoryTree.delete(stateDirectory);
+  }
+
+  /// The one instance of a test JVM.
+  private static final class ServicesForTests {
+    private static @Nullable LocalServices services;
+
+    static synchronized LocalServices shared() {
+      if (services == null) {
+        services = startNow();
+      }
+      return services;
+    }
+
+    private static LocalServices startNow() {
+      String choice =
+          System.getProperty("PUSHPLANET_SERVICES", System.getenv("PUSHPLANET_SERVICES"));
+      // In the module's own target folder: embedded MariaDB's data would not survive in
+      // java.io.tmpdir.
+      Path state =
+          Path.of("target", "local-services", Long.toString(ProcessHandle.current().pid()))
+              .toAbsolutePath();
+      LocalServices started =
+          start(ServicesChoice.parse(choice == null || choice.isEmpty() ? "auto" : choice), state);
+      Runtime.getRuntime()
+          .addShutdownHook(new Thread(() -> end(started, state), "local-services-end"));
+      return started;
+    }
+
+    private static void end(LocalServices started, Path state) {
+      started.kill();
+      try {
+        forget(state);
+      } catch (IOException e) {
+        System.err.println("cannot delete " + state + ": " + e);
+      }
+    }
+  }
+}

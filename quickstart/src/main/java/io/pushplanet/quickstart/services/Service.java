@@ -1,0 +1,8 @@
+package io.pushplanet.quickstart.services;
+
+/// The three services that everything stands on.
+public enum Service {
+  MYSQL,
+  REDIS,
+  AMQP
+}

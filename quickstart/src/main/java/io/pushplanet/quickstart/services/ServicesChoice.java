@@ -1,0 +1,29 @@
+package io.pushplanet.quickstart.services;
+
+import java.util.Locale;
+
+/// Where MySQL, Redis and the AMQP broker come from.
+public enum ServicesChoice {
+  /// Each one installed if its program is on this machine, else embedded.
+  AUTO,
+  /// All from Maven artifacts: MariaDB, Redis, Qpid Broker-J.
+  EMBEDDED,
+  /// Private instances of the programs on this machine: MariaDB, Redis, RabbitMQ.
+  INSTALLED,
+  /// Servers that run already, at addresses you give.
+  EXTERNAL;
+
+  public static ServicesChoice parse(String text) {
+    for (ServicesChoice choice : values()) {
+      if (choice.text().equals(text)) {
+        return choice;
+      }
+    }
+    throw new IllegalArgumentException(
+        "services is '" + text + "', but must be one of auto, embedded, installed, external");
+  }
+
+  public String text() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

@@ -1,0 +1,9 @@
+package io.pushplanet.quickstart.services;
+
+class EmbeddedServicesIT extends LocalServicesContract {
+
+  @Override
+  ServicesChoice choice() {
+    return ServicesChoice.EMBEDDED;
+  }
+}
