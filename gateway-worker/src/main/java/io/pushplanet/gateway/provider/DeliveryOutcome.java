@@ -1,0 +1,34 @@
+package io.pushplanet.gateway.provider;
+
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/// What came of one try at a provider. `status` is the HTTP status (0 where there was no answer), `reason` the provider's own
+/// word (`BadDeviceToken`, `UNREGISTERED`) or ours (`timeout`, `no_credential`).
+public sealed interface DeliveryOutcome {
+  int status();
+
+  String reason();
+
+  /// @param providerId APNs' `apns-id`, FCM's `name`
+  record Accepted(int status, String reason, @Nullable String providerId) implements DeliveryOutcome {}
+
+  /// Permanent, and no fault of the token: never retried.
+  record Rejected(int status, String reason) implements DeliveryOutcome {}
+
+  /// The token is dead: forget it if it was registered before `since` and is still the same.
+  record TokenGone(int status, String reason, Instant since) implements DeliveryOutcome {}
+
+  /// The token belongs to another app or project: detach it from this app, and tell the operator.
+  record TokenForeign(int status, String reason) implements DeliveryOutcome {}
+
+  /// Not now. `after` is what the provider asked for, null where the retry schedule decides.
+  ///
+  /// @param ambiguous the provider may have taken it (timeout, reset, 503)
+  record Deferred(int status, String reason, @Nullable Duration after, boolean ambiguous) implements DeliveryOutcome {}
+
+  /// The app's credential is missing, unreadable or refused: pause this app's lane at this provider, keep the message until
+  /// its TTL, tell the operator.
+  record CredentialFault(int status, String reason) implements DeliveryOutcome {}
+}
