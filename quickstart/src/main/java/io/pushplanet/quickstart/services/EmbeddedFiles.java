@@ -27,7 +27,7 @@ final class EmbeddedFiles {
 
   static EmbeddedFiles ofThisBuild() {
     // target/classes or target/quickstart-….jar: both stand in the module's target folder.
-    return new EmbeddedFiles(code().toAbsolutePath().getParent().resolve("embedded"));
+    return new EmbeddedFiles(code().toAbsolutePath().resolveSibling("embedded"));
   }
 
   String qpidClassPath() {

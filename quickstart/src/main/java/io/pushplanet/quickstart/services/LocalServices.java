@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
@@ -56,9 +57,9 @@ public final class LocalServices implements AutoCloseable {
     Map<Service, LocalServer> servers = choose(choice, stateDirectory.toAbsolutePath(), ports);
     var services =
         new LocalServices(
-            MySqlAddress.local(servers.get(Service.MYSQL).port()),
-            URI.create("redis://127.0.0.1:" + servers.get(Service.REDIS).port()),
-            AmqpReadiness.local(servers.get(Service.AMQP).port()),
+            MySqlAddress.local(port(servers, Service.MYSQL)),
+            URI.create("redis://127.0.0.1:" + port(servers, Service.REDIS)),
+            AmqpReadiness.local(port(servers, Service.AMQP)),
             startAll(servers));
     services.migrate();
     return services;
@@ -151,6 +152,10 @@ public final class LocalServices implements AutoCloseable {
       throw new ProcessFailed(
           "the schema cannot be brought up to date in " + mysql + ": " + e.getMessage(), e);
     }
+  }
+
+  private static int port(Map<Service, LocalServer> servers, Service service) {
+    return Objects.requireNonNull(servers.get(service), "every service has a server").port();
   }
 
   private Running running(Service service) {
