@@ -1,0 +1,89 @@
+package io.pushplanet.quickstart.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.pushplanet.common.change.Change;
+import io.pushplanet.common.change.ChangeFeed;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.quickstart.services.LocalServices;
+import io.pushplanet.quickstart.services.Service;
+import java.sql.Connection;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ChangeFeedIT {
+  private static final AppId SHOP = new AppId("shop");
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final LocalServices services = LocalServices.forTests();
+  private final HikariDataSource database = database();
+  private final List<String> heard = new CopyOnWriteArrayList<>();
+
+  @AfterEach
+  void close() {
+    database.close();
+  }
+
+  @Test
+  void a_committed_change_is_told_once_and_an_earlier_one_is_not() throws Exception {
+    record("before");
+    try (ChangeFeed feed = ChangeFeed.follow(database, change -> heard.add(change.subject()))) {
+      assertThat(feed).isNotNull();
+      record("after");
+      Eventually.within(PATIENCE, () -> assertThat(heard).containsExactly("after"));
+      record("later");
+
+      Eventually.within(PATIENCE, () -> assertThat(heard).containsExactly("after", "later"));
+    }
+  }
+
+  @Test
+  void a_change_that_commits_after_a_younger_one_is_not_missed() throws Exception {
+    try (ChangeFeed feed = ChangeFeed.follow(database, change -> heard.add(change.subject()));
+        Connection slow = database.getConnection()) {
+      assertThat(feed).isNotNull();
+      slow.setAutoCommit(false);
+      ChangeFeed.record(slow, Clock.systemUTC(), Change.Kind.API_KEY, SHOP, "slow");
+      record("quick");
+      Eventually.within(PATIENCE, () -> assertThat(heard).containsExactly("quick"));
+
+      slow.commit();
+
+      Eventually.within(PATIENCE, () -> assertThat(heard).containsExactly("quick", "slow"));
+    }
+  }
+
+  @Test
+  void a_feed_goes_on_after_the_database_was_away() throws Exception {
+    try (ChangeFeed feed = ChangeFeed.follow(database, change -> heard.add(change.subject()))) {
+      assertThat(feed).isNotNull();
+      services.kill9(Service.MYSQL);
+      services.restart(Service.MYSQL);
+      Eventually.within(PATIENCE, () -> record("after the restart"));
+
+      Eventually.within(PATIENCE, () -> assertThat(heard).contains("after the restart"));
+    }
+  }
+
+  private void record(String subject) throws Exception {
+    try (Connection connection = database.getConnection()) {
+      ChangeFeed.record(connection, Clock.systemUTC(), Change.Kind.API_KEY, SHOP, subject);
+    }
+  }
+
+  private HikariDataSource database() {
+    HikariDataSource source = new HikariDataSource();
+    source.setJdbcUrl(services.mysql().jdbcUrl());
+    source.setUsername(services.mysql().user());
+    source.setPassword(services.mysql().password());
+    source.setMaximumPoolSize(4);
+    source.setConnectionTimeout(3_000);
+    return source;
+  }
+}

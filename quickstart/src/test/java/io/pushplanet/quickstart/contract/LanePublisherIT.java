@@ -1,0 +1,178 @@
+package io.pushplanet.quickstart.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.GetResponse;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.wire.BrokerUnavailable;
+import io.pushplanet.common.wire.LanePublisher;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.quickstart.services.LocalServices;
+import io.pushplanet.quickstart.services.Service;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class LanePublisherIT {
+  private static final String QUEUE = "push.webpush.normal";
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private final LocalServices services = LocalServices.forTests();
+  private final ConnectionFactory connections = connections();
+  private LanePublisher lane = new LanePublisher(connections, "test", LanePublisher.Settings.DEFAULT, new SimpleMeterRegistry());
+
+  @BeforeEach
+  void wait_for_the_broker() throws Exception {
+    Eventually.within(PATIENCE, () -> assertThat(lane.connected()).isTrue());
+    try (Connection connection = connections.newConnection();
+        Channel channel = connection.createChannel()) {
+      channel.queuePurge(QUEUE);
+    }
+  }
+
+  @AfterEach
+  void close() {
+    lane.close();
+  }
+
+  @Test
+  void neighbours_travel_together_and_every_item_arrives_once() throws Exception {
+    AtomicInteger confirmed = new AtomicInteger();
+    for (int i = 0; i < 1_000; i++) {
+      lane.publish(QUEUE, item(i), counting(confirmed, new AtomicInteger()));
+    }
+    Eventually.within(PATIENCE, () -> assertThat(confirmed).hasValue(1_000));
+
+    List<List<String>> batches = drain();
+
+    assertThat(batches).hasSizeLessThan(1_000);
+    assertThat(batches.stream().flatMap(List::stream)).hasSize(1_000).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void an_item_waits_for_its_confirm() {
+    lane.publishAndWait(QUEUE, List.of(item(1), item(2)));
+
+    Eventually.within(PATIENCE, () -> assertThat(drain().stream().flatMap(List::stream)).containsExactly("item 1", "item 2"));
+  }
+
+  @Test
+  void what_was_confirmed_survives_the_broker_and_what_was_not_is_told() throws Exception {
+    Set<String> confirmed = ConcurrentHashMap.newKeySet();
+    AtomicInteger settled = new AtomicInteger();
+    int sent = 0;
+    for (; sent < 2_000; sent++) {
+      String text = "item " + sent;
+      if (sent == 1_000) {
+        services.kill9(Service.AMQP);
+      }
+      lane.publish(
+          QUEUE,
+          item(sent),
+          new LanePublisher.Confirmation() {
+            @Override
+            public void confirmed() {
+              confirmed.add(text);
+              settled.incrementAndGet();
+            }
+
+            @Override
+            public void failed(BrokerUnavailable why) {
+              settled.incrementAndGet();
+            }
+          });
+    }
+    Eventually.within(PATIENCE, () -> assertThat(settled).hasValue(2_000));
+    services.restart(Service.AMQP);
+    Eventually.within(PATIENCE, () -> assertThat(lane.connected()).isTrue());
+
+    assertThat(drain().stream().flatMap(List::stream)).containsAll(confirmed);
+  }
+
+  @Test
+  void while_the_broker_is_away_an_item_fails_at_once() {
+    services.kill9(Service.AMQP);
+    Eventually.within(PATIENCE, () -> assertThat(lane.connected()).isFalse());
+
+    assertThatThrownBy(() -> lane.publishAndWait(QUEUE, List.of(item(1)))).isInstanceOf(BrokerUnavailable.class);
+
+    services.restart(Service.AMQP);
+    Eventually.within(PATIENCE, () -> lane.publishAndWait(QUEUE, List.of(item(2))));
+  }
+
+  @Test
+  void a_full_lane_refuses_rather_than_grows() {
+    lane.close();
+    LanePublisher.Settings tight =
+        new LanePublisher.Settings(Duration.ofMillis(1), 64, 1 << 18, 10, 1, Duration.ofSeconds(10));
+    lane = new LanePublisher(connections, "tight", tight, new SimpleMeterRegistry());
+    Eventually.within(PATIENCE, () -> assertThat(lane.connected()).isTrue());
+    AtomicInteger confirmed = new AtomicInteger();
+    AtomicInteger failed = new AtomicInteger();
+
+    for (int i = 0; i < 5_000; i++) {
+      lane.publish(QUEUE, item(i), counting(confirmed, failed));
+    }
+
+    Eventually.within(PATIENCE, () -> assertThat(confirmed.get() + failed.get()).isEqualTo(5_000));
+    assertThat(failed).hasPositiveValue();
+    assertThat(confirmed).hasPositiveValue();
+  }
+
+  private static LanePublisher.Confirmation counting(AtomicInteger confirmed, AtomicInteger failed) {
+    return new LanePublisher.Confirmation() {
+      @Override
+      public void confirmed() {
+        confirmed.incrementAndGet();
+      }
+
+      @Override
+      public void failed(BrokerUnavailable why) {
+        failed.incrementAndGet();
+      }
+    };
+  }
+
+  private static byte[] item(int number) {
+    return ("\"item " + number + "\"").getBytes(StandardCharsets.UTF_8);
+  }
+
+  private List<List<String>> drain() throws Exception {
+    List<List<String>> batches = new ArrayList<>();
+    try (Connection connection = connections.newConnection();
+        Channel channel = connection.createChannel()) {
+      Topology.declare(channel);
+      GetResponse message = channel.basicGet(QUEUE, false);
+      while (message != null) {
+        batches.add(WireForm.readBatch(message.getBody(), String.class));
+        channel.basicAck(message.getEnvelope().getDeliveryTag(), false);
+        message = channel.basicGet(QUEUE, false);
+      }
+    }
+    return batches;
+  }
+
+  private ConnectionFactory connections() {
+    ConnectionFactory factory = new ConnectionFactory();
+    try {
+      factory.setUri(services.amqp());
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+    factory.setAutomaticRecoveryEnabled(false);
+    return factory;
+  }
+}
