@@ -32,7 +32,9 @@ class LanePublisherIT {
 
   private final LocalServices services = LocalServices.forTests();
   private final ConnectionFactory connections = connections();
-  private LanePublisher lane = new LanePublisher(connections, "test", LanePublisher.Settings.DEFAULT, new SimpleMeterRegistry());
+  private LanePublisher lane =
+      new LanePublisher(
+          connections, "test", LanePublisher.Settings.DEFAULT, new SimpleMeterRegistry());
 
   @BeforeEach
   void wait_for_the_broker() throws Exception {
@@ -66,7 +68,10 @@ class LanePublisherIT {
   void an_item_waits_for_its_confirm() {
     lane.publishAndWait(QUEUE, List.of(item(1), item(2)));
 
-    Eventually.within(PATIENCE, () -> assertThat(drain().stream().flatMap(List::stream)).containsExactly("item 1", "item 2"));
+    Eventually.within(
+        PATIENCE,
+        () ->
+            assertThat(drain().stream().flatMap(List::stream)).containsExactly("item 1", "item 2"));
   }
 
   @Test
@@ -107,7 +112,8 @@ class LanePublisherIT {
     services.kill9(Service.AMQP);
     Eventually.within(PATIENCE, () -> assertThat(lane.connected()).isFalse());
 
-    assertThatThrownBy(() -> lane.publishAndWait(QUEUE, List.of(item(1)))).isInstanceOf(BrokerUnavailable.class);
+    assertThatThrownBy(() -> lane.publishAndWait(QUEUE, List.of(item(1))))
+        .isInstanceOf(BrokerUnavailable.class);
 
     services.restart(Service.AMQP);
     Eventually.within(PATIENCE, () -> lane.publishAndWait(QUEUE, List.of(item(2))));
@@ -117,7 +123,8 @@ class LanePublisherIT {
   void a_full_lane_refuses_rather_than_grows() {
     lane.close();
     LanePublisher.Settings tight =
-        new LanePublisher.Settings(Duration.ofMillis(1), 64, 1 << 18, 10, 1, Duration.ofSeconds(10));
+        new LanePublisher.Settings(
+            Duration.ofMillis(1), 64, 1 << 18, 10, 1, Duration.ofSeconds(10));
     lane = new LanePublisher(connections, "tight", tight, new SimpleMeterRegistry());
     Eventually.within(PATIENCE, () -> assertThat(lane.connected()).isTrue());
     AtomicInteger confirmed = new AtomicInteger();
@@ -132,7 +139,8 @@ class LanePublisherIT {
     assertThat(confirmed).hasPositiveValue();
   }
 
-  private static LanePublisher.Confirmation counting(AtomicInteger confirmed, AtomicInteger failed) {
+  private static LanePublisher.Confirmation counting(
+      AtomicInteger confirmed, AtomicInteger failed) {
     return new LanePublisher.Confirmation() {
       @Override
       public void confirmed() {

@@ -97,7 +97,8 @@ class SessionDirectoryIT {
 
   @Test
   void a_node_is_found_as_long_as_its_lease_runs() {
-    NodeLease lease = new NodeLease(NODE_A, "127.0.0.1", 1884, 1883, 9083, 7, false, clock.instant());
+    NodeLease lease =
+        new NodeLease(NODE_A, "127.0.0.1", 1884, 1883, 9083, 7, false, clock.instant());
 
     directory.heartbeat(lease);
     assertThat(directory.nodes()).containsExactly(lease);
@@ -109,7 +110,8 @@ class SessionDirectoryIT {
   @Test
   void a_route_comes_back_as_it_was_until_it_is_forgotten() {
     DeviceRoute route =
-        new DeviceRoute(D1.device(), Platform.ANDROID, true, null, new FcmToken("t", "token", clock.instant()));
+        new DeviceRoute(
+            D1.device(), Platform.ANDROID, true, null, new FcmToken("t", "token", clock.instant()));
     DeviceKey unknown = new DeviceKey(D1.app(), new DeviceId("d2"));
     routes.put(Map.of(D1, route));
 
@@ -126,7 +128,8 @@ class SessionDirectoryIT {
 
     services.restart(Service.REDIS);
 
-    Eventually.within(Duration.ofSeconds(30), () -> assertThat(directory.claim(D1, NODE_A)).isPositive());
+    Eventually.within(
+        Duration.ofSeconds(30), () -> assertThat(directory.claim(D1, NODE_A)).isPositive());
   }
 
   private StatefulRedisConnection<String, String> connect() {
