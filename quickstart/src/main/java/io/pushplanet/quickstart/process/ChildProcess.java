@@ -15,10 +15,12 @@ public final class ChildProcess {
 
   private final Command command;
   private final Process process;
+  private final ChildRecord record;
 
-  private ChildProcess(Command command, Process process) {
+  private ChildProcess(Command command, Process process) throws IOException {
     this.command = command;
     this.process = process;
+    this.record = ChildRecord.write(command, process);
   }
 
   /// @throws ProcessFailed when the program cannot be started at all
@@ -111,5 +113,6 @@ public final class ChildProcess {
 
   private void release() {
     Leash.shared().release(process.pid());
+    record.forget();
   }
 }

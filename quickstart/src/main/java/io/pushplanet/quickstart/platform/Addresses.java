@@ -1,0 +1,54 @@
+package io.pushplanet.quickstart.platform;
+
+/// Where a running platform is and how to log in: the content of `quickstart.json`.
+///
+/// @param operatorUser the dashboard's first operator
+/// @param simulatorsUrl management of the provider simulators: their ledger and scripts
+/// @param services which programs stand in for MySQL, Redis and RabbitMQ, for people
+/// @param pids process ids, for fault tests
+public record Addresses(
+    String dispatcherUrl,
+    String dashboardUrl,
+    String mqttHost,
+    int mqttPort,
+    int mqttTlsPort,
+    String app,
+    String apiKey,
+    String operatorUser,
+    String operatorPassword,
+    String dispatcherManagementUrl,
+    String dashboardManagementUrl,
+    String workerManagementUrl,
+    String cmManagementUrl,
+    String simulatorsUrl,
+    String apnsUrl,
+    String apnsSandboxUrl,
+    String fcmUrl,
+    String simulatorsCa,
+    String mysqlUrl,
+    String mysqlUser,
+    String mysqlPassword,
+    String redisUri,
+    String amqpUri,
+    Services services,
+    Pids pids) {
+
+  /// Which program each service is, for people.
+  public record Services(String mysql, String redis, String amqp) {}
+
+  /// Process ids of the platform's programs; 0 for a service that runs elsewhere.
+  public record Pids(
+      long dispatcherApi,
+      long gatewayWorker,
+      long connectionManager,
+      long dashboard,
+      long simulators,
+      long mysql,
+      long redis,
+      long amqp) {}
+
+  @Override
+  public String toString() {
+    return "Addresses[" + dispatcherUrl + "]";
+  }
+}

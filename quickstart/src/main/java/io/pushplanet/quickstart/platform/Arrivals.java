@@ -1,0 +1,36 @@
+package io.pushplanet.quickstart.platform;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Queue;
+import org.eclipse.paho.mqttv5.client.IMqttToken;
+import org.eclipse.paho.mqttv5.client.MqttCallback;
+import org.eclipse.paho.mqttv5.client.MqttDisconnectResponse;
+import org.eclipse.paho.mqttv5.common.MqttException;
+import org.eclipse.paho.mqttv5.common.MqttMessage;
+import org.eclipse.paho.mqttv5.common.packet.MqttProperties;
+
+/// Keeps the payloads that come to a device.
+record Arrivals(Queue<String> payloads) implements MqttCallback {
+
+  @Override
+  public void messageArrived(String topic, MqttMessage message) {
+    payloads.add(new String(message.getPayload(), StandardCharsets.UTF_8));
+  }
+
+  @Override
+  public void disconnected(MqttDisconnectResponse response) {
+    // What did not arrive is told by whoever waits for it.
+  }
+
+  @Override
+  public void mqttErrorOccurred(MqttException exception) {}
+
+  @Override
+  public void deliveryComplete(IMqttToken token) {}
+
+  @Override
+  public void connectComplete(boolean reconnect, String serverUri) {}
+
+  @Override
+  public void authPacketArrived(int reasonCode, MqttProperties properties) {}
+}

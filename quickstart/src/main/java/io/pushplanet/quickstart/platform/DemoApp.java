@@ -1,0 +1,150 @@
+package io.pushplanet.quickstart.platform;
+
+import io.pushplanet.common.access.ApiKey;
+import io.pushplanet.common.access.CredentialVault;
+import io.pushplanet.common.access.MasterKey;
+import io.pushplanet.common.access.Scope;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.quickstart.services.MySqlAddress;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.util.EnumSet;
+import java.util.List;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/// The app `demo` with an API key and with credentials that the simulators have issued.
+final class DemoApp {
+  static final AppId ID = new AppId("demo");
+  static final String BUNDLE_ID = "io.pushplanet.demo";
+  static final String FCM_PROJECT = "pushplanet-demo";
+  private static final JsonMapper JSON = JsonMapper.shared();
+
+  private final MySqlAddress mysql;
+  private final CredentialVault vault;
+  private final Rest simulators;
+  private final Instant now;
+
+  DemoApp(MySqlAddress mysql, Secrets secrets, SecureRandom random, Rest simulators, Instant now) {
+    this.mysql = mysql;
+    this.vault = new CredentialVault(MasterKey.parse(secrets.masterKey()), random);
+    this.simulators = simulators;
+    this.now = now;
+  }
+
+  /// Adds what is missing; a second start finds it all. Credentials that were replaced by hand stay replaced.
+  void ensure(ApiKey key) {
+    try (Connection connection =
+        DriverManager.getConnection(mysql.jdbcUrl(), mysql.user(), mysql.password())) {
+      connection.setAutoCommit(false);
+      update(
+          connection,
+          "INSERT IGNORE INTO apps (id, name, created_at) VALUES (?, ?, ?)",
+          ID.value(),
+          "Demo",
+          now());
+      update(
+          connection,
+          "INSERT IGNORE INTO api_keys (id, app_id, name, hash, scopes, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+          key.id(),
+          ID.value(),
+          "quickstart",
+          key.hash(),
+          Scope.format(EnumSet.allOf(Scope.class)),
+          now());
+      for (String environment : List.of("production", "sandbox")) {
+        if (!hasCredential(connection, "apns", environment)) {
+          addApnsKey(connection, environment);
+        }
+      }
+      if (!hasCredential(connection, "fcm", "production")) {
+        addFcmAccount(connection);
+      }
+      connection.commit();
+    } catch (SQLException e) {
+      throw new IllegalStateException(
+          "the demo app cannot be stored in " + mysql + ": " + e.getMessage(), e);
+    }
+  }
+
+  private void addApnsKey(Connection connection, String environment) throws SQLException {
+    JsonNode issued =
+        simulators.post(
+            "/apns/keys",
+            JSON.createObjectNode().set("topics", JSON.createArrayNode().add(BUNDLE_ID)));
+    ObjectNode detail =
+        JSON.createObjectNode()
+            .put("team_id", issued.path("team_id").asString())
+            .put("key_id", issued.path("key_id").asString())
+            .put("bundle_id", BUNDLE_ID);
+    add(connection, "apns", environment, "p8", detail, issued.path("p8").asString());
+  }
+
+  private void addFcmAccount(Connection connection) throws SQLException {
+    JsonNode account =
+        simulators.post(
+            "/fcm/service-accounts", JSON.createObjectNode().put("project_id", FCM_PROJECT));
+    ObjectNode detail =
+        JSON.createObjectNode()
+            .put("project_id", account.path("project_id").asString())
+            .put("client_email", account.path("client_email").asString())
+            .put("private_key_id", account.path("private_key_id").asString());
+    add(connection, "fcm", "production", "service_account", detail, account.toString());
+  }
+
+  private void add(
+      Connection connection,
+      String provider,
+      String environment,
+      String kind,
+      ObjectNode detail,
+      String secret)
+      throws SQLException {
+    update(
+        connection,
+        """
+        INSERT INTO credentials (app_id, provider, environment, kind, state, detail, secret, created_at, created_by)
+        VALUES (?, ?, ?, ?, 'active', ?, ?, ?, 'quickstart')
+        """,
+        ID.value(),
+        provider,
+        environment,
+        kind,
+        detail.toString(),
+        vault.encrypt(ID, provider, environment, secret.getBytes(StandardCharsets.UTF_8)),
+        now());
+  }
+
+  private static boolean hasCredential(Connection connection, String provider, String environment)
+      throws SQLException {
+    try (PreparedStatement statement =
+        connection.prepareStatement(
+            "SELECT 1 FROM credentials WHERE app_id = ? AND provider = ? AND environment = ? AND state = 'active'")) {
+      statement.setString(1, ID.value());
+      statement.setString(2, provider);
+      statement.setString(3, environment);
+      return statement.executeQuery().next();
+    }
+  }
+
+  private Timestamp now() {
+    return Timestamp.from(now);
+  }
+
+  private static void update(Connection connection, String sql, Object... values)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      for (int i = 0; i < values.length; i++) {
+        statement.setObject(i + 1, values[i]);
+      }
+      statement.executeUpdate();
+    }
+  }
+}

@@ -1,0 +1,38 @@
+package io.pushplanet.quickstart.platform;
+
+import java.util.Locale;
+
+/// A port that the platform listens on, and its usual number. 0 means any free one: nobody types these.
+public enum Listener {
+  DISPATCHER(8080),
+  DASHBOARD(8081),
+  MQTT(1883),
+  MQTT_TLS(8883),
+  NODE(1884),
+  DISPATCHER_MANAGEMENT(9080),
+  DASHBOARD_MANAGEMENT(9081),
+  WORKER_MANAGEMENT(9082),
+  CM_MANAGEMENT(9083),
+  SIMULATORS(2199),
+  APNS(0),
+  APNS_SANDBOX(0),
+  FCM(0),
+  MYSQL(0),
+  REDIS(0),
+  AMQP(0);
+
+  private final int usualPort;
+
+  Listener(int usualPort) {
+    this.usualPort = usualPort;
+  }
+
+  int usualPort() {
+    return usualPort;
+  }
+
+  /// The name of its setting: `--mqtt-tls-port`.
+  String option() {
+    return "--" + name().toLowerCase(Locale.ROOT).replace('_', '-') + "-port";
+  }
+}

@@ -1,0 +1,41 @@
+package io.pushplanet.quickstart.platform;
+
+import io.pushplanet.quickstart.services.MySqlAddress;
+import io.pushplanet.quickstart.services.ServicesChoice;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// How a platform is to be started.
+///
+/// @param root the repository, with its modules built
+/// @param state where data, logs and addresses are kept; one platform at a time uses it
+/// @param external where the services are, for [ServicesChoice#EXTERNAL] only
+/// @param settings further Spring properties for all programs, such as `gateway.retry.first=1s`
+public record Plan(
+    Path root,
+    Path state,
+    ServicesChoice services,
+    @Nullable External external,
+    Ports ports,
+    Map<String, String> settings) {
+
+  public Plan {
+    root = root.toAbsolutePath().normalize();
+    state = state.toAbsolutePath().normalize();
+    settings = Map.copyOf(settings);
+    if ((services == ServicesChoice.EXTERNAL) != (external != null)) {
+      throw new IllegalArgumentException(
+          "addresses of services are given for external services, and only for these");
+    }
+  }
+
+  /// Servers that run already.
+  public record External(MySqlAddress mysql, URI redis, URI amqp) {}
+
+  /// For tests: free ports, services as `auto` chooses.
+  public static Plan forTests(Path root, Path state) {
+    return new Plan(root, state, ServicesChoice.AUTO, null, Ports.free(Map.of()), Map.of());
+  }
+}

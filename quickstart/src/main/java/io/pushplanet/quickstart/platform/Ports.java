@@ -1,0 +1,83 @@
+package io.pushplanet.quickstart.platform;
+
+import io.pushplanet.quickstart.services.Port;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.TreeMap;
+
+/// A port for every listener. Immutable.
+public final class Ports {
+  private final EnumMap<Listener, Integer> ports;
+
+  private Ports(EnumMap<Listener, Integer> ports) {
+    this.ports = ports;
+  }
+
+  /// The usual ports moved by `offset`, with some of them chosen by hand (0 = any free one).
+  public static Ports usual(int offset, Map<Listener, Integer> chosen) {
+    var ports = new EnumMap<Listener, Integer>(Listener.class);
+    for (Listener listener : Listener.values()) {
+      int usual = listener.usualPort() == 0 ? 0 : listener.usualPort() + offset;
+      ports.put(listener, chosen.getOrDefault(listener, usual));
+    }
+    return new Ports(ports);
+  }
+
+  /// Free ports for all listeners but those chosen by hand.
+  public static Ports free(Map<Listener, Integer> chosen) {
+    var ports = new EnumMap<Listener, Integer>(Listener.class);
+    for (Listener listener : Listener.values()) {
+      ports.put(listener, chosen.getOrDefault(listener, 0));
+    }
+    return new Ports(ports);
+  }
+
+  public int of(Listener listener) {
+    return ports.getOrDefault(listener, 0);
+  }
+
+  /// Puts a free port for each 0, and refuses when a chosen one is taken, by another program or by two listeners.
+  Ports resolved() {
+    var resolved = new EnumMap<Listener, Integer>(Listener.class);
+    var takenBy = new TreeMap<Integer, Listener>();
+    ports.forEach((listener, port) -> {
+      if (port == 0) {
+        return;
+      }
+      Listener other = takenBy.put(port, listener);
+      if (other != null) {
+        throw new Refusal(
+            ExitCode.PORT_TAKEN,
+            "port "
+                + port
+                + " is given to both "
+                + other.option()
+                + " and "
+                + listener.option()
+                + "; change one of them");
+      }
+      if (!Port.isFree(port)) {
+        throw new Refusal(
+            ExitCode.PORT_TAKEN,
+            "port "
+                + port
+                + " ("
+                + listener.option()
+                + ") is taken by another program; end that program, or choose another port with "
+                + listener.option()
+                + "=PORT, or let --ports=free choose all of them");
+      }
+      resolved.put(listener, port);
+    });
+    ports.forEach((listener, port) -> {
+      if (port == 0) {
+        int free = Port.free();
+        while (takenBy.putIfAbsent(free, listener) != null) {
+          free = Port.free();
+        }
+        resolved.put(listener, free);
+      }
+    });
+    return new Ports(resolved);
+  }
+}

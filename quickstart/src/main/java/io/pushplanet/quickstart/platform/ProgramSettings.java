@@ -1,0 +1,91 @@
+package io.pushplanet.quickstart.platform;
+
+import io.pushplanet.quickstart.services.LocalServices;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+
+/// The settings of each program as environment variables; docs/settings-contract.md is their meaning.
+record ProgramSettings(
+    Ports ports,
+    Secrets secrets,
+    LocalServices services,
+    Path simulatorsState,
+    TlsIdentity tls,
+    Map<String, String> further) {
+
+  Map<String, String> of(Program program) {
+    var settings = new LinkedHashMap<String, String>();
+    String management = Integer.toString(ports.of(program.management()));
+    settings.put("management.server.port", management);
+    settings.put("server.port", management);
+    switch (program) {
+      case DISPATCHER -> {
+        platform(settings);
+        settings.put("server.port", Integer.toString(ports.of(Listener.DISPATCHER)));
+        settings.put("dispatcher.mqtt-host", "127.0.0.1");
+        settings.put("dispatcher.mqtt-port", Integer.toString(ports.of(Listener.MQTT)));
+        settings.put("dispatcher.mqtt-tls-port", Integer.toString(ports.of(Listener.MQTT_TLS)));
+      }
+      case WORKER -> {
+        platform(settings);
+        String authority = simulatorsState.resolve("ca.pem").toString();
+        settings.put("gateway.apns.production-endpoint", https(Listener.APNS));
+        settings.put("gateway.apns.sandbox-endpoint", https(Listener.APNS_SANDBOX));
+        settings.put("gateway.apns.trusted-certificates", authority);
+        settings.put("gateway.fcm.endpoint", https(Listener.FCM));
+        settings.put("gateway.fcm.token-endpoint", https(Listener.FCM) + "/token");
+        settings.put("gateway.fcm.trusted-certificates", authority);
+        settings.put("gateway.node.user", "gateway");
+        settings.put("gateway.node.password", secrets.gatewayPassword());
+      }
+      case CONNECTION_MANAGER -> {
+        platform(settings);
+        settings.put("cm.node-id", "quickstart-1");
+        settings.put("cm.mqtt-port", Integer.toString(ports.of(Listener.MQTT)));
+        settings.put("cm.tls-port", Integer.toString(ports.of(Listener.MQTT_TLS)));
+        settings.put("cm.gateway-port", Integer.toString(ports.of(Listener.NODE)));
+        settings.put("cm.tls.certificate", tls.certificate().toString());
+        settings.put("cm.tls.private-key", tls.privateKey().toString());
+        settings.put("cm.advertised-host", "127.0.0.1");
+        settings.put("cm.gateway-user", "gateway");
+        settings.put("cm.gateway-password", secrets.gatewayPassword());
+      }
+      case DASHBOARD -> {
+        platform(settings);
+        settings.put("server.port", Integer.toString(ports.of(Listener.DASHBOARD)));
+        settings.put(
+            "dashboard.dispatcher-url", "http://127.0.0.1:" + ports.of(Listener.DISPATCHER));
+        settings.put("dashboard.bootstrap-operator.name", secrets.operatorUser());
+        settings.put("dashboard.bootstrap-operator.password", secrets.operatorPassword());
+      }
+      case SIMULATORS -> settings.clear();
+    }
+    var environment = new LinkedHashMap<String, String>();
+    settings.forEach((property, value) -> environment.put(variable(property), value));
+    if (program != Program.SIMULATORS) {
+      further.forEach((property, value) -> environment.put(variable(property), value));
+    }
+    return environment;
+  }
+
+  private void platform(Map<String, String> settings) {
+    settings.put("pushplanet.mysql.url", services.mysql().jdbcUrl());
+    settings.put("pushplanet.mysql.user", services.mysql().user());
+    settings.put("pushplanet.mysql.password", services.mysql().password());
+    settings.put("pushplanet.redis.uri", services.redis().toString());
+    settings.put("pushplanet.amqp.uri", services.amqp().toString());
+    settings.put("pushplanet.master-key", secrets.masterKey());
+  }
+
+  private String https(Listener listener) {
+    return "https://localhost:" + ports.of(listener);
+  }
+
+  /// How Spring Boot finds a property in the environment: upper case, `_` for dots, dashes left out
+  /// (https://docs.spring.io/spring-boot/reference/features/external-config.html).
+  static String variable(String property) {
+    return property.replace("-", "").replace('.', '_').toUpperCase(Locale.ROOT);
+  }
+}

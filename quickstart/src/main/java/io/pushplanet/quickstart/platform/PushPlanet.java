@@ -1,0 +1,72 @@
+package io.pushplanet.quickstart.platform;
+
+import io.pushplanet.quickstart.process.ProcessFailed;
+import java.nio.file.Path;
+import java.util.List;
+
+/// The main program behind `./pushplanet`: one command with its options.
+///
+/// Started by the script with the system property `pushplanet.root`, the repository.
+public final class PushPlanet {
+  private PushPlanet() {}
+
+  public static void main(String[] arguments) {
+    System.exit(run(List.of(arguments)).code());
+  }
+
+  private static ExitCode run(List<String> arguments) {
+    String command = arguments.isEmpty() ? "help" : arguments.getFirst();
+    List<String> rest = arguments.isEmpty() ? List.of() : arguments.subList(1, arguments.size());
+    Path root = Path.of(System.getProperty("pushplanet.root", ".")).toAbsolutePath().normalize();
+    try {
+      return switch (command) {
+        case "up" -> Up.run(root, rest);
+        case "down" -> Down.run(root, rest);
+        case "status" -> Status.run(root, rest);
+        case "demo" -> Demo.run(root, rest);
+        case "send" -> Send.run(root, rest);
+        case "bench" -> Bench.run(root, rest);
+        case "help", "--help", "-h" -> {
+          System.out.print(Help.TEXT);
+          yield ExitCode.OK;
+        }
+        default -> throw Options.usage("there is no command '" + command + "'");
+      };
+    } catch (Refusal e) {
+      return complain(e, e.exitCode());
+    } catch (ProcessFailed e) {
+      return complain(e, ExitCode.SERVICE_FAILED);
+    } catch (Rest.Refused e) {
+      return complain(e, ExitCode.FAILED);
+    } catch (RuntimeException e) {
+      // A bug or a broken disk: whoever sees it can do nothing with less than the whole trace.
+      System.err.println("pushplanet " + command + " failed");
+      e.printStackTrace(System.err);
+      return ExitCode.FAILED;
+    }
+  }
+
+  private static ExitCode complain(RuntimeException refusal, ExitCode code) {
+    System.err.println("pushplanet: " + refusal.getMessage());
+    return code;
+  }
+
+  /// The state directory that the options name, `.pushplanet` in the repository unless given.
+  static Path state(Path root, Options options) {
+    return options
+        .value("--state")
+        .map(Path::of)
+        .orElseGet(() -> root.resolve(".pushplanet"))
+        .toAbsolutePath()
+        .normalize();
+  }
+
+  /// Where the platform with this state is.
+  static Addresses addresses(Path state) {
+    return AddressFile.read(state)
+        .orElseThrow(() ->
+            new Refusal(
+                ExitCode.NOT_RUNNING,
+                "nothing is up with its state in " + state + "; start it with ./pushplanet up"));
+  }
+}

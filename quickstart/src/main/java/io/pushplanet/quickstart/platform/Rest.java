@@ -1,0 +1,97 @@
+package io.pushplanet.quickstart.platform;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/// JSON over HTTP, for our own API and the simulators' management. Thread-safe.
+final class Rest implements AutoCloseable {
+  private static final Duration REQUEST_DEADLINE = Duration.ofSeconds(20);
+  private static final JsonMapper JSON = JsonMapper.shared();
+
+  private final HttpClient client =
+      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(3)).build();
+  private final String base;
+  private final String bearer;
+
+  /// @param bearer the API key, or nothing
+  Rest(String base, String bearer) {
+    this.base = base;
+    this.bearer = bearer;
+  }
+
+  /// An answer outside 2xx.
+  static final class Refused extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    Refused(String message) {
+      super(message);
+    }
+  }
+
+  JsonNode get(String path) {
+    return send("GET", path, HttpRequest.BodyPublishers.noBody());
+  }
+
+  JsonNode put(String path, JsonNode body) {
+    return send("PUT", path, HttpRequest.BodyPublishers.ofString(body.toString()));
+  }
+
+  JsonNode post(String path, JsonNode body) {
+    return send("POST", path, HttpRequest.BodyPublishers.ofString(body.toString()));
+  }
+
+  /// The status of a GET, for readiness.
+  int statusOf(String path) throws IOException {
+    try {
+      return client
+          .send(request(path).GET().build(), HttpResponse.BodyHandlers.discarding())
+          .statusCode();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", e);
+    }
+  }
+
+  private JsonNode send(String method, String path, HttpRequest.BodyPublisher body) {
+    try {
+      HttpResponse<String> response =
+          client.send(
+              request(path).header("Content-Type", "application/json").method(method, body).build(),
+              HttpResponse.BodyHandlers.ofString());
+      if (response.statusCode() / 100 != 2) {
+        throw new Refused(
+            method
+                + " "
+                + base
+                + path
+                + " answered "
+                + response.statusCode()
+                + ": "
+                + response.body());
+      }
+      return response.body().isEmpty() ? JSON.createObjectNode() : JSON.readTree(response.body());
+    } catch (IOException e) {
+      throw new Refused(method + " " + base + path + " failed: " + e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new Refused(method + " " + base + path + " was interrupted");
+    }
+  }
+
+  private HttpRequest.Builder request(String path) {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create(base + path)).timeout(REQUEST_DEADLINE);
+    return bearer.isEmpty() ? request : request.header("Authorization", "Bearer " + bearer);
+  }
+
+  @Override
+  public void close() {
+    client.close();
+  }
+}

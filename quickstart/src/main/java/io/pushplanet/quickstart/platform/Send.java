@@ -1,0 +1,66 @@
+package io.pushplanet.quickstart.platform;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/// `./pushplanet send`: one message through the REST API.
+final class Send {
+  private static final JsonMapper JSON = JsonMapper.shared();
+  private static final Set<String> NAMED =
+      Set.of(
+          "--state",
+          "--app",
+          "--device",
+          "--title",
+          "--body",
+          "--data",
+          "--route",
+          "--ttl",
+          "--collapse-key",
+          "--priority");
+
+  private Send() {}
+
+  static ExitCode run(Path root, List<String> arguments) {
+    Options options = Options.parse(arguments, Set.of(), NAMED);
+    ObjectNode message = message(options);
+    Addresses addresses = PushPlanet.addresses(PushPlanet.state(root, options));
+    try (var api = new Rest(addresses.dispatcherUrl(), addresses.apiKey())) {
+      JsonNode answer =
+          api.post(
+              "/v1/apps/" + options.value("--app").orElse(addresses.app()) + "/messages", message);
+      System.out.println(answer.toPrettyString());
+    }
+    return ExitCode.OK;
+  }
+
+  static ObjectNode message(Options options) {
+    ObjectNode message = JSON.createObjectNode();
+    message.putObject("audience").put("device", options.required("--device"));
+    ObjectNode content = message.putObject("content");
+    options.value("--title").ifPresent(title -> content.put("title", title));
+    options.value("--body").ifPresent(body -> content.put("body", body));
+    options.value("--data").ifPresent(pair -> putData(content.putObject("data"), pair));
+    ObjectNode delivery = JSON.createObjectNode();
+    options.value("--route").ifPresent(route -> delivery.put("route", route));
+    options.value("--ttl").ifPresent(ttl -> delivery.put("ttl", ttl));
+    options.value("--priority").ifPresent(priority -> delivery.put("priority", priority));
+    options.value("--collapse-key").ifPresent(key -> delivery.put("collapse_key", key));
+    if (!delivery.isEmpty()) {
+      message.set("delivery", delivery);
+    }
+    return message;
+  }
+
+  private static void putData(ObjectNode data, String pair) {
+    int equals = pair.indexOf('=');
+    if (equals < 1) {
+      throw Options.usage("--data needs KEY=VALUE");
+    }
+    data.put(pair.substring(0, equals), pair.substring(equals + 1));
+  }
+}

@@ -1,0 +1,56 @@
+package io.pushplanet.quickstart.platform;
+
+import io.pushplanet.quickstart.process.ChildRecord;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+
+/// `./pushplanet status`: each process, whether it lives, and whether the programs call themselves ready.
+final class Status {
+  private Status() {}
+
+  static ExitCode run(Path root, List<String> arguments) {
+    Options options = Options.parse(arguments, Set.of(), Set.of("--state"));
+    Path state = PushPlanet.state(root, options);
+    List<ChildRecord> records =
+        ChildRecord.below(state).stream().sorted(Comparator.comparing(ChildRecord::name)).toList();
+    boolean starting =
+        records.stream()
+            .anyMatch(record ->
+                record.name().equals(StateLock.SUPERVISOR) && record.process().isPresent());
+    if (AddressFile.read(state).isEmpty() && starting) {
+      System.out.println("the platform is starting or stopping");
+      return ExitCode.NOT_RUNNING;
+    }
+    Addresses addresses = PushPlanet.addresses(state);
+    boolean good = starting;
+    for (ChildRecord record : records) {
+      boolean alive = record.process().isPresent();
+      good &= alive;
+      System.out.printf(
+          "%-20s %-8s process %d%n", record.name(), alive ? "runs" : "DEAD", record.pid());
+    }
+    good &= ready("dispatcher-api", addresses.dispatcherManagementUrl());
+    good &= ready("gateway-worker", addresses.workerManagementUrl());
+    good &= ready("connection-manager", addresses.cmManagementUrl());
+    good &= ready("dashboard", addresses.dashboardManagementUrl());
+    System.out.println(Welcome.text(addresses, state));
+    return good ? ExitCode.OK : ExitCode.SERVICE_FAILED;
+  }
+
+  private static boolean ready(String name, String managementUrl) {
+    try (var rest = new Rest(managementUrl, "")) {
+      int status = rest.statusOf("/actuator/health/readiness");
+      System.out.printf(
+          "%-20s %s%n",
+          name, status == 200 ? "ready" : "NOT READY: " + managementUrl + " says " + status);
+      return status == 200;
+    } catch (IOException e) {
+      System.out.printf(
+          "%-20s NOT READY: %s does not answer (%s)%n", name, managementUrl, e.getMessage());
+      return false;
+    }
+  }
+}

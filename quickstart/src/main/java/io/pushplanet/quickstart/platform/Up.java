@@ -1,0 +1,186 @@
+package io.pushplanet.quickstart.platform;
+
+import io.pushplanet.quickstart.process.ChildProcess;
+import io.pushplanet.quickstart.process.ProcessFailed;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/// `./pushplanet up`: starts the platform, tells where it is, and stays until ctrl-C, `down` or the death of a process.
+final class Up {
+  private static final Duration LOOK = Duration.ofMillis(500);
+
+  private Up() {}
+
+  static ExitCode run(Path root, List<String> arguments) {
+    UpOptions options = UpOptions.parse(root, arguments);
+    return options.detach()
+        ? Detached.run(root, options.plan().state(), arguments)
+        : new Foreground(options).run();
+  }
+
+  private static final class Foreground {
+    private final UpOptions options;
+    private final CountDownLatch stopAsked = new CountDownLatch(1);
+    private final CountDownLatch stopped = new CountDownLatch(1);
+    private final long startNanos = System.nanoTime();
+
+    Foreground(UpOptions options) {
+      this.options = options;
+    }
+
+    ExitCode run() {
+      Thread starter = Thread.currentThread();
+      Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(starter), "stop"));
+      try (Platform platform = Platform.start(options.plan(), this::tell)) {
+        tell("ready");
+        System.out.println(Welcome.text(platform.addresses(), options.plan().state()));
+        ExitCode code = watch(platform);
+        tell("stopping");
+        return code;
+      } finally {
+        stopped.countDown();
+      }
+    }
+
+    /// Runs while the JVM ends: on ctrl-C and on SIGTERM, and also after an ordinary end, when there is nothing to do.
+    private void stop(Thread starter) {
+      stopAsked.countDown();
+      try {
+        if (stopped.await(100, TimeUnit.MILLISECONDS)) {
+          return;
+        }
+        // While it is still starting, that is what must be given up.
+        starter.interrupt();
+        if (!stopped.await(90, TimeUnit.SECONDS)) {
+          System.err.println("pushplanet: not everything has stopped in time; the rest is killed");
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
+    private ExitCode watch(Platform platform) {
+      while (!awaitStop()) {
+        List<ChildProcess> dead = platform.dead();
+        dead.forEach(this::tellDeath);
+        if (!dead.isEmpty() && (!options.restartDead() || !restarted(platform))) {
+          System.err.println(
+              "pushplanet: " + dead.getFirst().name() + " died, so everything is stopped");
+          return ExitCode.SERVICE_FAILED;
+        }
+      }
+      return ExitCode.OK;
+    }
+
+    private void tellDeath(ChildProcess dead) {
+      tell(
+          "%s (process %d) died with exit code %d. Its last log lines, from %s:%n%s"
+              .formatted(
+                  dead.name(),
+                  dead.pid(),
+                  dead.exitCode(),
+                  dead.command().log(),
+                  dead.lastLogLines(15)));
+    }
+
+    private boolean restarted(Platform platform) {
+      try {
+        platform.restartDead();
+        tell("started again");
+        return true;
+      } catch (ProcessFailed e) {
+        tell(String.valueOf(e.getMessage()));
+        return false;
+      }
+    }
+
+    private boolean awaitStop() {
+      try {
+        return stopAsked.await(LOOK.toMillis(), TimeUnit.MILLISECONDS);
+      } catch (InterruptedException e) {
+        return true;
+      }
+    }
+
+    private synchronized void tell(String line) {
+      System.out.printf("[%5.1f s] %s%n", (System.nanoTime() - startNanos) / 1e9, line);
+    }
+  }
+
+  /// `up --detach`: a supervisor in a session of its own, and we until it is ready.
+  private static final class Detached {
+    private Detached() {}
+
+    static ExitCode run(Path root, Path state, List<String> arguments) {
+      Path log = state.resolve("supervisor.log");
+      Process supervisor =
+          start(root, log, arguments.stream().filter(word -> !word.equals("--detach")).toList());
+      var printer = new LogPrinter(log);
+      while (true) {
+        printer.printNew();
+        Optional<Addresses> addresses = AddressFile.read(state);
+        if (!supervisor.isAlive()) {
+          printer.printNew();
+          return exitCodeOf(supervisor.exitValue());
+        }
+        if (addresses.isPresent() && printer.hasSeen(Welcome.LAST_LINE)) {
+          return ExitCode.OK;
+        }
+        pause(supervisor);
+      }
+    }
+
+    private static Process start(Path root, Path log, List<String> arguments) {
+      var command =
+          new java.util.ArrayList<>(
+              List.of(
+                  BuiltPrograms.java(), "-XX:+UseSerialGC", "-Xmx256m", "-XX:TieredStopAtLevel=1"));
+      if (Files.isExecutable(Path.of("/usr/bin/setsid"))) {
+        command.addFirst("/usr/bin/setsid");
+      }
+      command.addAll(
+          List.of(
+              "-Dpushplanet.root=" + root,
+              "-cp",
+              System.getProperty("java.class.path"),
+              PushPlanet.class.getName(),
+              "up"));
+      command.addAll(arguments);
+      try {
+        Files.createDirectories(log.toAbsolutePath().getParent());
+        Files.deleteIfExists(log);
+        return new ProcessBuilder(command)
+            .redirectInput(ProcessBuilder.Redirect.from(new java.io.File("/dev/null")))
+            .redirectErrorStream(true)
+            .redirectOutput(log.toFile())
+            .start();
+      } catch (java.io.IOException e) {
+        throw new java.io.UncheckedIOException("the supervisor cannot be started", e);
+      }
+    }
+
+    private static void pause(Process supervisor) {
+      try {
+        supervisor.waitFor(200, TimeUnit.MILLISECONDS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new ProcessFailed(
+            "interrupted; the platform goes on starting, see ./pushplanet status", e);
+      }
+    }
+
+    private static ExitCode exitCodeOf(int code) {
+      for (ExitCode known : ExitCode.values()) {
+        if (known.code() == code && code != 0) {
+          return known;
+        }
+      }
+      return ExitCode.FAILED;
+    }
+  }
+}

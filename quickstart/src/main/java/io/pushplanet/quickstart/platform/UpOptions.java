@@ -1,0 +1,133 @@
+package io.pushplanet.quickstart.platform;
+
+import io.pushplanet.quickstart.services.MySqlAddress;
+import io.pushplanet.quickstart.services.ServicesChoice;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/// What `up` was asked for.
+record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean training) {
+  private static final Set<String> FLAGS = Set.of("--detach", "--no-training");
+
+  static UpOptions parse(Path root, List<String> arguments) {
+    var named =
+        new HashSet<>(
+            Set.of(
+                "--state",
+                "--services",
+                "--mysql",
+                "--mysql-user",
+                "--mysql-password",
+                "--redis",
+                "--amqp",
+                "--ports",
+                "--port-offset",
+                "--on-death",
+                "--set"));
+    for (Listener listener : Listener.values()) {
+      named.add(listener.option());
+    }
+    Options options = Options.parse(arguments, FLAGS, named);
+    if (!options.words().isEmpty()) {
+      throw Options.usage("up takes options only, not '" + options.words().getFirst() + "'");
+    }
+    ServicesChoice services = services(options);
+    var plan =
+        new Plan(
+            root,
+            PushPlanet.state(root, options),
+            services,
+            external(services, options),
+            ports(options),
+            furtherSettings(options));
+    return new UpOptions(
+        plan, options.has("--detach"), restartDead(options), !options.has("--no-training"));
+  }
+
+  private static ServicesChoice services(Options options) {
+    try {
+      return ServicesChoice.parse(options.value("--services").orElse("auto"));
+    } catch (IllegalArgumentException e) {
+      throw Options.usage("--" + e.getMessage());
+    }
+  }
+
+  private static Plan.@Nullable External external(ServicesChoice services, Options options) {
+    if (services != ServicesChoice.EXTERNAL) {
+      List.of("--mysql", "--redis", "--amqp").stream()
+          .filter(options::has)
+          .findFirst()
+          .ifPresent(option -> {
+            throw Options.usage(option + " is for --services=external only");
+          });
+      return null;
+    }
+    try {
+      return new Plan.External(
+          MySqlAddress.of(
+              options.required("--mysql"),
+              options.value("--mysql-user").orElse("pushplanet"),
+              options.value("--mysql-password").orElse("")),
+          URI.create(options.required("--redis")),
+          URI.create(options.required("--amqp")));
+    } catch (IllegalArgumentException e) {
+      throw Options.usage(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static Ports ports(Options options) {
+    var chosen = new EnumMap<Listener, Integer>(Listener.class);
+    for (Listener listener : Listener.values()) {
+      options
+          .value(listener.option())
+          .ifPresent(port -> chosen.put(listener, number(listener.option(), port, 65_535)));
+    }
+    String ports = options.value("--ports").orElse("usual");
+    return switch (ports) {
+      case "free" -> Ports.free(chosen);
+      case "usual" ->
+          Ports.usual(
+              number("--port-offset", options.value("--port-offset").orElse("0"), 50_000), chosen);
+      default -> throw Options.usage("--ports is free or usual, not '" + ports + "'");
+    };
+  }
+
+  private static boolean restartDead(Options options) {
+    return switch (options.value("--on-death").orElse("stop")) {
+      case "stop" -> false;
+      case "restart" -> true;
+      default -> throw Options.usage("--on-death is stop or restart");
+    };
+  }
+
+  private static Map<String, String> furtherSettings(Options options) {
+    return options
+        .value("--set")
+        .map(setting -> {
+          int equals = setting.indexOf('=');
+          if (equals < 1) {
+            throw Options.usage("--set needs PROPERTY=VALUE");
+          }
+          return Map.of(setting.substring(0, equals), setting.substring(equals + 1));
+        })
+        .orElse(Map.of());
+  }
+
+  private static int number(String option, String text, int most) {
+    try {
+      int number = Integer.parseInt(text);
+      if (number >= 0 && number <= most) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      throw Options.usage(option + " is '" + text + "', but must be a number from 0 to " + most);
+    }
+    throw Options.usage(option + " is " + text + ", but must be a number from 0 to " + most);
+  }
+}

@@ -1,0 +1,58 @@
+package io.pushplanet.quickstart.platform;
+
+import java.nio.file.Path;
+
+/// What `up` prints once everything is ready.
+final class Welcome {
+  static final String LAST_LINE = "ctrl-C or ./pushplanet down stops everything.";
+
+  private Welcome() {}
+
+  static String text(Addresses addresses, Path state) {
+    return """
+
+    Push Planet is up.
+
+      API          %s   (documentation: %s/docs)
+      Dashboard    %s   (operator %s, password %s)
+      MQTT         %s:%d, with TLS %d
+      App          %s
+      API key      %s
+      Simulators   %s   (they stand in for Apple and Google)
+      State, logs  %s
+
+    Register a device, listen as it, and send to it:
+
+      API=%s KEY=%s
+      PASSWORD=$(curl -s -X PUT $API/v1/apps/%s/devices/d1 -H "Authorization: Bearer $KEY" \\
+        -H 'Content-Type: application/json' -d '{"platform":"android","channels":{"mqtt":true}}' \\
+        | sed -n 's/.*"password":"\\([^"]*\\)".*/\\1/p')
+      mosquitto_sub -V mqttv5 -h %s -p %d -i d1 -u %s -P "$PASSWORD" -t push/messages -q 1 -c -x 86400 -v &
+      curl -X POST $API/v1/apps/%s/messages -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
+        -d '{"audience":{"device":"d1"},"content":{"title":"Shipped","body":"Order 77 is on its way"}}'
+
+    ./pushplanet demo shows all channels at once. %s
+    """
+        .formatted(
+            addresses.dispatcherUrl(),
+            addresses.dispatcherUrl(),
+            addresses.dashboardUrl(),
+            addresses.operatorUser(),
+            addresses.operatorPassword(),
+            addresses.mqttHost(),
+            addresses.mqttPort(),
+            addresses.mqttTlsPort(),
+            addresses.app(),
+            addresses.apiKey(),
+            addresses.simulatorsUrl(),
+            state,
+            addresses.dispatcherUrl(),
+            addresses.apiKey(),
+            addresses.app(),
+            addresses.mqttHost(),
+            addresses.mqttPort(),
+            addresses.app(),
+            addresses.app(),
+            LAST_LINE);
+  }
+}

@@ -1,0 +1,121 @@
+package io.pushplanet.quickstart.process;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
+
+/// What a file beside a child's log says about it: process id and start time. It lets `down` find what a killed
+/// supervisor left behind, without ever ending another program that has got the same process id since.
+public record ChildRecord(Path file, String name, long pid, Instant startedAt) {
+  private static final String SUFFIX = ".child";
+
+  static ChildRecord write(Command command, Process process) throws IOException {
+    Path file = command.log().resolveSibling(command.name() + SUFFIX);
+    Instant startedAt = process.info().startInstant().orElse(Instant.EPOCH);
+    Files.writeString(file, process.pid() + " " + startedAt.toEpochMilli() + "\n");
+    return new ChildRecord(file, command.name(), process.pid(), startedAt);
+  }
+
+  /// Records this JVM itself, for `down` and `status`.
+  public static ChildRecord ofThisProcess(Path directory, String name) {
+    ProcessHandle self = ProcessHandle.current();
+    Instant startedAt = self.info().startInstant().orElse(Instant.EPOCH);
+    Path file = directory.resolve(name + SUFFIX);
+    try {
+      Files.createDirectories(directory);
+      Files.writeString(file, self.pid() + " " + startedAt.toEpochMilli() + "\n");
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot write " + file, e);
+    }
+    return new ChildRecord(file, name, self.pid(), startedAt);
+  }
+
+  /// Everything that was recorded below `directory` and not forgotten.
+  public static List<ChildRecord> below(Path directory) {
+    if (Files.notExists(directory)) {
+      return List.of();
+    }
+    try (Stream<Path> files =
+        Files.find(directory, 4, (path, attributes) -> path.toString().endsWith(SUFFIX))) {
+      return files.map(ChildRecord::read).flatMap(Optional::stream).toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot read " + directory, e);
+    }
+  }
+
+  private static Optional<ChildRecord> read(Path file) {
+    try {
+      String[] words = Files.readString(file).strip().split(" ", -1);
+      String fileName = file.getFileName().toString();
+      return Optional.of(
+          new ChildRecord(
+              file,
+              fileName.substring(0, fileName.length() - SUFFIX.length()),
+              Long.parseLong(words[0]),
+              Instant.ofEpochMilli(Long.parseLong(words[1]))));
+    } catch (IOException | NumberFormatException | ArrayIndexOutOfBoundsException e) {
+      // Half written by a process that was killed: there is nothing to find behind it.
+      return Optional.empty();
+    }
+  }
+
+  /// The process, if it is still the one that was recorded.
+  public Optional<ProcessHandle> process() {
+    return ProcessHandle.of(pid)
+        .filter(ProcessHandle::isAlive)
+        .filter(handle ->
+            handle
+                .info()
+                .startInstant()
+                .map(started -> started.toEpochMilli() == startedAt.toEpochMilli())
+                .orElse(false));
+  }
+
+  /// Asks it to end and kills it after `grace`.
+  ///
+  /// @return whether there was something to end
+  public boolean end(Duration grace) {
+    Optional<ProcessHandle> process = process();
+    process.ifPresent(handle -> {
+      handle.destroy();
+      if (!awaitExit(handle, grace)) {
+        handle.destroyForcibly();
+        awaitExit(handle, Duration.ofSeconds(5));
+      }
+    });
+    forget();
+    return process.isPresent();
+  }
+
+  /// The process has ended: its record goes.
+  public void forget() {
+    try {
+      Files.deleteIfExists(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot delete " + file, e);
+    }
+  }
+
+  private static boolean awaitExit(ProcessHandle handle, Duration atMost) {
+    try {
+      return handle.onExit().get(atMost.toMillis(), TimeUnit.MILLISECONDS) != null;
+    } catch (TimeoutException e) {
+      return false;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(
+          "the end of process " + handle.pid() + " cannot be awaited", e);
+    }
+  }
+}
