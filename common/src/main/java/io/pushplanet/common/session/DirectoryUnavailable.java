@@ -1,12 +1,13 @@
 package io.pushplanet.common.session;
 
 import java.io.Serial;
+import org.jspecify.annotations.Nullable;
 
 /// Redis is away or too slow. Callers go on without it where that is correct, and say so where it is not.
 public final class DirectoryUnavailable extends RuntimeException {
   @Serial private static final long serialVersionUID = 1;
 
-  DirectoryUnavailable(String message, Throwable cause) {
+  public DirectoryUnavailable(String message, @Nullable Throwable cause) {
     super(message, cause);
   }
 }

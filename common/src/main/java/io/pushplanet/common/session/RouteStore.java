@@ -12,17 +12,29 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /// Device routes in Redis. MySQL has the truth: whoever misses one here reads it there and puts it; whoever changes a
 /// device's rows forgets it here after the commit. Thread-safe; calls block at most [SessionDirectory#DEADLINE].
+///
+/// A forgotten route leaves an empty mark for [#FORGOTTEN]; [#putIfAbsent] does not overwrite it. So a reader that read
+/// MySQL just before a change cannot put the old route back, as long as it puts within that time.
 public final class RouteStore {
   private static final String ROUTE = "route:";
   private static final Duration KEPT = Duration.ofDays(7);
 
-  private final RedisAsyncCommands<String, String> redis;
+  /// How long after a change no route that was read before it can be put back.
+  public static final Duration FORGOTTEN = Duration.ofSeconds(2);
+
+  private final Supplier<RedisAsyncCommands<String, String>> redis;
 
   public RouteStore(StatefulRedisConnection<String, String> connection) {
-    this.redis = connection.async();
+    this.redis = connection::async;
+  }
+
+  /// Calls throw [DirectoryUnavailable] until Redis is reached for the first time.
+  public RouteStore(RedisLink link) {
+    this.redis = () -> link.connection().async();
   }
 
   /// The routes that are here; the others are absent. One round trip.
@@ -33,9 +45,9 @@ public final class RouteStore {
     List<DeviceKey> order = List.copyOf(devices);
     String[] names = order.stream().map(device -> ROUTE + device.text()).toArray(String[]::new);
     Map<DeviceKey, DeviceRoute> found = HashMap.newHashMap(order.size());
-    var values = Redis.await(redis.mget(names), SessionDirectory.DEADLINE);
+    var values = Redis.await(redis.get().mget(names), SessionDirectory.DEADLINE);
     for (int i = 0; i < order.size(); i++) {
-      if (values.get(i).hasValue()) {
+      if (values.get(i).hasValue() && !values.get(i).getValue().isEmpty()) {
         byte[] text = values.get(i).getValue().getBytes(StandardCharsets.UTF_8);
         found.put(order.get(i), WireForm.read(text, DeviceRoute.class));
       }
@@ -47,15 +59,26 @@ public final class RouteStore {
     List<RedisFuture<?>> answers = new ArrayList<>();
     routes.forEach((device, route) -> {
       String text = new String(WireForm.write(route), StandardCharsets.UTF_8);
-      answers.add(redis.set(ROUTE + device.text(), text, SetArgs.Builder.px(KEPT)));
+      answers.add(redis.get().set(ROUTE + device.text(), text, SetArgs.Builder.px(KEPT)));
+    });
+    answers.forEach(answer -> Redis.await(answer, SessionDirectory.DEADLINE));
+  }
+
+  /// As [#put], but leaves what is there, also the mark of a route just forgotten. For those who read MySQL on a miss.
+  public void putIfAbsent(Map<DeviceKey, DeviceRoute> routes) {
+    List<RedisFuture<?>> answers = new ArrayList<>();
+    routes.forEach((device, route) -> {
+      String text = new String(WireForm.write(route), StandardCharsets.UTF_8);
+      answers.add(redis.get().set(ROUTE + device.text(), text, SetArgs.Builder.px(KEPT).nx()));
     });
     answers.forEach(answer -> Redis.await(answer, SessionDirectory.DEADLINE));
   }
 
   public void forget(Collection<DeviceKey> devices) {
-    if (!devices.isEmpty()) {
-      String[] names = devices.stream().map(device -> ROUTE + device.text()).toArray(String[]::new);
-      Redis.await(redis.del(names), SessionDirectory.DEADLINE);
+    List<RedisFuture<?>> answers = new ArrayList<>();
+    for (DeviceKey device : devices) {
+      answers.add(redis.get().set(ROUTE + device.text(), "", SetArgs.Builder.px(FORGOTTEN)));
     }
+    answers.forEach(answer -> Redis.await(answer, SessionDirectory.DEADLINE));
   }
 }

@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /// Which node holds which device, in Redis. It can be lost at any time: nodes announce their sessions again.
 ///
@@ -63,11 +64,17 @@ public final class SessionDirectory {
       return 0
       """;
 
-  private final RedisAsyncCommands<String, String> redis;
+  private final Supplier<RedisAsyncCommands<String, String>> redis;
   private final Clock clock;
 
   public SessionDirectory(StatefulRedisConnection<String, String> connection, Clock clock) {
-    this.redis = connection.async();
+    this.redis = connection::async;
+    this.clock = clock;
+  }
+
+  /// Calls throw [DirectoryUnavailable] until Redis is reached for the first time.
+  public SessionDirectory(RedisLink link, Clock clock) {
+    this.redis = () -> link.connection().async();
     this.clock = clock;
   }
 
@@ -77,12 +84,14 @@ public final class SessionDirectory {
   public long claim(DeviceKey device, NodeId node) {
     String epoch =
         await(
-            redis.eval(
-                CLAIM,
-                ScriptOutputType.VALUE,
-                keys(device),
-                node.value(),
-                Long.toString(clock.millis())));
+            redis
+                .get()
+                .eval(
+                    CLAIM,
+                    ScriptOutputType.VALUE,
+                    keys(device),
+                    node.value(),
+                    Long.toString(clock.millis())));
     return Long.parseLong(epoch);
   }
 
@@ -94,12 +103,14 @@ public final class SessionDirectory {
     epochs.forEach((device, epoch) ->
         answers.put(
             device,
-            redis.eval(
-                ANNOUNCE,
-                ScriptOutputType.VALUE,
-                keys(device),
-                node.value(),
-                Long.toString(epoch))));
+            redis
+                .get()
+                .eval(
+                    ANNOUNCE,
+                    ScriptOutputType.VALUE,
+                    keys(device),
+                    node.value(),
+                    Long.toString(epoch))));
     Map<DeviceKey, SessionOwner> owners = new HashMap<>();
     answers.forEach(
         (device, answer) -> parse(await(answer)).ifPresent(owner -> owners.put(device, owner)));
@@ -109,8 +120,14 @@ public final class SessionDirectory {
   /// The device left; nothing happens when another session has taken over since.
   public void release(DeviceKey device, NodeId node, long epoch) {
     RedisFuture<Long> released =
-        redis.eval(
-            RELEASE, ScriptOutputType.INTEGER, keys(device), node.value(), Long.toString(epoch));
+        redis
+            .get()
+            .eval(
+                RELEASE,
+                ScriptOutputType.INTEGER,
+                keys(device),
+                node.value(),
+                Long.toString(epoch));
     await(released);
   }
 
@@ -126,7 +143,7 @@ public final class SessionDirectory {
     List<DeviceKey> order = List.copyOf(devices);
     String[] names = order.stream().map(device -> SESSION + device.text()).toArray(String[]::new);
     Map<DeviceKey, SessionOwner> owners = HashMap.newHashMap(order.size());
-    var values = await(redis.mget(names));
+    var values = await(redis.get().mget(names));
     for (int i = 0; i < order.size(); i++) {
       DeviceKey device = order.get(i);
       if (values.get(i).hasValue()) {
@@ -139,26 +156,26 @@ public final class SessionDirectory {
   /// A node is alive for another [#LEASE].
   public void heartbeat(NodeLease lease) {
     String text = new String(WireForm.write(lease), StandardCharsets.UTF_8);
-    await(redis.set(NODE + lease.node().value(), text, SetArgs.Builder.px(LEASE)));
+    await(redis.get().set(NODE + lease.node().value(), text, SetArgs.Builder.px(LEASE)));
   }
 
   public void leave(NodeId node) {
-    await(redis.del(NODE + node.value()));
+    await(redis.get().del(NODE + node.value()));
   }
 
   /// Every node whose lease runs.
   public List<NodeLease> nodes() {
     List<String> names = new ArrayList<>();
-    var cursor = await(redis.scan(ScanArgs.Builder.matches(NODE + "*").limit(1_000)));
+    var cursor = await(redis.get().scan(ScanArgs.Builder.matches(NODE + "*").limit(1_000)));
     names.addAll(cursor.getKeys());
     while (!cursor.isFinished()) {
-      cursor = await(redis.scan(cursor, ScanArgs.Builder.matches(NODE + "*").limit(1_000)));
+      cursor = await(redis.get().scan(cursor, ScanArgs.Builder.matches(NODE + "*").limit(1_000)));
       names.addAll(cursor.getKeys());
     }
     if (names.isEmpty()) {
       return List.of();
     }
-    return await(redis.mget(names.stream().distinct().toArray(String[]::new))).stream()
+    return await(redis.get().mget(names.stream().distinct().toArray(String[]::new))).stream()
         .filter(value -> value.hasValue())
         .map(value ->
             WireForm.read(value.getValue().getBytes(StandardCharsets.UTF_8), NodeLease.class))

@@ -1,0 +1,87 @@
+package io.pushplanet.common.session;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.api.StatefulRedisConnection;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The one connection of a process to Redis. Redis need not be there at start: it is tried again, with jittered pauses, until
+/// the first connection stands; from then on Lettuce reconnects by itself. Thread-safe.
+public final class RedisLink implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(RedisLink.class);
+  private static final Duration PAUSE = Duration.ofMillis(500);
+
+  private final RedisClient client;
+  private final AtomicReference<@Nullable StatefulRedisConnection<String, String>> connection =
+      new AtomicReference<>();
+  private final CountDownLatch closed = new CountDownLatch(1);
+
+  private RedisLink(RedisClient client) {
+    this.client = client;
+  }
+
+  /// Tries once at once, then goes on trying in the background.
+  public static RedisLink open(RedisClient client) {
+    RedisLink link = new RedisLink(client);
+    if (!link.tried()) {
+      Thread.ofVirtual().name("redis-link").start(link::keepTrying);
+    }
+    return link;
+  }
+
+  /// @throws DirectoryUnavailable while Redis was never reached
+  public StatefulRedisConnection<String, String> connection() {
+    StatefulRedisConnection<String, String> held = connection.get();
+    if (held == null) {
+      throw new DirectoryUnavailable("Redis is away", null);
+    }
+    return held;
+  }
+
+  /// Whether commands would be sent just now.
+  public boolean connected() {
+    StatefulRedisConnection<String, String> held = connection.get();
+    return held != null && held.isOpen();
+  }
+
+  @Override
+  public void close() {
+    closed.countDown();
+    StatefulRedisConnection<String, String> held = connection.get();
+    if (held != null) {
+      held.close();
+    }
+  }
+
+  private boolean tried() {
+    try {
+      connection.set(client.connect());
+      return true;
+    } catch (RedisException e) {
+      LOG.warn("event=redis_connect_failed reason=\"{}\"", e.toString());
+      return false;
+    }
+  }
+
+  private void keepTrying() {
+    try {
+      long millis = PAUSE.toMillis();
+      while (!closed.await(
+          millis + ThreadLocalRandom.current().nextLong(millis), TimeUnit.MILLISECONDS)) {
+        if (tried()) {
+          LOG.info("event=redis_connected");
+          return;
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,67 @@
+package io.pushplanet.dispatcher.access;
+
+import io.pushplanet.common.access.ApiKey;
+import io.pushplanet.common.access.Scope;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.dispatcher.problem.ProblemCode;
+import io.pushplanet.dispatcher.problem.ProblemException;
+import java.time.Clock;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+
+/// Decides from the `Authorization` header. An app that does not exist and an app of somebody else get the same answer.
+@Component
+final class AccessControl {
+  private final KeyCache keys;
+  private final Clock clock;
+
+  AccessControl(KeyCache keys, Clock clock) {
+    this.keys = keys;
+    this.clock = clock;
+  }
+
+  Caller authorize(@Nullable String authorization, String app, Scope scope) {
+    ApiKey key = present(authorization);
+    StoredKey stored =
+        keys.find(key.id())
+            .filter(candidate -> key.matches(candidate.hash()))
+            .filter(candidate -> !candidate.revokedAt(clock.instant()))
+            .orElseThrow(AccessControl::invalid);
+    if (!stored.appId().equals(app)) {
+      throw ProblemException.of(
+          ProblemCode.APP_NOT_FOUND, "This key belongs to no app of that name. Check the path.");
+    }
+    if (!Scope.parse(stored.scopes()).contains(scope)) {
+      throw ProblemException.of(
+              ProblemCode.SCOPE_MISSING,
+              "This needs a key with the scope \"" + scope.word() + "\".")
+          .withHeader(
+              "WWW-Authenticate",
+              "Bearer realm=\"pushplanet\", error=\"insufficient_scope\", scope=\""
+                  + scope.word()
+                  + "\"");
+    }
+    return new Caller(new AppId(app), stored.id());
+  }
+
+  private static ApiKey present(@Nullable String authorization) {
+    if (authorization == null || authorization.isBlank()) {
+      throw ProblemException.of(
+              ProblemCode.API_KEY_MISSING, "Send Authorization: Bearer <api key>.")
+          .withHeader("WWW-Authenticate", "Bearer realm=\"pushplanet\"");
+    }
+    String[] parts = authorization.strip().split(" +", 2);
+    if (parts.length != 2 || !parts[0].toLowerCase(Locale.ROOT).equals("bearer")) {
+      throw invalid();
+    }
+    return ApiKey.parse(parts[1].strip()).orElseThrow(AccessControl::invalid);
+  }
+
+  private static ProblemException invalid() {
+    return ProblemException.of(
+            ProblemCode.API_KEY_INVALID,
+            "The API key is unknown or revoked. Make a new one in the dashboard.")
+        .withHeader("WWW-Authenticate", "Bearer realm=\"pushplanet\", error=\"invalid_token\"");
+  }
+}

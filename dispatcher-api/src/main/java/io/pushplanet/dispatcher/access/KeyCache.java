@@ -1,0 +1,96 @@
+package io.pushplanet.dispatcher.access;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.Expiry;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.cache.CaffeineCacheMetrics;
+import io.pushplanet.common.change.Change;
+import io.pushplanet.common.change.ChangeFeed;
+import io.pushplanet.dispatcher.settings.DispatcherSettings;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/// API keys in this process's memory. A committed change is told within a fraction of a second; until changes can be
+/// followed (MySQL away at start) nothing is kept. Thread-safe.
+@Component
+final class KeyCache implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(KeyCache.class);
+  private static final int MOST_KEYS = 100_000;
+  private static final Duration PAUSE = Duration.ofMillis(500);
+
+  private final KeyMapper keys;
+  private final DataSource database;
+  private final Cache<String, Optional<StoredKey>> cache;
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private volatile @Nullable ChangeFeed feed;
+
+  KeyCache(KeyMapper keys, DataSource database, DispatcherSettings settings, MeterRegistry meters) {
+    this.keys = keys;
+    this.database = database;
+    this.cache =
+        Caffeine.newBuilder()
+            .maximumSize(MOST_KEYS)
+            .expireAfter(
+                Expiry.<String, Optional<StoredKey>>creating((id, key) ->
+                    key.isPresent() ? settings.keyCache() : settings.unknownKeyCache()))
+            .recordStats()
+            .build();
+    CaffeineCacheMetrics.monitor(meters, cache, "api-keys");
+    Gauge.builder("pushplanet.changes.followed", this, it -> it.feed == null ? 0 : 1)
+        .register(meters);
+    Thread.ofVirtual().name("follow-changes").start(this::follow);
+  }
+
+  Optional<StoredKey> find(String id) {
+    if (feed == null) {
+      return Optional.ofNullable(keys.find(id));
+    }
+    return cache.get(id, wanted -> Optional.ofNullable(keys.find(wanted)));
+  }
+
+  @Override
+  public void close() {
+    closed.countDown();
+    ChangeFeed following = feed;
+    if (following != null) {
+      following.close();
+    }
+  }
+
+  private void follow() {
+    try {
+      do {
+        try {
+          feed = ChangeFeed.follow(database, this::changed);
+          return;
+        } catch (SQLException e) {
+          LOG.warn("event=changes_not_followed reason=\"{}\"", e.getMessage());
+        }
+      } while (!closed.await(PAUSE.toMillis(), TimeUnit.MILLISECONDS));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void changed(Change change) {
+    switch (change.kind()) {
+      case API_KEY -> cache.invalidate(change.subject());
+      case APP ->
+          cache
+              .asMap()
+              .values()
+              .removeIf(key -> key.isPresent() && key.get().appId().equals(change.app().value()));
+      case CREDENTIAL -> {}
+    }
+  }
+}

@@ -1,0 +1,41 @@
+package io.pushplanet.dispatcher.audience;
+
+import java.util.Collection;
+import java.util.List;
+import org.apache.ibatis.annotations.Mapper;
+import org.apache.ibatis.annotations.Param;
+import org.apache.ibatis.annotations.Select;
+
+@Mapper
+interface AudienceMapper {
+  @Select(
+      """
+      <script>
+      SELECT device_id FROM devices WHERE app_id = #{app} AND user_id IN
+      <foreach collection="users" item="user" open="(" separator="," close=")">#{user}</foreach>
+      LIMIT #{most}
+      </script>
+      """)
+  List<String> devicesOf(
+      @Param("app") String app, @Param("users") Collection<String> users, @Param("most") int most);
+
+  @Select(
+      """
+      SELECT COUNT(*) FROM (SELECT 1 FROM device_topics
+        WHERE app_id = #{app} AND topic = #{topic} LIMIT #{most}) some
+      """)
+  int countTopic(@Param("app") String app, @Param("topic") String topic, @Param("most") int most);
+
+  @Select(
+      """
+      SELECT COUNT(*) FROM (SELECT 1 FROM device_tags
+        WHERE app_id = #{app} AND tag = #{tag} LIMIT #{most}) some
+      """)
+  int countTag(@Param("app") String app, @Param("tag") String tag, @Param("most") int most);
+
+  @Select(
+      """
+      SELECT COUNT(*) FROM (SELECT 1 FROM devices WHERE app_id = #{app} LIMIT #{most}) some
+      """)
+  int countAll(@Param("app") String app, @Param("most") int most);
+}

@@ -1,0 +1,167 @@
+package io.pushplanet.dispatcher.audience;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.dispatcher.input.Fields;
+import io.pushplanet.dispatcher.problem.FieldError;
+import io.pushplanet.dispatcher.problem.ProblemCode;
+import io.pushplanet.dispatcher.problem.ProblemException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/// Reads `audience`: exactly one of the words in [#SUPPORTED].
+public final class AudienceReader {
+  public static final Pattern TOPIC = Pattern.compile("[A-Za-z0-9._~%-]{1,128}");
+  public static final int LONGEST_TAG = 128;
+  public static final int LONGEST_USER = 128;
+  public static final int MOST_USERS = 1_000;
+
+  private static final List<String> SUPPORTED =
+      List.of("device", "devices", "user", "users", "topic", "tag", "all");
+  private static final List<String> PLANNED = List.of("location", "and", "or", "not");
+
+  private AudienceReader() {}
+
+  /// @param request the object that has the field `audience`
+  /// @return null when something is wrong, which is then among the findings
+  public static @Nullable Audience read(Fields request) {
+    Fields audience = request.fields("audience");
+    if (audience == null) {
+      if (!request.has("audience")) {
+        request.wrong("audience", "required", "audience is required, such as {\"device\":\"d1\"}");
+      }
+      return null;
+    }
+    refusePlanned(audience);
+    List<String> given = SUPPORTED.stream().filter(word -> audience.node().has(word)).toList();
+    SUPPORTED.forEach(audience::mentions);
+    audience.done();
+    if (given.size() != 1) {
+      request.wrong(
+          "audience",
+          given.isEmpty() ? "required" : "ambiguous",
+          "audience has exactly one of " + String.join(", ", SUPPORTED));
+      return null;
+    }
+    return switch (given.getFirst()) {
+      case "device" -> device(audience);
+      case "devices" -> devices(audience);
+      case "user" -> user(audience);
+      case "users" -> users(audience);
+      case "topic" -> topic(audience);
+      case "tag" -> tag(audience);
+      default -> all(audience);
+    };
+  }
+
+  private static void refusePlanned(Fields audience) {
+    for (String word : PLANNED) {
+      if (audience.mentions(word)) {
+        String detail =
+            "audience \""
+                + word
+                + "\" is not supported; use one of "
+                + String.join(", ", SUPPORTED);
+        throw ProblemException.of(
+            ProblemCode.AUDIENCE_NOT_SUPPORTED,
+            detail,
+            List.of(new FieldError(audience.at(word), "audience_not_supported", detail)));
+      }
+    }
+  }
+
+  private static @Nullable Audience device(Fields audience) {
+    String id = audience.requiredText("device", 1_000);
+    if (id == null || !valid(audience, audience.at("device"), id)) {
+      return null;
+    }
+    return new Audience.Devices(List.of(new DeviceId(id)));
+  }
+
+  private static @Nullable Audience devices(Fields audience) {
+    List<String> ids = audience.texts("devices", Audience.Devices.MOST, 1_000);
+    if (ids == null) {
+      requireSome(audience, "devices");
+      return null;
+    }
+    if (ids.isEmpty()) {
+      if (audience.node().get("devices").isEmpty()) {
+        audience.wrong("devices", "empty", "devices has 1 to 1,000 ids");
+      }
+      return null;
+    }
+    List<DeviceId> devices = new ArrayList<>(ids.size());
+    for (int i = 0; i < ids.size(); i++) {
+      if (valid(audience, audience.at("devices") + "/" + i, ids.get(i))) {
+        devices.add(new DeviceId(ids.get(i)));
+      }
+    }
+    return devices.isEmpty() ? null : new Audience.Devices(devices);
+  }
+
+  private static boolean valid(Fields audience, String pointer, String id) {
+    if (!DeviceId.isValid(id)) {
+      audience
+          .findings()
+          .add(pointer, "not_a_device_id", "a device id is 1 to 64 letters, digits and . _ : -");
+      return false;
+    }
+    return true;
+  }
+
+  private static @Nullable Audience user(Fields audience) {
+    String user = audience.requiredText("user", LONGEST_USER);
+    return user == null ? null : new Audience.Users(List.of(user));
+  }
+
+  private static @Nullable Audience users(Fields audience) {
+    List<String> users = audience.texts("users", MOST_USERS, LONGEST_USER);
+    if (users == null) {
+      requireSome(audience, "users");
+      return null;
+    }
+    if (users.isEmpty()) {
+      if (audience.node().get("users").isEmpty()) {
+        audience.wrong("users", "empty", "users has 1 to 1,000 ids");
+      }
+      return null;
+    }
+    return new Audience.Users(users);
+  }
+
+  private static @Nullable Audience topic(Fields audience) {
+    String topic = audience.requiredText("topic", LONGEST_TAG);
+    if (topic == null) {
+      return null;
+    }
+    if (!TOPIC.matcher(topic).matches()) {
+      audience.wrong("topic", "not_a_topic", "a topic is 1 to 128 letters, digits and . _ ~ % -");
+      return null;
+    }
+    return new Audience.Topic(topic);
+  }
+
+  private static @Nullable Audience tag(Fields audience) {
+    String tag = audience.requiredText("tag", LONGEST_TAG);
+    return tag == null ? null : new Audience.Tag(tag);
+  }
+
+  private static @Nullable Audience all(Fields audience) {
+    Boolean all = audience.flag("all");
+    if (all == null || !all) {
+      audience.wrong("all", "unknown_value", "write {\"all\":true} to reach every device");
+      return null;
+    }
+    return new Audience.All();
+  }
+
+  private static void requireSome(Fields audience, String name) {
+    if (!audience.has(name)) {
+      audience.wrong(
+          name, "required", String.format(Locale.ROOT, "%s is a list of 1 to 1,000 ids", name));
+    }
+  }
+}

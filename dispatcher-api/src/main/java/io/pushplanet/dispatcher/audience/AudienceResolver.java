@@ -1,0 +1,93 @@
+package io.pushplanet.dispatcher.audience;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.common.session.DeviceRoute;
+import io.pushplanet.dispatcher.problem.FieldError;
+import io.pushplanet.dispatcher.problem.ProblemCode;
+import io.pushplanet.dispatcher.problem.ProblemException;
+import io.pushplanet.dispatcher.route.RouteLookup;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.stereotype.Component;
+
+/// Finds the devices of an audience that are few enough to be found at once; the rest is left to the fan-out role.
+@Component
+public class AudienceResolver {
+  private static final Logger LOG = LoggerFactory.getLogger(AudienceResolver.class);
+
+  /// Up to here an estimate is exact. Counting further would cost the accepting request too much.
+  private static final int MOST_COUNTED = 50_000;
+
+  /// A user has a handful of devices; this only bounds memory.
+  private static final int MOST_DEVICES_OF_USERS = 50_000;
+
+  private final RouteLookup routes;
+  private final AudienceMapper mapper;
+
+  AudienceResolver(RouteLookup routes, AudienceMapper mapper) {
+    this.routes = routes;
+    this.mapper = mapper;
+  }
+
+  /// @param routes may lack a device of `devices`: then it is not registered
+  public record Found(List<DeviceId> devices, Map<DeviceId, DeviceRoute> routes) {}
+
+  /// What became of the look-up.
+  public sealed interface Resolution {
+    record Known(Found found) implements Resolution {}
+
+    record Broad(int estimate) implements Resolution {}
+  }
+
+  /// @throws ProblemException `device_not_found` where the one device asked for is not registered
+  public Resolution resolve(AppId app, Audience audience) {
+    return switch (audience) {
+      case Audience.Devices(List<DeviceId> devices) -> new Resolution.Known(named(app, devices));
+      case Audience.Users(List<String> users) -> new Resolution.Known(ofUsers(app, users));
+      case Audience.Topic(String topic) ->
+          broad(() -> mapper.countTopic(app.value(), topic, MOST_COUNTED));
+      case Audience.Tag(String tag) -> broad(() -> mapper.countTag(app.value(), tag, MOST_COUNTED));
+      case Audience.All() -> broad(() -> mapper.countAll(app.value(), MOST_COUNTED));
+    };
+  }
+
+  private Found named(AppId app, List<DeviceId> devices) {
+    Map<DeviceId, DeviceRoute> found = routes.find(app, devices);
+    if (devices.size() == 1 && found.isEmpty()) {
+      String detail = "There is no device \"" + devices.getFirst() + "\" in this app.";
+      throw ProblemException.of(
+          ProblemCode.DEVICE_NOT_FOUND,
+          detail,
+          List.of(new FieldError("/audience", "device_not_found", detail)));
+    }
+    return new Found(devices, found);
+  }
+
+  private Found ofUsers(AppId app, List<String> users) {
+    List<DeviceId> devices =
+        mapper.devicesOf(app.value(), users, MOST_DEVICES_OF_USERS).stream()
+            .map(DeviceId::new)
+            .toList();
+    Map<DeviceId, DeviceRoute> found = routes.find(app, devices);
+    return new Found(devices.stream().filter(found::containsKey).toList(), found);
+  }
+
+  private interface Count {
+    int count();
+  }
+
+  /// Without MySQL nobody can count; the message is accepted all the same, for its recipients are found later.
+  private static Resolution broad(Count count) {
+    try {
+      return new Resolution.Broad(count.count());
+    } catch (DataAccessException e) {
+      LOG.warn("event=audience_not_counted reason=\"{}\"", e.getClass().getSimpleName());
+      return new Resolution.Broad(0);
+    }
+  }
+}

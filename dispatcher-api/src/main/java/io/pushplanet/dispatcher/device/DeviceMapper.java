@@ -1,0 +1,183 @@
+package io.pushplanet.dispatcher.device;
+
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import org.apache.ibatis.annotations.Delete;
+import org.apache.ibatis.annotations.Insert;
+import org.apache.ibatis.annotations.Mapper;
+import org.apache.ibatis.annotations.Param;
+import org.apache.ibatis.annotations.Select;
+import org.apache.ibatis.annotations.Update;
+import org.jspecify.annotations.Nullable;
+
+@Mapper
+interface DeviceMapper {
+  record DeviceRow(
+      String deviceId,
+      String platform,
+      boolean mqtt,
+      @Nullable String userId,
+      @Nullable String locale,
+      @Nullable String timezone,
+      @Nullable String appVersion,
+      Instant createdAt,
+      Instant updatedAt,
+      Instant seenAt) {}
+
+  record TokenRow(
+      String channel,
+      String token,
+      String kind,
+      String environment,
+      Instant registeredAt,
+      @Nullable Instant deadAt) {}
+
+  /// A message that waits for the device.
+  record Waiting(String messageId) {}
+
+  String DEVICE =
+      """
+      SELECT device_id, platform, mqtt, user_id, locale, timezone, app_version, created_at, updated_at, seen_at
+      FROM devices WHERE app_id = #{app} AND device_id = #{device}
+      """;
+
+  @Select(DEVICE)
+  @Nullable DeviceRow find(@Param("app") String app, @Param("device") String device);
+
+  @Select(DEVICE + " FOR UPDATE")
+  @Nullable DeviceRow lock(@Param("app") String app, @Param("device") String device);
+
+  @Insert(
+      """
+      INSERT INTO devices
+        (app_id, device_id, platform, mqtt, user_id, locale, timezone, app_version, created_at, updated_at, seen_at)
+      VALUES (#{app}, #{device}, #{platform}, #{it.channels.mqtt}, #{it.user}, #{it.locale}, #{it.timezone},
+        #{it.appVersion}, #{now}, #{now}, #{now})
+      """)
+  void insert(
+      @Param("app") String app,
+      @Param("device") String device,
+      @Param("platform") String platform,
+      @Param("it") Registration registration,
+      @Param("now") Instant now);
+
+  @Update(
+      """
+      UPDATE devices SET platform = #{platform}, mqtt = #{it.channels.mqtt}, user_id = #{it.user},
+        locale = #{it.locale}, timezone = #{it.timezone}, app_version = #{it.appVersion},
+        updated_at = #{now}, seen_at = GREATEST(seen_at, #{now})
+      WHERE app_id = #{app} AND device_id = #{device}
+      """)
+  void update(
+      @Param("app") String app,
+      @Param("device") String device,
+      @Param("platform") String platform,
+      @Param("it") Registration registration,
+      @Param("now") Instant now);
+
+  @Delete("DELETE FROM devices WHERE app_id = #{app} AND device_id = #{device}")
+  int delete(@Param("app") String app, @Param("device") String device);
+
+  @Select(
+      """
+      SELECT channel, token, kind, environment, registered_at, dead_at FROM channel_tokens
+      WHERE app_id = #{app} AND device_id = #{device}
+      """)
+  List<TokenRow> tokens(@Param("app") String app, @Param("device") String device);
+
+  @Select(
+      """
+      SELECT device_id FROM channel_tokens
+      WHERE app_id = #{app} AND channel = #{channel} AND token = #{token} AND device_id <> #{device}
+      """)
+  List<String> othersWith(
+      @Param("app") String app,
+      @Param("channel") String channel,
+      @Param("token") String token,
+      @Param("device") String device);
+
+  @Insert(
+      """
+      REPLACE INTO channel_tokens (app_id, device_id, channel, token, kind, environment, registered_at)
+      VALUES (#{app}, #{device}, #{channel}, #{it.token}, #{it.kind}, #{it.environment}, #{now})
+      """)
+  void putToken(
+      @Param("app") String app,
+      @Param("device") String device,
+      @Param("channel") String channel,
+      @Param("it") Registration.Token token,
+      @Param("now") Instant now);
+
+  @Delete(
+      """
+      DELETE FROM channel_tokens WHERE app_id = #{app} AND device_id = #{device} AND channel = #{channel}
+      """)
+  void deleteToken(
+      @Param("app") String app, @Param("device") String device, @Param("channel") String channel);
+
+  @Delete("DELETE FROM channel_tokens WHERE app_id = #{app} AND device_id = #{device}")
+  void deleteTokens(@Param("app") String app, @Param("device") String device);
+
+  @Select(
+      "SELECT tag FROM device_tags WHERE app_id = #{app} AND device_id = #{device} ORDER BY tag")
+  List<String> tags(@Param("app") String app, @Param("device") String device);
+
+  @Select(
+      """
+      SELECT topic FROM device_topics WHERE app_id = #{app} AND device_id = #{device} ORDER BY topic
+      """)
+  List<String> topics(@Param("app") String app, @Param("device") String device);
+
+  @Insert(
+      """
+      <script>
+      INSERT IGNORE INTO device_tags (app_id, tag, device_id) VALUES
+      <foreach collection="tags" item="tag" separator=",">(#{app}, #{tag}, #{device})</foreach>
+      </script>
+      """)
+  void addTags(
+      @Param("app") String app,
+      @Param("device") String device,
+      @Param("tags") Collection<String> tags);
+
+  @Insert(
+      """
+      <script>
+      INSERT IGNORE INTO device_topics (app_id, topic, device_id) VALUES
+      <foreach collection="topics" item="topic" separator=",">(#{app}, #{topic}, #{device})</foreach>
+      </script>
+      """)
+  void addTopics(
+      @Param("app") String app,
+      @Param("device") String device,
+      @Param("topics") Collection<String> topics);
+
+  @Delete(
+      "DELETE FROM device_tags WHERE app_id = #{app} AND device_id = #{device} AND tag = #{tag}")
+  void deleteTag(
+      @Param("app") String app, @Param("device") String device, @Param("tag") String tag);
+
+  @Delete(
+      """
+      DELETE FROM device_topics
+      WHERE app_id = #{app} AND device_id = #{device} AND topic = #{topic}
+      """)
+  void deleteTopic(
+      @Param("app") String app, @Param("device") String device, @Param("topic") String topic);
+
+  @Delete("DELETE FROM device_tags WHERE app_id = #{app} AND device_id = #{device}")
+  void deleteTags(@Param("app") String app, @Param("device") String device);
+
+  @Delete("DELETE FROM device_topics WHERE app_id = #{app} AND device_id = #{device}")
+  void deleteTopics(@Param("app") String app, @Param("device") String device);
+
+  @Select(
+      """
+      SELECT message_id FROM inbox WHERE app_id = #{app} AND device_id = #{device} FOR UPDATE
+      """)
+  List<Waiting> waiting(@Param("app") String app, @Param("device") String device);
+
+  @Delete("DELETE FROM inbox WHERE app_id = #{app} AND device_id = #{device}")
+  void deleteInbox(@Param("app") String app, @Param("device") String device);
+}

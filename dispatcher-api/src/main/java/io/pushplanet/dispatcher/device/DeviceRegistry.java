@@ -1,0 +1,214 @@
+package io.pushplanet.dispatcher.device;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.dispatcher.route.RouteChanges;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/// The devices of the apps, in MySQL. Every change is one transaction; routes are forgotten after its commit. Thread-safe.
+@Component
+class DeviceRegistry {
+  private static final int MOST_TRIES = 4;
+
+  private final DeviceMapper mapper;
+  private final RouteChanges routes;
+  private final TransactionTemplate transactions;
+  private final Clock clock;
+
+  DeviceRegistry(
+      DeviceMapper mapper,
+      RouteChanges routes,
+      PlatformTransactionManager transactions,
+      Clock clock) {
+    this.mapper = mapper;
+    this.routes = routes;
+    this.transactions = new TransactionTemplate(transactions);
+    this.clock = clock;
+  }
+
+  /// A device as it stands.
+  record Registered(
+      DeviceId device,
+      Registration registration,
+      Instant createdAt,
+      Instant updatedAt,
+      Instant seenAt) {}
+
+  /// @param created whether it was unknown before
+  record Saved(Registered registered, boolean created) {}
+
+  /// Registers or refreshes; the same token at another device of the app moves here, so that nobody is told twice.
+  Saved save(AppId app, DeviceId device, Registration registration) {
+    Set<DeviceKey> touched = new HashSet<>();
+    Saved saved =
+        retrying(() -> {
+          touched.clear();
+          touched.add(new DeviceKey(app, device));
+          return write(app, device, registration, touched);
+        });
+    routes.forget(touched);
+    return saved;
+  }
+
+  /// As [#save], but only when the device is unknown.
+  ///
+  /// @return empty when it is registered already
+  Optional<Saved> create(AppId app, DeviceId device, Registration registration) {
+    return mapper.find(app.value(), device.value()) == null
+        ? Optional.of(save(app, device, registration))
+        : Optional.empty();
+  }
+
+  Optional<Registered> find(AppId app, DeviceId device) {
+    DeviceMapper.DeviceRow row = mapper.find(app.value(), device.value());
+    return row == null ? Optional.empty() : Optional.of(registered(app, device, row));
+  }
+
+  private Saved write(
+      AppId app, DeviceId device, Registration registration, Set<DeviceKey> touched) {
+    Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
+    String platform = registration.platform().name().toLowerCase(Locale.ROOT);
+    DeviceMapper.DeviceRow before = mapper.lock(app.value(), device.value());
+    if (before == null) {
+      mapper.insert(app.value(), device.value(), platform, registration, now);
+    } else {
+      mapper.update(app.value(), device.value(), platform, registration, now);
+    }
+    writeTokens(app, device, registration.channels(), now, touched);
+    if (registration.tags() != null) {
+      replace(
+          registration.tags(),
+          () -> mapper.deleteTags(app.value(), device.value()),
+          () -> mapper.addTags(app.value(), device.value(), registration.tags()));
+    }
+    if (registration.topics() != null) {
+      replace(
+          registration.topics(),
+          () -> mapper.deleteTopics(app.value(), device.value()),
+          () -> mapper.addTopics(app.value(), device.value(), registration.topics()));
+    }
+    DeviceMapper.DeviceRow after = mapper.find(app.value(), device.value());
+    if (after == null) {
+      throw new IllegalStateException("a device vanished within its own transaction");
+    }
+    return new Saved(registered(app, device, after), before == null);
+  }
+
+  private static void replace(List<String> wanted, Runnable delete, Runnable add) {
+    delete.run();
+    if (!wanted.isEmpty()) {
+      add.run();
+    }
+  }
+
+  private void writeTokens(
+      AppId app,
+      DeviceId device,
+      Registration.Channels channels,
+      Instant now,
+      Set<DeviceKey> touched) {
+    Map<String, DeviceMapper.TokenRow> before = tokens(app, device);
+    Map<String, Registration.Token> wanted = new TreeMap<>();
+    put(wanted, "apns", channels.apns());
+    put(wanted, "fcm", channels.fcm());
+    put(wanted, "webpush", channels.webpush());
+    wanted.forEach((channel, token) -> {
+      if (!isSame(before.get(channel), token)) {
+        mapper.putToken(app.value(), device.value(), channel, token, now);
+      }
+      for (String other : mapper.othersWith(app.value(), channel, token.token(), device.value())) {
+        mapper.deleteToken(app.value(), other, channel);
+        touched.add(new DeviceKey(app, new DeviceId(other)));
+      }
+    });
+    before.keySet().stream()
+        .filter(channel -> !wanted.containsKey(channel))
+        .forEach(channel -> mapper.deleteToken(app.value(), device.value(), channel));
+  }
+
+  private static void put(
+      Map<String, Registration.Token> tokens, String channel, Registration.@Nullable Token token) {
+    if (token != null) {
+      tokens.put(channel, token);
+    }
+  }
+
+  /// A token that was given up as dead and is registered anew counts as a new one.
+  private static boolean isSame(DeviceMapper.@Nullable TokenRow before, Registration.Token token) {
+    return before != null
+        && before.deadAt() == null
+        && before.token().equals(token.token())
+        && before.kind().equals(token.kind())
+        && before.environment().equals(token.environment());
+  }
+
+  private Registered registered(AppId app, DeviceId device, DeviceMapper.DeviceRow row) {
+    Map<String, DeviceMapper.TokenRow> tokens = tokens(app, device);
+    return new Registered(
+        device,
+        new Registration(
+            io.pushplanet.common.device.Platform.valueOf(row.platform().toUpperCase(Locale.ROOT)),
+            new Registration.Channels(
+                row.mqtt(),
+                token(tokens.get("apns")),
+                token(tokens.get("fcm")),
+                token(tokens.get("webpush"))),
+            row.userId(),
+            row.locale(),
+            row.timezone(),
+            mapper.tags(app.value(), device.value()),
+            mapper.topics(app.value(), device.value()),
+            row.appVersion()),
+        row.createdAt(),
+        row.updatedAt(),
+        row.seenAt());
+  }
+
+  private Map<String, DeviceMapper.TokenRow> tokens(AppId app, DeviceId device) {
+    return mapper.tokens(app.value(), device.value()).stream()
+        .collect(Collectors.toMap(DeviceMapper.TokenRow::channel, Function.identity()));
+  }
+
+  /// What a provider called dead is not shown as a way to the device.
+  private static Registration.@Nullable Token token(DeviceMapper.@Nullable TokenRow row) {
+    return row == null || row.deadAt() != null
+        ? null
+        : new Registration.Token(row.token(), row.kind(), row.environment());
+  }
+
+  /// Two registrations of one device at once may deadlock or collide: the later one is tried again.
+  private <T> T retrying(Supplier<T> work) {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        T done = transactions.execute(status -> work.get());
+        if (done == null) {
+          throw new IllegalStateException("a transaction without a result");
+        }
+        return done;
+      } catch (PessimisticLockingFailureException | DuplicateKeyException e) {
+        if (attempt == MOST_TRIES) {
+          throw e;
+        }
+      }
+    }
+  }
+}

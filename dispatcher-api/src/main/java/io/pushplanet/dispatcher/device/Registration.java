@@ -1,0 +1,33 @@
+package io.pushplanet.dispatcher.device;
+
+import io.pushplanet.common.device.Platform;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// What an app says of a device.
+///
+/// @param tags null leaves them as they are
+/// @param topics null leaves them as they are
+record Registration(
+    Platform platform,
+    Channels channels,
+    @Nullable String user,
+    @Nullable String locale,
+    @Nullable String timezone,
+    @Nullable List<String> tags,
+    @Nullable List<String> topics,
+    @Nullable String appVersion) {
+  record Channels(
+      boolean mqtt, @Nullable Token apns, @Nullable Token fcm, @Nullable Token webpush) {}
+
+  /// A way through a vendor.
+  ///
+  /// @param kind `token` or `fid` for FCM, `token` for APNs, `subscription` for Web Push
+  /// @param environment `production` or `sandbox`
+  record Token(String token, String kind, String environment) {
+    @Override
+    public String toString() {
+      return "Token[***, " + kind + ", " + environment + "]";
+    }
+  }
+}

@@ -1,0 +1,243 @@
+package io.pushplanet.dispatcher.device;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.device.Platform;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.dispatcher.audience.AudienceReader;
+import io.pushplanet.dispatcher.input.Fields;
+import io.pushplanet.dispatcher.input.Findings;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.IllformedLocaleException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/// Reads and validates what apps say of devices; every fault is named.
+final class RegistrationReader {
+  static final int LONGEST_VERSION = 64;
+  private static final int LONGEST_TOKEN = 4_096;
+  private static final int LONGEST_LOCALE = 35;
+  private static final int LONGEST_TIMEZONE = 64;
+  private static final int MOST_TAGS = 100;
+
+  /// Apple says only that the token is binary and its length may change.
+  private static final Pattern APNS_TOKEN = Pattern.compile("(?:[0-9a-fA-F]{2}){4,1024}");
+
+  private static final Pattern FCM_TOKEN = Pattern.compile("[A-Za-z0-9:_.~%=+/-]{1,4096}");
+  private static final Set<String> ZONES = Set.copyOf(ZoneId.getAvailableZoneIds());
+
+  private final Fields body;
+
+  RegistrationReader(ObjectNode body, Findings findings) {
+    this.body = new Fields(body, "", findings);
+  }
+
+  /// The id in the body, if there is one.
+  @Nullable DeviceId device() {
+    String id = body.text("device", 1_000);
+    if (id != null && !DeviceId.isValid(id)) {
+      body.wrong("device", "not_a_device_id", "a device id is 1 to 64 letters, digits and . _ : -");
+      return null;
+    }
+    return id == null ? null : new DeviceId(id);
+  }
+
+  void wrongDevice(String detail) {
+    body.wrong("device", "other_device", detail);
+  }
+
+  /// @throws io.pushplanet.dispatcher.problem.ProblemException 422 with every fault
+  Registration registration() {
+    Platform platform = body.word("platform", Platform.class);
+    if (!body.has("platform")) {
+      body.wrong("platform", "required", "platform is one of android, ios, web, iot");
+    }
+    Registration.Channels channels = channels(body.fields("channels"));
+    String user = body.text("user", AudienceReader.LONGEST_USER);
+    String locale = locale(body);
+    String timezone = timezone(body);
+    List<String> tags = tags(body);
+    List<String> topics = topics(body);
+    String version = body.text("app_version", LONGEST_VERSION);
+    body.done();
+    body.findings().refuse();
+    if (platform == null) {
+      throw new IllegalStateException("a fault was found but not told");
+    }
+    return new Registration(platform, channels, user, locale, timezone, tags, topics, version);
+  }
+
+  static @Nullable String locale(Fields fields) {
+    String locale = fields.text("locale", LONGEST_LOCALE);
+    if (locale == null) {
+      return null;
+    }
+    try {
+      return new Locale.Builder().setLanguageTag(locale).build().getLanguage().isEmpty()
+          ? wrongLocale(fields)
+          : locale;
+    } catch (IllformedLocaleException e) {
+      return wrongLocale(fields);
+    }
+  }
+
+  private static @Nullable String wrongLocale(Fields fields) {
+    fields.wrong("locale", "not_a_locale", "locale is a BCP 47 tag such as ko-KR");
+    return null;
+  }
+
+  static @Nullable String timezone(Fields fields) {
+    String zone = fields.text("timezone", LONGEST_TIMEZONE);
+    if (zone != null && !ZONES.contains(zone)) {
+      fields.wrong("timezone", "not_a_timezone", "timezone is an IANA name such as Asia/Seoul");
+      return null;
+    }
+    return zone;
+  }
+
+  static @Nullable List<String> tags(Fields fields) {
+    return fields.texts("tags", MOST_TAGS, AudienceReader.LONGEST_TAG);
+  }
+
+  static @Nullable List<String> topics(Fields fields) {
+    List<String> topics = fields.texts("topics", MOST_TAGS, AudienceReader.LONGEST_TAG);
+    if (topics != null) {
+      for (int i = 0; i < topics.size(); i++) {
+        if (!AudienceReader.TOPIC.matcher(topics.get(i)).matches()) {
+          fields
+              .findings()
+              .add(
+                  fields.at("topics") + "/" + i,
+                  "not_a_topic",
+                  "a topic is 1 to 128 letters, digits and . _ ~ % -");
+        }
+      }
+    }
+    return topics;
+  }
+
+  private static Registration.Channels channels(@Nullable Fields channels) {
+    if (channels == null) {
+      return new Registration.Channels(false, null, null, null);
+    }
+    Boolean mqtt = channels.flag("mqtt");
+    Registration.Token apns = apns(channels.fields("apns"));
+    Registration.Token fcm = fcm(channels.fields("fcm"));
+    Registration.Token webpush = webpush(channels.fields("webpush"));
+    channels.done();
+    return new Registration.Channels(mqtt != null && mqtt, apns, fcm, webpush);
+  }
+
+  static Registration.@Nullable Token apns(@Nullable Fields apns) {
+    if (apns == null) {
+      return null;
+    }
+    String token = apns.requiredText("token", LONGEST_TOKEN);
+    if (token != null && !APNS_TOKEN.matcher(token).matches()) {
+      apns.wrong("token", "not_a_token", "an APNs token is hexadecimal, two digits a byte");
+      token = null;
+    }
+    String environment = apns.text("environment", 16);
+    if (environment != null && !Set.of("production", "sandbox").contains(environment)) {
+      apns.wrong("environment", "unknown_value", "environment is one of production, sandbox");
+    }
+    apns.done();
+    return token == null
+        ? null
+        : new Registration.Token(token, "token", environment == null ? "production" : environment);
+  }
+
+  static Registration.@Nullable Token fcm(@Nullable Fields fcm) {
+    if (fcm == null) {
+      return null;
+    }
+    String token = fcm.text("token", LONGEST_TOKEN);
+    String installation = fcm.text("fid", LONGEST_TOKEN);
+    if (fcm.has("token") == fcm.has("fid")) {
+      fcm.wrong("token", "required", "give exactly one of token and fid");
+    }
+    fcm.done();
+    String kind = token != null ? "token" : "fid";
+    String value = token != null ? token : installation;
+    if (value != null && !FCM_TOKEN.matcher(value).matches()) {
+      fcm.wrong(kind, "not_a_token", "this is no FCM " + kind + ": letters, digits and : _ . ~ -");
+      return null;
+    }
+    return value == null ? null : new Registration.Token(value, kind, "production");
+  }
+
+  /// https://www.w3.org/TR/push-api/#pushsubscription-interface
+  static Registration.@Nullable Token webpush(@Nullable Fields webpush) {
+    if (webpush == null) {
+      return null;
+    }
+    String endpoint = webpush.requiredText("endpoint", 2_000);
+    if (endpoint != null && !isHttps(endpoint)) {
+      webpush.wrong("endpoint", "not_a_url", "endpoint is an https URL");
+    }
+    webpush.value("expirationTime");
+    Fields keys = webpush.fields("keys");
+    if (keys == null) {
+      if (!webpush.has("keys")) {
+        webpush.wrong("keys", "required", "keys has p256dh and auth");
+      }
+    } else {
+      bytes(keys, "p256dh", 65);
+      bytes(keys, "auth", 16);
+      keys.done();
+    }
+    webpush.done();
+    String text = new String(WireForm.write(webpush.node()), StandardCharsets.UTF_8);
+    return new Registration.Token(text, "subscription", "production");
+  }
+
+  private static boolean isHttps(String text) {
+    try {
+      URI uri = URI.create(text);
+      return "https".equals(uri.getScheme()) && uri.getHost() != null;
+    } catch (IllegalArgumentException e) {
+      return false;
+    }
+  }
+
+  private static void bytes(Fields keys, String name, int length) {
+    String text = keys.requiredText(name, 200);
+    if (text == null) {
+      return;
+    }
+    try {
+      if (Base64.getUrlDecoder().decode(text).length == length) {
+        return;
+      }
+    } catch (IllegalArgumentException e) {
+      // told below
+    }
+    keys.wrong(name, "not_a_key", name + " is " + length + " bytes in base64url");
+  }
+
+  /// Applies a merge patch (RFC 7396) to a registration's own JSON form.
+  static ObjectNode merged(ObjectNode registration, ObjectNode patch) {
+    ObjectNode merged = registration.deepCopy();
+    for (String name : new ArrayList<>(patch.propertyNames())) {
+      JsonNode value = patch.get(name);
+      if (value.isNull()) {
+        merged.remove(name);
+      } else if (value instanceof ObjectNode change
+          && merged.get(name) instanceof ObjectNode before
+          && name.equals("channels")) {
+        merged.set(name, merged(before, change));
+      } else {
+        merged.set(name, value);
+      }
+    }
+    return merged;
+  }
+}

@@ -1,0 +1,223 @@
+package io.pushplanet.dispatcher.input;
+
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/// The fields of one JSON object, read strictly. A getter returns null where the field is absent or wrong; what is wrong is
+/// added to the findings. `done` finds the fields that nobody asked for. JSON's null counts as absent.
+public final class Fields {
+  private final ObjectNode node;
+  private final String pointer;
+  private final Findings findings;
+  private final Set<String> known = new HashSet<>();
+
+  public Fields(ObjectNode node, String pointer, Findings findings) {
+    this.node = node;
+    this.pointer = pointer;
+    this.findings = findings;
+  }
+
+  public Findings findings() {
+    return findings;
+  }
+
+  public String at(String name) {
+    return pointer + "/" + name.replace("~", "~0").replace("/", "~1");
+  }
+
+  /// Whether the field is there, be it null.
+  public boolean mentions(String name) {
+    known.add(name);
+    return node.has(name);
+  }
+
+  public boolean has(String name) {
+    return value(name) != null;
+  }
+
+  public void wrong(String name, String code, String detail) {
+    findings.add(at(name), code, detail);
+  }
+
+  public @Nullable JsonNode value(String name) {
+    known.add(name);
+    JsonNode value = node.get(name);
+    return value == null || value.isNull() ? null : value;
+  }
+
+  /// A text of 1 to `most` characters.
+  public @Nullable String text(String name, int most) {
+    JsonNode value = value(name);
+    return value == null ? null : textOf(value, at(name), most);
+  }
+
+  public @Nullable String requiredText(String name, int most) {
+    if (!has(name)) {
+      wrong(name, "required", name + " is required");
+    }
+    return text(name, most);
+  }
+
+  public @Nullable Boolean flag(String name) {
+    JsonNode value = value(name);
+    if (value != null && !value.isBoolean()) {
+      wrong(name, "not_a_boolean", name + " is true or false");
+      return null;
+    }
+    return value == null ? null : value.booleanValue();
+  }
+
+  public @Nullable ObjectNode object(String name) {
+    JsonNode value = value(name);
+    if (value == null) {
+      return null;
+    }
+    if (value instanceof ObjectNode object) {
+      return object;
+    }
+    wrong(name, "not_an_object", name + " is a JSON object");
+    return null;
+  }
+
+  public @Nullable Fields fields(String name) {
+    ObjectNode object = object(name);
+    return object == null ? null : new Fields(object, at(name), findings);
+  }
+
+  /// An ISO 8601 duration from zero to `longest`.
+  public @Nullable Duration duration(String name, Duration longest) {
+    String text = text(name, 64);
+    if (text == null) {
+      return null;
+    }
+    try {
+      Duration duration = Duration.parse(text);
+      if (duration.isNegative()) {
+        wrong(name, "negative", name + " must not be negative");
+        return null;
+      }
+      if (duration.compareTo(longest) > 0) {
+        wrong(name, "too_long", name + " is at most " + words(longest));
+        return null;
+      }
+      return duration;
+    } catch (DateTimeParseException e) {
+      wrong(name, "not_a_duration", name + " is an ISO 8601 duration such as PT6H or P1D");
+      return null;
+    }
+  }
+
+  /// One of the enum's names in lower case.
+  public <E extends Enum<E>> @Nullable E word(String name, Class<E> type) {
+    String text = text(name, 64);
+    if (text == null) {
+      return null;
+    }
+    for (E constant : type.getEnumConstants()) {
+      if (constant.name().toLowerCase(Locale.ROOT).equals(text)) {
+        return constant;
+      }
+    }
+    String choices =
+        Arrays.stream(type.getEnumConstants())
+            .map(constant -> constant.name().toLowerCase(Locale.ROOT))
+            .collect(Collectors.joining(", "));
+    wrong(name, "unknown_value", name + " is one of " + choices);
+    return null;
+  }
+
+  /// A list of at most `most` texts of 1 to `longest` characters, without repeats, in the given order.
+  public @Nullable List<String> texts(String name, int most, int longest) {
+    JsonNode value = value(name);
+    if (value == null) {
+      return null;
+    }
+    if (!value.isArray()) {
+      wrong(name, "not_a_list", name + " is a list of texts");
+      return null;
+    }
+    if (value.size() > most) {
+      wrong(
+          name,
+          "too_many",
+          String.format(Locale.ROOT, "%s has %,d entries; at most %,d", name, value.size(), most));
+      return null;
+    }
+    List<String> texts = new ArrayList<>(value.size());
+    for (int i = 0; i < value.size(); i++) {
+      String text = textOf(value.get(i), at(name) + "/" + i, longest);
+      if (text != null) {
+        texts.add(text);
+      }
+    }
+    return texts.stream().distinct().toList();
+  }
+
+  /// Every field that was not asked for is unknown.
+  public void done() {
+    for (String name : node.propertyNames()) {
+      if (!known.contains(name)) {
+        String choices = known.stream().sorted().collect(Collectors.joining(", "));
+        findings.add(
+            at(name),
+            "unknown_field",
+            "there is no field \"" + name + "\" here; known: " + choices);
+      }
+    }
+  }
+
+  public ObjectNode node() {
+    return node;
+  }
+
+  public @Nullable String textOf(JsonNode value, String where, int most) {
+    if (!value.isString()) {
+      findings.add(where, "not_a_string", "this must be a string");
+      return null;
+    }
+    String text = value.stringValue();
+    if (text.isEmpty()) {
+      findings.add(where, "empty", "this must not be empty");
+      return null;
+    }
+    if (text.length() > most) {
+      findings.add(where, "too_long", "this has " + text.length() + " characters; at most " + most);
+      return null;
+    }
+    if (!isUnicode(text)) {
+      findings.add(where, "not_unicode", "this contains half of a surrogate pair");
+      return null;
+    }
+    return text;
+  }
+
+  /// JSON escapes can smuggle in half a surrogate pair, which has no UTF-8 form.
+  public static boolean isUnicode(String text) {
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (Character.isHighSurrogate(c)) {
+        i++;
+        if (i == text.length() || !Character.isLowSurrogate(text.charAt(i))) {
+          return false;
+        }
+      } else if (Character.isLowSurrogate(c)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static String words(Duration duration) {
+    return duration.toDays() > 0 ? "P" + duration.toDays() + "D" : duration.toString();
+  }
+}

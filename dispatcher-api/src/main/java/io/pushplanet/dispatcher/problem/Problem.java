@@ -1,0 +1,39 @@
+package io.pushplanet.dispatcher.problem;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.pushplanet.common.wire.WireForm;
+import java.util.List;
+
+/// An RFC 9457 problem document (https://www.rfc-editor.org/rfc/rfc9457).
+///
+/// @param type names the kind as a URI: the code again, as a name that never changes
+@JsonInclude(JsonInclude.Include.NON_EMPTY)
+public record Problem(
+    String type,
+    String title,
+    int status,
+    String code,
+    String detail,
+    String requestId,
+    List<FieldError> errors) {
+  public static final String MEDIA_TYPE = "application/problem+json";
+
+  public Problem {
+    errors = List.copyOf(errors);
+  }
+
+  Problem(ProblemCode code, String detail, String requestId, List<FieldError> errors) {
+    this(
+        "urn:pushplanet:problem:" + code.word(),
+        code.title(),
+        code.status(),
+        code.word(),
+        detail,
+        requestId,
+        errors);
+  }
+
+  byte[] json() {
+    return WireForm.write(this);
+  }
+}

@@ -1,0 +1,121 @@
+package io.pushplanet.dispatcher.problem;
+
+import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.wire.BrokerUnavailable;
+import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import java.sql.SQLNonTransientConnectionException;
+import java.sql.SQLRecoverableException;
+import java.sql.SQLTransientException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.ErrorResponse;
+import org.springframework.web.HttpMediaTypeNotAcceptableException;
+import org.springframework.web.HttpMediaTypeNotSupportedException;
+import org.springframework.web.HttpRequestMethodNotSupportedException;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+
+/// The edge: whatever a request ends with becomes a problem document; bugs and broken servers are logged here, once.
+@RestControllerAdvice
+final class ProblemAdvice {
+  private static final Logger LOG = LoggerFactory.getLogger(ProblemAdvice.class);
+  private static final Duration SOON = Duration.ofSeconds(1);
+  private static final Duration A_LITTLE_LATER = Duration.ofSeconds(2);
+
+  @ExceptionHandler(Exception.class)
+  @Nullable ResponseEntity<byte[]> tell(Exception thrown, HttpServletRequest request) {
+    if (thrown instanceof IOException && !(thrown instanceof java.io.FileNotFoundException)) {
+      LOG.debug("event=caller_gone reason=\"{}\"", thrown.toString());
+      return null;
+    }
+    ProblemException problem = problemOf(thrown, request);
+    HttpHeaders headers = new HttpHeaders();
+    problem.headers().forEach(headers::set);
+    headers.setContentType(MediaType.APPLICATION_PROBLEM_JSON);
+    return new ResponseEntity<>(
+        problem.problem(RequestId.of(request)).json(), headers, problem.code().status());
+  }
+
+  private static ProblemException problemOf(Exception thrown, HttpServletRequest request) {
+    return switch (thrown) {
+      case ProblemException problem -> problem;
+      case BrokerUnavailable away ->
+          ProblemException.retryable(
+              ProblemCode.BROKER_UNAVAILABLE,
+              "Nothing was promised: " + away.getMessage() + ". Send it again.",
+              SOON,
+              away);
+      case DirectoryUnavailable away ->
+          ProblemException.retryable(
+              ProblemCode.REDIS_UNAVAILABLE,
+              "This needs Redis, which is away. Try again.",
+              A_LITTLE_LATER,
+              away);
+      case HttpRequestMethodNotSupportedException wrong ->
+          ProblemException.of(
+                  ProblemCode.METHOD_NOT_ALLOWED,
+                  wrong.getMethod() + " is not allowed here; see the Allow header.")
+              .withHeader("Allow", String.join(", ", allowed(wrong)));
+      case HttpMediaTypeNotSupportedException wrong ->
+          ProblemException.of(
+              ProblemCode.UNSUPPORTED_MEDIA_TYPE, "Send Content-Type: application/json.");
+      case HttpMediaTypeNotAcceptableException wrong ->
+          ProblemException.of(ProblemCode.NOT_ACCEPTABLE, "Accept application/json.");
+      case ErrorResponse known when known.getStatusCode().value() == 404 ->
+          ProblemException.of(
+              ProblemCode.NOT_FOUND,
+              "There is nothing at " + request.getMethod() + " " + request.getRequestURI() + ".");
+      case ErrorResponse known when known.getStatusCode().is4xxClientError() ->
+          ProblemException.of(ProblemCode.MALFORMED_REQUEST, "The request cannot be read.");
+      default -> infrastructure(thrown, request);
+    };
+  }
+
+  private static ProblemException infrastructure(Exception thrown, HttpServletRequest request) {
+    if (databaseIsAway(thrown)) {
+      LOG.warn(
+          "event=database_unavailable path={} reason=\"{}\"",
+          request.getRequestURI(),
+          oneLine(thrown));
+      return ProblemException.retryable(
+          ProblemCode.DATABASE_UNAVAILABLE,
+          "This needs the database, which is away. Try again.",
+          A_LITTLE_LATER,
+          thrown);
+    }
+    LOG.error("event=request_broke path={}", request.getRequestURI(), thrown);
+    return ProblemException.of(
+        ProblemCode.INTERNAL_ERROR, "Something broke here. Tell your operator the request id.");
+  }
+
+  private static boolean databaseIsAway(Throwable thrown) {
+    for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
+      if (cause instanceof SQLTransientException
+          || cause instanceof SQLNonTransientConnectionException
+          || cause instanceof SQLRecoverableException
+          || cause instanceof com.mysql.cj.jdbc.exceptions.CommunicationsException) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static String oneLine(Throwable thrown) {
+    Throwable root = thrown;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    return root.toString().lines().findFirst().orElse("");
+  }
+
+  private static String[] allowed(HttpRequestMethodNotSupportedException wrong) {
+    String[] methods = wrong.getSupportedMethods();
+    return methods == null ? new String[0] : methods;
+  }
+}

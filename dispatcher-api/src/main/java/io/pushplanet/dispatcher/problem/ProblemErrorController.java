@@ -1,0 +1,33 @@
+package io.pushplanet.dispatcher.problem;
+
+import jakarta.servlet.RequestDispatcher;
+import jakarta.servlet.http.HttpServletRequest;
+import org.springframework.boot.webmvc.error.ErrorController;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/// What fails before or beside the controllers (a filter, the container) ends here.
+@RestController
+final class ProblemErrorController implements ErrorController {
+  @RequestMapping("${server.error.path:/error}")
+  ResponseEntity<byte[]> error(HttpServletRequest request) {
+    int status =
+        request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE) instanceof Integer given
+            ? given
+            : 404;
+    ProblemCode code =
+        switch (status) {
+          case 404 -> ProblemCode.NOT_FOUND;
+          case 405 -> ProblemCode.METHOD_NOT_ALLOWED;
+          case 413 -> ProblemCode.BODY_TOO_LARGE;
+          case 415 -> ProblemCode.UNSUPPORTED_MEDIA_TYPE;
+          default -> status < 500 ? ProblemCode.MALFORMED_REQUEST : ProblemCode.INTERNAL_ERROR;
+        };
+    Problem problem = ProblemException.of(code, code.title()).problem(RequestId.of(request));
+    return ResponseEntity.status(code.status())
+        .contentType(MediaType.APPLICATION_PROBLEM_JSON)
+        .body(problem.json());
+  }
+}

@@ -1,0 +1,73 @@
+package io.pushplanet.dispatcher.problem;
+
+import java.io.Serial;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// A request that cannot be served; becomes an `application/problem+json` answer. No stack trace: it is an answer, not a bug.
+public final class ProblemException extends RuntimeException {
+  @Serial private static final long serialVersionUID = 1;
+
+  private final transient ProblemCode code;
+  private final transient List<FieldError> errors;
+  private final transient Map<String, String> headers;
+
+  private ProblemException(
+      ProblemCode code,
+      String detail,
+      List<FieldError> errors,
+      Map<String, String> headers,
+      @Nullable Throwable cause) {
+    super(detail, cause, false, false);
+    this.code = code;
+    this.errors = List.copyOf(errors);
+    this.headers = Map.copyOf(headers);
+  }
+
+  public static ProblemException of(ProblemCode code, String detail) {
+    return new ProblemException(code, detail, List.of(), Map.of(), null);
+  }
+
+  public static ProblemException of(ProblemCode code, String detail, List<FieldError> errors) {
+    return new ProblemException(code, detail, errors, Map.of(), null);
+  }
+
+  /// @param after sent as `Retry-After`, in whole seconds, at least one
+  public static ProblemException retryable(
+      ProblemCode code, String detail, Duration after, @Nullable Throwable cause) {
+    long seconds = Math.max(1, after.plusMillis(999).toSeconds());
+    return new ProblemException(
+        code, detail, List.of(), Map.of("Retry-After", Long.toString(seconds)), cause);
+  }
+
+  public ProblemException withHeader(String name, String value) {
+    Map<String, String> more = new LinkedHashMap<>(headers);
+    more.put(name, value);
+    return new ProblemException(code, detail(), errors, more, getCause());
+  }
+
+  public ProblemCode code() {
+    return code;
+  }
+
+  public String detail() {
+    String message = getMessage();
+    return message == null ? code.title() : message;
+  }
+
+  public List<FieldError> errors() {
+    return errors;
+  }
+
+  public Map<String, String> headers() {
+    return headers;
+  }
+
+  /// The document that says this, for answers that carry several.
+  public Problem problem(String requestId) {
+    return new Problem(code, detail(), requestId, errors);
+  }
+}

@@ -1,0 +1,114 @@
+package io.pushplanet.dispatcher.push;
+
+import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.Route;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.dispatcher.problem.FieldError;
+import io.pushplanet.dispatcher.problem.ProblemCode;
+import io.pushplanet.dispatcher.problem.ProblemException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/// Refuses a message that a provider would refuse for its size, before it is accepted. The sizes are those of the payload that
+/// would be sent, the message id included.
+final class PayloadSizes {
+  /// https://developer.apple.com/documentation/usernotifications/generating-a-remote-notification
+  private static final int APNS = 4_096;
+
+  /// https://firebase.google.com/docs/cloud-messaging/concept-options#notifications_and_data_messages
+  private static final int FCM = 4_096;
+
+  /// What a device is promised to need at most for one packet of ours.
+  private static final int MQTT = 4_096;
+
+  private static final String AN_ID = "00000000-0000-7000-8000-000000000000";
+  private static final String A_TIME = "2026-11-21T10:00:00.000Z";
+
+  private PayloadSizes() {}
+
+  static void check(SendRequest request) {
+    List<FieldError> errors = new ArrayList<>();
+    Route route = request.delivery().route();
+    if (route != Route.MQTT) {
+      compare("APNs", apns(request), APNS, errors);
+      compare("FCM", fcm(request), FCM, errors);
+    }
+    if (route != Route.VENDOR) {
+      compare("MQTT", mqtt(request), MQTT, errors);
+    }
+    if (!errors.isEmpty()) {
+      throw ProblemException.of(ProblemCode.PAYLOAD_TOO_LARGE, errors.getFirst().detail(), errors);
+    }
+  }
+
+  private static void compare(String provider, int bytes, int most, List<FieldError> errors) {
+    if (bytes > most) {
+      errors.add(
+          new FieldError(
+              "/content",
+              "too_large_for_" + provider.toLowerCase(Locale.ROOT),
+              String.format(
+                  Locale.ROOT,
+                  "%s takes %d bytes; this message needs %d, which is %d bytes too many",
+                  provider,
+                  most,
+                  bytes,
+                  bytes - most)));
+    }
+  }
+
+  static int apns(SendRequest request) {
+    JsonMapper mapper = WireForm.mapper();
+    ObjectNode payload = mapper.createObjectNode();
+    ObjectNode aps = payload.putObject("aps");
+    put(aps.putObject("alert"), request.content());
+    if (request.overrides().apns() != null) {
+      aps.setAll(request.overrides().apns());
+    }
+    payload.put("id", AN_ID);
+    request.content().data().forEach(payload::put);
+    return mapper.writeValueAsBytes(payload).length;
+  }
+
+  static int fcm(SendRequest request) {
+    JsonMapper mapper = WireForm.mapper();
+    ObjectNode message = mapper.createObjectNode();
+    put(message.putObject("notification"), request.content());
+    ObjectNode data = message.putObject("data");
+    data.put("id", AN_ID);
+    request.content().data().forEach(data::put);
+    if (request.overrides().fcm() != null) {
+      message.setAll(request.overrides().fcm());
+    }
+    return mapper.writeValueAsBytes(message).length;
+  }
+
+  static int mqtt(SendRequest request) {
+    JsonMapper mapper = WireForm.mapper();
+    ObjectNode payload = mapper.createObjectNode();
+    payload.put("id", AN_ID);
+    put(payload, request.content());
+    ObjectNode data = payload.putObject("data");
+    for (Map.Entry<String, String> entry : request.content().data().entrySet()) {
+      data.put(entry.getKey(), entry.getValue());
+    }
+    payload.put("sent_at", A_TIME);
+    if (request.delivery().collapseKey() != null) {
+      payload.put("collapse_key", request.delivery().collapseKey());
+    }
+    return mapper.writeValueAsBytes(payload).length;
+  }
+
+  private static void put(ObjectNode node, Content content) {
+    if (content.title() != null) {
+      node.put("title", content.title());
+    }
+    if (content.body() != null) {
+      node.put("body", content.body());
+    }
+  }
+}

@@ -1,0 +1,228 @@
+package io.pushplanet.dispatcher.push;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.pushplanet.common.delivery.Attempt;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.DeviceRoute;
+import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.wire.BrokerUnavailable;
+import io.pushplanet.common.wire.FanoutOrder;
+import io.pushplanet.common.wire.LanePublisher;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.dispatcher.audience.AudienceResolver;
+import io.pushplanet.dispatcher.audience.AudienceResolver.Resolution;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+
+/// The way of a message through this process: find its devices, choose each one's lane, publish the message and the news of
+/// it, and say "accepted" only when the broker has confirmed them all. Touches no table when routes are known. Thread-safe.
+///
+/// The next link is the worker's `Delivery`.
+@Component
+class PushDispatch {
+  private final AudienceResolver audiences;
+  private final SessionDirectory directory;
+  private final LanePublisher lanes;
+  private final AcceptedMessages accepted;
+  private final Clock clock;
+  private final Timer resolving;
+  private final Timer confirming;
+
+  PushDispatch(
+      AudienceResolver audiences,
+      SessionDirectory directory,
+      LanePublisher lanes,
+      AcceptedMessages accepted,
+      Clock clock,
+      MeterRegistry meters) {
+    this.audiences = audiences;
+    this.directory = directory;
+    this.lanes = lanes;
+    this.accepted = accepted;
+    this.clock = clock;
+    this.resolving = Timer.builder("pushplanet.accept.resolve").register(meters);
+    this.confirming =
+        Timer.builder("pushplanet.accept.confirm").publishPercentileHistogram().register(meters);
+  }
+
+  /// A message with everything that must be confirmed before it counts as accepted.
+  record Prepared(Receipt receipt, List<Parcel> parcels, AcceptedMessages.Entry entry) {}
+
+  record Parcel(String queue, byte[] body) {}
+
+  /// @throws BrokerUnavailable when nothing can be promised
+  Receipt send(AppId app, SendRequest request, MessageId id, @Nullable String traceparent) {
+    Prepared prepared = prepare(app, request, id, traceparent);
+    publish(List.of(prepared));
+    return prepared.receipt();
+  }
+
+  /// Finds the recipients and encodes what will be published; changes nothing.
+  Prepared prepare(AppId app, SendRequest request, MessageId id, @Nullable String traceparent) {
+    Instant now = clock.instant();
+    Resolution resolution = resolving.record(() -> audiences.resolve(app, request.audience()));
+    if (resolution == null) {
+      throw new IllegalStateException("an audience resolves to something");
+    }
+    Push push =
+        new Push(
+            id,
+            app,
+            request.content(),
+            request.delivery(),
+            request.overrides(),
+            now,
+            now.plus(request.delivery().ttl()),
+            List.of(),
+            0,
+            List.of(),
+            traceparent);
+    return switch (resolution) {
+      case Resolution.Known(AudienceResolver.Found found) -> toDevices(push, request, found);
+      case Resolution.Broad(int estimate) -> toFanout(push, request, estimate);
+    };
+  }
+
+  /// @throws BrokerUnavailable when one of them was not confirmed
+  void publish(List<Prepared> prepared) {
+    List<Parcel> parcels = prepared.stream().flatMap(one -> one.parcels().stream()).toList();
+    Confirms confirms = new Confirms(parcels.size());
+    long began = System.nanoTime();
+    parcels.forEach(parcel -> lanes.publish(parcel.queue(), parcel.body(), confirms));
+    confirms.await();
+    confirming.record(System.nanoTime() - began, java.util.concurrent.TimeUnit.NANOSECONDS);
+    accepted.remember(prepared.stream().map(Prepared::entry).toList());
+  }
+
+  private Prepared toDevices(Push push, SendRequest request, AudienceResolver.Found found) {
+    Map<Channel, List<Recipient>> lanesOf = new EnumMap<>(Channel.class);
+    List<Parcel> parcels = new ArrayList<>();
+    Set<DeviceId> connected = connected(push, found);
+    for (DeviceId device : found.devices()) {
+      DeviceRoute route = found.routes().get(device);
+      if (route == null) {
+        parcels.add(failed(push, device, "unknown_device"));
+        continue;
+      }
+      Recipient recipient = route.recipient();
+      Optional<Channel> lane =
+          LaneChoice.first(recipient, push.delivery().route(), connected.contains(device));
+      if (lane.isEmpty()) {
+        parcels.add(failed(push, device, "no_channel"));
+      } else {
+        lanesOf.computeIfAbsent(lane.get(), channel -> new ArrayList<>()).add(recipient);
+      }
+    }
+    lanesOf.forEach((channel, recipients) -> addChunks(parcels, push, channel, recipients));
+    parcels.add(news(push, request.audience(), found.devices(), true));
+    return prepared(push, request.audience(), parcels, found.devices().size(), true);
+  }
+
+  private static void addChunks(
+      List<Parcel> parcels, Push push, Channel channel, List<Recipient> recipients) {
+    String queue = Topology.lane(channel, push.delivery().priority());
+    for (int from = 0; from < recipients.size(); from += Push.MOST_RECIPIENTS) {
+      List<Recipient> chunk =
+          recipients.subList(from, Math.min(recipients.size(), from + Push.MOST_RECIPIENTS));
+      parcels.add(new Parcel(queue, WireForm.write(push.to(chunk))));
+    }
+  }
+
+  private Prepared toFanout(Push push, SendRequest request, int estimate) {
+    return prepared(
+        push,
+        request.audience(),
+        List.of(
+            new Parcel(
+                Topology.FANOUT, WireForm.write(new FanoutOrder(push, request.audience(), null))),
+            news(push, request.audience(), List.of(), false)),
+        estimate,
+        false);
+  }
+
+  private static Prepared prepared(
+      Push push, Audience audience, List<Parcel> parcels, int estimate, boolean expanded) {
+    return new Prepared(
+        Receipt.accepted(push.id(), push.acceptedAt(), estimate),
+        parcels,
+        new AcceptedMessages.Entry(
+            push.id(),
+            push.app(),
+            audience,
+            push.content(),
+            push.delivery(),
+            push.acceptedAt(),
+            push.expiresAt(),
+            estimate,
+            expanded));
+  }
+
+  private static Parcel news(
+      Push push, Audience audience, List<DeviceId> devices, boolean expanded) {
+    return new Parcel(
+        Topology.EVENTS,
+        WireForm.write(
+            new DeliveryEvent.Accepted(
+                push.app(),
+                push.acceptedAt(),
+                push.id(),
+                push.expiresAt(),
+                audience,
+                push.content(),
+                push.delivery(),
+                devices,
+                expanded)));
+  }
+
+  /// No way leads there: the delivery ends as it begins.
+  private static Parcel failed(Push push, DeviceId device, String reason) {
+    Attempt attempt = new Attempt(null, push.acceptedAt(), "rejected", null, reason, null, null);
+    return new Parcel(
+        Topology.EVENTS,
+        WireForm.write(
+            new DeliveryEvent.Ended(
+                push.app(), push.acceptedAt(), push.id(), device, DeliveryState.FAILED, attempt)));
+  }
+
+  /// Only where it decides anything: a device with both ways, and a caller who leaves the choice to us. While the directory
+  /// is away such a device counts as connected: the worker falls back to its vendor when it is not.
+  private Set<DeviceId> connected(Push push, AudienceResolver.Found found) {
+    if (push.delivery().route() != Route.AUTO) {
+      return Set.of();
+    }
+    List<DeviceKey> undecided =
+        found.routes().values().stream()
+            .filter(route -> route.mqtt() && route.recipient().vendor(List.of()).isPresent())
+            .map(route -> new DeviceKey(push.app(), route.device()))
+            .toList();
+    Set<DeviceId> connected = new HashSet<>();
+    try {
+      directory.owners(undecided).keySet().forEach(key -> connected.add(key.device()));
+    } catch (DirectoryUnavailable e) {
+      undecided.forEach(key -> connected.add(key.device()));
+    }
+    return connected;
+  }
+}

@@ -1,0 +1,175 @@
+package io.pushplanet.dispatcher.push;
+
+import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.Overrides;
+import io.pushplanet.common.message.Priority;
+import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.dispatcher.audience.AudienceReader;
+import io.pushplanet.dispatcher.input.Fields;
+import io.pushplanet.dispatcher.input.Findings;
+import io.pushplanet.dispatcher.problem.ProblemException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/// Reads and validates a send request completely; every fault is named.
+final class SendRequestReader {
+  private static final int LONGEST_TEXT = 64 * 1024;
+  private static final Duration LONGEST_FALLBACK = Duration.ofMinutes(10);
+
+  /// FCM refuses these as keys of `data`
+  /// (https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages#Message.FIELDS.data).
+  private static final Pattern RESERVED_BY_FCM =
+      Pattern.compile("from|message_type|google.*|gcm.*");
+
+  /// Fields of FCM's message that say whom it is for: the audience says that here.
+  private static final List<String> FCM_TARGETS = List.of("token", "fid", "topic", "condition");
+
+  private SendRequestReader() {}
+
+  /// @throws ProblemException 422 with every fault, or 413 when the message is too large for a provider
+  static SendRequest read(ObjectNode body) {
+    Findings findings = new Findings();
+    Fields request = new Fields(body, "", findings);
+    Audience audience = AudienceReader.read(request);
+    DeliveryOptions delivery = delivery(request);
+    Content content = content(request, delivery);
+    Overrides overrides = overrides(request);
+    request.done();
+    findings.refuse();
+    if (audience == null || content == null || delivery == null) {
+      throw new IllegalStateException("a fault was found but not told");
+    }
+    SendRequest read = new SendRequest(audience, content, delivery, overrides);
+    PayloadSizes.check(read);
+    return read;
+  }
+
+  private static @Nullable Content content(Fields request, @Nullable DeliveryOptions delivery) {
+    Fields content = request.fields("content");
+    if (content == null) {
+      if (!request.has("content")) {
+        request.wrong("content", "required", "content is required: a title, a body or data");
+      }
+      return null;
+    }
+    String title = content.text("title", LONGEST_TEXT);
+    String body = content.text("body", LONGEST_TEXT);
+    Map<String, String> data = data(content, delivery);
+    content.done();
+    if (!content.has("title") && !content.has("body") && !content.has("data")) {
+      request.wrong("content", "empty", "content needs a title, a body or data");
+      return null;
+    }
+    if (title == null && body == null && data.isEmpty()) {
+      if (!content.findings().any()) {
+        request.wrong("content", "empty", "content needs a title, a body or data");
+      }
+      return null;
+    }
+    return new Content(title, body, data);
+  }
+
+  private static Map<String, String> data(Fields content, @Nullable DeliveryOptions delivery) {
+    ObjectNode node = content.object("data");
+    if (node == null) {
+      return Map.of();
+    }
+    Fields data = new Fields(node, content.at("data"), content.findings());
+    boolean vendors = delivery == null || delivery.route() != Route.MQTT;
+    Map<String, String> read = new LinkedHashMap<>();
+    for (Map.Entry<String, JsonNode> entry : node.properties()) {
+      String key = entry.getKey();
+      if (!entry.getValue().isString()) {
+        data.wrong(key, "not_a_string", "values in data are strings; FCM takes nothing else");
+        continue;
+      }
+      String value = entry.getValue().stringValue();
+      if (!value.isEmpty() && data.textOf(entry.getValue(), data.at(key), LONGEST_TEXT) == null) {
+        continue;
+      }
+      if (vendors && RESERVED_BY_FCM.matcher(key).matches()) {
+        data.wrong(key, "reserved_key", "FCM reserves this key; use another, or route \"mqtt\"");
+      }
+      if (vendors && key.equals("aps")) {
+        data.wrong(key, "reserved_key", "APNs reserves \"aps\"; set it under overrides.apns");
+      }
+      read.put(key, value);
+    }
+    return read;
+  }
+
+  private static @Nullable DeliveryOptions delivery(Fields request) {
+    Fields delivery = request.fields("delivery");
+    if (delivery == null) {
+      return DeliveryOptions.DEFAULT;
+    }
+    Route route = delivery.word("route", Route.class);
+    Duration ttl = delivery.duration("ttl", DeliveryOptions.LONGEST_TTL);
+    Priority priority = delivery.word("priority", Priority.class);
+    String collapseKey = delivery.text("collapse_key", LONGEST_TEXT);
+    Duration fallbackAfter = delivery.duration("fallback_after", LONGEST_FALLBACK);
+    if (collapseKey != null) {
+      int bytes = collapseKey.getBytes(StandardCharsets.UTF_8).length;
+      if (bytes > DeliveryOptions.LONGEST_COLLAPSE_KEY_BYTES) {
+        delivery.wrong(
+            "collapse_key",
+            "too_long",
+            "collapse_key has "
+                + bytes
+                + " bytes in UTF-8; at most "
+                + DeliveryOptions.LONGEST_COLLAPSE_KEY_BYTES);
+        collapseKey = null;
+      }
+    }
+    delivery.done();
+    return new DeliveryOptions(
+        route == null ? Route.AUTO : route,
+        ttl == null ? DeliveryOptions.DEFAULT_TTL : ttl,
+        priority == null ? Priority.HIGH : priority,
+        collapseKey,
+        fallbackAfter == null ? DeliveryOptions.DEFAULT_FALLBACK_AFTER : fallbackAfter);
+  }
+
+  private static Overrides overrides(Fields request) {
+    Fields overrides = request.fields("overrides");
+    if (overrides == null) {
+      return Overrides.NONE;
+    }
+    ObjectNode apns = overrides.object("apns");
+    ObjectNode fcm = overrides.object("fcm");
+    ObjectNode webpush = overrides.object("webpush");
+    overrides.done();
+    if (fcm != null) {
+      Fields message = new Fields(fcm, overrides.at("fcm"), overrides.findings());
+      FCM_TARGETS.stream()
+          .filter(message::mentions)
+          .forEach(name -> message.wrong(name, "reserved_key", "the audience says whom it is for"));
+    }
+    for (ObjectNode one : new ObjectNode[] {apns, fcm, webpush}) {
+      if (one != null && !isUnicode(one)) {
+        request.wrong("overrides", "not_unicode", "a text contains half of a surrogate pair");
+      }
+    }
+    return new Overrides(apns, fcm, webpush);
+  }
+
+  private static boolean isUnicode(JsonNode tree) {
+    for (Map.Entry<String, JsonNode> entry : tree.properties()) {
+      if (!Fields.isUnicode(entry.getKey())) {
+        return false;
+      }
+    }
+    return tree.isString()
+        ? Fields.isUnicode(tree.stringValue())
+        : tree.valueStream().allMatch(SendRequestReader::isUnicode);
+  }
+}

@@ -1,0 +1,137 @@
+package io.pushplanet.dispatcher.route;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.device.Platform;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.target.ApnsToken;
+import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.DeviceRoute;
+import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.session.RouteStore;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/// The ways to devices: from Redis, and where it does not know them (or is away) from MySQL. Thread-safe.
+@Component
+public class RouteLookup {
+  private static final Logger LOG = LoggerFactory.getLogger(RouteLookup.class);
+  private static final int MOST_PER_STATEMENT = 500;
+
+  /// Shorter than the mark of a forgotten route, so that what was read before a change is never put after it.
+  private static final Duration FRESH = RouteStore.FORGOTTEN.dividedBy(2);
+
+  private final RouteStore store;
+  private final RouteMapper mapper;
+  private final Clock clock;
+  private final Counter hits;
+  private final Counter misses;
+  private final Counter failures;
+
+  RouteLookup(RouteStore store, RouteMapper mapper, Clock clock, MeterRegistry meters) {
+    this.store = store;
+    this.mapper = mapper;
+    this.clock = clock;
+    this.hits = meters.counter("pushplanet.routes", "result", "hit");
+    this.misses = meters.counter("pushplanet.routes", "result", "miss");
+    this.failures = meters.counter("pushplanet.routes", "result", "redis_away");
+  }
+
+  /// The routes of the devices that are registered; the others are absent.
+  public Map<DeviceId, DeviceRoute> find(AppId app, Collection<DeviceId> devices) {
+    Map<DeviceId, DeviceRoute> found = HashMap.newHashMap(devices.size());
+    boolean redis = true;
+    try {
+      store
+          .find(devices.stream().map(device -> new DeviceKey(app, device)).toList())
+          .forEach((key, route) -> found.put(key.device(), route));
+      hits.increment(found.size());
+    } catch (DirectoryUnavailable e) {
+      failures.increment();
+      redis = false;
+    }
+    List<DeviceId> missing = devices.stream().filter(device -> !found.containsKey(device)).toList();
+    if (!missing.isEmpty()) {
+      misses.increment(missing.size());
+      found.putAll(fromDatabase(app, missing, redis));
+    }
+    return found;
+  }
+
+  private Map<DeviceId, DeviceRoute> fromDatabase(
+      AppId app, List<DeviceId> devices, boolean redis) {
+    Map<DeviceId, DeviceRoute> found = new HashMap<>();
+    for (int from = 0; from < devices.size(); from += MOST_PER_STATEMENT) {
+      List<DeviceId> some =
+          devices.subList(from, Math.min(devices.size(), from + MOST_PER_STATEMENT));
+      Instant began = clock.instant();
+      Map<DeviceId, DeviceRoute> read =
+          routes(mapper.find(app.value(), some.stream().map(DeviceId::value).sorted().toList()));
+      if (redis && clock.instant().isBefore(began.plus(FRESH))) {
+        keep(app, read);
+      }
+      found.putAll(read);
+    }
+    return found;
+  }
+
+  private void keep(AppId app, Map<DeviceId, DeviceRoute> routes) {
+    Map<DeviceKey, DeviceRoute> keyed = HashMap.newHashMap(routes.size());
+    routes.forEach((device, route) -> keyed.put(new DeviceKey(app, device), route));
+    try {
+      store.putIfAbsent(keyed);
+    } catch (DirectoryUnavailable e) {
+      LOG.debug("event=routes_not_kept reason=\"{}\"", e.getMessage());
+    }
+  }
+
+  private static Map<DeviceId, DeviceRoute> routes(List<RouteMapper.Row> rows) {
+    Map<String, List<RouteMapper.Row>> byDevice = new HashMap<>();
+    rows.forEach(row -> byDevice.computeIfAbsent(row.deviceId(), id -> new ArrayList<>()).add(row));
+    Map<DeviceId, DeviceRoute> routes = HashMap.newHashMap(byDevice.size());
+    byDevice
+        .values()
+        .forEach(of -> {
+          DeviceRoute route = route(of);
+          routes.put(route.device(), route);
+        });
+    return routes;
+  }
+
+  private static DeviceRoute route(List<RouteMapper.Row> rows) {
+    RouteMapper.Row first = rows.getFirst();
+    ApnsToken apns = null;
+    FcmToken fcm = null;
+    for (RouteMapper.Row row : rows) {
+      if (row.token() == null
+          || row.kind() == null
+          || row.environment() == null
+          || row.registeredAt() == null) {
+        continue;
+      }
+      if ("apns".equals(row.channel())) {
+        apns = new ApnsToken(row.token(), row.environment(), row.registeredAt());
+      } else if ("fcm".equals(row.channel())) {
+        fcm = new FcmToken(row.token(), row.kind(), row.registeredAt());
+      }
+    }
+    return new DeviceRoute(
+        new DeviceId(first.deviceId()),
+        Platform.valueOf(first.platform().toUpperCase(Locale.ROOT)),
+        first.mqtt(),
+        apns,
+        fcm);
+  }
+}

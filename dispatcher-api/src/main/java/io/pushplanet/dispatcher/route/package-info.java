@@ -1,0 +1,5 @@
+/// The ways to a device: Redis first, MySQL on a miss.
+@NullMarked
+package io.pushplanet.dispatcher.route;
+
+import org.jspecify.annotations.NullMarked;

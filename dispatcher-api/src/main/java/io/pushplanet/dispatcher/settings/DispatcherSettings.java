@@ -1,0 +1,31 @@
+package io.pushplanet.dispatcher.settings;
+
+import jakarta.validation.constraints.Max;
+import jakarta.validation.constraints.NotBlank;
+import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Positive;
+import jakarta.validation.constraints.PositiveOrZero;
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.validation.annotation.Validated;
+
+/// What an operator can set here.
+///
+/// @param mqttHost what registration tells devices to connect to
+/// @param credentialValidity how long a device's MQTT password holds
+/// @param keyCache how long a known API key stays in memory when no change is told
+/// @param unknownKeyCache how long an unknown key id stays refused without a look at MySQL
+/// @param sessionFlush how often session updates go from Redis to MySQL
+/// @param messagesPerSecond what one app may send through this process; 0 is without limit
+@Validated
+@ConfigurationProperties(prefix = "dispatcher", ignoreUnknownFields = false)
+public record DispatcherSettings(
+    @NotBlank @DefaultValue("127.0.0.1") String mqttHost,
+    @Positive @Max(65_535) @DefaultValue("1883") int mqttPort,
+    @Positive @Max(65_535) @DefaultValue("8883") int mqttTlsPort,
+    @NotNull @DefaultValue("90d") Duration credentialValidity,
+    @NotNull @DefaultValue("12h") Duration keyCache,
+    @NotNull @DefaultValue("5s") Duration unknownKeyCache,
+    @NotNull @DefaultValue("500ms") Duration sessionFlush,
+    @PositiveOrZero @DefaultValue("0") int messagesPerSecond) {}
