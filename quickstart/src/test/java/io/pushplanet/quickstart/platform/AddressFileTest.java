@@ -1,0 +1,86 @@
+package io.pushplanet.quickstart.platform;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class AddressFileTest {
+  @TempDir private Path state;
+
+  @Test
+  void it_holds_what_programs_are_promised_under_the_promised_names() throws IOException {
+    AddressFile.write(state, addresses());
+
+    JsonNode json =
+        JsonMapper.shared().readTree(Files.readString(state.resolve("quickstart.json")));
+    assertThat(json.path("dispatcher_url").asString()).isEqualTo("http://127.0.0.1:8080");
+    assertThat(json.path("dashboard_url").asString()).isEqualTo("http://127.0.0.1:8081");
+    assertThat(json.path("mqtt_host").asString()).isEqualTo("127.0.0.1");
+    assertThat(json.path("mqtt_port").asInt()).isEqualTo(1883);
+    assertThat(json.path("app").asString()).isEqualTo("demo");
+    assertThat(json.path("api_key").asString()).isEqualTo("key");
+    assertThat(json.path("operator_user").asString()).isEqualTo("admin");
+    assertThat(json.path("operator_password").asString()).isEqualTo("secret");
+    assertThat(json.path("pids").path("gateway_worker").asLong()).isEqualTo(2);
+  }
+
+  @Test
+  void nobody_but_its_owner_can_read_the_keys_in_it() throws IOException {
+    AddressFile.write(state, addresses());
+
+    assertThat(
+            PosixFilePermissions.toString(
+                Files.getPosixFilePermissions(state.resolve("quickstart.json"))))
+        .isEqualTo("rw-------");
+  }
+
+  @Test
+  void it_reads_back_what_was_written_and_is_empty_when_deleted() {
+    AddressFile.write(state, addresses());
+
+    assertThat(AddressFile.read(state)).contains(addresses());
+    AddressFile.delete(state);
+    assertThat(AddressFile.read(state)).isEmpty();
+  }
+
+  @Test
+  void its_content_does_not_reach_a_log_by_accident() {
+    assertThat(addresses().toString()).doesNotContain("secret").doesNotContain("key");
+  }
+
+  private static Addresses addresses() {
+    return new Addresses(
+        "http://127.0.0.1:8080",
+        "http://127.0.0.1:8081",
+        "127.0.0.1",
+        1883,
+        8883,
+        "demo",
+        "key",
+        "admin",
+        "secret",
+        "http://127.0.0.1:9080",
+        "http://127.0.0.1:9081",
+        "http://127.0.0.1:9082",
+        "http://127.0.0.1:9083",
+        "http://127.0.0.1:2199",
+        "https://localhost:1",
+        "https://localhost:2",
+        "https://localhost:3",
+        "/ca.pem",
+        "jdbc:mysql://127.0.0.1:3306/pushplanet",
+        "u",
+        "p",
+        "redis://127.0.0.1:6379",
+        "amqp://127.0.0.1:5672/%2f",
+        new Addresses.Services("MariaDB", "Redis", "RabbitMQ"),
+        new Addresses.Pids(1, 2, 3, 4, 5, 6, 7, 8));
+  }
+}

@@ -1,0 +1,55 @@
+package io.pushplanet.quickstart.platform;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.Arrays;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class PortsTest {
+
+  @Test
+  void a_taken_port_is_refused_by_number_and_setting() throws IOException {
+    try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      Ports ports = Ports.free(Map.of(Listener.MQTT_TLS, taken.getLocalPort()));
+
+      assertThatExceptionOfType(Refusal.class)
+          .isThrownBy(ports::resolved)
+          .withMessageContaining("port " + taken.getLocalPort())
+          .withMessageContaining("--mqtt-tls-port")
+          .satisfies(refusal -> assertThat(refusal.exitCode()).isEqualTo(ExitCode.PORT_TAKEN));
+    }
+  }
+
+  @Test
+  void a_port_that_is_taken_on_all_addresses_is_refused_too() throws IOException {
+    try (var taken = new ServerSocket(0)) {
+      Ports ports = Ports.free(Map.of(Listener.MQTT, taken.getLocalPort()));
+
+      assertThatExceptionOfType(Refusal.class).isThrownBy(ports::resolved);
+    }
+  }
+
+  @Test
+  void one_port_for_two_listeners_is_refused() {
+    Ports ports = Ports.free(Map.of(Listener.MQTT, 45_001, Listener.NODE, 45_001));
+
+    assertThatExceptionOfType(Refusal.class)
+        .isThrownBy(ports::resolved)
+        .withMessageContaining("--mqtt-port")
+        .withMessageContaining("--node-port");
+  }
+
+  @Test
+  void free_ports_are_all_different() {
+    Ports ports = Ports.free(Map.of()).resolved();
+
+    assertThat(Arrays.stream(Listener.values()).map(ports::of))
+        .doesNotHaveDuplicates()
+        .doesNotContain(0);
+  }
+}

@@ -1,0 +1,20 @@
+package io.pushplanet.quickstart.platform;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ProgramSettingsTest {
+
+  @ParameterizedTest
+  @CsvSource({
+    "pushplanet.mysql.url, PUSHPLANET_MYSQL_URL",
+    "pushplanet.master-key, PUSHPLANET_MASTERKEY",
+    "gateway.apns.production-endpoint, GATEWAY_APNS_PRODUCTIONENDPOINT"
+  })
+  void a_property_becomes_the_variable_that_spring_boot_looks_for(
+      String property, String variable) {
+    assertThat(ProgramSettings.variable(property)).isEqualTo(variable);
+  }
+}

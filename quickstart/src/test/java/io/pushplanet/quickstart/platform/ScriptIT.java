@@ -1,0 +1,151 @@
+package io.pushplanet.quickstart.platform;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// The script itself, in a repository and with JDKs made of paper.
+class ScriptIT {
+  private static final Path SCRIPT = Path.of("..", "pushplanet").toAbsolutePath().normalize();
+  private static final String ECHO_JAVA = "#!/bin/sh\necho \"java of $(dirname \"$0\") with $*\"\n";
+
+  @TempDir private Path folder;
+  private Path root;
+
+  @BeforeEach
+  void layOutARepository() throws IOException {
+    root = Files.createDirectory(folder.resolve("repository"));
+    Files.copy(SCRIPT, root.resolve("pushplanet"));
+    executable(root.resolve("pushplanet"));
+    Files.createDirectories(root.resolve("quickstart/target/lib"));
+  }
+
+  @Test
+  void without_a_jdk_25_it_says_so_and_exits_with_3() throws Exception {
+    Path java17 = jdk("jdk-17", "17.0.2");
+
+    Outcome outcome =
+        run(Map.of("JAVA_HOME", java17.toString(), "PUSHPLANET_JDK_PLACES", ""), java17, "up");
+
+    assertThat(outcome.code()).isEqualTo(3);
+    assertThat(outcome.output()).contains("no JDK 25 found").contains("JAVA_HOME");
+  }
+
+  @Test
+  void a_jdk_25_is_found_among_the_usual_places_behind_a_java_17_on_the_path() throws Exception {
+    Path java17 = jdk("jdk-17", "17.0.2");
+    Path java25 = jdk("places/jdk-25", "25.0.1");
+    jdk("places/jdk-21", "21");
+
+    Outcome outcome = run(Map.of("PUSHPLANET_JDK_PLACES", folder + "/places/*"), java17, "help");
+
+    assertThat(outcome.code()).isZero();
+    assertThat(outcome.output()).contains("java of " + java25.resolve("bin"));
+  }
+
+  @Test
+  void java_home_is_preferred_when_it_is_a_jdk_25() throws Exception {
+    Path chosen = jdk("chosen", "25.0.3");
+    jdk("places/jdk-25", "25.0.1");
+
+    Outcome outcome =
+        run(
+            Map.of("JAVA_HOME", chosen.toString(), "PUSHPLANET_JDK_PLACES", folder + "/places/*"),
+            chosen,
+            "help");
+
+    assertThat(outcome.output())
+        .contains("java of " + chosen.resolve("bin"))
+        .contains("PushPlanet help");
+  }
+
+  @Test
+  void a_jre_without_a_compiler_is_no_jdk() throws Exception {
+    Path jre = jdk("jre", "25.0.1");
+    Files.delete(jre.resolve("bin/javac"));
+
+    assertThat(run(Map.of("PUSHPLANET_JDK_PLACES", ""), jre, "help").code()).isEqualTo(3);
+  }
+
+  @Test
+  void a_failed_build_exits_with_8() throws Exception {
+    Path jdk = jdk("jdk", "25.0.1");
+    Files.writeString(root.resolve("mvnw"), "#!/bin/sh\necho \"mvnw $* on $JAVA_HOME\"\nexit 1\n");
+    executable(root.resolve("mvnw"));
+
+    Outcome outcome = run(Map.of("PUSHPLANET_JDK_PLACES", ""), jdk, "up");
+
+    assertThat(outcome.code()).isEqualTo(8);
+    assertThat(outcome.output())
+        .contains("dispatcher-api is not built")
+        .contains("on " + jdk)
+        .contains("the build failed");
+  }
+
+  @Test
+  void an_unknown_command_exits_with_2_before_anything_is_built() throws Exception {
+    Outcome outcome = run(Map.of(), jdk("jdk", "25.0.1"), "upp");
+
+    assertThat(outcome.code()).isEqualTo(2);
+    assertThat(outcome.output()).contains("'upp'").contains("help").doesNotContain("building");
+  }
+
+  @Test
+  void it_finds_its_repository_through_a_link() throws Exception {
+    Path link = Files.createSymbolicLink(folder.resolve("pushplanet"), root.resolve("pushplanet"));
+
+    Outcome outcome = run(Map.of("PUSHPLANET_JDK_PLACES", ""), jdk("jdk", "25.0.1"), link, "help");
+
+    assertThat(outcome.output()).contains("-Dpushplanet.root=" + root.toRealPath());
+  }
+
+  private record Outcome(int code, String output) {}
+
+  private Outcome run(Map<String, String> environment, Path javaOnPath, String command)
+      throws Exception {
+    return run(environment, javaOnPath, root.resolve("pushplanet"), command);
+  }
+
+  private Outcome run(Map<String, String> environment, Path javaOnPath, Path script, String command)
+      throws Exception {
+    var builder = new ProcessBuilder(List.of(script.toString(), command)).redirectErrorStream(true);
+    builder.environment().clear();
+    var all =
+        new HashMap<>(
+            Map.of(
+                "PATH", javaOnPath.resolve("bin") + ":/usr/bin:/bin", "HOME", folder.toString()));
+    all.putAll(environment);
+    builder.environment().putAll(all);
+    Process process = builder.start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    return new Outcome(process.exitValue(), output);
+  }
+
+  private Path jdk(String name, String version) throws IOException {
+    Path home = folder.resolve(name);
+    Files.createDirectories(home.resolve("bin"));
+    Files.writeString(
+        home.resolve("release"), "IMPLEMENTOR=\"Paper\"\nJAVA_VERSION=\"" + version + "\"\n");
+    Files.writeString(home.resolve("bin/java"), ECHO_JAVA);
+    Files.writeString(home.resolve("bin/javac"), ECHO_JAVA);
+    executable(home.resolve("bin/java"));
+    executable(home.resolve("bin/javac"));
+    return home;
+  }
+
+  private static void executable(Path file) throws IOException {
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+  }
+}

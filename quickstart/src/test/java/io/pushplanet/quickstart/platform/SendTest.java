@@ -1,0 +1,46 @@
+package io.pushplanet.quickstart.platform;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+
+class SendTest {
+  private static final Set<String> NAMED =
+      Set.of("--device", "--title", "--body", "--data", "--route", "--ttl");
+
+  @Test
+  void the_options_become_the_message_of_the_api() {
+    var options =
+        Options.parse(
+            List.of(
+                "--device=d1",
+                "--title",
+                "Hello",
+                "--body=World",
+                "--data=order=77",
+                "--route=mqtt"),
+            Set.of(),
+            NAMED);
+
+    assertThat(Send.message(options))
+        .isEqualTo(
+            JsonMapper.shared()
+                .readTree(
+                    """
+                    {"audience":{"device":"d1"},"content":{"title":"Hello","body":"World","data":{"order":"77"}},
+                     "delivery":{"route":"mqtt"}}
+                    """));
+  }
+
+  @Test
+  void a_message_without_a_device_is_refused_before_anything_is_asked() {
+    assertThatExceptionOfType(Refusal.class)
+        .isThrownBy(() -> Send.run(Path.of("/nowhere"), List.of("--title=Hello")))
+        .withMessageContaining("--device is missing");
+  }
+}

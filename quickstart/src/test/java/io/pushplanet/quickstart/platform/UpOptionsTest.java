@@ -1,0 +1,101 @@
+package io.pushplanet.quickstart.platform;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.pushplanet.quickstart.services.ServicesChoice;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class UpOptionsTest {
+  private static final Path ROOT = Path.of("/repository");
+
+  @Test
+  void without_options_the_usual_ports_and_the_auto_rule_apply() {
+    Plan plan = parse().plan();
+
+    assertThat(plan.services()).isEqualTo(ServicesChoice.AUTO);
+    assertThat(plan.state()).isEqualTo(ROOT.resolve(".pushplanet"));
+    assertThat(plan.ports().of(Listener.DISPATCHER)).isEqualTo(8080);
+    assertThat(plan.ports().of(Listener.DASHBOARD)).isEqualTo(8081);
+    assertThat(plan.ports().of(Listener.MQTT)).isEqualTo(1883);
+    assertThat(plan.ports().of(Listener.MQTT_TLS)).isEqualTo(8883);
+    assertThat(plan.ports().of(Listener.NODE)).isEqualTo(1884);
+    assertThat(plan.ports().of(Listener.CM_MANAGEMENT)).isEqualTo(9083);
+    assertThat(parse().detach()).isFalse();
+  }
+
+  @Test
+  void an_offset_moves_the_usual_ports_but_not_the_chosen_ones() {
+    Ports ports = parse("--port-offset=100", "--mqtt-port=2883").plan().ports();
+
+    assertThat(ports.of(Listener.DISPATCHER)).isEqualTo(8180);
+    assertThat(ports.of(Listener.MQTT)).isEqualTo(2883);
+    assertThat(ports.of(Listener.MYSQL)).isZero();
+  }
+
+  @Test
+  void free_ports_are_all_chosen_by_the_system_but_those_given() {
+    Ports ports = parse("--ports=free", "--dispatcher-port=8080").plan().ports();
+
+    assertThat(ports.of(Listener.DISPATCHER)).isEqualTo(8080);
+    assertThat(ports.of(Listener.DASHBOARD)).isZero();
+  }
+
+  @Test
+  void external_services_need_all_three_addresses() {
+    assertThatExceptionOfType(Refusal.class)
+        .isThrownBy(() ->
+            parse(
+                "--services=external",
+                "--mysql=jdbc:mysql://db:3307/push",
+                "--redis=redis://r:6379"))
+        .withMessageContaining("--amqp is missing");
+
+    var external =
+        Objects.requireNonNull(
+            parse(
+                    "--services=external",
+                    "--mysql=jdbc:mysql://db:3307/push",
+                    "--mysql-user=u",
+                    "--mysql-password=p",
+                    "--redis=redis://r:6379",
+                    "--amqp=amqp://a")
+                .plan()
+                .external());
+
+    assertThat(external.mysql().port()).isEqualTo(3307);
+    assertThat(external.mysql().toString()).doesNotContain("p]");
+  }
+
+  @Test
+  void addresses_of_services_without_external_are_a_mistake() {
+    assertThatExceptionOfType(Refusal.class)
+        .isThrownBy(() -> parse("--mysql=jdbc:mysql://db/push"))
+        .withMessageContaining("--services=external");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--services=docker, embedded",
+    "--ports=any, free",
+    "--mqtt-port=abc, number",
+    "--mqtt-port=70000, 65535",
+    "--on-death=cry, stop",
+    "--set=nothing, PROPERTY=VALUE",
+    "word, word"
+  })
+  void a_wrong_value_is_refused_with_what_is_possible(String argument, String told) {
+    assertThatExceptionOfType(Refusal.class)
+        .isThrownBy(() -> parse(argument))
+        .withMessageContaining(told);
+  }
+
+  private static UpOptions parse(String... arguments) {
+    return UpOptions.parse(ROOT, List.of(arguments));
+  }
+}

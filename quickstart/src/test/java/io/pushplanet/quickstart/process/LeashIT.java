@@ -1,0 +1,87 @@
+package io.pushplanet.quickstart.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class LeashIT {
+  @TempDir private Path folder;
+
+  @Test
+  void a_child_ends_when_the_jvm_that_started_it_is_killed_with_9() throws Exception {
+    Process parent =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty(
+                    "surefire.test.class.path", System.getProperty("java.class.path")),
+                Parent.class.getName(),
+                folder.toString())
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    BufferedReader output = parent.inputReader();
+    ProcessHandle child =
+        ProcessHandle.of(Long.parseLong(Objects.requireNonNull(output.readLine()))).orElseThrow();
+    assertThat(child.isAlive()).isTrue();
+
+    parent.destroyForcibly();
+
+    assertThat(child.onExit().get(30, TimeUnit.SECONDS)).isNotNull();
+  }
+
+  @Test
+  void a_record_names_the_process_until_it_has_ended() {
+    ChildProcess child = sleeper(folder);
+
+    List<ChildRecord> records = ChildRecord.below(folder);
+    assertThat(records)
+        .singleElement()
+        .satisfies(record -> assertThat(record.process()).isPresent());
+    assertThat(records.getFirst().end(Duration.ofSeconds(10))).isTrue();
+
+    assertThat(child.waitFor(Duration.ofSeconds(10))).isTrue();
+    assertThat(ChildRecord.below(folder)).isEmpty();
+  }
+
+  @Test
+  void a_record_never_names_another_process_with_the_same_id() throws Exception {
+    ChildProcess child = sleeper(folder);
+    Path file = ChildRecord.below(folder).getFirst().file();
+    java.nio.file.Files.writeString(file, child.pid() + " 12345\n");
+
+    assertThat(ChildRecord.below(folder).getFirst().process()).isEmpty();
+    assertThat(ChildRecord.below(folder).getFirst().end(Duration.ZERO)).isFalse();
+
+    assertThat(child.isRunning()).isTrue();
+    child.kill9();
+  }
+
+  private static ChildProcess sleeper(Path folder) {
+    return ChildProcess.start(
+        new Command(
+            "sleeper",
+            List.of("/bin/sleep", "300"),
+            Map.of(),
+            folder,
+            folder.resolve("sleeper.log")));
+  }
+
+  /// Starts a child and waits for its own end.
+  static final class Parent {
+    private Parent() {}
+
+    public static void main(String[] arguments) throws Exception {
+      System.out.println(sleeper(Path.of(arguments[0])).pid());
+      System.out.flush();
+      Thread.currentThread().join();
+    }
+  }
+}
