@@ -1,0 +1,42 @@
+package io.pushplanet.dispatcher.health;
+
+import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.wire.LanePublisher;
+import java.sql.Connection;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/// Readiness is what these three say. Each answers within the deadlines of its client.
+@Configuration(proxyBeanMethods = false)
+class HealthConfiguration {
+  private static final int SECONDS = 2;
+
+  @Bean
+  HealthIndicator mysqlHealthIndicator(DataSource database) {
+    return () -> {
+      try (Connection connection = database.getConnection()) {
+        return said(connection.isValid(SECONDS), "MySQL does not answer");
+      } catch (SQLException e) {
+        return said(false, "MySQL cannot be reached");
+      }
+    };
+  }
+
+  @Bean
+  HealthIndicator redisHealthIndicator(RedisLink redis) {
+    return () -> said(redis.connected(), "Redis cannot be reached");
+  }
+
+  @Bean
+  HealthIndicator brokerHealthIndicator(LanePublisher lanes) {
+    return () -> said(lanes.connected(), "the message broker cannot be reached");
+  }
+
+  private static Health said(boolean up, String otherwise) {
+    return up ? Health.up().build() : Health.down().withDetail("reason", otherwise).build();
+  }
+}

@@ -1,0 +1,5 @@
+/// Tells the truth about what this process can do.
+@NullMarked
+package io.pushplanet.dispatcher.health;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,244 @@
+package io.pushplanet.dispatcher;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.GetResponse;
+import io.pushplanet.common.access.ApiKey;
+import io.pushplanet.common.change.Change;
+import io.pushplanet.common.change.ChangeFeed;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.quickstart.services.LocalServices;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.security.SecureRandom;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import tools.jackson.databind.JsonNode;
+
+/// The real dispatcher on real services, as its callers see it: one per test JVM and set of settings.
+final class RunningDispatcher {
+  private static final Map<Map<String, String>, RunningDispatcher> RUNNING =
+      new ConcurrentHashMap<>();
+  private static final AtomicInteger APPS = new AtomicInteger();
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  final LocalServices services = LocalServices.forTests();
+  final ConfigurableApplicationContext context;
+  final SqlCount sql;
+  private final int port;
+  private final HttpClient http =
+      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).build();
+
+  private RunningDispatcher(Map<String, String> more) {
+    Map<String, Object> settings = new TreeMap<>();
+    settings.put("server.port", "0");
+    settings.put("management.server.port", "0");
+    settings.put("pushplanet.mysql.url", services.mysql().jdbcUrl());
+    settings.put("pushplanet.mysql.user", services.mysql().user());
+    settings.put("pushplanet.mysql.password", services.mysql().password());
+    settings.put("pushplanet.redis.uri", services.redis().toString());
+    settings.put("pushplanet.amqp.uri", services.amqp().toString());
+    settings.put("pushplanet.master-key", "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=");
+    settings.putAll(more);
+    this.context =
+        new SpringApplicationBuilder(DispatcherApplication.class, SqlCount.class)
+            .run(
+                settings.entrySet().stream()
+                    .map(entry -> "--" + entry.getKey() + "=" + entry.getValue())
+                    .toArray(String[]::new));
+    this.sql = context.getBean(SqlCount.class);
+    this.port = context.getEnvironment().getRequiredProperty("local.server.port", int.class);
+  }
+
+  static RunningDispatcher shared() {
+    return with(Map.of());
+  }
+
+  static RunningDispatcher with(Map<String, String> settings) {
+    return RUNNING.computeIfAbsent(settings, RunningDispatcher::new);
+  }
+
+  int port() {
+    return port;
+  }
+
+  int managementPort() {
+    return context.getEnvironment().getRequiredProperty("local.management.port", int.class);
+  }
+
+  /// An app of its own, with a key that may do everything.
+  Tenant tenant() {
+    return tenant("send,devices,read");
+  }
+
+  Tenant tenant(String scopes) {
+    String app = "app-" + APPS.incrementAndGet() + "-" + Long.toString(System.nanoTime(), 36);
+    execute("INSERT INTO apps (id, name, created_at) VALUES (?, ?, NOW(3))", app, "An app");
+    return new Tenant(this, app, key(app, scopes));
+  }
+
+  ApiKey key(String app, String scopes) {
+    ApiKey key = ApiKey.generate(RANDOM);
+    execute(
+        "INSERT INTO api_keys (id, app_id, name, hash, scopes, created_at) VALUES (?, ?, 'k', ?, ?, NOW(3))",
+        key.id(),
+        app,
+        key.hash(),
+        scopes);
+    return key;
+  }
+
+  void revoke(String app, ApiKey key) {
+    inDatabase(connection -> {
+      connection.setAutoCommit(false);
+      try (PreparedStatement update =
+          connection.prepareStatement("UPDATE api_keys SET revoked_at = ? WHERE id = ?")) {
+        update.setTimestamp(1, Timestamp.from(Clock.systemUTC().instant()));
+        update.setString(2, key.id());
+        update.executeUpdate();
+      }
+      ChangeFeed.record(
+          connection, Clock.systemUTC(), Change.Kind.API_KEY, new AppId(app), key.id());
+      connection.commit();
+    });
+  }
+
+  interface Work {
+    void run(java.sql.Connection connection) throws SQLException;
+  }
+
+  void inDatabase(Work work) {
+    try (java.sql.Connection connection =
+        DriverManager.getConnection(
+            services.mysql().jdbcUrl(), services.mysql().user(), services.mysql().password())) {
+      work.run(connection);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  void execute(String sql, Object... parameters) {
+    inDatabase(connection -> {
+      try (PreparedStatement statement = connection.prepareStatement(sql)) {
+        for (int i = 0; i < parameters.length; i++) {
+          statement.setObject(i + 1, parameters[i]);
+        }
+        statement.executeUpdate();
+      }
+    });
+  }
+
+  /// Empties a queue and returns the items of its batches.
+  List<JsonNode> drain(String queue) {
+    ConnectionFactory factory = new ConnectionFactory();
+    List<JsonNode> items = new ArrayList<>();
+    try {
+      factory.setUri(services.amqp());
+      try (Connection connection = factory.newConnection();
+          Channel channel = connection.createChannel()) {
+        GetResponse got = channel.basicGet(queue, true);
+        while (got != null) {
+          WireForm.mapper().readTree(got.getBody()).forEach(items::add);
+          got = channel.basicGet(queue, true);
+        }
+      }
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+    return items;
+  }
+
+  /// @param headers name, value, name, value …
+  Answer call(String method, String path, String body, String... headers) {
+    return call(method, path, HttpRequest.BodyPublishers.ofString(body), headers);
+  }
+
+  Answer call(String method, String path, HttpRequest.BodyPublisher body, String... headers) {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+            .timeout(Duration.ofSeconds(30))
+            .method(method, body);
+    if (headers.length > 0) {
+      request.headers(headers);
+    }
+    try {
+      return new Answer(http.send(request.build(), HttpResponse.BodyHandlers.ofString()));
+    } catch (IOException e) {
+      throw new IllegalStateException(method + " " + path + ": " + e, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
+  record Answer(HttpResponse<String> http) {
+    int status() {
+      return http.statusCode();
+    }
+
+    JsonNode json() {
+      return WireForm.mapper().readTree(http.body());
+    }
+
+    String header(String name) {
+      return http.headers().firstValue(name).orElse("");
+    }
+
+    @Override
+    public String toString() {
+      return status() + " " + http.headers().map() + " " + http.body();
+    }
+  }
+
+  /// An app with its key.
+  record Tenant(RunningDispatcher dispatcher, String app, ApiKey key) {
+    Answer call(String method, String path, String body, String... more) {
+      List<String> headers =
+          new ArrayList<>(List.of("Authorization", "Bearer " + key.text().reveal()));
+      if (!body.isEmpty()) {
+        headers.addAll(List.of("Content-Type", "application/json"));
+      }
+      headers.addAll(List.of(more));
+      return dispatcher.call(
+          method, "/v1/apps/" + app + path, body, headers.toArray(String[]::new));
+    }
+
+    Answer get(String path) {
+      return call("GET", path, "");
+    }
+
+    Answer post(String path, String body, String... more) {
+      return call("POST", path, body, more);
+    }
+
+    Answer put(String path, String body) {
+      return call("PUT", path, body);
+    }
+
+    /// Registers a device with these channels.
+    void device(String id, String channels) {
+      Answer answer =
+          put("/devices/" + id, "{\"platform\":\"android\",\"channels\":" + channels + "}");
+      if (answer.status() != 201) {
+        throw new AssertionError(answer.toString());
+      }
+    }
+  }
+}

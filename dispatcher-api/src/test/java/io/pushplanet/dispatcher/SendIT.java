@@ -1,0 +1,69 @@
+package io.pushplanet.dispatcher;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.dispatcher.RunningDispatcher.Answer;
+import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+
+class SendIT {
+  private final RunningDispatcher dispatcher = RunningDispatcher.shared();
+  private final Tenant shop = dispatcher.tenant();
+
+  @Test
+  void a_message_to_a_device_is_accepted_when_the_broker_has_it() {
+    shop.device("d1", "{\"mqtt\":true}");
+    dispatcher.drain("push.mqtt.high");
+    dispatcher.drain("push.events");
+
+    Answer answer =
+        shop.post(
+            "/messages",
+            """
+            {"audience":{"device":"d1"},"content":{"title":"Shipped","body":"<b>77</b>","data":{"order":"77"}},
+             "delivery":{"route":"auto","ttl":"PT6H","priority":"high","collapse_key":"order-77","fallback_after":"PT5S"},
+             "overrides":{"apns":{"interruption-level":"active"},"fcm":{"android":{"notification":{"channel_id":"orders"}}}}}
+            """,
+            "traceparent",
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
+    assertThat(answer.json().get("state").stringValue()).isEqualTo("accepted");
+    assertThat(answer.json().at("/recipients/estimate").intValue()).isEqualTo(1);
+    String id = answer.json().get("id").stringValue();
+    assertThat(answer.header("Location")).isEqualTo("/v1/apps/" + shop.app() + "/messages/" + id);
+    assertThat(answer.header("X-Request-Id")).isNotEmpty();
+    List<JsonNode> pushes = dispatcher.drain("push.mqtt.high");
+    assertThat(pushes).hasSize(1);
+    assertThat(pushes.getFirst().get("id").stringValue()).isEqualTo(id);
+    assertThat(pushes.getFirst().at("/content/body").stringValue()).isEqualTo("<b>77</b>");
+    assertThat(pushes.getFirst().at("/recipients/0/device").stringValue()).isEqualTo("d1");
+    assertThat(pushes.getFirst().get("traceparent").stringValue()).startsWith("00-0af7651916cd43");
+    List<JsonNode> events = dispatcher.drain("push.events");
+    assertThat(events).hasSize(1);
+    assertThat(events.getFirst().get("event").stringValue()).isEqualTo("accepted");
+    assertThat(events.getFirst().get("expanded").booleanValue()).isTrue();
+  }
+
+  @Test
+  void a_send_costs_no_sql_statement_once_routes_are_known() {
+    shop.device("d1", "{\"mqtt\":true,\"fcm\":{\"token\":\"abc:DEF-1\"}}");
+    String body = "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"hi\"}}";
+    io.pushplanet.common.testing.Eventually.within(
+        java.time.Duration.ofSeconds(10),
+        () -> {
+          dispatcher.sql.reset();
+          assertThat(shop.post("/messages", body).status()).isEqualTo(202);
+          assertThat(dispatcher.sql.statements()).isEmpty();
+        });
+    dispatcher.sql.reset();
+
+    for (int i = 0; i < 100; i++) {
+      assertThat(shop.post("/messages", body).status()).isEqualTo(202);
+    }
+
+    assertThat(dispatcher.sql.statements()).isEmpty();
+  }
+}

@@ -1,0 +1,75 @@
+package io.pushplanet.dispatcher;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import javax.sql.DataSource;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+
+/// Writes down every statement that the dispatcher sends to MySQL, but for the one that follows changes.
+final class SqlCount implements BeanPostProcessor {
+  private final ConcurrentLinkedQueue<String> statements = new ConcurrentLinkedQueue<>();
+
+  void reset() {
+    statements.clear();
+  }
+
+  List<String> statements() {
+    return statements.stream().filter(sql -> !sql.contains("FROM changes")).toList();
+  }
+
+  @Override
+  public Object postProcessAfterInitialization(Object bean, String name) {
+    return bean instanceof DataSource real
+        ? wrap(
+            DataSource.class,
+            real,
+            (proxy, method, arguments) -> {
+              Object result = method.invoke(real, arguments);
+              return result instanceof Connection connection ? connection(connection) : result;
+            })
+        : bean;
+  }
+
+  private Connection connection(Connection real) {
+    return wrap(
+        Connection.class,
+        real,
+        (proxy, method, arguments) -> {
+          Object result = method.invoke(real, arguments);
+          return result instanceof PreparedStatement statement && arguments[0] instanceof String sql
+              ? statement(statement, sql)
+              : result;
+        });
+  }
+
+  private PreparedStatement statement(PreparedStatement real, String sql) {
+    return wrap(
+        PreparedStatement.class,
+        real,
+        (proxy, method, arguments) -> {
+          if (method.getName().startsWith("execute")) {
+            statements.add(sql);
+          }
+          return method.invoke(real, arguments);
+        });
+  }
+
+  private static <T> T wrap(Class<T> type, T real, InvocationHandler handler) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            SqlCount.class.getClassLoader(),
+            new Class<?>[] {type},
+            (proxy, method, arguments) -> {
+              try {
+                return handler.invoke(proxy, method, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getTargetException();
+              }
+            }));
+  }
+}
