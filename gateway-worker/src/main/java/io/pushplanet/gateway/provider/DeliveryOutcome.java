@@ -12,7 +12,8 @@ public sealed interface DeliveryOutcome {
   String reason();
 
   /// @param providerId APNs' `apns-id`, FCM's `name`
-  record Accepted(int status, String reason, @Nullable String providerId) implements DeliveryOutcome {}
+  record Accepted(int status, String reason, @Nullable String providerId)
+      implements DeliveryOutcome {}
 
   /// Permanent, and no fault of the token: never retried.
   record Rejected(int status, String reason) implements DeliveryOutcome {}
@@ -26,7 +27,8 @@ public sealed interface DeliveryOutcome {
   /// Not now. `after` is what the provider asked for, null where the retry schedule decides.
   ///
   /// @param ambiguous the provider may have taken it (timeout, reset, 503)
-  record Deferred(int status, String reason, @Nullable Duration after, boolean ambiguous) implements DeliveryOutcome {}
+  record Deferred(int status, String reason, @Nullable Duration after, boolean ambiguous)
+      implements DeliveryOutcome {}
 
   /// The app's credential is missing, unreadable or refused: pause this app's lane at this provider, keep the message until
   /// its TTL, tell the operator.

@@ -2,6 +2,7 @@ package io.pushplanet.common.message.target;
 
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.Route;
 import java.util.Collection;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -20,5 +21,17 @@ public record Recipient(
       return Optional.of(Channel.FCM);
     }
     return Optional.empty();
+  }
+
+  /// The channel to try next, or none when no way leads to the device. `auto`: MQTT while the device is connected, else the
+  /// vendor's channel, else MQTT again, whose inbox keeps the message.
+  public Optional<Channel> channel(Route route, boolean connected, Collection<Channel> tried) {
+    boolean overMqtt = mqtt && !tried.contains(Channel.MQTT);
+    Optional<Channel> own = overMqtt ? Optional.of(Channel.MQTT) : Optional.empty();
+    return switch (route) {
+      case MQTT -> own;
+      case VENDOR -> vendor(tried);
+      case AUTO -> overMqtt && connected ? own : vendor(tried).or(() -> own);
+    };
   }
 }

@@ -1,0 +1,50 @@
+package io.pushplanet.common.message.target;
+
+import static io.pushplanet.common.delivery.Channel.APNS;
+import static io.pushplanet.common.delivery.Channel.FCM;
+import static io.pushplanet.common.delivery.Channel.MQTT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.Route;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class RecipientTest {
+  private static final Instant AT = Instant.parse("2026-11-21T10:00:00Z");
+  private static final ApnsToken APNS_TOKEN = new ApnsToken("ab", "production", AT);
+  private static final FcmToken FCM_TOKEN = new FcmToken("t", "token", AT);
+  private static final DeviceId D1 = new DeviceId("d1");
+
+  private final Recipient both = new Recipient(D1, true, null, FCM_TOKEN);
+  private final Recipient mqttOnly = new Recipient(D1, true, null, null);
+  private final Recipient vendorOnly = new Recipient(D1, false, APNS_TOKEN, FCM_TOKEN);
+
+  @Test
+  void auto_takes_mqtt_while_the_device_is_connected_and_the_vendor_otherwise() {
+    assertThat(both.channel(Route.AUTO, true, List.of())).contains(MQTT);
+    assertThat(both.channel(Route.AUTO, false, List.of())).contains(FCM);
+    assertThat(vendorOnly.channel(Route.AUTO, false, List.of())).contains(APNS);
+  }
+
+  @Test
+  void auto_leaves_a_device_without_a_vendor_to_the_inbox() {
+    assertThat(mqttOnly.channel(Route.AUTO, false, List.of())).contains(MQTT);
+    assertThat(both.channel(Route.AUTO, false, List.of(FCM))).contains(MQTT);
+  }
+
+  @Test
+  void a_channel_that_was_given_up_is_not_tried_again() {
+    assertThat(both.channel(Route.AUTO, true, List.of(MQTT))).contains(FCM);
+    assertThat(both.channel(Route.AUTO, true, List.of(MQTT, FCM))).isEmpty();
+    assertThat(vendorOnly.channel(Route.VENDOR, false, List.of(APNS))).contains(FCM);
+  }
+
+  @Test
+  void a_named_route_takes_no_other_way() {
+    assertThat(both.channel(Route.VENDOR, true, List.of())).contains(FCM);
+    assertThat(mqttOnly.channel(Route.VENDOR, true, List.of())).isEmpty();
+    assertThat(vendorOnly.channel(Route.MQTT, false, List.of())).isEmpty();
+  }
+}

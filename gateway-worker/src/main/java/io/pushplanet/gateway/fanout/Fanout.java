@@ -1,0 +1,160 @@
+package io.pushplanet.gateway.fanout;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.delivery.Attempt;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.wire.FanoutOrder;
+import io.pushplanet.common.wire.LanePublisher;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import javax.sql.DataSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/// Brings a message with an open audience to its lanes, one step per order: reads a page of devices, publishes them in
+/// chunks of at most [Push#MOST_RECIPIENTS] with the events that tell of them, and last the order for the rest. All of it is
+/// confirmed before [#expand] returns, so a crash repeats at most one step. Memory is bounded by the page. Thread-safe.
+public final class Fanout {
+  /// Devices per step.
+  public static final int PAGE = 10 * Push.MOST_RECIPIENTS;
+
+  private final AudienceDevices devices;
+  private final JdbcTemplate database;
+  private final SessionDirectory sessions;
+  private final LanePublisher lanes;
+  private final Clock clock;
+  private final int pageSize;
+  private final Counter recipients;
+
+  public Fanout(
+      DataSource database,
+      SessionDirectory sessions,
+      LanePublisher lanes,
+      Clock clock,
+      MeterRegistry meters) {
+    this(database, sessions, lanes, clock, meters, PAGE);
+  }
+
+  Fanout(
+      DataSource database,
+      SessionDirectory sessions,
+      LanePublisher lanes,
+      Clock clock,
+      MeterRegistry meters,
+      int pageSize) {
+    this.database = new JdbcTemplate(database);
+    this.devices = new AudienceDevices(this.database);
+    this.sessions = sessions;
+    this.lanes = lanes;
+    this.clock = clock;
+    this.pageSize = pageSize;
+    this.recipients = meters.counter("pushplanet.fanout.recipients");
+  }
+
+  /// One step of an order; acknowledge the order afterwards.
+  ///
+  /// @throws io.pushplanet.common.wire.BrokerUnavailable when not everything was confirmed
+  /// @throws org.springframework.dao.DataAccessException when the database could not be read
+  public void expand(FanoutOrder order) {
+    Push push = order.push();
+    Instant now = clock.instant();
+    if (push.expiredAt(now) || isCancelled(push)) {
+      publishEvents(
+          List.of(new DeliveryEvent.Expanded(push.app(), now, push.id(), List.of(), true)));
+      return;
+    }
+    DevicePage page = devices.after(push.app(), order.audience(), order.after(), pageSize);
+    for (int from = 0; from < page.recipients().size(); from += Push.MOST_RECIPIENTS) {
+      int to = Math.min(from + Push.MOST_RECIPIENTS, page.recipients().size());
+      publishChunk(push, page.recipients().subList(from, to), now);
+    }
+    DeviceId last = page.last();
+    if (last == null) {
+      publishEvents(
+          List.of(new DeliveryEvent.Expanded(push.app(), now, push.id(), List.of(), true)));
+      return;
+    }
+    lanes.publishAndWait(
+        Topology.FANOUT, List.of(WireForm.write(new FanoutOrder(push, order.audience(), last))));
+  }
+
+  private void publishChunk(Push push, List<Recipient> chunk, Instant now) {
+    Set<DeviceKey> connected = connected(push, chunk);
+    Map<Channel, List<Recipient>> byChannel = new LinkedHashMap<>();
+    List<DeliveryEvent> events = new ArrayList<>();
+    events.add(
+        new DeliveryEvent.Expanded(
+            push.app(), now, push.id(), chunk.stream().map(Recipient::device).toList(), false));
+    for (Recipient recipient : chunk) {
+      boolean here = connected.contains(new DeviceKey(push.app(), recipient.device()));
+      Optional<Channel> channel = recipient.channel(push.delivery().route(), here, push.tried());
+      channel.ifPresentOrElse(
+          found -> byChannel.computeIfAbsent(found, key -> new ArrayList<>()).add(recipient),
+          () -> events.add(noChannel(push, recipient, now)));
+    }
+    publishEvents(events);
+    byChannel.forEach((channel, some) ->
+        lanes.publishAndWait(
+            Topology.lane(channel, push.delivery().priority()),
+            List.of(WireForm.write(push.to(some)))));
+    recipients.increment(chunk.size());
+  }
+
+  /// While Redis is away nobody counts as connected: vendors' channels and the inbox still reach everyone.
+  private Set<DeviceKey> connected(Push push, List<Recipient> chunk) {
+    List<DeviceKey> overMqtt =
+        chunk.stream()
+            .filter(Recipient::mqtt)
+            .map(some -> new DeviceKey(push.app(), some.device()))
+            .toList();
+    try {
+      return sessions.owners(overMqtt).keySet();
+    } catch (DirectoryUnavailable e) {
+      return Set.of();
+    }
+  }
+
+  private boolean isCancelled(Push push) {
+    return !database
+        .queryForList(
+            "SELECT id FROM messages WHERE day = ? AND id = ? AND cancelled_at IS NOT NULL",
+            String.class,
+            push.id().day(),
+            push.id().value())
+        .isEmpty();
+  }
+
+  private void publishEvents(List<DeliveryEvent> events) {
+    lanes.publishAndWait(Topology.EVENTS, events.stream().map(WireForm::write).toList());
+  }
+
+  private static DeliveryEvent noChannel(Push push, Recipient recipient, Instant now) {
+    Attempt attempt =
+        new Attempt(
+            null,
+            now,
+            "failed",
+            null,
+            "no_channel",
+            null,
+            "register a channel for this device or change the route");
+    return new DeliveryEvent.Ended(
+        push.app(), now, push.id(), recipient.device(), DeliveryState.FAILED, attempt);
+  }
+}

@@ -1,0 +1,88 @@
+package io.pushplanet.gateway.later;
+
+import io.pushplanet.common.delivery.Attempt;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.wire.LanePublisher;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
+import java.sql.Timestamp;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.List;
+import javax.sql.DataSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/// Ends what waited in an inbox longer than its time to live: tells `expired`, then deletes the row. Several workers may run
+/// it; a row told twice ends once. Thread-safe.
+public final class InboxSweeper {
+  /// Rows per sweep.
+  public static final int MOST_ROWS = 500;
+
+  static final String EXPIRED =
+      """
+      SELECT app_id, device_id, slot, message_id FROM inbox WHERE expires_at <= ? ORDER BY expires_at LIMIT ?
+      """;
+
+  private final JdbcTemplate database;
+  private final LanePublisher lanes;
+  private final Clock clock;
+
+  public InboxSweeper(DataSource database, LanePublisher lanes, Clock clock) {
+    this.database = new JdbcTemplate(database);
+    this.lanes = lanes;
+    this.clock = clock;
+  }
+
+  private record Row(String app, String device, String slot, String message) {}
+
+  /// Sweeps once.
+  ///
+  /// @return how many rows ended; at [#MOST_ROWS] there may be more
+  /// @throws RuntimeException when the database or the broker is away: nothing is lost, call again
+  public int sweep() {
+    Instant now = clock.instant();
+    List<Row> rows =
+        database.query(
+            EXPIRED,
+            (row, number) ->
+                new Row(
+                    row.getString("app_id"),
+                    row.getString("device_id"),
+                    row.getString("slot"),
+                    row.getString("message_id")),
+            Timestamp.from(now),
+            MOST_ROWS);
+    if (rows.isEmpty()) {
+      return 0;
+    }
+    lanes.publishAndWait(
+        Topology.EVENTS, rows.stream().map(row -> WireForm.write(expired(row, now))).toList());
+    List<Object[]> keys =
+        rows.stream()
+            .map(row -> new Object[] {row.app(), row.device(), row.slot(), row.message()})
+            .toList();
+    // The message id tells whether a newer message has taken the slot meanwhile.
+    database.batchUpdate(
+        "DELETE FROM inbox WHERE app_id = ? AND device_id = ? AND slot = ? AND message_id = ?",
+        keys);
+    return rows.size();
+  }
+
+  private static DeliveryEvent expired(Row row, Instant now) {
+    Attempt attempt =
+        new Attempt(
+            Channel.MQTT, now, "expired", null, "ttl", null, "the device did not connect in time");
+    return new DeliveryEvent.Ended(
+        new AppId(row.app()),
+        now,
+        new MessageId(row.message()),
+        new DeviceId(row.device()),
+        DeliveryState.EXPIRED,
+        attempt);
+  }
+}
