@@ -1,0 +1,64 @@
+package io.pushplanet.load.audit;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.load.client.HttpAnswer;
+import io.pushplanet.load.client.HttpConnection;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/// Reads what the simulated providers took, from their management port: `GET /ledger?since=`, JSON lines. A notification is
+/// known by the `ref` its sender put into its data, a device by its token.
+final class LedgerReader {
+  private static final Duration ANSWER_WITHIN = Duration.ofSeconds(60);
+
+  private final URI simulators;
+
+  LedgerReader(URI simulators) {
+    this.simulators = simulators;
+  }
+
+  /// @param devices by token; entries for others are somebody else's
+  /// @param messages message ids by reference; an unknown reference stands for itself
+  Map<Reception, Integer> read(Map<String, DeviceId> devices, Map<String, String> messages) {
+    Map<Reception, Integer> seen = new HashMap<>();
+    try (HttpConnection connection = new HttpConnection(simulators, ANSWER_WITHIN)) {
+      long since = 0;
+      while (true) {
+        byte[] request =
+            HttpConnection.request("GET", simulators, "/ledger?since=" + since, "", new byte[0]);
+        HttpAnswer answer = connection.exchange(request);
+        if (answer.status() != 200) {
+          throw new IOException("the ledger answers " + answer.status() + ": " + answer.text());
+        }
+        long last = since;
+        for (String line : answer.text().split("\n")) {
+          if (!line.isEmpty()) {
+            JsonNode entry = JsonMapper.shared().readTree(line);
+            last = entry.path("seq").asLong();
+            DeviceId device = devices.get(entry.path("token").asString(""));
+            if (device != null && entry.path("delivered").asBoolean(false)) {
+              String reference = entry.path("payload").findPath("ref").asString("");
+              seen.merge(
+                  new Reception(messages.getOrDefault(reference, reference), device),
+                  1,
+                  Integer::sum);
+            }
+          }
+        }
+        if (last == since) {
+          return seen;
+        }
+        since = last;
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(
+          "cannot read the ledger of the simulators at " + simulators, e);
+    }
+  }
+}

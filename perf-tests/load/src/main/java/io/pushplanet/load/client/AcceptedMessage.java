@@ -1,0 +1,14 @@
+package io.pushplanet.load.client;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.MessageId;
+import java.util.List;
+
+/// A message that was answered with 202.
+///
+/// @param reference what the sender put into `data.ref`, by which a provider's ledger knows the message
+public record AcceptedMessage(MessageId id, String reference, List<DeviceId> recipients) {
+  public AcceptedMessage {
+    recipients = List.copyOf(recipients);
+  }
+}

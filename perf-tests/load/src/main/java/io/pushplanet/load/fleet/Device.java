@@ -1,0 +1,8 @@
+package io.pushplanet.load.fleet;
+
+import io.pushplanet.common.access.Secret;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+
+/// A device that logs in over MQTT.
+public record Device(AppId app, DeviceId id, Secret password, MqttVersion version) {}

@@ -1,0 +1,254 @@
+package io.pushplanet.load.fleet;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.databind.json.JsonMapper;
+
+/// One device and its present connection. Confined to the fleet's thread.
+final class DeviceLink {
+  private static final int LONGEST_PACKET_BYTES = 64 * 1024;
+  private static final int SUBSCRIBE_ID = 1;
+
+  enum Phase {
+    AWAY,
+    CONNECTING,
+    WAITING_CONNACK,
+    WAITING_SUBACK,
+    READY
+  }
+
+  final Device device;
+  Phase phase = Phase.AWAY;
+  int failures;
+
+  /// When the phase began, or when a ping was last sent; told by the fleet.
+  long sinceNanos;
+
+  /// When the server was last heard.
+  long heardNanos;
+
+  private @Nullable SocketChannel channel;
+  private @Nullable SelectionKey key;
+  private @Nullable ByteBuffer partial;
+  private @Nullable ByteBuffer unsent;
+  private int lastPacketId = SUBSCRIBE_ID;
+
+  DeviceLink(Device device) {
+    this.device = device;
+  }
+
+  void connect(Selector selector, InetSocketAddress server) throws IOException {
+    SocketChannel opened = SocketChannel.open();
+    channel = opened;
+    opened.configureBlocking(false);
+    opened.setOption(StandardSocketOptions.TCP_NODELAY, true);
+    phase = Phase.CONNECTING;
+    key = opened.register(selector, SelectionKey.OP_CONNECT, this);
+    opened.connect(server);
+  }
+
+  void finishConnect(FleetSettings settings) throws IOException {
+    if (channel == null || key == null || !channel.finishConnect()) {
+      return;
+    }
+    key.interestOps(SelectionKey.OP_READ);
+    phase = Phase.WAITING_CONNACK;
+    write(DeviceWire.connect(device, settings.keepAlive()));
+  }
+
+  /// Reads what is there, acknowledges the messages among it and adds their ids to `messageIds`.
+  ///
+  /// @param buffer shared by all links, empty before and after
+  /// @param acks shared by all links, empty before and after
+  void read(ByteBuffer buffer, ByteBuffer acks, List<String> messageIds) throws IOException {
+    if (channel == null) {
+      return;
+    }
+    buffer.clear();
+    if (partial != null) {
+      buffer.put(partial);
+      partial = null;
+    }
+    int count = channel.read(buffer);
+    if (count < 0) {
+      throw new EOFException("the server closed the connection");
+    }
+    buffer.flip();
+    acks.clear();
+    while (readPacket(buffer, acks, messageIds)) {}
+    if (buffer.hasRemaining()) {
+      partial = ByteBuffer.allocate(buffer.remaining()).put(buffer).flip();
+    }
+    if (acks.flip().hasRemaining()) {
+      write(acks);
+    }
+  }
+
+  void ping() throws IOException {
+    write(DeviceWire.ping());
+  }
+
+  void publish(String topic, byte[] payload) throws IOException {
+    lastPacketId = lastPacketId == 0xFFFF ? SUBSCRIBE_ID + 1 : lastPacketId + 1;
+    write(DeviceWire.publish(device.version(), lastPacketId, topic, payload));
+  }
+
+  void writePending() throws IOException {
+    if (unsent != null && channel != null && key != null) {
+      channel.write(unsent);
+      if (!unsent.hasRemaining()) {
+        unsent = null;
+        key.interestOps(SelectionKey.OP_READ);
+      }
+    }
+  }
+
+  /// Closes without a word, as a phone does that leaves the network.
+  void cut() {
+    phase = Phase.AWAY;
+    partial = null;
+    unsent = null;
+    if (key != null) {
+      key.cancel();
+      key = null;
+    }
+    if (channel != null) {
+      try {
+        channel.close();
+      } catch (IOException e) {
+        // It is gone either way.
+      }
+      channel = null;
+    }
+  }
+
+  /// Says goodbye, then closes.
+  void leave() {
+    if (phase == Phase.READY && unsent == null) {
+      try {
+        write(DeviceWire.disconnect());
+      } catch (IOException e) {
+        // It is gone either way.
+      }
+    }
+    cut();
+  }
+
+  private boolean readPacket(ByteBuffer in, ByteBuffer acks, List<String> messageIds)
+      throws IOException {
+    int start = in.position();
+    if (in.remaining() < 2) {
+      return false;
+    }
+    int header = in.get() & 0xFF;
+    int length = DeviceWire.variableInt(in);
+    if (length > LONGEST_PACKET_BYTES) {
+      throw new MalformedPacket("a packet of " + length + " bytes");
+    }
+    if (length < 0 || in.remaining() < length) {
+      in.position(start);
+      return false;
+    }
+    ByteBuffer body = in.slice(in.position(), length);
+    in.position(in.position() + length);
+    switch (header >>> 4) {
+      case DeviceWire.PUBLISH -> message(header, body, acks, messageIds);
+      case DeviceWire.CONNACK -> connected(body);
+      case DeviceWire.SUBACK -> subscribed(body);
+      case DeviceWire.PUBACK, DeviceWire.PINGRESP -> {}
+      case DeviceWire.DISCONNECT ->
+          throw new IOException(
+              "the server disconnects with 0x"
+                  + (body.hasRemaining() ? Integer.toHexString(body.get() & 0xFF) : "0"));
+      default -> throw new MalformedPacket("a packet of type " + (header >>> 4));
+    }
+    return true;
+  }
+
+  private void connected(ByteBuffer body) throws IOException {
+    body.get();
+    int code = body.get() & 0xFF;
+    if (code != 0) {
+      throw new IOException(
+          "the server refuses the connection with 0x" + Integer.toHexString(code));
+    }
+    phase = Phase.WAITING_SUBACK;
+    write(DeviceWire.subscribe(device.version(), SUBSCRIBE_ID));
+  }
+
+  private void subscribed(ByteBuffer body) throws IOException {
+    int code = body.get(body.limit() - 1) & 0xFF;
+    if (code > 2) {
+      throw new IOException(
+          "the server refuses the subscription with 0x" + Integer.toHexString(code));
+    }
+    phase = Phase.READY;
+    failures = 0;
+  }
+
+  private void message(int header, ByteBuffer body, ByteBuffer acks, List<String> messageIds) {
+    int topicLength = body.getShort() & 0xFFFF;
+    body.position(body.position() + topicLength);
+    if (((header >>> 1) & 3) > 0) {
+      DeviceWire.puback(acks, body.getShort() & 0xFFFF);
+    }
+    if (device.version() == MqttVersion.V5) {
+      int properties = DeviceWire.variableInt(body);
+      body.position(body.position() + properties);
+    }
+    byte[] payload = new byte[body.remaining()];
+    body.get(payload);
+    messageIds.add(messageId(payload));
+  }
+
+  /// The payload's `id`, empty when it has none.
+  private static String messageId(byte[] payload) {
+    try (JsonParser json = JsonMapper.shared().createParser(payload)) {
+      if (json.nextToken() != JsonToken.START_OBJECT) {
+        return "";
+      }
+      while (json.nextToken() == JsonToken.PROPERTY_NAME) {
+        boolean found = json.currentName().equals("id");
+        JsonToken value = json.nextToken();
+        if (found && value == JsonToken.VALUE_STRING) {
+          return json.getString();
+        }
+        json.skipChildren();
+      }
+      return "";
+    } catch (tools.jackson.core.JacksonException e) {
+      return "";
+    }
+  }
+
+  private void write(ByteBuffer packet) throws IOException {
+    if (channel == null || key == null) {
+      throw new IOException("not connected");
+    }
+    if (unsent == null) {
+      channel.write(packet);
+    }
+    if (packet.hasRemaining()) {
+      int waiting = unsent == null ? 0 : unsent.remaining();
+      if (waiting > LONGEST_PACKET_BYTES) {
+        throw new IOException("the server does not read");
+      }
+      ByteBuffer more = ByteBuffer.allocate(waiting + packet.remaining());
+      if (unsent != null) {
+        more.put(unsent);
+      }
+      unsent = more.put(packet).flip();
+      key.interestOps(SelectionKey.OP_READ | SelectionKey.OP_WRITE);
+    }
+  }
+}

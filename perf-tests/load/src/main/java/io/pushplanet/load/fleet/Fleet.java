@@ -1,0 +1,314 @@
+package io.pushplanet.load.fleet;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.MessageId;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Thousands of MQTT devices on one thread. Each logs in, subscribes `push/messages` at QoS 1, acknowledges what it gets,
+/// pings, and comes back with growing, jittered pauses when its connection ends, until the fleet is closed.
+///
+/// Bounded by the process's open files: 19,500 devices where the limit is 20,000. Thread-safe.
+public final class Fleet implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Fleet.class);
+  private static final int BUFFER_BYTES = 256 * 1024;
+  private static final Duration TURN = Duration.ofMillis(50);
+
+  private final InetSocketAddress server;
+  private final FleetSettings settings;
+  private final Arrivals arrivals;
+  private final RandomGenerator random;
+  private final Selector selector;
+  private final Thread thread;
+  private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
+  private final Map<String, LongAdder> refusals = new ConcurrentHashMap<>();
+  private final LongAdder connects = new LongAdder();
+  private final LongAdder cuts = new LongAdder();
+  private final LongAdder refused = new LongAdder();
+  private final LongAdder received = new LongAdder();
+  private final AtomicInteger ready = new AtomicInteger();
+  private final AtomicInteger devices = new AtomicInteger();
+  private volatile boolean closed;
+
+  // Confined to the fleet's thread.
+  private final Map<DeviceId, DeviceLink> links = new HashMap<>();
+  private final Queue<DeviceLink> toConnect = new ArrayDeque<>();
+  private final PriorityQueue<Return> returns = new PriorityQueue<>();
+  private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
+  private final ByteBuffer acks = ByteBuffer.allocateDirect(BUFFER_BYTES);
+  private final List<String> messageIds = new ArrayList<>();
+  private int connecting;
+  private long nextSweepNanos = System.nanoTime();
+
+  private record Return(long dueNanos, DeviceLink link) implements Comparable<Return> {
+    @Override
+    public int compareTo(Return other) {
+      return Long.compare(dueNanos - other.dueNanos, 0);
+    }
+  }
+
+  private Fleet(
+      InetSocketAddress server,
+      FleetSettings settings,
+      Arrivals arrivals,
+      RandomGenerator random,
+      Selector selector) {
+    this.server = server;
+    this.settings = settings;
+    this.arrivals = arrivals;
+    this.random = random;
+    this.selector = selector;
+    this.thread = Thread.ofPlatform().name("fleet").daemon(true).unstarted(this::run);
+  }
+
+  public static Fleet start(
+      InetSocketAddress server, FleetSettings settings, Arrivals arrivals, RandomGenerator random) {
+    try {
+      Fleet fleet = new Fleet(server, settings, arrivals, random, Selector.open());
+      fleet.thread.start();
+      return fleet;
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot open a selector for the fleet", e);
+    }
+  }
+
+  /// Connects devices, as many at once as the settings allow. Returns at once.
+  public void add(List<Device> more) {
+    devices.addAndGet(more.size());
+    command(() ->
+        more.forEach(device -> {
+          DeviceLink link = new DeviceLink(device);
+          links.put(device.id(), link);
+          toConnect.add(link);
+        }));
+  }
+
+  /// @return whether every device was subscribed in time
+  public boolean awaitReady(Duration atMost) {
+    long deadline = System.nanoTime() + atMost.toNanos();
+    while (ready.get() < devices.get()) {
+      if (System.nanoTime() - deadline > 0) {
+        return false;
+      }
+      LockSupport.parkNanos(Duration.ofMillis(10).toNanos());
+    }
+    return true;
+  }
+
+  /// Ends a device's connection without a word; it comes back by itself.
+  public void cut(DeviceId device) {
+    command(() -> {
+      DeviceLink link = links.get(device);
+      if (link != null && link.phase != DeviceLink.Phase.AWAY) {
+        lost(link, "cut by the test");
+      }
+    });
+  }
+
+  /// The device tells what became of a message: `displayed` or `opened`.
+  public void receipt(DeviceId device, MessageId message, String event) {
+    byte[] payload =
+        ("{\"id\":\"" + message.value() + "\",\"event\":\"" + event + "\"}")
+            .getBytes(StandardCharsets.UTF_8);
+    command(() -> {
+      DeviceLink link = links.get(device);
+      if (link != null && link.phase == DeviceLink.Phase.READY) {
+        guarded(link, () -> link.publish(DeviceWire.RECEIPTS, payload));
+      }
+    });
+  }
+
+  public FleetCounts counts() {
+    return new FleetCounts(
+        devices.get(), ready.get(), connects.sum(), cuts.sum(), refused.sum(), received.sum());
+  }
+
+  /// Why connections ended or did not come about, and how often.
+  public Map<String, Long> reasons() {
+    Map<String, Long> counts = new HashMap<>();
+    refusals.forEach((reason, count) -> counts.put(reason, count.sum()));
+    return counts;
+  }
+
+  /// Says goodbye for all devices and ends.
+  @Override
+  public void close() {
+    closed = true;
+    selector.wakeup();
+    try {
+      thread.join(Duration.ofSeconds(10));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void command(Runnable command) {
+    commands.add(command);
+    selector.wakeup();
+  }
+
+  private void run() {
+    try (selector) {
+      while (!closed) {
+        selector.select(this::handle, TURN.toMillis());
+        for (Runnable next = commands.poll(); next != null; next = commands.poll()) {
+          next.run();
+        }
+        startConnecting();
+        sweep();
+      }
+    } catch (IOException | RuntimeException e) {
+      LOG.error("event=fleet_died", e);
+    } finally {
+      links.values().forEach(DeviceLink::leave);
+    }
+  }
+
+  private void handle(SelectionKey key) {
+    DeviceLink link = (DeviceLink) key.attachment();
+    guarded(
+        link,
+        () -> {
+          DeviceLink.Phase before = link.phase;
+          try {
+            if (key.isConnectable()) {
+              link.finishConnect(settings);
+            }
+            if (key.isWritable()) {
+              link.writePending();
+            }
+            if (key.isReadable()) {
+              read(link);
+            }
+          } finally {
+            // Also when the connection broke right after the SUBACK: the counts follow the phase.
+            if (link.phase != before && link.phase == DeviceLink.Phase.READY) {
+              becameReady(link);
+            }
+          }
+        });
+  }
+
+  private void read(DeviceLink link) throws IOException {
+    messageIds.clear();
+    try {
+      link.read(buffer, acks, messageIds);
+    } finally {
+      // Also when the acknowledgement could not be written: the device has seen them.
+      long now = System.nanoTime();
+      link.heardNanos = now;
+      received.add(messageIds.size());
+      for (String id : messageIds) {
+        arrivals.arrived(link.device.id(), id, now);
+      }
+    }
+  }
+
+  private void becameReady(DeviceLink link) {
+    connecting--;
+    connects.increment();
+    ready.incrementAndGet();
+    link.sinceNanos = System.nanoTime();
+  }
+
+  private interface Step {
+    void run() throws IOException;
+  }
+
+  private void guarded(DeviceLink link, Step step) {
+    try {
+      step.run();
+    } catch (IOException | RuntimeException e) {
+      lost(link, String.valueOf(e.getMessage()));
+    }
+  }
+
+  private void lost(DeviceLink link, String reason) {
+    switch (link.phase) {
+      case AWAY -> {}
+      case READY -> {
+        ready.decrementAndGet();
+        cuts.increment();
+      }
+      case CONNECTING, WAITING_CONNACK, WAITING_SUBACK -> {
+        connecting--;
+        refused.increment();
+      }
+    }
+    refusals.computeIfAbsent(reason, _ -> new LongAdder()).increment();
+    link.cut();
+    long longest =
+        Math.min(
+            settings.longestPause().toNanos(),
+            settings.firstPause().toNanos() << Math.min(link.failures, 20));
+    link.failures++;
+    long pause = longest / 2 + random.nextLong(longest / 2 + 1);
+    returns.add(new Return(System.nanoTime() + pause, link));
+  }
+
+  private void startConnecting() {
+    long now = System.nanoTime();
+    for (Return next = returns.peek();
+        next != null && next.dueNanos() - now <= 0;
+        next = returns.peek()) {
+      returns.remove();
+      toConnect.add(next.link());
+    }
+    while (connecting < settings.mostConnecting() && !toConnect.isEmpty()) {
+      DeviceLink link = toConnect.remove();
+      connecting++;
+      link.phase = DeviceLink.Phase.CONNECTING;
+      link.sinceNanos = now;
+      guarded(link, () -> link.connect(selector, server));
+    }
+  }
+
+  /// Once a second: pings that are due, servers that are silent, handshakes that take too long.
+  private void sweep() {
+    long now = System.nanoTime();
+    if (now - nextSweepNanos < 0) {
+      return;
+    }
+    nextSweepNanos = now + Duration.ofSeconds(1).toNanos();
+    long pingAfter = settings.keepAlive().toNanos() / 2;
+    for (DeviceLink link : links.values()) {
+      switch (link.phase) {
+        case AWAY -> {}
+        case CONNECTING, WAITING_CONNACK, WAITING_SUBACK -> {
+          if (now - link.sinceNanos > settings.handshakeWithin().toNanos()) {
+            lost(link, "no answer within " + settings.handshakeWithin());
+          }
+        }
+        case READY -> {
+          if (now - link.heardNanos > 2 * pingAfter + pingAfter) {
+            lost(link, "the server is silent");
+          } else if (now - link.sinceNanos > pingAfter) {
+            link.sinceNanos = now;
+            guarded(link, link::ping);
+          }
+        }
+      }
+    }
+  }
+}
