@@ -1,0 +1,78 @@
+package io.pushplanet.simulators;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+/// What the simulators are started with. A port of 0 takes any free one.
+public record Options(
+    int apnsPort,
+    int apnsSandboxPort,
+    int fcmPort,
+    int managementPort,
+    Path state,
+    boolean strictTokens,
+    Duration apnsTokenRenewal,
+    String managementHost) {
+
+  static final String USAGE =
+      """
+      Usage: simulators [--apns-port=N] [--apns-sandbox-port=N] [--fcm-port=N] [--management-port=N]
+                        [--state=DIR] [--strict-tokens] [--apns-token-renewal=PT20M] [--management-host=127.0.0.1]
+      Every port defaults to 0 = any free one; they are printed and written to DIR/simulators.json.
+      """;
+
+  /// All ports free, keeping everything in `state`.
+  public static Options in(Path state) {
+    return new Options(0, 0, 0, 0, state, false, Duration.ofMinutes(20), "127.0.0.1");
+  }
+
+  /// Reads a command line; an unknown word is refused.
+  static Options of(String... arguments) {
+    Options options = in(Path.of("simulators"));
+    for (String argument : arguments) {
+      int equals = argument.indexOf('=');
+      String name = equals < 0 ? argument : argument.substring(0, equals);
+      String value = equals < 0 ? "" : argument.substring(equals + 1);
+      options = options.with(name, value);
+    }
+    return options;
+  }
+
+  private Options with(String name, String value) {
+    return new Options(
+        name.equals("--apns-port") ? port(name, value) : apnsPort,
+        name.equals("--apns-sandbox-port") ? port(name, value) : apnsSandboxPort,
+        name.equals("--fcm-port") ? port(name, value) : fcmPort,
+        name.equals("--management-port") ? port(name, value) : managementPort,
+        name.equals("--state") ? Path.of(value) : state,
+        name.equals("--strict-tokens") || strictTokens,
+        name.equals("--apns-token-renewal") ? Duration.parse(value) : apnsTokenRenewal,
+        name.equals("--management-host") ? value : known(name, managementHost));
+  }
+
+  private static String known(String name, String unchanged) {
+    return switch (name) {
+      case "--apns-port",
+          "--apns-sandbox-port",
+          "--fcm-port",
+          "--management-port",
+          "--state",
+          "--strict-tokens",
+          "--apns-token-renewal" ->
+          unchanged;
+      default -> throw new IllegalArgumentException("\"" + name + "\" is unknown");
+    };
+  }
+
+  private static int port(String name, String value) {
+    try {
+      int port = Integer.parseInt(value);
+      if (port >= 0 && port <= 65_535) {
+        return port;
+      }
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(name + "=" + value + " is no port", e);
+    }
+    throw new IllegalArgumentException(name + "=" + value + " is no port");
+  }
+}

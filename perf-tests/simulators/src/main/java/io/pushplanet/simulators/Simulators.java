@@ -1,0 +1,155 @@
+package io.pushplanet.simulators;
+
+import io.pushplanet.simulators.apns.ApnsDirectory;
+import io.pushplanet.simulators.apns.ApnsSettings;
+import io.pushplanet.simulators.apns.ApnsSimulator;
+import io.pushplanet.simulators.fcm.FcmDirectory;
+import io.pushplanet.simulators.fcm.FcmSimulator;
+import io.pushplanet.simulators.ledger.Ledger;
+import io.pushplanet.simulators.script.Script;
+import io.pushplanet.simulators.server.SimulatorServer;
+import io.pushplanet.simulators.tls.Authority;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
+import tools.jackson.databind.json.JsonMapper;
+
+/// Starts APNs (production and sandbox), FCM with OAuth, and the management port; as a program or inside a test.
+///
+/// Thread-safe.
+public final class Simulators implements AutoCloseable {
+  private final ApnsDirectory apnsDirectory;
+  private final FcmDirectory fcmDirectory;
+  private final Authority authority;
+  private final Ledger ledger;
+  private final Script script;
+  private final ApnsSimulator apns;
+  private final ApnsSimulator apnsSandbox;
+  private final FcmSimulator fcm;
+  private final SimulatorServer management;
+
+  private Simulators(Options options, Clock clock) {
+    Path state = options.state();
+    authority = Authority.in(state, clock);
+    ledger = Ledger.in(state, clock);
+    script = new Script(new SplittableRandom());
+    apnsDirectory = ApnsDirectory.in(state);
+    fcmDirectory = FcmDirectory.in(state);
+    ApnsSettings settings =
+        new ApnsSettings(
+            options.apnsPort(), false, 1_000, options.strictTokens(), options.apnsTokenRenewal());
+    apns = ApnsSimulator.start(settings, apnsDirectory, authority, ledger, script, clock);
+    apnsSandbox =
+        ApnsSimulator.start(
+            settings.asSandbox().onPort(options.apnsSandboxPort()),
+            apnsDirectory,
+            authority,
+            ledger,
+            script,
+            clock);
+    fcm = FcmSimulator.start(options.fcmPort(), fcmDirectory, authority, ledger, script, clock);
+    management =
+        SimulatorServer.plain(
+            options.managementHost(),
+            options.managementPort(),
+            client -> new Management(this)::answer);
+  }
+
+  /// Starts everything and writes `simulators.json` into the state directory.
+  public static Simulators start(Options options, Clock clock) {
+    Simulators simulators = new Simulators(options, clock);
+    try {
+      Files.writeString(options.state().resolve("simulators.json"), simulators.toJson() + "\n");
+    } catch (IOException e) {
+      throw new UncheckedIOException("Cannot write simulators.json in " + options.state(), e);
+    }
+    return simulators;
+  }
+
+  public static void main(String[] arguments) throws InterruptedException {
+    Options options;
+    try {
+      options = Options.of(arguments);
+    } catch (IllegalArgumentException e) {
+      System.err.println(e.getMessage() + "\n" + Options.USAGE);
+      System.exit(2);
+      return;
+    }
+    Simulators simulators = start(options, Clock.systemUTC());
+    Runtime.getRuntime().addShutdownHook(new Thread(simulators::close));
+    System.out.println(simulators.toJson());
+    new CountDownLatch(1).await();
+  }
+
+  /// The ports and the CA, as one line of JSON.
+  public String toJson() {
+    return JsonMapper.shared()
+        .createObjectNode()
+        .put("apns_port", apns.port())
+        .put("apns_sandbox_port", apnsSandbox.port())
+        .put("fcm_port", fcm.port())
+        .put("fcm_token_uri", fcm.tokenUri())
+        .put("management_port", management.port())
+        .put("ca", authority.pem().toAbsolutePath().toString())
+        .put("pid", ProcessHandle.current().pid())
+        .toString();
+  }
+
+  /// APNs, production.
+  public ApnsSimulator apns() {
+    return apns;
+  }
+
+  /// APNs, sandbox.
+  public ApnsSimulator apnsSandbox() {
+    return apnsSandbox;
+  }
+
+  /// FCM and OAuth.
+  public FcmSimulator fcm() {
+    return fcm;
+  }
+
+  /// Apple's keys and tokens.
+  public ApnsDirectory apnsDirectory() {
+    return apnsDirectory;
+  }
+
+  /// Google's accounts and tokens.
+  public FcmDirectory fcmDirectory() {
+    return fcmDirectory;
+  }
+
+  /// What was sent.
+  public Ledger ledger() {
+    return ledger;
+  }
+
+  /// The faults in force.
+  public Script script() {
+    return script;
+  }
+
+  /// Whom to trust.
+  public Authority authority() {
+    return authority;
+  }
+
+  /// The management port.
+  public int managementPort() {
+    return management.port();
+  }
+
+  @Override
+  public void close() {
+    management.close();
+    apns.close();
+    apnsSandbox.close();
+    fcm.close();
+    ledger.close();
+  }
+}

@@ -1,0 +1,35 @@
+package io.pushplanet.simulators.apns;
+
+/// Why APNs refuses a request, with the status it goes with
+/// (https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns).
+enum ApnsRefusal {
+  BadCollapseId(400),
+  BadDeviceToken(400),
+  BadExpirationDate(400),
+  BadMessageId(400),
+  BadPriority(400),
+  BadTopic(400),
+  DeviceTokenNotForTopic(400),
+  DuplicateHeaders(400),
+  InvalidPushType(400),
+  MissingDeviceToken(400),
+  MissingTopic(400),
+  PayloadEmpty(400),
+  TopicDisallowed(400),
+  BadEnvironmentKeyIdInToken(403),
+  ExpiredProviderToken(403),
+  InvalidProviderToken(403),
+  MissingProviderToken(403),
+  UnrelatedKeyIdInToken(403),
+  BadPath(404),
+  MethodNotAllowed(405),
+  Unregistered(410),
+  PayloadTooLarge(413),
+  TooManyProviderTokenUpdates(429);
+
+  final int status;
+
+  ApnsRefusal(int status) {
+    this.status = status;
+  }
+}

@@ -1,0 +1,282 @@
+package io.pushplanet.simulators.apns;
+
+import io.pushplanet.simulators.ledger.Ledger;
+import io.pushplanet.simulators.ledger.Provider;
+import io.pushplanet.simulators.script.Fate;
+import io.pushplanet.simulators.script.Script;
+import io.pushplanet.simulators.server.Endpoint;
+import io.pushplanet.simulators.server.Reaction;
+import io.pushplanet.simulators.server.Request;
+import io.pushplanet.simulators.server.Request.Header;
+import io.pushplanet.simulators.server.SimulatorServer;
+import io.pushplanet.simulators.tls.Authority;
+import java.nio.charset.StandardCharsets;
+import java.security.cert.X509Certificate;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/// One environment of APNs: HTTP/2 over TLS, as strict as Apple's documents.
+///
+/// Thread-safe.
+public final class ApnsSimulator implements AutoCloseable {
+  /// In RFC 2253 form, where the user id is written as a dotted OID or as UID.
+  private static final Pattern USER_ID = Pattern.compile("(?:^|,)UID=([^,]+)");
+
+  private static final List<String> KEPT_HEADERS =
+      List.of(
+          "apns-topic", "apns-push-type", "apns-priority", "apns-expiration", "apns-collapse-id");
+  private static final long INTERNAL_ERROR = 0x2;
+  private static final long REFUSED_STREAM = 0x7;
+
+  private final ApnsSettings settings;
+  private final ApnsDirectory directory;
+  private final ProviderTokens providerTokens;
+  private final Ledger ledger;
+  private final Script script;
+  private final Clock clock;
+  private final Provider provider;
+  private final SimulatorServer server;
+
+  private ApnsSimulator(
+      ApnsSettings settings,
+      ApnsDirectory directory,
+      Authority authority,
+      Ledger ledger,
+      Script script,
+      Clock clock) {
+    this.settings = settings;
+    this.directory = directory;
+    this.ledger = ledger;
+    this.script = script;
+    this.clock = clock;
+    this.provider = settings.sandbox() ? Provider.APNS_SANDBOX : Provider.APNS;
+    this.providerTokens =
+        new ProviderTokens(directory::key, environment(settings), settings.tokenRenewal(), clock);
+    this.server = SimulatorServer.overTls(settings.port(), authority, false, Conversation::new);
+  }
+
+  /// Starts listening.
+  public static ApnsSimulator start(
+      ApnsSettings settings,
+      ApnsDirectory directory,
+      Authority authority,
+      Ledger ledger,
+      Script script,
+      Clock clock) {
+    return new ApnsSimulator(settings, directory, authority, ledger, script, clock);
+  }
+
+  /// The port it listens on.
+  public int port() {
+    return server.port();
+  }
+
+  @Override
+  public void close() {
+    server.close();
+  }
+
+  private static String environment(ApnsSettings settings) {
+    return settings.sandbox() ? "sandbox" : "production";
+  }
+
+  private final class Conversation implements Endpoint.Conversation {
+    private final Optional<String> certifiedTopic;
+    private @Nullable ApnsKey firstKey;
+    private boolean proven;
+
+    Conversation(Optional<X509Certificate> client) {
+      certifiedTopic =
+          client.flatMap(certificate -> {
+            Matcher user = USER_ID.matcher(certificate.getSubjectX500Principal().getName());
+            return user.find() ? Optional.of(unescaped(user.group(1))) : Optional.empty();
+          });
+      proven = certifiedTopic.isPresent();
+    }
+
+    @Override
+    public int allowedStreams() {
+      return proven ? settings.maxConcurrentStreams() : 1;
+    }
+
+    @Override
+    public Reaction answer(Request request) {
+      String id = request.header("apns-id").orElseGet(() -> UUID.randomUUID().toString());
+      JsonNode payload = ApnsRules.payload(request);
+      Optional<ApnsRefusal> refusal = refusal(request, payload);
+      List<String> segments = request.segments();
+      String token = segments.size() > 2 ? segments.get(2) : "";
+      if (refusal.isPresent()) {
+        ApnsRefusal why = refusal.get();
+        record(request, token, id, why.status, why.name(), false, payload);
+        return refused(why.status, why.name(), id, unregisteredSince(token), 0);
+      }
+      Optional<Fate> fate = script.fate(provider, token);
+      if (fate.isPresent()) {
+        return met(fate.get(), request, token, id, payload);
+      }
+      return accepted(request, token, id, payload);
+    }
+
+    private Reaction.Answer accepted(Request request, String token, String id, JsonNode payload) {
+      proven = true;
+      record(request, token, id, 200, "", true, payload);
+      return new Reaction.Answer(
+          200, List.of(new Header("apns-id", id)), new byte[0], Duration.ZERO);
+    }
+
+    private Reaction met(Fate fate, Request request, String token, String id, JsonNode payload) {
+      return switch (fate.action()) {
+        case ANSWER -> {
+          if (fate.status() == 0 || fate.status() == 200) {
+            yield accepted(request, token, id, payload).after(fate.delay());
+          }
+          record(request, token, id, fate.status(), fate.reason(), fate.delivered(), payload);
+          long since = fate.timestampMillis() == 0 ? clock.millis() : fate.timestampMillis();
+          yield refused(fate.status(), fate.reason(), id, since, fate.retryAfter().toSeconds())
+              .after(fate.delay());
+        }
+        case HTML -> {
+          int status = fate.status() == 0 ? 502 : fate.status();
+          record(request, token, id, status, "html", fate.delivered(), payload);
+          yield Reaction.Answer.of(status, "text/html", "<html><h1>Bad gateway</h1></html>")
+              .after(fate.delay());
+        }
+        case SILENCE -> {
+          record(request, token, id, 0, "silence", fate.delivered(), payload);
+          yield new Reaction.Silence();
+        }
+        case RESET -> {
+          record(request, token, id, 0, "reset", fate.delivered(), payload);
+          yield new Reaction.Reset(INTERNAL_ERROR);
+        }
+        case REFUSE -> {
+          record(request, token, id, 0, "refused_stream", false, payload);
+          yield new Reaction.Reset(REFUSED_STREAM);
+        }
+        case DROP -> {
+          record(request, token, id, 0, "drop", fate.delivered(), payload);
+          yield new Reaction.Drop();
+        }
+        case GOAWAY -> {
+          String reason = fate.reason().isEmpty() ? "Shutdown" : fate.reason();
+          yield new Reaction.GoAway(
+              accepted(request, token, id, payload), "{\"reason\":\"" + reason + "\"}");
+        }
+      };
+    }
+
+    private Optional<ApnsRefusal> refusal(Request request, JsonNode payload) {
+      Optional<ApnsRefusal> broken = ApnsRules.brokenByLine(request);
+      if (broken.isPresent()) {
+        return broken;
+      }
+      List<String> topics;
+      Optional<String> authorization = request.header("authorization");
+      if (authorization.isEmpty() && certifiedTopic.isPresent()) {
+        topics = List.of(certifiedTopic.get());
+      } else {
+        String value = authorization.orElse("");
+        if (!value.regionMatches(true, 0, "bearer ", 0, 7)) {
+          return Optional.of(ApnsRefusal.MissingProviderToken);
+        }
+        switch (providerTokens.judge(value.substring(7).strip())) {
+          case ProviderTokens.Verdict.Bad(ApnsRefusal why) -> {
+            return Optional.of(why);
+          }
+          case ProviderTokens.Verdict.Good(ApnsKey key) -> {
+            Optional<ApnsRefusal> unrelated = unrelated(key);
+            if (unrelated.isPresent()) {
+              return unrelated;
+            }
+            topics = key.topics();
+          }
+        }
+      }
+      return ApnsRules.broken(request, topics, payload)
+          .or(() -> brokenByToken(request, request.segments().get(2)));
+    }
+
+    /// One connection carries one team, and the key of its first push.
+    private Optional<ApnsRefusal> unrelated(ApnsKey key) {
+      ApnsKey first = firstKey;
+      if (first == null) {
+        firstKey = key;
+        return Optional.empty();
+      }
+      if (!first.teamId().equals(key.teamId())) {
+        return Optional.of(ApnsRefusal.InvalidProviderToken);
+      }
+      return first.keyId().equals(key.keyId())
+          ? Optional.empty()
+          : Optional.of(ApnsRefusal.UnrelatedKeyIdInToken);
+    }
+
+    private Optional<ApnsRefusal> brokenByToken(Request request, String token) {
+      ApnsToken known = directory.token(token);
+      if (known == null) {
+        return settings.strictTokens() ? Optional.of(ApnsRefusal.BadDeviceToken) : Optional.empty();
+      }
+      if (!known.environment().equals(environment(settings))) {
+        return Optional.of(ApnsRefusal.BadDeviceToken);
+      }
+      if (!known.topic().isEmpty()
+          && !request.header("apns-topic").orElse("").startsWith(known.topic())) {
+        return Optional.of(ApnsRefusal.DeviceTokenNotForTopic);
+      }
+      return known.unregisteredMillis() > 0
+          ? Optional.of(ApnsRefusal.Unregistered)
+          : Optional.empty();
+    }
+
+    private long unregisteredSince(String token) {
+      ApnsToken known = directory.token(token);
+      return known == null || known.unregisteredMillis() == 0
+          ? clock.millis()
+          : known.unregisteredMillis();
+    }
+  }
+
+  private static Reaction.Answer refused(
+      int status, String reason, String id, long timestampMillis, long retryAfterSeconds) {
+    List<Header> headers = new ArrayList<>();
+    headers.add(new Header("apns-id", id));
+    headers.add(new Header("content-type", "application/json"));
+    if (retryAfterSeconds > 0) {
+      headers.add(new Header("retry-after", Long.toString(retryAfterSeconds)));
+    }
+    String timestamp = status == 410 ? ",\"timestamp\":" + timestampMillis : "";
+    String body = reason.isEmpty() ? "" : "{\"reason\":\"" + reason + "\"" + timestamp + "}";
+    return new Reaction.Answer(
+        status, headers, body.getBytes(StandardCharsets.UTF_8), Duration.ZERO);
+  }
+
+  private void record(
+      Request request,
+      String token,
+      String id,
+      int status,
+      String reason,
+      boolean delivered,
+      JsonNode payload) {
+    Map<String, String> kept = new LinkedHashMap<>();
+    for (String name : KEPT_HEADERS) {
+      request.header(name).ifPresent(value -> kept.put(name, value));
+    }
+    ledger.append(provider, token, id, status, reason, delivered, kept, payload);
+  }
+
+  private static String unescaped(String value) {
+    return value.replace("\\", "");
+  }
+}

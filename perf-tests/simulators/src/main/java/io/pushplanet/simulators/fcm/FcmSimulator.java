@@ -1,0 +1,308 @@
+package io.pushplanet.simulators.fcm;
+
+import io.pushplanet.simulators.fcm.FcmRules.Violation;
+import io.pushplanet.simulators.ledger.Ledger;
+import io.pushplanet.simulators.ledger.Provider;
+import io.pushplanet.simulators.script.Fate;
+import io.pushplanet.simulators.script.Script;
+import io.pushplanet.simulators.server.Endpoint;
+import io.pushplanet.simulators.server.Reaction;
+import io.pushplanet.simulators.server.Request;
+import io.pushplanet.simulators.server.Request.Header;
+import io.pushplanet.simulators.server.SimulatorServer;
+import io.pushplanet.simulators.tls.Authority;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.MissingNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/// FCM HTTP v1 and its OAuth token endpoint (`/token`) on one port, over HTTP/2 or HTTP/1.1 with TLS.
+///
+/// Thread-safe.
+public final class FcmSimulator implements AutoCloseable {
+  private static final JsonMapper JSON = JsonMapper.shared();
+  private static final long INTERNAL_ERROR = 0x2;
+  private static final long REFUSED_STREAM = 0x7;
+
+  /// Streams per connection (https://firebase.google.com/docs/cloud-messaging/scale-fcm).
+  private static final int STREAMS = 100;
+
+  private final FcmDirectory directory;
+  private final OAuth oauth;
+  private final Ledger ledger;
+  private final Script script;
+  private final Clock clock;
+  private final SimulatorServer server;
+  private final AtomicLong lastName = new AtomicLong();
+
+  private FcmSimulator(
+      int port,
+      FcmDirectory directory,
+      Authority authority,
+      Ledger ledger,
+      Script script,
+      Clock clock) {
+    this.directory = directory;
+    this.oauth = new OAuth(directory, clock);
+    this.ledger = ledger;
+    this.script = script;
+    this.clock = clock;
+    this.server = SimulatorServer.overTls(port, authority, true, client -> new Conversation());
+  }
+
+  /// Starts listening; port 0 takes a free one.
+  public static FcmSimulator start(
+      int port,
+      FcmDirectory directory,
+      Authority authority,
+      Ledger ledger,
+      Script script,
+      Clock clock) {
+    return new FcmSimulator(port, directory, authority, ledger, script, clock);
+  }
+
+  /// The port it listens on.
+  public int port() {
+    return server.port();
+  }
+
+  /// Where service accounts get their access tokens.
+  public String tokenUri() {
+    return "https://localhost:" + port() + "/token";
+  }
+
+  @Override
+  public void close() {
+    server.close();
+  }
+
+  private final class Conversation implements Endpoint.Conversation {
+    @Override
+    public Reaction answer(Request request) {
+      return request.path().equals("/token") ? token(request) : send(request);
+    }
+
+    @Override
+    public int allowedStreams() {
+      return STREAMS;
+    }
+  }
+
+  private Reaction token(Request request) {
+    Optional<Fate> fate = script.fate(Provider.OAUTH, "");
+    if (fate.isEmpty()) {
+      Reaction.Answer answer = oauth.token(request);
+      ledger.append(
+          Provider.OAUTH,
+          "",
+          "",
+          answer.status(),
+          answer.status() == 200 ? "" : "invalid_grant",
+          false,
+          Map.of(),
+          MissingNode.getInstance());
+      return answer;
+    }
+    Attempt attempt =
+        new Attempt(Provider.OAUTH, "", "", MissingNode.getInstance(), oauth.token(request), false);
+    return met(fate.get(), attempt);
+  }
+
+  /// A request that broke no rule, and the answer it would get.
+  private record Attempt(
+      Provider provider,
+      String token,
+      String name,
+      JsonNode message,
+      Reaction.Answer answer,
+      boolean delivers) {}
+
+  private Reaction send(Request request) {
+    List<String> path = request.segments();
+    if (path.size() != 4
+        || !path.get(0).equals("v1")
+        || !path.get(1).equals("projects")
+        || !path.get(3).equals("messages:send")) {
+      return Reaction.Answer.of(
+          404, "text/html", "<html><title>Error 404 (Not Found)!!</title></html>");
+    }
+    if (!request.method().equals("POST")) {
+      return Reaction.Answer.of(405, "text/html", "<html><title>Error 405</title></html>");
+    }
+    JsonNode body = body(request);
+    JsonNode message = body.path("message");
+    String token = FcmRules.target(message);
+    String authorization = request.header("authorization").orElse("");
+    Optional<String> project =
+        authorization.regionMatches(true, 0, "bearer ", 0, 7)
+            ? oauth.project(authorization.substring(7).strip())
+            : Optional.empty();
+    if (project.isEmpty()) {
+      return refused(token, message, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", List.of());
+    }
+    if (!project.get().equals(path.get(2))) {
+      return refused(token, message, 403, "PERMISSION_DENIED", "", List.of());
+    }
+    List<Violation> violations = FcmRules.violations(body);
+    if (!violations.isEmpty()) {
+      return refused(token, message, 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", violations);
+    }
+    FcmToken known = directory.token(token);
+    if (known != null && known.unregistered()) {
+      return refused(token, message, 404, "NOT_FOUND", "UNREGISTERED", List.of());
+    }
+    if (known != null && !known.project().isEmpty() && !known.project().equals(project.get())) {
+      return refused(token, message, 403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH", List.of());
+    }
+    boolean validateOnly =
+        body.path("validate_only").asBoolean(false) || body.path("validateOnly").asBoolean(false);
+    String name = "projects/" + project.get() + "/messages/" + nextName(validateOnly);
+    Attempt attempt =
+        new Attempt(
+            Provider.FCM,
+            token,
+            name,
+            message,
+            Reaction.Answer.json(200, "{\n  \"name\": \"" + name + "\"\n}\n"),
+            !validateOnly);
+    return script
+        .fate(Provider.FCM, token)
+        .map(fate -> met(fate, attempt))
+        .orElseGet(() -> accepted(attempt));
+  }
+
+  private Reaction.Answer accepted(Attempt attempt) {
+    record(attempt, attempt.answer().status(), "", attempt.delivers());
+    return attempt.answer();
+  }
+
+  private Reaction met(Fate fate, Attempt attempt) {
+    return switch (fate.action()) {
+      case ANSWER -> {
+        if (fate.status() == 0 || fate.status() == 200) {
+          yield accepted(attempt).after(fate.delay());
+        }
+        record(attempt, fate.status(), fate.reason(), fate.delivered());
+        Reaction.Answer answer = error(fate.status(), status(fate), fate.reason(), List.of());
+        List<Header> headers = new ArrayList<>(answer.headers());
+        if (fate.retryAfter().isPositive()) {
+          headers.add(new Header("retry-after", Long.toString(fate.retryAfter().toSeconds())));
+        }
+        yield new Reaction.Answer(answer.status(), headers, answer.body(), fate.delay());
+      }
+      case HTML -> {
+        int status = fate.status() == 0 ? 502 : fate.status();
+        record(attempt, status, "html", fate.delivered());
+        yield Reaction.Answer.of(
+                status, "text/html", "<html><title>Error 502 (Server Error)!!1</title></html>")
+            .after(fate.delay());
+      }
+      case SILENCE -> {
+        record(attempt, 0, "silence", fate.delivered());
+        yield new Reaction.Silence();
+      }
+      case RESET -> {
+        record(attempt, 0, "reset", fate.delivered());
+        yield new Reaction.Reset(INTERNAL_ERROR);
+      }
+      case REFUSE -> {
+        record(attempt, 0, "refused_stream", false);
+        yield new Reaction.Reset(REFUSED_STREAM);
+      }
+      case DROP -> {
+        record(attempt, 0, "drop", fate.delivered());
+        yield new Reaction.Drop();
+      }
+      case GOAWAY -> new Reaction.GoAway(accepted(attempt), "");
+    };
+  }
+
+  private Reaction.Answer refused(
+      String token,
+      JsonNode message,
+      int code,
+      String status,
+      String errorCode,
+      List<Violation> violations) {
+    String reason = errorCode.isEmpty() ? status : errorCode;
+    ledger.append(Provider.FCM, token, "", code, reason, false, Map.of(), message);
+    return error(code, status, errorCode, violations);
+  }
+
+  /// Google's error form (https://cloud.google.com/apis/design/errors#error_model).
+  private static Reaction.Answer error(
+      int code, String status, String errorCode, List<Violation> violations) {
+    ObjectNode body = JSON.createObjectNode();
+    ObjectNode error = body.putObject("error");
+    String text =
+        violations.isEmpty() ? "Request failed: " + status : violations.getFirst().description();
+    error.put("code", code).put("message", text).put("status", status);
+    if (!errorCode.isEmpty() || !violations.isEmpty()) {
+      ArrayNode details = error.putArray("details");
+      if (!errorCode.isEmpty()) {
+        details
+            .addObject()
+            .put("@type", "type.googleapis.com/google.firebase.fcm.v1.FcmError")
+            .put("errorCode", errorCode);
+      }
+      if (!violations.isEmpty()) {
+        ArrayNode fields =
+            details
+                .addObject()
+                .put("@type", "type.googleapis.com/google.rpc.BadRequest")
+                .putArray("fieldViolations");
+        violations.forEach(
+            v -> fields.addObject().put("field", v.field()).put("description", v.description()));
+      }
+    }
+    return Reaction.Answer.json(code, body.toPrettyString());
+  }
+
+  /// The canonical status Google sends with an HTTP code (google.rpc.Code).
+  private static String status(Fate fate) {
+    return switch (fate.status()) {
+      case 400 -> "INVALID_ARGUMENT";
+      case 401 -> "UNAUTHENTICATED";
+      case 403 -> "PERMISSION_DENIED";
+      case 404 -> "NOT_FOUND";
+      case 429 -> "RESOURCE_EXHAUSTED";
+      case 500 -> "INTERNAL";
+      case 503 -> "UNAVAILABLE";
+      default -> "UNKNOWN";
+    };
+  }
+
+  private void record(Attempt attempt, int status, String reason, boolean delivered) {
+    ledger.append(
+        attempt.provider(),
+        attempt.token(),
+        attempt.name(),
+        status,
+        reason,
+        delivered && attempt.delivers(),
+        Map.of(),
+        attempt.message());
+  }
+
+  private String nextName(boolean validateOnly) {
+    return validateOnly
+        ? "fake_message_id"
+        : "0:" + clock.millis() + "%" + Long.toHexString(lastName.incrementAndGet());
+  }
+
+  private static JsonNode body(Request request) {
+    try {
+      return request.body().length == 0 ? MissingNode.getInstance() : JSON.readTree(request.body());
+    } catch (JacksonException notJson) {
+      return MissingNode.getInstance();
+    }
+  }
+}

@@ -1,0 +1,29 @@
+package io.pushplanet.simulators.ledger;
+
+import com.fasterxml.jackson.annotation.JsonValue;
+import java.util.Locale;
+
+/// Which simulator an entry or a script is about.
+public enum Provider {
+  APNS,
+  APNS_SANDBOX,
+  FCM,
+  OAUTH;
+
+  /// The name in JSON: lower case.
+  @JsonValue
+  public String wireName() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  /// Reads the name in JSON.
+  public static Provider of(String wireName) {
+    for (Provider provider : values()) {
+      if (provider.wireName().equals(wireName)) {
+        return provider;
+      }
+    }
+    throw new IllegalArgumentException(
+        "\"" + wireName + "\" is no provider: use apns, apns_sandbox, fcm or oauth");
+  }
+}

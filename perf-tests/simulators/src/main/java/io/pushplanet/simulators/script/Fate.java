@@ -1,0 +1,74 @@
+package io.pushplanet.simulators.script;
+
+import java.time.Duration;
+
+/// What shall become of a request that a script chose.
+///
+/// @param action how the simulator behaves
+/// @param status the HTTP status of [Action#ANSWER]; 0 = whatever the simulator would have answered
+/// @param reason the provider's reason for that status
+/// @param retryAfter sent as `Retry-After` in seconds; zero = not sent
+/// @param delay how long the answer takes
+/// @param timestampMillis of an APNs 410; 0 = now
+/// @param delivered whether the ledger counts the notification as delivered although the sender is not told so
+public record Fate(
+    Action action,
+    int status,
+    String reason,
+    Duration retryAfter,
+    Duration delay,
+    long timestampMillis,
+    boolean delivered) {
+
+  /// How a simulator behaves.
+  public enum Action {
+    /// Answers with `status` and `reason`, after `delay`.
+    ANSWER,
+    /// Answers with an HTML page, as a load balancer does (502 unless `status` says otherwise).
+    HTML,
+    /// Never answers.
+    SILENCE,
+    /// RST_STREAM with INTERNAL_ERROR.
+    RESET,
+    /// RST_STREAM with REFUSED_STREAM: not processed, safe to repeat.
+    REFUSE,
+    /// Answers well, then GOAWAY with `reason`.
+    GOAWAY,
+    /// Closes the connection without a word.
+    DROP
+  }
+
+  public Fate {
+    if (status != 0 && (status < 200 || status > 599)) {
+      throw new IllegalArgumentException("status must be 200 to 599, or left out; it is " + status);
+    }
+    if (retryAfter.isNegative() || delay.isNegative()) {
+      throw new IllegalArgumentException("retry_after and delay must not be negative");
+    }
+  }
+
+  /// Answers with a status and a reason.
+  public static Fate answer(int status, String reason) {
+    return new Fate(Action.ANSWER, status, reason, Duration.ZERO, Duration.ZERO, 0, false);
+  }
+
+  /// Behaves as told; nothing is delivered, except before a GOAWAY.
+  public static Fate of(Action action) {
+    return new Fate(action, 0, "", Duration.ZERO, Duration.ZERO, 0, action == Action.GOAWAY);
+  }
+
+  /// The same, with `Retry-After`.
+  public Fate retryAfter(Duration wait) {
+    return new Fate(action, status, reason, wait, delay, timestampMillis, delivered);
+  }
+
+  /// The same, slower.
+  public Fate after(Duration wait) {
+    return new Fate(action, status, reason, retryAfter, wait, timestampMillis, delivered);
+  }
+
+  /// The same, but the device gets the notification.
+  public Fate butDelivered() {
+    return new Fate(action, status, reason, retryAfter, delay, timestampMillis, true);
+  }
+}

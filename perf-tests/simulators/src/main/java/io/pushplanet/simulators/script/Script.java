@@ -1,0 +1,80 @@
+package io.pushplanet.simulators.script;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.pushplanet.simulators.ledger.Provider;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+
+/// The faults asked for. The first line that takes a request decides its fate; a line for one token comes before lines for
+/// all.
+///
+/// Thread-safe.
+public final class Script {
+  private static final int MOST_LINES = 10_000;
+
+  private final RandomGenerator random;
+
+  @GuardedBy("this")
+  private final List<Running> lines = new ArrayList<>();
+
+  public Script(RandomGenerator random) {
+    this.random = random;
+  }
+
+  /// A line and how often it was met.
+  private static final class Running {
+    final ScriptLine line;
+    long met;
+
+    Running(ScriptLine line) {
+      this.line = line;
+    }
+  }
+
+  /// Adds a line.
+  public synchronized void add(ScriptLine line) {
+    if (lines.size() == MOST_LINES) {
+      throw new IllegalArgumentException(
+          "There are " + MOST_LINES + " script lines already; clear them with DELETE /script");
+    }
+    int place = 0;
+    if (line.token().isEmpty()) {
+      place = lines.size();
+    }
+    lines.add(place, new Running(line));
+  }
+
+  /// Forgets all lines.
+  public synchronized void clear() {
+    lines.clear();
+  }
+
+  /// The lines still in force.
+  public synchronized List<ScriptLine> lines() {
+    return lines.stream().map(running -> running.line).toList();
+  }
+
+  /// What shall become of this request, if a line takes it.
+  public synchronized Optional<Fate> fate(Provider provider, String token) {
+    for (int i = 0; i < lines.size(); i++) {
+      Running running = lines.get(i);
+      ScriptLine line = running.line;
+      if (line.provider() != provider || !(line.token().isEmpty() || line.token().equals(token))) {
+        continue;
+      }
+      running.met++;
+      if (running.met <= line.skip()) {
+        continue;
+      }
+      if (line.next() > 0 && running.met == (long) line.skip() + line.next()) {
+        lines.remove(i--);
+      }
+      if (line.percent() == 100 || random.nextDouble() * 100 < line.percent()) {
+        return Optional.of(line.fate());
+      }
+    }
+    return Optional.empty();
+  }
+}

@@ -1,0 +1,95 @@
+package io.pushplanet.simulators.script;
+
+import io.pushplanet.simulators.ledger.Provider;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import tools.jackson.databind.JsonNode;
+
+/// Which requests meet which fate.
+///
+/// @param token only requests to this device token; empty = all
+/// @param skip so many matching requests pass first
+/// @param next then so many meet the fate; 0 = all that follow
+/// @param percent of those, this share, 0 to 100
+public record ScriptLine(
+    Provider provider, String token, int skip, int next, double percent, Fate fate) {
+  private static final Set<String> FIELDS =
+      Set.of(
+          "provider",
+          "token",
+          "skip",
+          "next",
+          "percent",
+          "action",
+          "status",
+          "reason",
+          "retry_after",
+          "delay",
+          "timestamp",
+          "delivered");
+
+  public ScriptLine {
+    if (skip < 0 || next < 0) {
+      throw new IllegalArgumentException("skip and next must not be negative");
+    }
+    if (!(percent > 0 && percent <= 100)) {
+      throw new IllegalArgumentException("percent must be more than 0 and at most 100");
+    }
+  }
+
+  /// Every request to `provider` meets the fate.
+  public static ScriptLine always(Provider provider, Fate fate) {
+    return new ScriptLine(provider, "", 0, 0, 100, fate);
+  }
+
+  /// The next `n` requests meet the fate.
+  public static ScriptLine next(Provider provider, int n, Fate fate) {
+    return new ScriptLine(provider, "", 0, n, 100, fate);
+  }
+
+  /// Every request to one device token meets the fate.
+  public static ScriptLine token(Provider provider, String token, Fate fate) {
+    return new ScriptLine(provider, token, 0, 0, 100, fate);
+  }
+
+  /// Reads the JSON form of `POST /script`.
+  public static ScriptLine of(JsonNode json) {
+    for (String name : json.propertyNames()) {
+      if (!FIELDS.contains(name)) {
+        throw new IllegalArgumentException("\"" + name + "\" is unknown; known: " + FIELDS);
+      }
+    }
+    Fate.Action action = action(json.path("action").asString("answer"));
+    return new ScriptLine(
+        Provider.of(json.path("provider").asString("")),
+        json.path("token").asString(""),
+        json.path("skip").asInt(0),
+        json.path("next").asInt(0),
+        json.path("percent").asDouble(100),
+        new Fate(
+            action,
+            json.path("status").asInt(0),
+            json.path("reason").asString(""),
+            duration(json.path("retry_after")),
+            duration(json.path("delay")),
+            json.path("timestamp").asLong(0),
+            json.path("delivered").asBoolean(action == Fate.Action.GOAWAY)));
+  }
+
+  private static Fate.Action action(String name) {
+    try {
+      return Fate.Action.valueOf(name.toUpperCase(Locale.ROOT));
+    } catch (IllegalArgumentException e) {
+      List<String> known =
+          Arrays.stream(Fate.Action.values()).map(a -> a.name().toLowerCase(Locale.ROOT)).toList();
+      throw new IllegalArgumentException("\"" + name + "\" is no action: use one of " + known, e);
+    }
+  }
+
+  private static Duration duration(JsonNode json) {
+    return json.isMissingNode() || json.isNull() ? Duration.ZERO : Duration.parse(json.asString());
+  }
+}

@@ -1,0 +1,121 @@
+package io.pushplanet.simulators.server;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.http2.DefaultHttp2DataFrame;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.DefaultHttp2HeadersFrame;
+import io.netty.handler.codec.http2.DefaultHttp2ResetFrame;
+import io.netty.handler.codec.http2.Http2DataFrame;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2HeadersFrame;
+import io.netty.handler.codec.http2.Http2StreamChannel;
+import io.netty.util.ReferenceCountUtil;
+import io.pushplanet.simulators.server.Request.Header;
+import java.io.ByteArrayOutputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/// One stream: collects the request, then does what the conversation says. Confined to its event loop.
+final class Http2Exchange extends ChannelInboundHandlerAdapter {
+  /// More than any provider accepts, so that "too large" is the endpoint's to say.
+  private static final int LARGEST_BODY = 64 * 1024;
+
+  private final Http2Connection connection;
+  private final List<Header> headers = new ArrayList<>();
+  private final ByteArrayOutputStream body = new ByteArrayOutputStream();
+  private String method = "";
+  private String target = "";
+
+  Http2Exchange(Http2Connection connection) {
+    this.connection = connection;
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object frame) throws Exception {
+    try {
+      switch (frame) {
+        case Http2HeadersFrame head -> {
+          read(head.headers());
+          if (head.isEndStream()) {
+            react(context);
+          }
+        }
+        case Http2DataFrame data -> {
+          if (body.size() < LARGEST_BODY) {
+            data.content().readBytes(body, data.content().readableBytes());
+          }
+          if (data.isEndStream()) {
+            react(context);
+          }
+        }
+        default -> {}
+      }
+    } finally {
+      ReferenceCountUtil.release(frame);
+    }
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    var _ = context.close();
+  }
+
+  private void read(Http2Headers head) {
+    if (head.method() != null) {
+      method = head.method().toString();
+      target = head.path() == null ? "" : head.path().toString();
+    }
+    head.forEach(entry -> {
+      String name = entry.getKey().toString();
+      if (!name.startsWith(":")) {
+        headers.add(new Header(name, entry.getValue().toString()));
+      }
+    });
+  }
+
+  private void react(ChannelHandlerContext context) {
+    Http2StreamChannel stream = (Http2StreamChannel) context.channel();
+    switch (connection.answer(new Request(method, target, headers, body.toByteArray()))) {
+      case Reaction.Answer answer -> send(context, answer);
+      case Reaction.Silence _ -> {}
+      case Reaction.Reset(long errorCode) ->
+          context.writeAndFlush(new DefaultHttp2ResetFrame(errorCode)).addListener(written -> {});
+      case Reaction.GoAway(Reaction.Answer answer, String debugData) -> {
+        send(context, answer);
+        connection.goAway(stream.parent(), stream.stream().id(), debugData);
+      }
+      case Reaction.Drop _ -> {
+        var _ = stream.parent().close();
+      }
+    }
+    connection.announceStreams(stream.parent());
+  }
+
+  private static void send(ChannelHandlerContext context, Reaction.Answer answer) {
+    if (answer.delay().isPositive()) {
+      var _ =
+          context
+              .executor()
+              .schedule(
+                  () -> write(context, answer), answer.delay().toNanos(), TimeUnit.NANOSECONDS);
+      return;
+    }
+    write(context, answer);
+  }
+
+  private static void write(ChannelHandlerContext context, Reaction.Answer answer) {
+    Http2Headers head = new DefaultHttp2Headers().status(Integer.toString(answer.status()));
+    answer.headers().forEach(h -> head.add(h.name(), h.value()));
+    boolean bodiless = answer.body().length == 0;
+    context.write(new DefaultHttp2HeadersFrame(head, bodiless)).addListener(written -> {});
+    if (!bodiless) {
+      context
+          .write(new DefaultHttp2DataFrame(Unpooled.wrappedBuffer(answer.body()), true))
+          .addListener(written -> {});
+    }
+    context.flush();
+  }
+}

@@ -1,0 +1,44 @@
+package io.pushplanet.simulators.server;
+
+import io.pushplanet.simulators.server.Request.Header;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+
+/// What a simulator does about a request.
+public sealed interface Reaction {
+
+  /// Answers, after `delay`.
+  record Answer(int status, List<Header> headers, byte[] body, Duration delay) implements Reaction {
+    /// An answer without delay.
+    public static Answer of(int status, String contentType, String body) {
+      return new Answer(
+          status,
+          List.of(new Header("content-type", contentType)),
+          body.getBytes(StandardCharsets.UTF_8),
+          Duration.ZERO);
+    }
+
+    /// A JSON answer.
+    public static Answer json(int status, String body) {
+      return of(status, "application/json; charset=UTF-8", body);
+    }
+
+    /// The same answer, later.
+    public Answer after(Duration delay) {
+      return new Answer(status, headers, body, delay);
+    }
+  }
+
+  /// Never answers; the stream stays open.
+  record Silence() implements Reaction {}
+
+  /// Ends the stream with RST_STREAM (HTTP/1.1: closes the connection).
+  record Reset(long errorCode) implements Reaction {}
+
+  /// Answers, then says GOAWAY with `debugData` naming this stream as the last one, and closes a second later.
+  record GoAway(Answer answer, String debugData) implements Reaction {}
+
+  /// Drops the connection without a word.
+  record Drop() implements Reaction {}
+}

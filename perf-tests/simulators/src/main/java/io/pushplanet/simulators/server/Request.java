@@ -1,0 +1,67 @@
+package io.pushplanet.simulators.server;
+
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/// One HTTP request as it came in. `target` is the raw path with its query; header names are in lower case. The arrays
+/// and lists are the server's own and not copied: a simulator sits on the hot path of every load run.
+public record Request(String method, String target, List<Header> headers, byte[] body) {
+
+  /// One header line.
+  public record Header(String name, String value) {}
+
+  /// The first value of a header.
+  public Optional<String> header(String name) {
+    return headers.stream().filter(h -> h.name().equals(name)).map(Header::value).findFirst();
+  }
+
+  /// All values of a header.
+  public List<String> all(String name) {
+    return headers.stream().filter(h -> h.name().equals(name)).map(Header::value).toList();
+  }
+
+  /// The path without its query.
+  public String path() {
+    int question = target.indexOf('?');
+    return question < 0 ? target : target.substring(0, question);
+  }
+
+  /// The path's segments, decoded.
+  public List<String> segments() {
+    List<String> segments = new ArrayList<>();
+    for (String segment : path().split("/")) {
+      if (!segment.isEmpty()) {
+        segments.add(decode(segment));
+      }
+    }
+    return segments;
+  }
+
+  /// One parameter of the query.
+  public Optional<String> query(String name) {
+    int question = target.indexOf('?');
+    return question < 0 ? Optional.empty() : parameter(target.substring(question + 1), name);
+  }
+
+  /// One field of a form body.
+  public Optional<String> form(String name) {
+    return parameter(new String(body, StandardCharsets.UTF_8), name);
+  }
+
+  private static Optional<String> parameter(String pairs, String name) {
+    for (String pair : pairs.split("&")) {
+      int equals = pair.indexOf('=');
+      if (equals > 0 && pair.substring(0, equals).equals(name)) {
+        return Optional.of(decode(pair.substring(equals + 1)));
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static String decode(String encoded) {
+    return URLDecoder.decode(encoded, StandardCharsets.UTF_8);
+  }
+}

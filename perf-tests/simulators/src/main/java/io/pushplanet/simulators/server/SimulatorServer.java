@@ -1,0 +1,101 @@
+package io.pushplanet.simulators.server;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.handler.ssl.ApplicationProtocolConfig;
+import io.netty.handler.ssl.ApplicationProtocolConfig.Protocol;
+import io.netty.handler.ssl.ApplicationProtocolConfig.SelectedListenerFailureBehavior;
+import io.netty.handler.ssl.ApplicationProtocolConfig.SelectorFailureBehavior;
+import io.netty.handler.ssl.ClientAuth;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
+import io.pushplanet.simulators.tls.Authority;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/// One listening port: HTTP/2 over TLS, HTTP/1.1 over TLS by ALPN, or plain HTTP/1.1. One event loop serves it.
+///
+/// Thread-safe; closing drops every connection, as a killed server would.
+public final class SimulatorServer implements AutoCloseable {
+  private final MultiThreadIoEventLoopGroup loops =
+      new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+  private final Channel listener;
+
+  private SimulatorServer(String host, int port, Endpoint endpoint, @Nullable SslContext tls) {
+    ServerBootstrap bootstrap =
+        new ServerBootstrap()
+            .group(loops)
+            .channel(NioServerSocketChannel.class)
+            .option(ChannelOption.SO_BACKLOG, 1024)
+            .option(ChannelOption.SO_REUSEADDR, true)
+            .childOption(ChannelOption.TCP_NODELAY, true)
+            .childHandler(
+                new ChannelInitializer<Channel>() {
+                  @Override
+                  protected void initChannel(Channel channel) {
+                    if (tls == null) {
+                      Http1Exchange.install(channel.pipeline(), endpoint);
+                    } else {
+                      channel.pipeline().addLast(tls.newHandler(channel.alloc()));
+                      channel.pipeline().addLast(new ProtocolChoice(endpoint));
+                    }
+                  }
+                });
+    try {
+      listener = bootstrap.bind(host, port).syncUninterruptibly().channel();
+    } catch (RuntimeException e) {
+      var _ = loops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+      throw new IllegalStateException("Cannot listen on " + host + ":" + port, e);
+    }
+  }
+
+  /// Listens with TLS on all addresses; `port` 0 takes a free one. With `http1` a client that does not offer `h2` gets
+  /// HTTP/1.1, else it is dropped.
+  public static SimulatorServer overTls(
+      int port, Authority authority, boolean http1, Endpoint endpoint) {
+    Authority.Identity identity = authority.server();
+    String[] protocols = http1 ? new String[] {"h2", "http/1.1"} : new String[] {"h2"};
+    try {
+      SslContext tls =
+          SslContextBuilder.forServer(identity.key(), identity.certificate())
+              .sslProvider(SslProvider.JDK)
+              .protocols("TLSv1.3", "TLSv1.2")
+              .trustManager(authority.certificate())
+              .clientAuth(ClientAuth.OPTIONAL)
+              .applicationProtocolConfig(
+                  new ApplicationProtocolConfig(
+                      Protocol.ALPN,
+                      SelectorFailureBehavior.NO_ADVERTISE,
+                      SelectedListenerFailureBehavior.ACCEPT,
+                      protocols))
+              .build();
+      return new SimulatorServer("0.0.0.0", port, endpoint, tls);
+    } catch (SSLException e) {
+      throw new IllegalStateException("Cannot serve TLS", e);
+    }
+  }
+
+  /// Listens without TLS.
+  public static SimulatorServer plain(String host, int port, Endpoint endpoint) {
+    return new SimulatorServer(host, port, endpoint, null);
+  }
+
+  /// The port it listens on.
+  public int port() {
+    return ((InetSocketAddress) listener.localAddress()).getPort();
+  }
+
+  @Override
+  public void close() {
+    listener.close().syncUninterruptibly();
+    loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
+  }
+}

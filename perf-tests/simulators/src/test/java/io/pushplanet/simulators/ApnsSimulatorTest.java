@@ -1,0 +1,402 @@
+package io.pushplanet.simulators;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pushplanet.simulators.apns.ApnsKey;
+import io.pushplanet.simulators.apns.ApnsToken;
+import io.pushplanet.simulators.ledger.LedgerEntry;
+import io.pushplanet.simulators.ledger.Provider;
+import io.pushplanet.simulators.script.Fate;
+import io.pushplanet.simulators.script.ScriptLine;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ApnsSimulatorTest {
+  private static final String TOKEN = "ab".repeat(32);
+  private static final String PAYLOAD = "{\"aps\":{\"alert\":\"hello\"}}";
+
+  @TempDir Path state;
+  private final HandClock clock = new HandClock();
+  private final ApnsKey.Issued key =
+      ApnsKey.issue("TEAM123456", "KEY1234567", List.of("io.example.app"));
+  private final Map<Instant, String> providerTokens = new HashMap<>();
+  private Simulators simulators;
+  private HttpClient client;
+
+  @BeforeEach
+  void start() {
+    simulators = Simulators.start(Options.in(state), clock);
+    simulators.apnsDirectory().register(key.key());
+    client = Senders.trusting(simulators.authority());
+  }
+
+  @AfterEach
+  void stop() {
+    client.shutdownNow();
+    simulators.close();
+  }
+
+  /// One token for as long as the clock stands still: a second one would be an update.
+  private String providerToken() {
+    return providerTokens.computeIfAbsent(clock.instant(), at -> Senders.providerToken(key, at));
+  }
+
+  /// A request that breaks no rule, to be spoilt by a test.
+  private final class Push {
+    String method = "POST";
+    String path = "/3/device/" + TOKEN;
+    String body = PAYLOAD;
+    int port = simulators.apns().port();
+    final Map<String, String> headers = new LinkedHashMap<>();
+
+    Push() {
+      headers.put("authorization", "bearer " + providerToken());
+      headers.put("apns-topic", "io.example.app");
+      headers.put("apns-push-type", "alert");
+    }
+
+    Push with(String name, String value) {
+      headers.put(name, value);
+      return this;
+    }
+
+    Push without(String name) {
+      headers.remove(name);
+      return this;
+    }
+
+    Push body(String text) {
+      body = text;
+      return this;
+    }
+
+    Push path(String text) {
+      path = text;
+      return this;
+    }
+
+    Push method(String text) {
+      method = text;
+      return this;
+    }
+
+    Push port(int number) {
+      port = number;
+      return this;
+    }
+
+    HttpRequest request() {
+      HttpRequest.Builder builder =
+          HttpRequest.newBuilder(URI.create("https://localhost:" + port + path))
+              .timeout(Duration.ofSeconds(2))
+              .method(method, HttpRequest.BodyPublishers.ofString(body));
+      headers.forEach(builder::header);
+      return builder.build();
+    }
+
+    HttpResponse<String> send() throws Exception {
+      return client.send(request(), HttpResponse.BodyHandlers.ofString());
+    }
+  }
+
+  private void refused(Push push, int status, String reason) throws Exception {
+    HttpResponse<String> answer = push.send();
+
+    assertThat(answer.body()).isEqualTo("{\"reason\":\"" + reason + "\"}");
+    assertThat(answer.statusCode()).isEqualTo(status);
+    assertThat(simulators.ledger().entries("").getLast())
+        .returns(reason, LedgerEntry::reason)
+        .returns(false, LedgerEntry::delivered);
+  }
+
+  @Test
+  void a_correct_push_is_accepted_over_http2_and_entered_in_the_ledger() throws Exception {
+    String id = "0197aaaa-0000-7000-8000-000000000001";
+
+    HttpResponse<String> answer = new Push().with("apns-id", id).send();
+
+    assertThat(answer.statusCode()).isEqualTo(200);
+    assertThat(answer.version()).isEqualTo(HttpClient.Version.HTTP_2);
+    assertThat(answer.headers().firstValue("apns-id")).hasValue(id);
+    assertThat(simulators.ledger().entries(TOKEN))
+        .singleElement()
+        .returns(id, LedgerEntry::id)
+        .returns(true, LedgerEntry::delivered)
+        .returns("hello", e -> e.payload().path("aps").path("alert").asString());
+  }
+
+  @Test
+  void an_id_is_made_up_when_none_is_given() throws Exception {
+    assertThat(new Push().send().headers().firstValue("apns-id").orElse("")).hasSize(36);
+  }
+
+  @Test
+  void only_post_is_allowed() throws Exception {
+    refused(new Push().method("PUT"), 405, "MethodNotAllowed");
+  }
+
+  @Test
+  void another_path_is_bad() throws Exception {
+    refused(new Push().path("/2/device/" + TOKEN), 404, "BadPath");
+  }
+
+  @Test
+  void a_path_without_token_is_refused() throws Exception {
+    refused(new Push().path("/3/device/"), 400, "MissingDeviceToken");
+  }
+
+  @Test
+  void a_token_that_is_not_hex_is_bad() throws Exception {
+    refused(new Push().path("/3/device/" + "xy".repeat(32)), 400, "BadDeviceToken");
+  }
+
+  @Test
+  void a_repeated_header_is_refused() throws Exception {
+    HttpRequest twice =
+        HttpRequest.newBuilder(new Push().request(), (name, value) -> true)
+            .header("apns-topic", "io.example.app")
+            .build();
+
+    HttpResponse<String> answer = client.send(twice, HttpResponse.BodyHandlers.ofString());
+
+    assertThat(answer.body()).contains("DuplicateHeaders");
+  }
+
+  @Test
+  void a_push_needs_a_provider_token() throws Exception {
+    refused(new Push().without("authorization"), 403, "MissingProviderToken");
+  }
+
+  @Test
+  void a_provider_token_of_an_unknown_key_is_invalid() throws Exception {
+    ApnsKey.Issued stranger = ApnsKey.issue("TEAM123456", "KEY0000000", List.of());
+    String jwt = Senders.providerToken(stranger, clock.instant());
+
+    refused(new Push().with("authorization", "bearer " + jwt), 403, "InvalidProviderToken");
+  }
+
+  @Test
+  void a_provider_token_signed_by_another_key_is_invalid() throws Exception {
+    ApnsKey.Issued forged = ApnsKey.issue("TEAM123456", "KEY1234567", List.of());
+    String jwt = Senders.providerToken(forged, clock.instant());
+
+    refused(new Push().with("authorization", "bearer " + jwt), 403, "InvalidProviderToken");
+  }
+
+  @Test
+  void a_provider_token_older_than_an_hour_has_expired() throws Exception {
+    String jwt = Senders.providerToken(key, clock.instant().minus(Duration.ofMinutes(61)));
+
+    refused(new Push().with("authorization", "bearer " + jwt), 403, "ExpiredProviderToken");
+  }
+
+  @Test
+  void a_provider_token_may_change_every_twenty_minutes_but_not_sooner() throws Exception {
+    new Push().send();
+    clock.advance(Duration.ofMinutes(19));
+    refused(new Push(), 429, "TooManyProviderTokenUpdates");
+
+    clock.advance(Duration.ofMinutes(2));
+
+    assertThat(new Push().send().statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void one_connection_keeps_to_the_key_of_its_first_push() throws Exception {
+    ApnsKey.Issued second = ApnsKey.issue("TEAM123456", "KEY7654321", List.of("io.example.app"));
+    simulators.apnsDirectory().register(second.key());
+    new Push().send();
+
+    String jwt = Senders.providerToken(second, clock.instant());
+
+    refused(new Push().with("authorization", "bearer " + jwt), 403, "UnrelatedKeyIdInToken");
+  }
+
+  @Test
+  void one_connection_keeps_to_one_team() throws Exception {
+    ApnsKey.Issued other = ApnsKey.issue("TEAM654321", "KEY7654321", List.of("io.example.app"));
+    simulators.apnsDirectory().register(other.key());
+    new Push().send();
+
+    String jwt = Senders.providerToken(other, clock.instant());
+
+    refused(new Push().with("authorization", "bearer " + jwt), 403, "InvalidProviderToken");
+  }
+
+  @Test
+  void a_key_for_the_sandbox_is_refused_in_production() throws Exception {
+    simulators
+        .apnsDirectory()
+        .register(
+            new ApnsKey(
+                key.key().teamId(),
+                key.key().keyId(),
+                key.key().publicKeyPem(),
+                key.key().topics(),
+                "sandbox"));
+
+    refused(new Push(), 403, "BadEnvironmentKeyIdInToken");
+  }
+
+  @Test
+  void a_topic_is_needed() throws Exception {
+    refused(new Push().without("apns-topic"), 400, "MissingTopic");
+  }
+
+  @Test
+  void a_topic_of_another_team_is_disallowed() throws Exception {
+    refused(new Push().with("apns-topic", "io.other"), 400, "TopicDisallowed");
+  }
+
+  @Test
+  void a_voip_push_needs_the_voip_topic() throws Exception {
+    refused(new Push().with("apns-push-type", "voip"), 400, "BadTopic");
+  }
+
+  @Test
+  void a_push_type_is_needed_and_must_be_known() throws Exception {
+    refused(new Push().without("apns-push-type"), 400, "InvalidPushType");
+    refused(new Push().with("apns-push-type", "shout"), 400, "InvalidPushType");
+  }
+
+  @Test
+  void a_background_push_must_have_priority_five() throws Exception {
+    refused(new Push().with("apns-push-type", "background"), 400, "BadPriority");
+    Push right = new Push().with("apns-push-type", "background").with("apns-priority", "5");
+    assertThat(right.send().statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void a_priority_is_one_five_or_ten() throws Exception {
+    refused(new Push().with("apns-priority", "7"), 400, "BadPriority");
+  }
+
+  @Test
+  void an_expiration_is_a_number_of_seconds() throws Exception {
+    refused(new Push().with("apns-expiration", "tomorrow"), 400, "BadExpirationDate");
+  }
+
+  @Test
+  void an_id_is_a_uuid() throws Exception {
+    refused(new Push().with("apns-id", "42"), 400, "BadMessageId");
+  }
+
+  @Test
+  void a_collapse_id_has_at_most_64_bytes() throws Exception {
+    refused(new Push().with("apns-collapse-id", "ü".repeat(33)), 400, "BadCollapseId");
+  }
+
+  @Test
+  void an_empty_payload_and_one_that_is_not_json_are_refused() throws Exception {
+    refused(new Push().body(""), 400, "PayloadEmpty");
+    refused(new Push().body("hello"), 400, "PayloadEmpty");
+  }
+
+  @Test
+  void a_payload_has_at_most_4096_bytes_and_5120_for_voip() throws Exception {
+    String padding = "x".repeat(4_500);
+    String large = "{\"aps\":{\"alert\":\"" + padding + "\"}}";
+
+    refused(new Push().body(large), 413, "PayloadTooLarge");
+    Push voip =
+        new Push()
+            .body(large)
+            .with("apns-push-type", "voip")
+            .with("apns-topic", "io.example.app.voip");
+    assertThat(voip.send().statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void a_sandbox_token_is_bad_in_production_and_good_in_the_sandbox() throws Exception {
+    simulators.apnsDirectory().register(TOKEN, new ApnsToken("sandbox", "", 0));
+
+    refused(new Push(), 400, "BadDeviceToken");
+    assertThat(new Push().port(simulators.apnsSandbox().port()).send().statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void a_token_of_another_app_is_refused() throws Exception {
+    simulators.apnsDirectory().register(TOKEN, new ApnsToken("production", "io.other", 0));
+
+    refused(new Push(), 400, "DeviceTokenNotForTopic");
+  }
+
+  @Test
+  void a_token_that_is_gone_answers_410_with_its_time() throws Exception {
+    simulators.apnsDirectory().register(TOKEN, new ApnsToken("production", "", 1_700_000_000_000L));
+
+    HttpResponse<String> answer = new Push().send();
+
+    assertThat(answer.statusCode()).isEqualTo(410);
+    assertThat(answer.body())
+        .isEqualTo("{\"reason\":\"Unregistered\",\"timestamp\":1700000000000}");
+  }
+
+  @Test
+  void a_scripted_429_carries_retry_after_and_ends_after_its_number() throws Exception {
+    Fate slowDown = Fate.answer(429, "TooManyRequests").retryAfter(Duration.ofSeconds(30));
+    simulators.script().add(ScriptLine.next(Provider.APNS, 1, slowDown));
+
+    HttpResponse<String> first = new Push().send();
+    HttpResponse<String> second = new Push().send();
+
+    assertThat(first.statusCode()).isEqualTo(429);
+    assertThat(first.headers().firstValue("retry-after")).hasValue("30");
+    assertThat(second.statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void a_scripted_silence_never_answers_but_is_in_the_ledger() {
+    simulators.script().add(ScriptLine.token(Provider.APNS, TOKEN, Fate.of(Fate.Action.SILENCE)));
+
+    assertThatThrownBy(() -> new Push().send()).isInstanceOf(HttpTimeoutException.class);
+
+    assertThat(simulators.ledger().entries(TOKEN)).singleElement().returns(0, LedgerEntry::status);
+  }
+
+  @Test
+  void a_scripted_reset_fails_the_stream() {
+    simulators.script().add(ScriptLine.next(Provider.APNS, 1, Fate.of(Fate.Action.RESET)));
+
+    assertThatThrownBy(() -> new Push().send()).hasMessageContaining("RST_STREAM");
+  }
+
+  @Test
+  void after_a_scripted_goaway_the_next_push_comes_on_a_new_connection() throws Exception {
+    simulators.script().add(ScriptLine.next(Provider.APNS, 1, Fate.of(Fate.Action.GOAWAY)));
+
+    HttpResponse<String> last = new Push().send();
+    HttpResponse<String> next = new Push().send();
+
+    assertThat(List.of(last.statusCode(), next.statusCode())).containsOnly(200);
+    assertThat(simulators.ledger().entries(TOKEN)).hasSize(2);
+  }
+
+  @Test
+  void the_ledger_survives_a_restart() throws Exception {
+    new Push().send();
+
+    simulators.close();
+    simulators = Simulators.start(Options.in(state), clock);
+
+    assertThat(simulators.ledger().entries(TOKEN)).hasSize(1);
+    client = Senders.trusting(simulators.authority());
+    assertThat(new Push().send().statusCode()).isEqualTo(200);
+    assertThat(simulators.ledger().entries(TOKEN).getLast().seq()).isEqualTo(2);
+  }
+}
