@@ -58,6 +58,8 @@ final class Http2Connection {
             .schedule(
                 () -> {
                   var _ = connection.close();
-                }, GOAWAY_LINGER_MILLIS, TimeUnit.MILLISECONDS);
+                },
+                GOAWAY_LINGER_MILLIS,
+                TimeUnit.MILLISECONDS);
   }
 }
