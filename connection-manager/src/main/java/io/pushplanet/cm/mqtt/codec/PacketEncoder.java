@@ -1,0 +1,198 @@
+package io.pushplanet.cm.mqtt.codec;
+
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.PropertyId;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import java.util.List;
+
+/// Writes control packets of either version as one array each. Stateless and safe for any thread. It writes both
+/// directions, so that the tests' raw client and the server cannot drift apart.
+public final class PacketEncoder {
+
+  public byte[] encode(MqttPacket packet, MqttVersion version) {
+    boolean v5 = version == MqttVersion.V5;
+    var body = new PacketBytes();
+    return switch (packet) {
+      case MqttPacket.Connect connect -> connect(body, connect);
+      case MqttPacket.ConnAck ack -> {
+        body.write(ack.sessionPresent() ? 1 : 0);
+        body.write(ack.code());
+        properties(body, v5, ack.properties());
+        yield body.frame(0x20);
+      }
+      case MqttPacket.Publish publish -> publish(body, v5, publish);
+      case MqttPacket.PubAck ack ->
+          acknowledgement(body, 0x40, v5, ack.packetId(), ack.reason(), ack.properties());
+      case MqttPacket.PubRec ack ->
+          acknowledgement(body, 0x50, v5, ack.packetId(), ack.reason(), ack.properties());
+      case MqttPacket.PubRel ack ->
+          acknowledgement(body, 0x62, v5, ack.packetId(), ack.reason(), ack.properties());
+      case MqttPacket.PubComp ack ->
+          acknowledgement(body, 0x70, v5, ack.packetId(), ack.reason(), ack.properties());
+      case MqttPacket.Subscribe subscribe -> subscribe(body, v5, subscribe);
+      case MqttPacket.SubAck ack ->
+          codes(body, 0x90, v5, ack.packetId(), ack.codes(), ack.properties());
+      case MqttPacket.Unsubscribe unsubscribe -> {
+        body.shortInteger(unsubscribe.packetId());
+        properties(body, v5, unsubscribe.properties());
+        unsubscribe.filters().forEach(body::text);
+        yield body.frame(0xA2);
+      }
+      case MqttPacket.UnsubAck ack ->
+          codes(body, 0xB0, v5, ack.packetId(), v5 ? ack.codes() : List.of(), ack.properties());
+      case MqttPacket.PingReq _ -> body.frame(0xC0);
+      case MqttPacket.PingResp _ -> body.frame(0xD0);
+      case MqttPacket.Disconnect disconnect ->
+          reasoned(body, 0xE0, v5, disconnect.reason().code(), disconnect.properties());
+      case MqttPacket.Auth auth -> reasoned(body, 0xF0, v5, auth.code(), auth.properties());
+    };
+  }
+
+  private static byte[] connect(PacketBytes body, MqttPacket.Connect connect) {
+    boolean v5 = connect.version() == MqttVersion.V5;
+    var will = connect.will();
+    int flags = connect.cleanStart() ? 0x02 : 0;
+    if (will != null) {
+      flags |= 0x04 | will.qos().ordinal() << 3 | (will.retain() ? 0x20 : 0);
+    }
+    flags |= (connect.userName() == null ? 0 : 0x80) | (connect.password() == null ? 0 : 0x40);
+    body.text("MQTT");
+    body.write(connect.version().level());
+    body.write(flags);
+    body.shortInteger(connect.keepAliveSeconds());
+    properties(body, v5, connect.properties());
+    body.text(connect.clientId());
+    if (will != null) {
+      properties(body, v5, will.properties());
+      body.text(will.topic());
+      body.binary(will.payload().bytes());
+    }
+    if (connect.userName() != null) {
+      body.text(connect.userName());
+    }
+    if (connect.password() != null) {
+      body.binary(connect.password().bytes());
+    }
+    return body.frame(0x10);
+  }
+
+  private static byte[] publish(PacketBytes body, boolean v5, MqttPacket.Publish publish) {
+    body.text(publish.topic());
+    if (publish.qos() != QoS.AT_MOST_ONCE) {
+      body.shortInteger(publish.packetId());
+    }
+    properties(body, v5, publish.properties());
+    body.raw(publish.payload().bytes());
+    return body.frame(
+        0x30
+            | (publish.duplicate() ? 0x08 : 0)
+            | publish.qos().ordinal() << 1
+            | (publish.retain() ? 1 : 0));
+  }
+
+  private static byte[] acknowledgement(
+      PacketBytes body,
+      int type,
+      boolean v5,
+      int packetId,
+      ReasonCode reason,
+      MqttProperties properties) {
+    body.shortInteger(packetId);
+    if (v5 && (reason != ReasonCode.SUCCESS || !properties.isEmpty())) {
+      body.write(reason.code());
+      if (!properties.isEmpty()) {
+        properties(body, true, properties);
+      }
+    }
+    return body.frame(type);
+  }
+
+  private static byte[] subscribe(PacketBytes body, boolean v5, MqttPacket.Subscribe subscribe) {
+    body.shortInteger(subscribe.packetId());
+    properties(body, v5, subscribe.properties());
+    for (var request : subscribe.requests()) {
+      body.text(request.filter());
+      int options = request.qos().ordinal();
+      if (v5) {
+        options |=
+            (request.noLocal() ? 0x04 : 0)
+                | (request.retainAsPublished() ? 0x08 : 0)
+                | request.retainHandling() << 4;
+      }
+      body.write(options);
+    }
+    return body.frame(0x82);
+  }
+
+  private static byte[] codes(
+      PacketBytes body,
+      int type,
+      boolean v5,
+      int packetId,
+      List<Integer> codes,
+      MqttProperties properties) {
+    body.shortInteger(packetId);
+    properties(body, v5, properties);
+    codes.forEach(body::write);
+    return body.frame(type);
+  }
+
+  private static byte[] reasoned(
+      PacketBytes body, int type, boolean v5, int code, MqttProperties properties) {
+    if (v5 && (code != 0 || !properties.isEmpty())) {
+      body.write(code);
+      if (!properties.isEmpty()) {
+        properties(body, true, properties);
+      }
+    }
+    return body.frame(type);
+  }
+
+  private static void properties(PacketBytes body, boolean v5, MqttProperties properties) {
+    if (!v5) {
+      return;
+    }
+    if (properties.isEmpty()) {
+      body.write(0);
+      return;
+    }
+    var inner = new PacketBytes();
+    properties.numbers().forEach((property, value) -> number(inner, property, value));
+    properties
+        .texts()
+        .forEach(
+            (property, value) -> {
+              inner.write(property.code());
+              inner.text(value);
+            });
+    properties.binaries().forEach((property, value) -> binary(inner, property, value));
+    for (var user : properties.userProperties()) {
+      inner.write(PropertyId.USER_PROPERTY.code());
+      inner.text(user.name());
+      inner.text(user.value());
+    }
+    body.varint(inner.size());
+    body.append(inner);
+  }
+
+  private static void number(PacketBytes into, PropertyId property, long value) {
+    into.write(property.code());
+    switch (property.form()) {
+      case BYTE -> into.write((int) value);
+      case SHORT -> into.shortInteger((int) value);
+      case INT -> into.integer(value);
+      case VARINT -> into.varint((int) value);
+      case TEXT, BINARY, TEXT_PAIR ->
+          throw new IllegalArgumentException(property + " is not a number");
+    }
+  }
+
+  private static void binary(PacketBytes into, PropertyId property, Binary value) {
+    into.write(property.code());
+    into.binary(value.bytes());
+  }
+}
