@@ -1,0 +1,431 @@
+package io.pushplanet.cm;
+
+import io.pushplanet.cm.admission.Admission;
+import io.pushplanet.cm.admission.Admission.AdmissionOutcome;
+import io.pushplanet.cm.handshake.DeviceHandshake;
+import io.pushplanet.cm.handshake.HandshakeOutcome;
+import io.pushplanet.cm.handshake.HandshakeOutcome.Welcome;
+import io.pushplanet.cm.inbox.Inbox;
+import io.pushplanet.cm.inbox.InboxDrain;
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.PropertyId;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.SubscriptionRequest;
+import io.pushplanet.cm.mqtt.codec.PacketLimits;
+import io.pushplanet.cm.mqtt.link.MqttLink;
+import io.pushplanet.cm.mqtt.link.MqttPeer;
+import io.pushplanet.cm.session.DetachedWindows;
+import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.Registrar;
+import io.pushplanet.cm.session.Registrar.Claim;
+import io.pushplanet.cm.session.SessionLimits;
+import io.pushplanet.cm.session.SessionMetrics;
+import io.pushplanet.cm.session.SessionTable;
+import io.pushplanet.cm.session.Subscription;
+import io.pushplanet.cm.uplink.InboundWindow;
+import io.pushplanet.cm.uplink.UplinkOutcome;
+import io.pushplanet.cm.uplink.Uplinks;
+import io.pushplanet.common.session.DeviceKey;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import org.jspecify.annotations.Nullable;
+
+/// The story of a device's connection, from top to bottom:
+///
+/// 1. a socket is accepted, and CONNECT comes: [DeviceHandshake] reads it, [Admission] says whether there is room;
+/// 2. an older connection of the same device on this node is closed, [Registrar] takes the device over in the directory;
+/// 3. the session stands in the [SessionTable], CONNACK goes out, what the last connection left open is sent again;
+/// 4. SUBSCRIBE to `push/messages`: what waited in the [Inbox] is drained;
+/// 5. gateways' frames are offered to the session (package `delivery`), the device's PUBACK settles them;
+/// 6. receipts and uplinks become events ([Uplinks]), acknowledged once the broker has them;
+/// 7. the connection ends: the will is told, the directory is released.
+///
+/// Thread-safe; everything about one connection happens on its event loop.
+public final class ConnectionPipeline {
+  private final DeviceHandshake handshake;
+  private final Admission admission;
+  private final Registrar registrar;
+  private final SessionTable sessions;
+  private final DetachedWindows detached;
+  private final SessionLimits sessionLimits;
+  private final SessionMetrics sessionMetrics;
+  private final Inbox inbox;
+  private final Uplinks uplinks;
+  private final Limits limits;
+  private final InstantSource clock;
+
+  /// @param packet what a device may send
+  /// @param uplinksInFlight unacknowledged publishes of one device
+  public record Limits(PacketLimits packet, int uplinksInFlight) {}
+
+  public ConnectionPipeline(
+      DeviceHandshake handshake,
+      Admission admission,
+      Registrar registrar,
+      SessionTable sessions,
+      DetachedWindows detached,
+      SessionLimits sessionLimits,
+      SessionMetrics sessionMetrics,
+      Inbox inbox,
+      Uplinks uplinks,
+      Limits limits,
+      InstantSource clock) {
+    this.handshake = handshake;
+    this.admission = admission;
+    this.registrar = registrar;
+    this.sessions = sessions;
+    this.detached = detached;
+    this.sessionLimits = sessionLimits;
+    this.sessionMetrics = sessionMetrics;
+    this.inbox = inbox;
+    this.uplinks = uplinks;
+    this.limits = limits;
+    this.clock = clock;
+  }
+
+  /// The peer behind a new link.
+  public MqttPeer accepted(MqttLink link) {
+    return new Device(link);
+  }
+
+  /// The inbox of this device has something: drains it if the device is here.
+  public void drain(DeviceKey device) {
+    var session = sessions.find(device);
+    if (session != null) {
+      drain(session);
+    }
+  }
+
+  /// The same for a session that the directory had lost.
+  public void drain(DeviceSession session) {
+    session.loop().execute(session::askForParked);
+  }
+
+  /// One device's connection. Confined to its event loop.
+  private final class Device implements MqttPeer {
+    private final MqttLink link;
+    private final InboundWindow inbound = new InboundWindow(limits.uplinksInFlight());
+    private @Nullable Welcome welcome;
+    private @Nullable DeviceSession session;
+    private @Nullable InboxDrain drain;
+    private long expirySeconds;
+    private boolean goodbye;
+
+    Device(MqttLink link) {
+      this.link = link;
+    }
+
+    @Override
+    public void packet(MqttPacket packet) {
+      var current = session;
+      if (current == null) {
+        first(packet);
+        return;
+      }
+      switch (packet) {
+        case MqttPacket.Publish publish -> published(current, publish);
+        case MqttPacket.PubAck(var packetId, var reason, _) ->
+            current.acknowledged(packetId, reason);
+        case MqttPacket.Subscribe subscribe -> subscribe(current, subscribe);
+        case MqttPacket.Unsubscribe unsubscribe -> unsubscribe(current, unsubscribe);
+        case MqttPacket.PingReq() -> link.send(new MqttPacket.PingResp());
+        case MqttPacket.Disconnect disconnect -> disconnect(disconnect);
+        case MqttPacket.Connect _ -> violation(ReasonCode.PROTOCOL_ERROR, "a second CONNECT");
+        case MqttPacket.Auth _ ->
+            violation(ReasonCode.PROTOCOL_ERROR, "no authentication method was agreed on");
+        case MqttPacket.PubRec _, MqttPacket.PubRel _, MqttPacket.PubComp _ ->
+            violation(ReasonCode.PROTOCOL_ERROR, "QoS 2 is not spoken here");
+        case MqttPacket.ConnAck _,
+            MqttPacket.SubAck _,
+            MqttPacket.UnsubAck _,
+            MqttPacket.PingResp _ ->
+            violation(ReasonCode.PROTOCOL_ERROR, "only a server may send this");
+      }
+    }
+
+    // 1. CONNECT
+
+    private void first(MqttPacket packet) {
+      // The decoder lets nothing but CONNECT come first, and reading pauses until it is answered.
+      if (!(packet instanceof MqttPacket.Connect connect)) {
+        return;
+      }
+      switch (admission.ask(sessions.size())) {
+        case AdmissionOutcome.Refused refused -> {
+          var properties =
+              MqttProperties.builder().text(PropertyId.REASON_STRING, refused.why());
+          refused.elsewhere().ifPresent(to -> properties.text(PropertyId.SERVER_REFERENCE, to));
+          refuse(connect, refused.reason(), properties.build());
+        }
+        case AdmissionOutcome.Admitted _ -> {
+          switch (handshake.check(connect)) {
+            case HandshakeOutcome.Refused(var reason, var why) ->
+                refuse(connect, reason, MqttProperties.with(PropertyId.REASON_STRING, why));
+            case Welcome known -> takeOver(known);
+          }
+        }
+      }
+    }
+
+    private void refuse(MqttPacket.Connect connect, ReasonCode reason, MqttProperties properties) {
+      admission.countRefused(reason);
+      link.refuseConnect(connect.version(), reason, properties);
+    }
+
+    // 2. The device is ours: first on this node, then in the directory.
+
+    private void takeOver(Welcome known) {
+      welcome = known;
+      link.pauseReading();
+      var before = sessions.find(known.device());
+      if (before == null) {
+        claim(known);
+        return;
+      }
+      before
+          .loop()
+          .execute(
+              () -> {
+                before.disconnect(ReasonCode.SESSION_TAKEN_OVER, "the device connected again");
+                before.retire();
+                claim(known);
+              });
+    }
+
+    private void claim(Welcome known) {
+      boolean inLine =
+          registrar.claim(
+              known.device(),
+              !known.connect().cleanStart(),
+              claim -> link.loop().execute(() -> established(known, claim)));
+      if (!inLine) {
+        link.loop()
+            .execute(
+                () ->
+                    refuse(
+                        known.connect(),
+                        ReasonCode.SERVER_BUSY,
+                        MqttProperties.with(
+                            PropertyId.REASON_STRING, "too many devices connect at once")));
+      }
+    }
+
+    // 3. CONNACK
+
+    private void established(Welcome known, Claim claim) {
+      if (!link.isOpen()) {
+        return;
+      }
+      var made =
+          new DeviceSession(
+              known.device(),
+              link,
+              claim.epoch(),
+              known.terms(),
+              sessionLimits,
+              sessionMetrics,
+              clock);
+      link.accept(
+          known.connect().version(), limits.packet(), known.keepAlive(), known.explains());
+      var loser = sessions.put(made);
+      if (loser == made) {
+        link.disconnect(ReasonCode.SESSION_TAKEN_OVER, "the device connected again");
+        return;
+      }
+      if (loser != null) {
+        loser.loop().execute(loser::fence);
+      }
+      var left = detached.take(known.device());
+      boolean resumes = !known.connect().cleanStart() && claim.remembered().isPresent();
+      session = made;
+      drain = new InboxDrain(inbox, made);
+      made.onParked(drain::wanted);
+      made.onRetired(this::retired);
+      expirySeconds = known.terms().expirySeconds();
+      admission.countConnected();
+      link.send(new MqttPacket.ConnAck(resumes, 0, handshake.welcome(known)));
+      if (resumes) {
+        made.redeliver(left);
+        made.subscribe(claim.remembered().get());
+        made.askForParked();
+      }
+      link.resumeReading();
+    }
+
+    // 4. SUBSCRIBE
+
+    private void subscribe(DeviceSession current, MqttPacket.Subscribe subscribe) {
+      var codes = new ArrayList<Integer>();
+      Subscription wanted = null;
+      int identifier =
+          (int) subscribe.properties().number(PropertyId.SUBSCRIPTION_IDENTIFIER, 0);
+      for (var request : subscribe.requests()) {
+        var reason = judge(request);
+        if (reason.isFailure()) {
+          admission.countRefused(reason);
+          codes.add(link.isV5() ? reason.code() : ReasonCode.V3_SUBSCRIPTION_FAILED);
+        } else {
+          var granted = request.qos().atMost(QoS.AT_LEAST_ONCE);
+          wanted = new Subscription(granted, identifier);
+          codes.add(granted.ordinal());
+        }
+      }
+      link.send(new MqttPacket.SubAck(subscribe.packetId(), codes, MqttProperties.NONE));
+      if (wanted != null) {
+        current.subscribe(wanted);
+        registrar.remember(current);
+        current.askForParked();
+      }
+    }
+
+    private static ReasonCode judge(SubscriptionRequest request) {
+      if (request.isShared()) {
+        return ReasonCode.SHARED_SUBSCRIPTIONS_NOT_SUPPORTED;
+      }
+      if (request.hasWildcard()) {
+        return ReasonCode.WILDCARD_SUBSCRIPTIONS_NOT_SUPPORTED;
+      }
+      return request.filter().equals(DeviceSession.TOPIC)
+          ? ReasonCode.SUCCESS
+          : ReasonCode.NOT_AUTHORIZED;
+    }
+
+    private void unsubscribe(DeviceSession current, MqttPacket.Unsubscribe unsubscribe) {
+      var codes = new ArrayList<Integer>();
+      for (var filter : unsubscribe.filters()) {
+        boolean held = filter.equals(DeviceSession.TOPIC) && current.subscription() != null;
+        if (held) {
+          current.unsubscribe();
+          registrar.remember(current);
+        }
+        codes.add(held ? 0 : ReasonCode.NO_SUBSCRIPTION_EXISTED.code());
+      }
+      link.send(new MqttPacket.UnsubAck(unsubscribe.packetId(), codes, MqttProperties.NONE));
+    }
+
+    // 6. Receipts and uplinks
+
+    private void published(DeviceSession current, MqttPacket.Publish publish) {
+      if (publish.qos() == QoS.AT_LEAST_ONCE && inbound.isFull()) {
+        violation(
+            ReasonCode.RECEIVE_MAXIMUM_EXCEEDED,
+            "more than " + limits.uplinksInFlight() + " unacknowledged");
+        return;
+      }
+      int packetId = publish.packetId();
+      if (publish.qos() == QoS.AT_LEAST_ONCE) {
+        inbound.arrived(packetId);
+      }
+      var outcome =
+          uplinks.take(
+              current.key(), publish, () -> link.loop().execute(() -> confirmed(packetId)));
+      switch (outcome) {
+        case UplinkOutcome.Taken _ -> {
+          // A 3.1.1 client knows no Receive Maximum: it is slowed down instead.
+          if (!link.isV5() && inbound.isFull()) {
+            link.pauseReading();
+          }
+        }
+        case UplinkOutcome.Refused(var reason, var why) -> refuse(publish, reason, why);
+        case UplinkOutcome.Violation(var reason, var why) -> violation(reason, why);
+      }
+    }
+
+    private void refuse(MqttPacket.Publish publish, ReasonCode reason, String why) {
+      boolean asksForAck = publish.qos() == QoS.AT_LEAST_ONCE;
+      int packetId = publish.packetId();
+      if (asksForAck && link.isV5()) {
+        admission.countRefused(reason);
+        var told = MqttProperties.with(PropertyId.REASON_STRING, why);
+        inbound.done(packetId, () -> link.send(new MqttPacket.PubAck(packetId, reason, told)));
+      } else if (reason == ReasonCode.PAYLOAD_FORMAT_INVALID) {
+        // 3.1.1 cannot be told, and closing would make it send the same rubbish for ever.
+        admission.countRefused(reason);
+        if (asksForAck) {
+          confirmed(packetId);
+        }
+      } else if (reason == ReasonCode.QUOTA_EXCEEDED && !asksForAck) {
+        admission.countRefused(reason);
+      } else {
+        violation(reason, why);
+      }
+    }
+
+    private void confirmed(int packetId) {
+      if (packetId == 0 || !link.isOpen()) {
+        return;
+      }
+      inbound.done(
+          packetId, () -> link.send(new MqttPacket.PubAck(packetId, ReasonCode.SUCCESS)));
+      link.resumeReading();
+    }
+
+    // 7. The end
+
+    private void disconnect(MqttPacket.Disconnect disconnect) {
+      goodbye = disconnect.reason() != ReasonCode.DISCONNECT_WITH_WILL;
+      long wished = disconnect.properties().number(PropertyId.SESSION_EXPIRY_INTERVAL, -1);
+      if (wished > 0 && expirySeconds == 0) {
+        violation(ReasonCode.PROTOCOL_ERROR, "a session that was to end cannot be prolonged");
+        return;
+      }
+      if (wished >= 0) {
+        expirySeconds = Math.min(wished, DeviceHandshake.LONGEST_SESSION_SECONDS);
+      }
+      link.close();
+    }
+
+    private void violation(ReasonCode reason, String why) {
+      admission.countRefused(reason);
+      link.disconnect(reason, why);
+    }
+
+    @Override
+    public void refused(ReasonCode reason, String why) {
+      admission.countRefused(reason);
+    }
+
+    @Override
+    public void flushed() {
+      if (session != null) {
+        session.flushed();
+      }
+    }
+
+    @Override
+    public void swept(long nowNanos) {
+      if (session != null && drain != null) {
+        session.swept(nowNanos);
+        drain.swept(nowNanos);
+      }
+    }
+
+    @Override
+    public void closed() {
+      retired();
+    }
+
+    /// Once, at the latest when the socket is gone: after a takeover the session ends before its socket has lingered out.
+    private void retired() {
+      var ended = session;
+      var known = welcome;
+      if (ended == null || known == null || ended.isGone()) {
+        return;
+      }
+      var left = ended.end();
+      boolean wasCurrent = sessions.remove(ended);
+      if (expirySeconds > 0) {
+        detached.keep(ended.key(), left);
+      }
+      if (wasCurrent) {
+        registrar.release(ended, expirySeconds);
+      }
+      var will = known.connect().will();
+      if (will != null && !goodbye) {
+        uplinks.will(ended.key(), will.payload());
+      }
+    }
+  }
+}

@@ -1,0 +1,5 @@
+/// Whether there is room for one more.
+@NullMarked
+package io.pushplanet.cm.admission;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,37 @@
+package io.pushplanet.cm.delivery;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.wire.NodeOutcomes.Result;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/// Meters of the trusted listener. Thread-safe.
+public final class DeliveryMetrics {
+  final Counter frames;
+  final Counter malformed;
+  final Counter unheard;
+  final AtomicInteger openTargets = new AtomicInteger();
+  final AtomicInteger gateways = new AtomicInteger();
+  private final Map<Result, Counter> outcomes = new EnumMap<>(Result.class);
+
+  public DeliveryMetrics(MeterRegistry meters) {
+    frames = meters.counter("cm.delivery.frames");
+    malformed = meters.counter("cm.delivery.frames.malformed");
+    unheard = meters.counter("cm.delivery.outcomes.unheard");
+    meters.gauge("cm.delivery.targets.open", openTargets);
+    meters.gauge("cm.delivery.gateways", gateways);
+    for (var result : Result.values()) {
+      outcomes.put(
+          result,
+          meters.counter("cm.delivery.outcomes", "result", result.name().toLowerCase(Locale.ROOT)));
+    }
+  }
+
+  void outcome(Result result) {
+    Objects.requireNonNull(outcomes.get(result)).increment();
+  }
+}

@@ -1,0 +1,123 @@
+package io.pushplanet.cm.delivery;
+
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.OutboundMessage;
+import io.pushplanet.cm.session.SessionTable;
+import io.pushplanet.cm.session.Settlement;
+import io.pushplanet.cm.transport.EventLoop;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.wire.NodeFrame;
+import io.pushplanet.common.wire.NodeOutcomes.Outcome;
+import io.pushplanet.common.wire.NodeOutcomes.Result;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/// Spreads a frame's targets over the event loops that hold their devices. Thread-safe; nobody waits. Every target is
+/// answered exactly once.
+public final class FrameDispatch {
+  private final SessionTable sessions;
+  private final DeliverySettings settings;
+  private final DeliveryMetrics metrics;
+  private final InstantSource clock;
+  private final LongSupplier nanoTime;
+
+  /// Hears the outcomes of one frame, from any thread.
+  interface Answers {
+    void answer(String frame, Outcome outcome);
+  }
+
+  private record Handoff(DeviceSession session, OutboundMessage message) {}
+
+  public FrameDispatch(
+      SessionTable sessions,
+      DeliverySettings settings,
+      DeliveryMetrics metrics,
+      InstantSource clock,
+      LongSupplier nanoTime) {
+    this.sessions = sessions;
+    this.settings = settings;
+    this.metrics = metrics;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+  }
+
+  void dispatch(NodeFrame frame, Answers answers) {
+    metrics.frames.increment();
+    var payloads =
+        frame.letters().stream().map(letter -> Binary.of(letter.payload())).toList();
+    long answerByNanos = nanoTime.getAsLong() + patience(frame).toNanos();
+    Map<EventLoop, List<Handoff>> handoffs = new HashMap<>();
+    for (int index = 0; index < frame.targets().size(); index++) {
+      var target = frame.targets().get(index);
+      if (target.letter() < 0 || target.letter() >= payloads.size()) {
+        answer(frame, index, Result.REFUSED, "no such letter", answers);
+        continue;
+      }
+      var session = sessions.find(new DeviceKey(target.app(), target.device()));
+      if (session == null) {
+        answer(frame, index, Result.NOT_HERE, null, answers);
+        continue;
+      }
+      if (metrics.openTargets.incrementAndGet() > settings.mostOpenTargets()) {
+        metrics.openTargets.decrementAndGet();
+        answer(frame, index, Result.REFUSED, "the node has too much under way", answers);
+        continue;
+      }
+      var letter = frame.letters().get(target.letter());
+      int position = index;
+      var message =
+          new OutboundMessage(
+              letter.id(),
+              payloads.get(target.letter()),
+              letter.expiresAt().toEpochMilli(),
+              answerByNanos,
+              (_, settlement) -> {
+                metrics.openTargets.decrementAndGet();
+                settled(frame, position, settlement, answers);
+              });
+      handoffs
+          .computeIfAbsent(session.loop(), _ -> new ArrayList<>())
+          .add(new Handoff(session, message));
+    }
+    handoffs.forEach(
+        (loop, batch) ->
+            loop.execute(() -> batch.forEach(each -> each.session().offer(each.message()))));
+  }
+
+  private Duration patience(NodeFrame frame) {
+    var wished = Duration.between(clock.instant(), frame.answerBy());
+    if (wished.isNegative()) {
+      return Duration.ZERO;
+    }
+    return wished.compareTo(settings.longestWait()) > 0 ? settings.longestWait() : wished;
+  }
+
+  private void settled(NodeFrame frame, int target, Settlement settlement, Answers answers) {
+    switch (settlement) {
+      case Settlement.Delivered _ -> answer(frame, target, Result.DELIVERED, null, answers);
+      case Settlement.NotHere() -> answer(frame, target, Result.NOT_HERE, null, answers);
+      // The gateway looks at the time to live before it does anything else, and finds it over.
+      case Settlement.TimedOut(), Settlement.Expired() ->
+          answer(frame, target, Result.TIMEOUT, null, answers);
+      case Settlement.Refused(var reason) ->
+          answer(frame, target, Result.REFUSED, reason, answers);
+    }
+  }
+
+  private void answer(
+      NodeFrame frame,
+      int target,
+      Result result,
+      @Nullable String reason,
+      Answers answers) {
+    metrics.outcome(result);
+    answers.answer(frame.frame(), new Outcome(target, result, reason));
+  }
+}

@@ -1,0 +1,289 @@
+package io.pushplanet.cm.delivery;
+
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.PropertyId;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.codec.PacketLimits;
+import io.pushplanet.cm.mqtt.link.KeepAlive;
+import io.pushplanet.cm.mqtt.link.MqttLink;
+import io.pushplanet.cm.mqtt.link.MqttPeer;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.wire.MalformedWire;
+import io.pushplanet.common.wire.NodeFrame;
+import io.pushplanet.common.wire.NodeOutcomes;
+import io.pushplanet.common.wire.NodeOutcomes.Outcome;
+import io.pushplanet.common.wire.WireForm;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// A gateway on the trusted listener. Confined to its event loop, but for [#answer].
+///
+/// Its frames are JSON of up to 1 MB: they are read on a virtual thread, one after the other, so that the loop's other
+/// connections do not wait. A frame is acknowledged (PUBACK) when its targets have been handed to their sessions. Outcomes
+/// go out in batches of whatever has gathered when the loop comes round, at QoS 0: an outcome lost with its connection
+/// would be of no use, because the gateway redelivers every target it has no answer for.
+public final class GatewayPeer implements MqttPeer, FrameDispatch.Answers {
+  private static final Logger LOG = LoggerFactory.getLogger(GatewayPeer.class);
+  private static final int OUTCOMES_PER_MESSAGE = 1_000;
+  // Frames are the gateway's own JSON around payloads of 4 KB; topic and properties need little more.
+  private static final PacketLimits LIMITS =
+      PacketLimits.UNAUTHENTICATED.withPacketBytes(NodeFrame.MOST_BYTES + 4 * 1024);
+
+  private final MqttLink link;
+  private final DeliverySettings settings;
+  private final DeliveryMetrics metrics;
+  private final FrameDispatch dispatch;
+  private final Consumer<DeviceKey> drain;
+  private final Executor readers;
+  private final ArrayDeque<MqttPacket.Publish> waiting = new ArrayDeque<>();
+  private final Queue<Answer> answers = new ConcurrentLinkedQueue<>();
+  private final AtomicBoolean flushScheduled = new AtomicBoolean();
+  private String outcomesTopic = "";
+  private boolean connected;
+  private boolean subscribed;
+  private boolean reading;
+
+  private record Answer(String frame, Outcome outcome) {}
+
+  /// @param drain told of devices whose inbox has something
+  /// @param readers runs the reading of frames: virtual threads
+  public GatewayPeer(
+      MqttLink link,
+      DeliverySettings settings,
+      DeliveryMetrics metrics,
+      FrameDispatch dispatch,
+      Consumer<DeviceKey> drain,
+      Executor readers) {
+    this.link = link;
+    this.settings = settings;
+    this.metrics = metrics;
+    this.dispatch = dispatch;
+    this.drain = drain;
+    this.readers = readers;
+  }
+
+  @Override
+  public void packet(MqttPacket packet) {
+    switch (packet) {
+      case MqttPacket.Connect connect -> connect(connect);
+      case MqttPacket.Publish publish -> publish(publish);
+      case MqttPacket.Subscribe subscribe -> subscribe(subscribe);
+      case MqttPacket.Unsubscribe unsubscribe -> unsubscribe(unsubscribe);
+      case MqttPacket.PingReq() -> link.send(new MqttPacket.PingResp());
+      case MqttPacket.Disconnect _ -> link.close();
+      case MqttPacket.PubAck _ -> {}
+      case MqttPacket.ConnAck _,
+          MqttPacket.PubRec _,
+          MqttPacket.PubRel _,
+          MqttPacket.PubComp _,
+          MqttPacket.SubAck _,
+          MqttPacket.UnsubAck _,
+          MqttPacket.PingResp _,
+          MqttPacket.Auth _ ->
+          link.disconnect(ReasonCode.PROTOCOL_ERROR, "not expected here");
+    }
+  }
+
+  private void connect(MqttPacket.Connect connect) {
+    if (connected) {
+      link.disconnect(ReasonCode.PROTOCOL_ERROR, "a second CONNECT");
+      return;
+    }
+    if (connect.clientId().isEmpty()) {
+      link.refuseConnect(
+          connect.version(), ReasonCode.CLIENT_IDENTIFIER_NOT_VALID, MqttProperties.NONE);
+      return;
+    }
+    if (!knows(connect)) {
+      LOG.warn("event=gateway_refused peer={}", connect.clientId());
+      link.refuseConnect(
+          connect.version(), ReasonCode.BAD_USER_NAME_OR_PASSWORD, MqttProperties.NONE);
+      return;
+    }
+    connected = true;
+    metrics.gateways.incrementAndGet();
+    outcomesTopic = NodeFrame.OUTCOMES_TOPIC + connect.clientId();
+    link.accept(
+        connect.version(), LIMITS, new KeepAlive(connect.keepAliveSeconds(), false), true);
+    var told =
+        connect.version() == MqttVersion.V5
+            ? MqttProperties.builder()
+                .number(PropertyId.MAXIMUM_QOS, 1)
+                .number(PropertyId.RETAIN_AVAILABLE, 0)
+                .number(PropertyId.RECEIVE_MAXIMUM, settings.framesWaiting())
+                .number(PropertyId.MAXIMUM_PACKET_SIZE, LIMITS.packetBytes())
+                .build()
+            : MqttProperties.NONE;
+    link.send(new MqttPacket.ConnAck(false, 0, told));
+    LOG.info("event=gateway_connected gateway={}", connect.clientId());
+  }
+
+  private boolean knows(MqttPacket.Connect connect) {
+    var user = connect.userName();
+    var password = connect.password();
+    var expected = settings.password().reveal().getBytes(StandardCharsets.UTF_8);
+    return user != null
+        && password != null
+        && user.equals(settings.user())
+        && MessageDigest.isEqual(expected, password.bytes());
+  }
+
+  private void publish(MqttPacket.Publish publish) {
+    if (publish.qos() == QoS.EXACTLY_ONCE) {
+      link.disconnect(ReasonCode.QOS_NOT_SUPPORTED, "publish with QoS 1");
+      return;
+    }
+    waiting.add(publish);
+    if (waiting.size() >= settings.framesWaiting()) {
+      link.pauseReading();
+    }
+    readNext();
+  }
+
+  private void readNext() {
+    if (reading) {
+      return;
+    }
+    var next = waiting.poll();
+    if (next == null) {
+      return;
+    }
+    reading = true;
+    readers.execute(
+        () -> {
+          var reason = read(next);
+          link.loop().execute(() -> wasRead(next, reason));
+        });
+  }
+
+  private void wasRead(MqttPacket.Publish publish, ReasonCode reason) {
+    reading = false;
+    if (publish.qos() == QoS.AT_LEAST_ONCE) {
+      link.send(new MqttPacket.PubAck(publish.packetId(), reason));
+    }
+    if (waiting.size() < settings.framesWaiting()) {
+      link.resumeReading();
+    }
+    readNext();
+  }
+
+  private ReasonCode read(MqttPacket.Publish publish) {
+    try {
+      switch (publish.topic()) {
+        case NodeFrame.DELIVER_TOPIC ->
+            dispatch.dispatch(
+                WireForm.read(publish.payload().bytes(), NodeFrame.class), this);
+        case NodeFrame.DRAIN_TOPIC ->
+            WireForm.read(publish.payload().bytes(), NodeFrame.Drain.class)
+                .devices()
+                .forEach(device -> drain.accept(new DeviceKey(device.app(), device.device())));
+        default -> {
+          return ReasonCode.NOT_AUTHORIZED;
+        }
+      }
+      return ReasonCode.SUCCESS;
+    } catch (MalformedWire | NullPointerException malformed) {
+      // A missing field shows as a null where the record wants a value.
+      metrics.malformed.increment();
+      LOG.warn("event=frame_malformed bytes={}", publish.payload().size());
+      return ReasonCode.PAYLOAD_FORMAT_INVALID;
+    }
+  }
+
+  private void subscribe(MqttPacket.Subscribe subscribe) {
+    var codes = new ArrayList<Integer>();
+    for (var request : subscribe.requests()) {
+      boolean own = request.filter().equals(outcomesTopic);
+      subscribed |= own;
+      codes.add(own ? 0 : link.isV5() ? ReasonCode.NOT_AUTHORIZED.code() : 0x80);
+    }
+    link.send(new MqttPacket.SubAck(subscribe.packetId(), codes, MqttProperties.NONE));
+  }
+
+  private void unsubscribe(MqttPacket.Unsubscribe unsubscribe) {
+    var codes = new ArrayList<Integer>();
+    for (var filter : unsubscribe.filters()) {
+      boolean own = filter.equals(outcomesTopic) && subscribed;
+      codes.add(own ? 0 : ReasonCode.NO_SUBSCRIPTION_EXISTED.code());
+      subscribed &= !own;
+    }
+    link.send(new MqttPacket.UnsubAck(unsubscribe.packetId(), codes, MqttProperties.NONE));
+  }
+
+  @Override
+  public void answer(String frame, Outcome outcome) {
+    answers.add(new Answer(frame, outcome));
+    if (flushScheduled.compareAndSet(false, true)) {
+      link.loop().execute(this::sendAnswers);
+    }
+  }
+
+  private void sendAnswers() {
+    flushScheduled.set(false);
+    Map<String, List<Outcome>> byFrame = new LinkedHashMap<>();
+    Answer answer;
+    while ((answer = answers.poll()) != null) {
+      byFrame.computeIfAbsent(answer.frame(), _ -> new ArrayList<>()).add(answer.outcome());
+    }
+    byFrame.forEach(
+        (frame, outcomes) -> {
+          for (int from = 0; from < outcomes.size(); from += OUTCOMES_PER_MESSAGE) {
+            int to = Math.min(outcomes.size(), from + OUTCOMES_PER_MESSAGE);
+            send(new NodeOutcomes(frame, outcomes.subList(from, to)));
+          }
+        });
+  }
+
+  private void send(NodeOutcomes outcomes) {
+    if (!subscribed || !link.isOpen()) {
+      metrics.unheard.increment(outcomes.outcomes().size());
+      return;
+    }
+    link.send(
+        new MqttPacket.Publish(
+            outcomesTopic,
+            new Binary(WireForm.write(outcomes)),
+            QoS.AT_MOST_ONCE,
+            false,
+            false,
+            0,
+            MqttProperties.NONE));
+  }
+
+  @Override
+  public void refused(ReasonCode reason, String why) {
+    LOG.warn("event=gateway_link_refused reason={} detail=\"{}\"", reason, why);
+  }
+
+  @Override
+  public void flushed() {}
+
+  @Override
+  public void swept(long nowNanos) {}
+
+  @Override
+  public void closed() {
+    if (connected) {
+      metrics.gateways.decrementAndGet();
+      LOG.info("event=gateway_disconnected topic={}", outcomesTopic);
+    }
+    subscribed = false;
+    waiting.clear();
+  }
+}

@@ -1,0 +1,154 @@
+package io.pushplanet.cm.handshake;
+
+import io.pushplanet.cm.handshake.HandshakeOutcome.Refused;
+import io.pushplanet.cm.handshake.HandshakeOutcome.Welcome;
+import io.pushplanet.cm.mqtt.MqttPacket.Connect;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.PropertyId;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.Will;
+import io.pushplanet.cm.mqtt.link.KeepAlive;
+import io.pushplanet.cm.session.SessionTerms;
+import io.pushplanet.common.device.DeviceCredential;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.session.DeviceKey;
+import org.jspecify.annotations.Nullable;
+
+/// Reads a device's CONNECT: client id = device, user name = app, password = the credential from registration, which is
+/// checked without asking anybody. Stateless; takes microseconds, so it runs on the event loop.
+public final class DeviceHandshake {
+  /// The longest that a session outlives its connection; an MQTT 5 client that wished more is told.
+  public static final long LONGEST_SESSION_SECONDS = 30L * 24 * 60 * 60;
+
+  private static final long LONGEST_PACKET = 268_435_455L + 5;
+  private static final int MOST_WILL_BYTES = 4 * 1024;
+
+  private final DeviceCredential credential;
+  private final int window;
+  private final int uplinksInFlight;
+  private final int packetBytes;
+  private final String willTopic;
+
+  /// @param window most messages in flight to a device
+  /// @param uplinksInFlight the Receive Maximum that clients are told
+  /// @param packetBytes the Maximum Packet Size that clients are told
+  /// @param willTopic the only topic that a will may have
+  public DeviceHandshake(
+      DeviceCredential credential,
+      int window,
+      int uplinksInFlight,
+      int packetBytes,
+      String willTopic) {
+    this.credential = credential;
+    this.window = window;
+    this.uplinksInFlight = uplinksInFlight;
+    this.packetBytes = packetBytes;
+    this.willTopic = willTopic;
+  }
+
+  public HandshakeOutcome check(Connect connect) {
+    var properties = connect.properties();
+    if (properties.has(PropertyId.AUTHENTICATION_METHOD)) {
+      return new Refused(
+          ReasonCode.BAD_AUTHENTICATION_METHOD, "log in with user name and password");
+    }
+    if (connect.clientId().isEmpty()) {
+      return new Refused(
+          ReasonCode.CLIENT_IDENTIFIER_NOT_VALID, "the client id must be the device id");
+    }
+    var will = refusedWill(connect.will());
+    if (will != null) {
+      return will;
+    }
+    return login(connect);
+  }
+
+  private HandshakeOutcome login(Connect connect) {
+    var app = connect.userName();
+    var password = connect.password();
+    if (app == null || password == null || !AppId.isValid(app)) {
+      return new Refused(
+          ReasonCode.BAD_USER_NAME_OR_PASSWORD,
+          "user name = app id, password = the credential from registration");
+    }
+    if (!DeviceId.isValid(connect.clientId())) {
+      return new Refused(
+          ReasonCode.CLIENT_IDENTIFIER_NOT_VALID, "the client id must be the device id");
+    }
+    var device = new DeviceKey(new AppId(app), new DeviceId(connect.clientId()));
+    return switch (credential.verify(device.app(), device.device(), password.utf8())) {
+      case INVALID ->
+          new Refused(
+              ReasonCode.BAD_USER_NAME_OR_PASSWORD, "not the credential of this device and app");
+      case EXPIRED ->
+          new Refused(
+              ReasonCode.BAD_USER_NAME_OR_PASSWORD,
+              "the credential has expired: register the device again");
+      case VALID ->
+          new Welcome(
+              device,
+              terms(connect),
+              KeepAlive.of(connect.version(), connect.keepAliveSeconds()),
+              connect.properties().number(PropertyId.REQUEST_PROBLEM_INFORMATION, 1) == 1,
+              connect);
+    };
+  }
+
+  private @Nullable Refused refusedWill(@Nullable Will will) {
+    if (will == null) {
+      return null;
+    }
+    if (will.qos() == QoS.EXACTLY_ONCE) {
+      return new Refused(ReasonCode.QOS_NOT_SUPPORTED, "a will can have QoS 0 or 1");
+    }
+    if (will.retain()) {
+      return new Refused(ReasonCode.RETAIN_NOT_SUPPORTED, "nothing is retained here");
+    }
+    if (!will.topic().equals(willTopic)) {
+      return new Refused(ReasonCode.NOT_AUTHORIZED, "a will's topic must be " + willTopic);
+    }
+    if (will.payload().size() > MOST_WILL_BYTES) {
+      return new Refused(ReasonCode.PACKET_TOO_LARGE, "a will has at most 4096 bytes");
+    }
+    return null;
+  }
+
+  private SessionTerms terms(Connect connect) {
+    var properties = connect.properties();
+    long expiry =
+        connect.version() == MqttVersion.V5
+            ? Math.min(
+                properties.number(PropertyId.SESSION_EXPIRY_INTERVAL, 0), LONGEST_SESSION_SECONDS)
+            : connect.cleanStart() ? 0 : LONGEST_SESSION_SECONDS;
+    return new SessionTerms(
+        (int) Math.min(window, properties.number(PropertyId.RECEIVE_MAXIMUM, 0xFFFF)),
+        properties.number(PropertyId.MAXIMUM_PACKET_SIZE, LONGEST_PACKET),
+        expiry);
+  }
+
+  /// What CONNACK tells an MQTT 5 client of this server and of changed wishes.
+  public MqttProperties welcome(Welcome welcome) {
+    if (welcome.connect().version() != MqttVersion.V5) {
+      return MqttProperties.NONE;
+    }
+    var told =
+        MqttProperties.builder()
+            .number(PropertyId.MAXIMUM_QOS, 1)
+            .number(PropertyId.RETAIN_AVAILABLE, 0)
+            .number(PropertyId.WILDCARD_SUBSCRIPTION_AVAILABLE, 0)
+            .number(PropertyId.SHARED_SUBSCRIPTION_AVAILABLE, 0)
+            .number(PropertyId.RECEIVE_MAXIMUM, uplinksInFlight)
+            .number(PropertyId.MAXIMUM_PACKET_SIZE, packetBytes);
+    if (welcome.keepAlive().changed()) {
+      told.number(PropertyId.SERVER_KEEP_ALIVE, welcome.keepAlive().seconds());
+    }
+    long wished = welcome.connect().properties().number(PropertyId.SESSION_EXPIRY_INTERVAL, 0);
+    if (wished != welcome.terms().expirySeconds()) {
+      told.number(PropertyId.SESSION_EXPIRY_INTERVAL, welcome.terms().expirySeconds());
+    }
+    return told.build();
+  }
+}

@@ -1,0 +1,18 @@
+package io.pushplanet.cm.handshake;
+
+import io.pushplanet.cm.mqtt.MqttPacket.Connect;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.link.KeepAlive;
+import io.pushplanet.cm.session.SessionTerms;
+import io.pushplanet.common.session.DeviceKey;
+
+/// What a CONNECT came to.
+public sealed interface HandshakeOutcome {
+
+  /// @param explains the client wants reason strings (Request Problem Information)
+  record Welcome(
+      DeviceKey device, SessionTerms terms, KeepAlive keepAlive, boolean explains, Connect connect)
+      implements HandshakeOutcome {}
+
+  record Refused(ReasonCode reason, String why) implements HandshakeOutcome {}
+}

@@ -1,0 +1,213 @@
+package io.pushplanet.cm.inbox;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.cm.uplink.EventLane;
+import io.pushplanet.common.delivery.Attempt;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.session.DeviceKey;
+import java.sql.SQLException;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// What waited for devices in MySQL. A storm of connecting devices becomes few statements: readers take up to
+/// [Settings#devicesPerRead] devices at once. A delivered row is told as an event first and deleted after the broker has
+/// confirmed it, so that a crash in between repeats a message rather than loses its outcome.
+/// Thread-safe; callers never wait.
+public final class Inbox implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Inbox.class);
+  private static final int DELETES_AT_ONCE = 256;
+
+  private final InboxTable table;
+  private final EventLane events;
+  private final InstantSource clock;
+  private final Settings settings;
+  private final BlockingQueue<Request> requests;
+  private final BlockingQueue<Done> deletions;
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private final Counter reads;
+  private final Counter readFailures;
+  private final Counter drained;
+  private final Counter deleteFailures;
+  private volatile boolean reachable = true;
+
+  /// @param readers statements at once
+  /// @param waiting most devices in line to be read, and most delivered rows in line to be deleted
+  public record Settings(
+      int readers, int waiting, int devicesPerRead, int rowsPerDevice, int rowsPerRead) {}
+
+  private record Request(DeviceKey device, Consumer<InboxPage> then) {}
+
+  private record Done(InboxRow row, Runnable then) {}
+
+  public Inbox(
+      DataSource database,
+      EventLane events,
+      InstantSource clock,
+      Settings settings,
+      MeterRegistry meters) {
+    this.table = new InboxTable(database, settings.rowsPerDevice(), settings.rowsPerRead());
+    this.events = events;
+    this.clock = clock;
+    this.settings = settings;
+    this.requests = new ArrayBlockingQueue<>(settings.waiting());
+    this.deletions = new ArrayBlockingQueue<>(settings.waiting());
+    this.reads = meters.counter("cm.inbox.reads");
+    this.readFailures = meters.counter("cm.inbox.read.failures");
+    this.drained = meters.counter("cm.inbox.drained");
+    this.deleteFailures = meters.counter("cm.inbox.delete.failures");
+    Gauge.builder("cm.inbox.waiting", requests, BlockingQueue::size).register(meters);
+    Gauge.builder("cm.inbox.deletions.waiting", deletions, BlockingQueue::size).register(meters);
+    for (int reader = 0; reader < settings.readers(); reader++) {
+      Thread.ofVirtual().name("cm-inbox-read-" + reader).start(this::readForEver);
+    }
+    Thread.ofVirtual().name("cm-inbox-delete").start(this::deleteForEver);
+  }
+
+  public boolean isReachable() {
+    return reachable;
+  }
+
+  /// Reads a device's inbox. `then` runs on a reader's thread, once.
+  public void read(DeviceKey device, Consumer<InboxPage> then) {
+    if (!requests.offer(new Request(device, then))) {
+      then.accept(new InboxPage.Unreadable());
+    }
+  }
+
+  /// The device acknowledged the row's message. `then` runs when the row is gone (or never will be by our hand).
+  public void delivered(InboxRow row, Runnable then) {
+    finished(row, DeliveryState.DELIVERED, null, then);
+  }
+
+  /// The device will never take the row's message.
+  public void failed(InboxRow row, String reason, Runnable then) {
+    finished(row, DeliveryState.FAILED, reason, then);
+  }
+
+  private void finished(
+      InboxRow row, DeliveryState state, @Nullable String reason, Runnable then) {
+    var now = clock.instant();
+    var attempt = new Attempt(Channel.MQTT, now, state.word(), null, reason, null, "from inbox");
+    var event =
+        new DeliveryEvent.Ended(
+            row.device().app(), now, row.message(), row.device().device(), state, attempt);
+    boolean told =
+        events.tell(
+            event,
+            () -> {
+              drained.increment();
+              if (!deletions.offer(new Done(row, then))) {
+                // It stays and comes again with the next connection: a duplicate, not a loss.
+                then.run();
+              }
+            });
+    if (!told) {
+      then.run();
+    }
+  }
+
+  private void readForEver() {
+    while (closed.getCount() > 0) {
+      try {
+        var first = requests.poll(1, TimeUnit.SECONDS);
+        if (first != null) {
+          var batch = new ArrayList<Request>();
+          batch.add(first);
+          requests.drainTo(batch, settings.devicesPerRead() - 1);
+          readAll(batch);
+        }
+      } catch (InterruptedException stopped) {
+        return;
+      } catch (RuntimeException bug) {
+        LOG.error("event=inbox_reader_error", bug);
+      }
+    }
+  }
+
+  private void readAll(List<Request> batch) {
+    var byDevice = new LinkedHashMap<DeviceKey, List<Request>>();
+    for (var request : batch) {
+      byDevice.computeIfAbsent(request.device(), _ -> new ArrayList<>()).add(request);
+    }
+    try {
+      var pages = table.read(List.copyOf(byDevice.keySet()), clock.instant());
+      reads.increment();
+      reached(true, "");
+      byDevice.forEach(
+          (device, asked) -> {
+            InboxPage page = pages.getOrDefault(device, new InboxPage.Rows(List.of(), false));
+            asked.forEach(request -> request.then().accept(page));
+          });
+    } catch (SQLException away) {
+      readFailures.increment();
+      reached(false, String.valueOf(away.getMessage()));
+      batch.forEach(request -> request.then().accept(new InboxPage.Unreadable()));
+    }
+  }
+
+  private void deleteForEver() {
+    while (closed.getCount() > 0) {
+      try {
+        var first = deletions.poll(1, TimeUnit.SECONDS);
+        if (first != null) {
+          var batch = new ArrayList<Done>();
+          batch.add(first);
+          deletions.drainTo(batch, DELETES_AT_ONCE - 1);
+          deleteAll(batch);
+        }
+      } catch (InterruptedException stopped) {
+        return;
+      } catch (RuntimeException bug) {
+        LOG.error("event=inbox_deleter_error", bug);
+      }
+    }
+  }
+
+  private void deleteAll(List<Done> batch) throws InterruptedException {
+    for (int attempt = 1; closed.getCount() > 0; attempt++) {
+      try {
+        table.delete(batch.stream().map(Done::row).toList());
+        reached(true, "");
+        batch.forEach(done -> done.then().run());
+        return;
+      } catch (SQLException away) {
+        deleteFailures.increment();
+        reached(false, String.valueOf(away.getMessage()));
+        if (closed.await(Math.min(attempt, 10) * 200L, TimeUnit.MILLISECONDS)) {
+          return;
+        }
+      }
+    }
+  }
+
+  private void reached(boolean now, String why) {
+    if (reachable != now) {
+      reachable = now;
+      if (now) {
+        LOG.info("event=inbox_back");
+      } else {
+        LOG.warn("event=inbox_away reason=\"{}\"", why);
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    closed.countDown();
+  }
+}

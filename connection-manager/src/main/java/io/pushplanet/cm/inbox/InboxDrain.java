@@ -1,0 +1,103 @@
+package io.pushplanet.cm.inbox;
+
+import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.OutboundMessage;
+import io.pushplanet.cm.session.Settlement;
+import java.util.ArrayDeque;
+import java.util.concurrent.TimeUnit;
+
+/// Empties one device's inbox into its session: a page at a time, in order, never the same row twice, and asks again until
+/// nothing is left. Confined to the session's event loop.
+public final class InboxDrain {
+  private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  private final Inbox inbox;
+  private final DeviceSession session;
+  private final ArrayDeque<InboxRow> rows = new ArrayDeque<>(0);
+  private boolean asked;
+  private boolean again;
+  private int outstanding;
+  private long retryAtNanos;
+  private boolean retry;
+
+  public InboxDrain(Inbox inbox, DeviceSession session) {
+    this.inbox = inbox;
+    this.session = session;
+  }
+
+  /// There may be something: reads now, or once what is on its way is done.
+  public void wanted() {
+    again = true;
+    askWhenIdle();
+  }
+
+  public void swept(long nowNanos) {
+    if (retry && nowNanos - retryAtNanos > 0) {
+      retry = false;
+      wanted();
+    }
+    feed();
+  }
+
+  private void askWhenIdle() {
+    if (!again || asked || outstanding > 0 || session.isGone() || session.subscription() == null) {
+      return;
+    }
+    again = false;
+    asked = true;
+    inbox.read(session.key(), page -> session.loop().execute(() -> arrived(page)));
+  }
+
+  private void arrived(InboxPage page) {
+    asked = false;
+    if (session.isGone()) {
+      return;
+    }
+    switch (page) {
+      case InboxPage.Rows(var read, var more) -> {
+        again |= more;
+        outstanding += read.size();
+        rows.addAll(read);
+        feed();
+        askWhenIdle();
+      }
+      case InboxPage.Unreadable() -> {
+        retry = true;
+        retryAtNanos = session.loop().nowNanos() + RETRY_NANOS;
+      }
+    }
+  }
+
+  /// Half of the session's waiting room is left to what comes fresh.
+  private void feed() {
+    while (!rows.isEmpty() && !session.isGone() && session.hasRoomForParked()) {
+      var row = rows.remove();
+      session.offer(
+          new OutboundMessage(
+              row.message(),
+              row.payload(),
+              row.expiresAtMillis(),
+              OutboundMessage.NO_DEADLINE,
+              (_, settlement) -> settled(row, settlement)));
+    }
+  }
+
+  private void settled(InboxRow row, Settlement settlement) {
+    switch (settlement) {
+      case Settlement.Delivered _ -> inbox.delivered(row, this::doneLater);
+      case Settlement.Refused(var reason) -> inbox.failed(row, reason, this::doneLater);
+      // The row stays: for the next connection, or for whoever tells that it expired.
+      case Settlement.NotHere(), Settlement.TimedOut(), Settlement.Expired() -> done();
+    }
+  }
+
+  private void doneLater() {
+    session.loop().execute(this::done);
+  }
+
+  private void done() {
+    outstanding--;
+    feed();
+    askWhenIdle();
+  }
+}

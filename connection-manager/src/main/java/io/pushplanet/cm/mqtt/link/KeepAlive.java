@@ -1,0 +1,29 @@
+package io.pushplanet.cm.mqtt.link;
+
+import io.pushplanet.cm.mqtt.MqttVersion;
+import java.util.concurrent.TimeUnit;
+
+/// How long a client may be silent. It promises one packet per `seconds`; it is given up after one and a half of them
+/// (https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901045). 0 means never.
+///
+/// An MQTT 5 client is told when its wish is outside of [#SHORTEST] and [#LONGEST]; mobile networks forget idle
+/// connections after minutes, batteries want long pauses. A 3.1.1 client cannot be told, so its own number stands.
+///
+/// @param changed the client has to be told
+public record KeepAlive(int seconds, boolean changed) {
+  public static final int SHORTEST = 60;
+  public static final int LONGEST = 30 * 60;
+
+  public static KeepAlive of(MqttVersion version, int wished) {
+    if (version == MqttVersion.V3_1_1) {
+      return new KeepAlive(wished, false);
+    }
+    int granted = wished == 0 ? LONGEST : Math.clamp(wished, SHORTEST, LONGEST);
+    return new KeepAlive(granted, granted != wished);
+  }
+
+  public boolean isOver(long lastHeardNanos, long nowNanos) {
+    return seconds > 0
+        && nowNanos - lastHeardNanos > TimeUnit.MILLISECONDS.toNanos(seconds * 1_500L);
+  }
+}

@@ -1,0 +1,183 @@
+package io.pushplanet.cm.mqtt.link;
+
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.PropertyId;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.codec.DecodeOutcome;
+import io.pushplanet.cm.mqtt.codec.PacketDecoder;
+import io.pushplanet.cm.mqtt.codec.PacketEncoder;
+import io.pushplanet.cm.mqtt.codec.PacketLimits;
+import io.pushplanet.cm.transport.CloseCause;
+import io.pushplanet.cm.transport.Connection;
+import io.pushplanet.cm.transport.ConnectionHandler;
+import io.pushplanet.cm.transport.EventLoop;
+import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/// MQTT on one socket. Until [#accept] only a CONNECT may come, within [#CONNECT_WITHIN_SECONDS] and within small limits.
+/// Confined to its event loop.
+public final class MqttLink implements ConnectionHandler {
+  public static final int CONNECT_WITHIN_SECONDS = 5;
+
+  private static final PacketDecoder DECODER = new PacketDecoder();
+  private static final PacketEncoder ENCODER = new PacketEncoder();
+
+  private final Connection connection;
+  private final MqttPeer peer;
+  private PacketLimits limits = PacketLimits.UNAUTHENTICATED;
+  private @Nullable MqttVersion version;
+  private KeepAlive keepAlive = new KeepAlive(0, false);
+  private boolean explains;
+  private long lastHeardNanos;
+
+  public MqttLink(Connection connection, Function<MqttLink, MqttPeer> peer) {
+    this.connection = connection;
+    this.lastHeardNanos = connection.loop().nowNanos();
+    this.peer = peer.apply(this);
+  }
+
+  public EventLoop loop() {
+    return connection.loop();
+  }
+
+  public boolean isOpen() {
+    return connection.isOpen();
+  }
+
+  public boolean isV5() {
+    return version == MqttVersion.V5;
+  }
+
+  public int pendingBytes() {
+    return connection.pendingBytes();
+  }
+
+  /// The CONNECT was good; from now on these rules hold. `explains`: the client wants reason strings.
+  public void accept(
+      MqttVersion spoken, PacketLimits newLimits, KeepAlive newKeepAlive, boolean wantsReasons) {
+    version = spoken;
+    limits = newLimits;
+    keepAlive = newKeepAlive;
+    explains = wantsReasons;
+    connection.authenticated();
+  }
+
+  public void pauseReading() {
+    connection.pauseReading();
+  }
+
+  public void resumeReading() {
+    connection.resumeReading();
+  }
+
+  public void send(MqttPacket packet) {
+    connection.write(ENCODER.encode(packet, version == null ? MqttVersion.V3_1_1 : version));
+  }
+
+  /// How long this packet would be on this link.
+  public byte[] encode(MqttPacket packet) {
+    return ENCODER.encode(packet, version == null ? MqttVersion.V3_1_1 : version);
+  }
+
+  public void sendEncoded(byte[] packet) {
+    connection.write(packet);
+  }
+
+  /// Answers a CONNECT with a refusal, as far as its version has a word for it, and closes.
+  public void refuseConnect(MqttVersion spoken, ReasonCode reason, MqttProperties properties) {
+    if (spoken == MqttVersion.V5) {
+      connection.write(
+          ENCODER.encode(new MqttPacket.ConnAck(false, reason.code(), properties), spoken));
+    } else {
+      reason
+          .returnCode()
+          .ifPresent(
+              code ->
+                  connection.write(
+                      ENCODER.encode(
+                          new MqttPacket.ConnAck(false, code, MqttProperties.NONE), spoken)));
+    }
+    connection.closeAfterFlush();
+  }
+
+  /// Ends an accepted connection. An MQTT 5 client is told why; 3.1.1 has no word for it.
+  public void disconnect(ReasonCode reason, String why) {
+    disconnect(
+        reason,
+        explains ? MqttProperties.with(PropertyId.REASON_STRING, why) : MqttProperties.NONE);
+  }
+
+  public void disconnect(ReasonCode reason, MqttProperties properties) {
+    if (version == MqttVersion.V5) {
+      send(new MqttPacket.Disconnect(reason, properties));
+    }
+    connection.closeAfterFlush();
+  }
+
+  /// The client said goodbye, or there is nobody to tell.
+  public void close() {
+    connection.close(CloseCause.OURS);
+  }
+
+  @Override
+  public void received(ByteBuffer input) {
+    while (connection.isOpen() && !connection.isPaused()) {
+      switch (DECODER.decode(input, version, limits)) {
+        case DecodeOutcome.Incomplete _ -> {
+          return;
+        }
+        case DecodeOutcome.Decoded(var packet) -> {
+          lastHeardNanos = loop().nowNanos();
+          peer.packet(packet);
+        }
+        case DecodeOutcome.Refused(var reason, var why, var spoken) -> {
+          refuse(reason, why, spoken);
+          return;
+        }
+      }
+    }
+  }
+
+  private void refuse(ReasonCode reason, String why, @Nullable MqttVersion spoken) {
+    peer.refused(reason, why);
+    if (version != null) {
+      disconnect(reason, why);
+    } else if (spoken != null) {
+      refuseConnect(spoken, reason, MqttProperties.with(PropertyId.REASON_STRING, why));
+    } else {
+      connection.close(CloseCause.OURS);
+    }
+  }
+
+  @Override
+  public void flushed() {
+    peer.flushed();
+  }
+
+  @Override
+  public void swept(long nowNanos) {
+    if (version == null && !connection.isPaused()) {
+      if (nowNanos - lastHeardNanos > TimeUnit.SECONDS.toNanos(CONNECT_WITHIN_SECONDS)) {
+        peer.refused(ReasonCode.KEEP_ALIVE_TIMEOUT, "no CONNECT in time");
+        connection.close(CloseCause.OURS);
+      }
+      return;
+    }
+    if (keepAlive.isOver(lastHeardNanos, nowNanos)) {
+      var why = "silent for one and a half times the keep-alive of " + keepAlive.seconds() + " s";
+      peer.refused(ReasonCode.KEEP_ALIVE_TIMEOUT, why);
+      disconnect(ReasonCode.KEEP_ALIVE_TIMEOUT, why);
+      return;
+    }
+    peer.swept(nowNanos);
+  }
+
+  @Override
+  public void closed(CloseCause cause) {
+    peer.closed();
+  }
+}

@@ -1,0 +1,5 @@
+/// MQTT on one socket: frames in, packets out, the version and limits of this peer, keep-alive.
+@NullMarked
+package io.pushplanet.cm.mqtt.link;
+
+import org.jspecify.annotations.NullMarked;

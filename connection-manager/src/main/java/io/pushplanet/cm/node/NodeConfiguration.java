@@ -1,0 +1,327 @@
+package io.pushplanet.cm.node;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisConnectionException;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.cm.ConnectionPipeline;
+import io.pushplanet.cm.admission.Admission;
+import io.pushplanet.cm.delivery.DeliveryMetrics;
+import io.pushplanet.cm.delivery.DeliverySettings;
+import io.pushplanet.cm.delivery.FrameDispatch;
+import io.pushplanet.cm.delivery.GatewayPeer;
+import io.pushplanet.cm.handshake.DeviceHandshake;
+import io.pushplanet.cm.inbox.Inbox;
+import io.pushplanet.cm.mqtt.codec.PacketLimits;
+import io.pushplanet.cm.mqtt.link.MqttLink;
+import io.pushplanet.cm.session.DetachedWindows;
+import io.pushplanet.cm.session.Registrar;
+import io.pushplanet.cm.session.SessionLimits;
+import io.pushplanet.cm.session.SessionMetrics;
+import io.pushplanet.cm.session.SessionTable;
+import io.pushplanet.cm.transport.Listener;
+import io.pushplanet.cm.transport.Transport;
+import io.pushplanet.cm.transport.TransportSettings;
+import io.pushplanet.cm.transport.tls.TlsIdentity;
+import io.pushplanet.cm.uplink.EventLane;
+import io.pushplanet.cm.uplink.Uplinks;
+import io.pushplanet.common.access.MasterKey;
+import io.pushplanet.common.device.DeviceCredential;
+import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.wire.LanePublisher;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+
+@Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties(NodeSettings.class)
+class NodeConfiguration {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeConfiguration.class);
+  private static final int REDIS_ATTEMPTS = 60;
+  // Topic, packet id and properties around the largest uplink.
+  private static final int PACKET_ROOM = 512;
+
+  @Bean
+  NodeId nodeId(NodeSettings settings, SecureRandom random) {
+    if (!settings.nodeId().isBlank()) {
+      return new NodeId(settings.nodeId());
+    }
+    var suffix = new byte[4];
+    random.nextBytes(suffix);
+    return new NodeId(hostName() + "-" + HexFormat.of().formatHex(suffix));
+  }
+
+  private static String hostName() {
+    try {
+      var name = InetAddress.getLocalHost().getHostName().replaceAll("[^A-Za-z0-9._-]", "-");
+      return name.length() > 50 ? name.substring(0, 50) : name;
+    } catch (UnknownHostException unnamed) {
+      return "node";
+    }
+  }
+
+  /// Lettuce reconnects by itself, but wants a server for the first time: waits a minute for it.
+  @Bean(destroyMethod = "close")
+  StatefulRedisConnection<String, String> redisConnection(RedisClient client)
+      throws InterruptedException {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        return client.connect();
+      } catch (RedisConnectionException away) {
+        if (attempt == REDIS_ATTEMPTS) {
+          throw new IllegalStateException(
+              "Redis cannot be reached: start it, or set pushplanet.redis.uri", away);
+        }
+        LOG.warn("event=redis_awaited attempt={} reason=\"{}\"", attempt, away.getMessage());
+        TimeUnit.SECONDS.sleep(1);
+      }
+    }
+  }
+
+  @Bean
+  SessionDirectory sessionDirectory(
+      StatefulRedisConnection<String, String> redisConnection, Clock clock) {
+    return new SessionDirectory(redisConnection, clock);
+  }
+
+  @Bean
+  SessionMetrics sessionMetrics(MeterRegistry meters) {
+    return new SessionMetrics(meters);
+  }
+
+  @Bean
+  SessionTable sessionTable(MeterRegistry meters) {
+    var table = new SessionTable();
+    Gauge.builder("cm.sessions", table, SessionTable::size).register(meters);
+    return table;
+  }
+
+  @Bean
+  SessionLimits sessionLimits(NodeSettings settings) {
+    var session = settings.session();
+    return new SessionLimits(session.window(), session.waiting(), session.holdUntilSubscribed());
+  }
+
+  @Bean(destroyMethod = "close")
+  Registrar registrar(
+      SessionDirectory directory,
+      StatefulRedisConnection<String, String> redisConnection,
+      NodeId nodeId,
+      SessionTable table,
+      SessionMetrics metrics,
+      MeterRegistry meters,
+      Clock clock,
+      NodeSettings settings) {
+    var of = settings.directory();
+    return new Registrar(
+        directory,
+        redisConnection,
+        nodeId,
+        table,
+        metrics,
+        meters,
+        clock,
+        new Registrar.Settings(of.concurrent(), of.waiting(), of.verifyEvery()));
+  }
+
+  @Bean(destroyMethod = "close")
+  LanePublisher lanePublisher(
+      ConnectionFactory connections, NodeId nodeId, MeterRegistry meters) {
+    return new LanePublisher(
+        connections, "cm-" + nodeId, LanePublisher.Settings.DEFAULT, meters);
+  }
+
+  @Bean(destroyMethod = "close")
+  EventLane eventLane(
+      LanePublisher lanePublisher,
+      NodeSettings settings,
+      SecureRandom random,
+      MeterRegistry meters) {
+    return new EventLane(lanePublisher, settings.uplink().mostOpen(), random, meters);
+  }
+
+  @Bean
+  Uplinks uplinks(
+      EventLane lane, NodeSettings settings, Clock clock, SecureRandom random, MeterRegistry meters) {
+    int bytes = Math.toIntExact(settings.uplink().bytes().toBytes());
+    return new Uplinks(lane, bytes, clock, random, meters);
+  }
+
+  @Bean(destroyMethod = "close")
+  Inbox inbox(
+      DataSource database,
+      EventLane events,
+      Clock clock,
+      NodeSettings settings,
+      MeterRegistry meters) {
+    var of = settings.inbox();
+    return new Inbox(
+        database,
+        events,
+        clock,
+        new Inbox.Settings(
+            of.readers(), of.waiting(), of.devicesPerRead(), of.rowsPerDevice(), of.rowsPerRead()),
+        meters);
+  }
+
+  @Bean
+  Admission admission(NodeSettings settings, MeterRegistry meters) {
+    var of = settings.admission();
+    return new Admission(of.mostSessions(), of.serverReference(), meters);
+  }
+
+  @Bean
+  ConnectionPipeline connectionPipeline(
+      MasterKey masterKey,
+      Clock clock,
+      NodeSettings settings,
+      Admission admission,
+      Registrar registrar,
+      SessionTable table,
+      SessionLimits limits,
+      SessionMetrics metrics,
+      Inbox inbox,
+      Uplinks uplinks) {
+    int inFlight = settings.uplink().inFlight();
+    int packetBytes = Math.toIntExact(settings.uplink().bytes().toBytes()) + PACKET_ROOM;
+    var handshake =
+        new DeviceHandshake(
+            new DeviceCredential(masterKey, clock),
+            limits.window(),
+            inFlight,
+            packetBytes,
+            Uplinks.UPLINK);
+    return new ConnectionPipeline(
+        handshake,
+        admission,
+        registrar,
+        table,
+        new DetachedWindows(),
+        limits,
+        metrics,
+        inbox,
+        uplinks,
+        new ConnectionPipeline.Limits(
+            PacketLimits.UNAUTHENTICATED.withPacketBytes(packetBytes), inFlight),
+        clock);
+  }
+
+  @Bean(destroyMethod = "shutdown")
+  ExecutorService frameReaders() {
+    return Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("cm-frame-", 0).factory());
+  }
+
+  @Bean(destroyMethod = "close")
+  Transport transport(
+      NodeSettings settings,
+      ConnectionPipeline pipeline,
+      SessionTable table,
+      ExecutorService frameReaders,
+      Clock clock,
+      MeterRegistry meters) {
+    var of = settings.transport();
+    var deliverySettings =
+        new DeliverySettings(
+            settings.gatewayUser(),
+            settings.gatewayPassword(),
+            settings.delivery().mostOpenTargets(),
+            settings.delivery().framesWaiting(),
+            settings.delivery().longestWait());
+    var deliveryMetrics = new DeliveryMetrics(meters);
+    var dispatch =
+        new FrameDispatch(table, deliverySettings, deliveryMetrics, clock, System::nanoTime);
+    int pending = Math.toIntExact(of.pendingBytes().toBytes());
+    var listeners = new ArrayList<Listener>();
+    listeners.add(
+        new Listener(
+            "mqtt",
+            new InetSocketAddress(settings.bind(), settings.mqttPort()),
+            null,
+            pending,
+            connection -> new MqttLink(connection, pipeline::accepted)));
+    var tls = settings.tls();
+    if (tls.certificate() != null && tls.privateKey() != null) {
+      listeners.add(
+          new Listener(
+              "tls",
+              new InetSocketAddress(settings.bind(), settings.tlsPort()),
+              TlsIdentity.fromPem(tls.certificate(), tls.privateKey()),
+              pending,
+              connection -> new MqttLink(connection, pipeline::accepted)));
+    } else if (tls.certificate() != null || tls.privateKey() != null) {
+      throw new IllegalArgumentException(
+          "set both cm.tls.certificate and cm.tls.private-key, or neither");
+    }
+    listeners.add(
+        new Listener(
+            "gateway",
+            new InetSocketAddress(settings.bind(), settings.gatewayPort()),
+            null,
+            Math.toIntExact(of.gatewayPendingBytes().toBytes()),
+            connection ->
+                new MqttLink(
+                    connection,
+                    link ->
+                        new GatewayPeer(
+                            link,
+                            deliverySettings,
+                            deliveryMetrics,
+                            dispatch,
+                            pipeline::drain,
+                            frameReaders))));
+    int loops = of.loops() == 0 ? Runtime.getRuntime().availableProcessors() : of.loops();
+    return Transport.start(
+        listeners,
+        new TransportSettings(
+            loops, of.unauthenticatedBytes().toBytes(), of.writeStall(), of.backlog()),
+        meters,
+        System::nanoTime);
+  }
+
+  @Bean
+  Node node(
+      NodeId nodeId,
+      NodeSettings settings,
+      Transport transport,
+      SessionDirectory directory,
+      SessionTable table,
+      Registrar registrar,
+      Admission admission,
+      Clock clock) {
+    return new Node(
+        nodeId, settings, transport, directory, table, registrar, admission, clock);
+  }
+
+  @Bean
+  NodeLifecycle nodeLifecycle(
+      Node node, Registrar registrar, ConnectionPipeline pipeline, Environment environment) {
+    return new NodeLifecycle(
+        node,
+        registrar,
+        pipeline,
+        () -> environment.getProperty("local.server.port", Integer.class, 0));
+  }
+
+  @Bean
+  NodeHealth nodeHealth(
+      Transport transport, Registrar registrar, EventLane lane, Inbox inbox, Admission admission) {
+    return new NodeHealth(transport, registrar, lane, inbox, admission);
+  }
+}

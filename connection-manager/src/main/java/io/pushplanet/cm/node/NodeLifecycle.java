@@ -1,0 +1,47 @@
+package io.pushplanet.cm.node;
+
+import io.pushplanet.cm.ConnectionPipeline;
+import io.pushplanet.cm.session.Registrar;
+import java.util.function.IntSupplier;
+import org.springframework.context.SmartLifecycle;
+
+/// Starts the node after everything it needs, and stops it before.
+final class NodeLifecycle implements SmartLifecycle {
+  private final Node node;
+  private final Registrar registrar;
+  private final ConnectionPipeline pipeline;
+  private final IntSupplier managementPort;
+  private volatile boolean running;
+
+  NodeLifecycle(
+      Node node, Registrar registrar, ConnectionPipeline pipeline, IntSupplier managementPort) {
+    this.node = node;
+    this.registrar = registrar;
+    this.pipeline = pipeline;
+    this.managementPort = managementPort;
+  }
+
+  @Override
+  public void start() {
+    registrar.start(pipeline::drain);
+    node.start(managementPort);
+    running = true;
+  }
+
+  @Override
+  public void stop() {
+    node.stop();
+    running = false;
+  }
+
+  @Override
+  public boolean isRunning() {
+    return running;
+  }
+
+  /// After the web server (whose port the lease names) and so, on the way out, before it.
+  @Override
+  public int getPhase() {
+    return Integer.MAX_VALUE;
+  }
+}

@@ -1,0 +1,107 @@
+package io.pushplanet.cm.node;
+
+import io.pushplanet.common.access.Secret;
+import jakarta.validation.Valid;
+import jakarta.validation.constraints.Max;
+import jakarta.validation.constraints.Min;
+import jakarta.validation.constraints.NotBlank;
+import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Positive;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.unit.DataSize;
+import org.springframework.validation.annotation.Validated;
+
+/// Everything about this node.
+///
+/// @param nodeId unique among nodes; blank makes one from the host's name and a random part
+/// @param bind address of all listeners
+/// @param advertisedHost where gateways reach this node
+@Validated
+@ConfigurationProperties(prefix = "cm", ignoreUnknownFields = false)
+record NodeSettings(
+    @NotNull @DefaultValue("") String nodeId,
+    @Min(0) @Max(65535) @DefaultValue("1883") int mqttPort,
+    @Min(0) @Max(65535) @DefaultValue("8883") int tlsPort,
+    @Min(0) @Max(65535) @DefaultValue("1884") int gatewayPort,
+    @NotBlank @DefaultValue("0.0.0.0") String bind,
+    @NotBlank @DefaultValue("127.0.0.1") String advertisedHost,
+    @NotBlank @DefaultValue("gateway") String gatewayUser,
+    @NotNull Secret gatewayPassword,
+    @Valid @NotNull @DefaultValue Tls tls,
+    @Valid @NotNull @DefaultValue Transport transport,
+    @Valid @NotNull @DefaultValue Admission admission,
+    @Valid @NotNull @DefaultValue Session session,
+    @Valid @NotNull @DefaultValue Directory directory,
+    @Valid @NotNull @DefaultValue Inbox inbox,
+    @Valid @NotNull @DefaultValue Delivery delivery,
+    @Valid @NotNull @DefaultValue Uplink uplink) {
+
+  /// PEM files; without them there is no TLS listener.
+  record Tls(@Nullable Path certificate, @Nullable Path privateKey) {}
+
+  /// @param loops event loops; 0 takes one per processor
+  /// @param unauthenticatedBytes cap on what all peers without a CONNECT make us hold
+  /// @param pendingBytes what may wait for one device before it is closed as a slow reader
+  /// @param gatewayPendingBytes the same for one gateway
+  /// @param writeStall how long a peer may take nothing while something waits for it
+  record Transport(
+      @Min(0) @DefaultValue("0") int loops,
+      @NotNull @DefaultValue("64MB") DataSize unauthenticatedBytes,
+      @NotNull @DefaultValue("256KB") DataSize pendingBytes,
+      @NotNull @DefaultValue("16MB") DataSize gatewayPendingBytes,
+      @NotNull @DefaultValue("30s") Duration writeStall,
+      @Positive @DefaultValue("1024") int backlog) {}
+
+  /// @param mostSessions devices on this node; the next one is told Server busy, or to go elsewhere
+  /// @param serverReference `host:port` told to MQTT 5 clients while this node is full or leaving; blank for none
+  record Admission(
+      @Positive @DefaultValue("100000") int mostSessions,
+      @NotNull @DefaultValue("") String serverReference) {}
+
+  /// @param window most messages in flight to one device
+  /// @param waiting most messages that wait for room in a window
+  /// @param holdUntilSubscribed how long a message waits for a device that has connected but not subscribed
+  record Session(
+      @Min(1) @Max(1000) @DefaultValue("16") int window,
+      @Min(2) @DefaultValue("128") int waiting,
+      @NotNull @DefaultValue("2s") Duration holdUntilSubscribed) {}
+
+  /// @param concurrent calls to Redis at once
+  /// @param waiting connects and disconnects in line for them; a connect past it is told Server busy
+  /// @param verifyEvery how often all sessions are compared with the directory
+  /// @param heartbeatEvery how often this node says that it lives; the lease runs 15 s
+  record Directory(
+      @Positive @DefaultValue("256") int concurrent,
+      @Positive @DefaultValue("50000") int waiting,
+      @NotNull @DefaultValue("5s") Duration verifyEvery,
+      @NotNull @DefaultValue("3s") Duration heartbeatEvery) {}
+
+  /// @param readers SELECT statements at once
+  /// @param waiting devices in line to be read, and delivered rows in line to be deleted
+  record Inbox(
+      @Positive @DefaultValue("2") int readers,
+      @Positive @DefaultValue("100000") int waiting,
+      @Positive @DefaultValue("64") int devicesPerRead,
+      @Positive @DefaultValue("100") int rowsPerDevice,
+      @Positive @DefaultValue("1000") int rowsPerRead) {}
+
+  /// @param mostOpenTargets targets of gateways' frames that wait for their devices
+  /// @param framesWaiting frames of one gateway that wait to be read
+  /// @param longestWait how long a device's acknowledgement is waited for at most
+  record Delivery(
+      @Positive @DefaultValue("200000") int mostOpenTargets,
+      @Positive @DefaultValue("64") int framesWaiting,
+      @NotNull @DefaultValue("30s") Duration longestWait) {}
+
+  /// @param bytes largest uplink
+  /// @param inFlight unacknowledged publishes of one device (its Receive Maximum)
+  /// @param mostOpen events of all devices that wait for the broker's confirm
+  record Uplink(
+      @NotNull @DefaultValue("4KB") DataSize bytes,
+      @Positive @DefaultValue("32") int inFlight,
+      @Positive @DefaultValue("20000") int mostOpen) {}
+}

@@ -1,0 +1,45 @@
+package io.pushplanet.cm.session;
+
+import io.pushplanet.common.session.DeviceKey;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+
+/// What devices with a persistent session left unacknowledged when they went, so that their next connection to this node
+/// gets it again under the same packet ids, with DUP. Not the truth: the origin was told `not here` and has parked the
+/// message; this only spares the device a second copy under a new id. Bounded; the oldest go first. Thread-safe: a short
+/// lock, once per lost connection that had something in flight.
+public final class DetachedWindows {
+  private static final int MOST_DEVICES = 10_000;
+
+  /// One message as it was sent.
+  public record Unacknowledged(int packetId, OutboundMessage message) {}
+
+  private final Map<DeviceKey, List<Unacknowledged>> windows = new HashMap<>();
+  private final Queue<DeviceKey> order = new ArrayDeque<>();
+
+  public synchronized void keep(DeviceKey device, List<Unacknowledged> left) {
+    if (left.isEmpty()) {
+      windows.remove(device);
+      return;
+    }
+    if (windows.put(device, List.copyOf(left)) == null) {
+      order.add(device);
+    }
+    while (order.size() > MOST_DEVICES) {
+      windows.remove(order.remove());
+    }
+  }
+
+  public synchronized List<Unacknowledged> take(DeviceKey device) {
+    @Nullable List<Unacknowledged> left = windows.remove(device);
+    if (left == null) {
+      return List.of();
+    }
+    order.remove(device);
+    return left;
+  }
+}

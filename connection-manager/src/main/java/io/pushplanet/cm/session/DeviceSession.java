@@ -1,0 +1,377 @@
+package io.pushplanet.cm.session;
+
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.PropertyId;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.link.MqttLink;
+import io.pushplanet.cm.session.DetachedWindows.Unacknowledged;
+import io.pushplanet.cm.transport.EventLoop;
+import io.pushplanet.common.session.DeviceKey;
+import java.time.InstantSource;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/// A connected device: its subscription, its window of unacknowledged messages, and what waits for room in it.
+/// Confined to its event loop, but for [#key], [#loop], [#epoch], [#adoptEpoch] and [#subscription].
+///
+/// A packet id names a message only on this connection and is not used again while its message is unacknowledged, however
+/// long that takes. Nothing is sent twice on one connection: redelivery happens on reconnect only, with DUP.
+public final class DeviceSession {
+  /// The only topic that devices receive on.
+  public static final String TOPIC = "push/messages";
+
+  private static final int LAST_PACKET_ID = 0xFFFF;
+
+  private final DeviceKey key;
+  private final MqttLink link;
+  private final SessionTerms terms;
+  private final SessionLimits limits;
+  private final SessionMetrics metrics;
+  private final InstantSource clock;
+  private final ArrayList<InFlight> inFlight = new ArrayList<>(2);
+  private final ArrayDeque<OutboundMessage> waiting = new ArrayDeque<>(2);
+  private final long connectedNanos;
+  private volatile long epoch;
+  private volatile @Nullable Subscription subscription;
+  private Runnable askForParked = () -> {};
+  private Runnable retire = () -> {};
+  private int lastPacketId;
+  private boolean gone;
+
+  /// One message on the wire.
+  private static final class InFlight {
+    final int packetId;
+    final long sentNanos;
+    OutboundMessage message;
+    boolean settled;
+
+    InFlight(int packetId, long sentNanos, OutboundMessage message) {
+      this.packetId = packetId;
+      this.sentNanos = sentNanos;
+      this.message = message;
+    }
+  }
+
+  public DeviceSession(
+      DeviceKey key,
+      MqttLink link,
+      long epoch,
+      SessionTerms terms,
+      SessionLimits limits,
+      SessionMetrics metrics,
+      InstantSource clock) {
+    this.key = key;
+    this.link = link;
+    this.epoch = epoch;
+    this.terms = terms;
+    this.limits = limits;
+    this.metrics = metrics;
+    this.clock = clock;
+    this.connectedNanos = link.loop().nowNanos();
+  }
+
+  public DeviceKey key() {
+    return key;
+  }
+
+  public EventLoop loop() {
+    return link.loop();
+  }
+
+  public long epoch() {
+    return epoch;
+  }
+
+  public SessionTerms terms() {
+    return terms;
+  }
+
+  public @Nullable Subscription subscription() {
+    return subscription;
+  }
+
+  /// The directory knows this session under another epoch of this node.
+  public void adoptEpoch(long known) {
+    epoch = known;
+  }
+
+  /// `ask` is run, on the loop, whenever there may be something in the device's inbox.
+  public void onParked(Runnable ask) {
+    askForParked = ask;
+  }
+
+  public void askForParked() {
+    askForParked.run();
+  }
+
+  /// `end` is run when the session is taken over on this node, before its socket has closed.
+  public void onRetired(Runnable end) {
+    retire = end;
+  }
+
+  public void retire() {
+    retire.run();
+  }
+
+  public boolean isGone() {
+    return gone;
+  }
+
+  public void subscribe(Subscription wanted) {
+    subscription = wanted;
+    pump();
+  }
+
+  /// What was on its way stays so until acknowledged; what waits goes back.
+  public void unsubscribe() {
+    subscription = null;
+    settleWaiting(new Settlement.NotHere());
+  }
+
+  /// Sends what an earlier connection of this session left unacknowledged, under the same packet ids, with DUP.
+  public void redeliver(List<Unacknowledged> left) {
+    for (var old : left) {
+      if (inFlight.size() >= terms.window() || clock.millis() > old.message().expiresAtMillis()) {
+        continue;
+      }
+      var again = new InFlight(old.packetId(), link.loop().nowNanos(), old.message());
+      again.settled = true;
+      write(again, true);
+      metrics.redelivered.increment();
+    }
+  }
+
+  /// Takes a message, or settles it at once.
+  public void offer(OutboundMessage message) {
+    if (gone || (subscription == null && !mayStillSubscribe())) {
+      message.origin().settled(message, new Settlement.NotHere());
+      return;
+    }
+    if (joinsOneInFlight(message)) {
+      return;
+    }
+    if (waiting.size() >= limits.waiting()) {
+      message
+          .origin()
+          .settled(message, new Settlement.Refused("the device's queue is full"));
+      return;
+    }
+    waiting.add(message);
+    pump();
+  }
+
+  /// Whether a parked message may come in: half of the waiting room is kept for what comes fresh.
+  public boolean hasRoomForParked() {
+    return waiting.size() < Math.max(1, limits.waiting() / 2);
+  }
+
+  /// The device acknowledged a packet. An id that is not in flight is ignored: a PUBACK may cross a takeover.
+  public void acknowledged(int packetId, ReasonCode reason) {
+    for (int index = 0; index < inFlight.size(); index++) {
+      var sent = inFlight.get(index);
+      if (sent.packetId == packetId) {
+        inFlight.remove(index);
+        metrics.inFlight.decrementAndGet();
+        long took = link.loop().nowNanos() - sent.sentNanos;
+        metrics.acknowledged.record(took, TimeUnit.NANOSECONDS);
+        settle(
+            sent,
+            reason.isFailure()
+                ? new Settlement.Refused("the device answered " + reason)
+                : new Settlement.Delivered(took));
+        pump();
+        return;
+      }
+    }
+  }
+
+  /// At QoS 0 the kernel's taking it is all there is to know.
+  public void flushed() {
+    var current = subscription;
+    if (current == null || current.qos() != QoS.AT_MOST_ONCE || inFlight.isEmpty()) {
+      return;
+    }
+    for (int index = inFlight.size() - 1; index >= 0; index--) {
+      var sent = inFlight.get(index);
+      if (sent.packetId == 0) {
+        inFlight.remove(index);
+        metrics.inFlight.decrementAndGet();
+        settle(sent, new Settlement.Delivered(link.loop().nowNanos() - sent.sentNanos));
+      }
+    }
+    pump();
+  }
+
+  public void swept(long nowNanos) {
+    for (var sent : inFlight) {
+      if (!sent.settled && sent.message.isOverdue(nowNanos)) {
+        sent.settled = true;
+        sent.message.origin().settled(sent.message, new Settlement.TimedOut());
+      }
+    }
+    if (waiting.isEmpty()) {
+      return;
+    }
+    if (subscription == null && !mayStillSubscribe()) {
+      settleWaiting(new Settlement.NotHere());
+      return;
+    }
+    for (int left = waiting.size(); left > 0; left--) {
+      var message = waiting.remove();
+      if (message.isOverdue(nowNanos)) {
+        message.origin().settled(message, new Settlement.TimedOut());
+      } else {
+        waiting.add(message);
+      }
+    }
+    pump();
+  }
+
+  /// The connection ended. Returns what is unacknowledged, for the device's next connection to this node.
+  public List<Unacknowledged> end() {
+    gone = true;
+    var left = new ArrayList<Unacknowledged>();
+    for (var sent : inFlight) {
+      if (sent.packetId != 0) {
+        left.add(new Unacknowledged(sent.packetId, sent.message));
+      }
+      settle(sent, new Settlement.NotHere());
+    }
+    metrics.inFlight.addAndGet(-inFlight.size());
+    inFlight.clear();
+    settleWaiting(new Settlement.NotHere());
+    return left;
+  }
+
+  /// Somebody else has the device: closes, and accepts nothing from it any more.
+  public void fence() {
+    metrics.fenced.increment();
+    disconnect(ReasonCode.SESSION_TAKEN_OVER, "the device connected again");
+    retire();
+  }
+
+  public void disconnect(ReasonCode reason, String why) {
+    link.disconnect(reason, why);
+  }
+
+  public void disconnect(ReasonCode reason, MqttProperties properties) {
+    link.disconnect(reason, properties);
+  }
+
+  private boolean mayStillSubscribe() {
+    return link.loop().nowNanos() - connectedNanos < limits.holdUntilSubscribed().toNanos();
+  }
+
+  /// The same message from another origin (parked after a timeout, then drained) rides on the packet that is out already.
+  private boolean joinsOneInFlight(OutboundMessage message) {
+    for (var sent : inFlight) {
+      if (sent.message.id().equals(message.id())) {
+        if (!sent.settled) {
+          sent.message.origin().settled(sent.message, new Settlement.TimedOut());
+        }
+        sent.message = message;
+        sent.settled = false;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void pump() {
+    var current = subscription;
+    while (current != null
+        && !gone
+        && !waiting.isEmpty()
+        && inFlight.size() < terms.window()
+        && link.isOpen()) {
+      var message = waiting.remove();
+      long now = clock.millis();
+      if (now >= message.expiresAtMillis()) {
+        message.origin().settled(message, new Settlement.Expired());
+        continue;
+      }
+      boolean acknowledgedByDevice = current.qos() != QoS.AT_MOST_ONCE;
+      int packetId = acknowledgedByDevice ? nextPacketId() : 0;
+      write(new InFlight(packetId, link.loop().nowNanos(), message), false);
+    }
+  }
+
+  private void write(InFlight sent, boolean duplicate) {
+    var message = sent.message;
+    var packet =
+        link.encode(
+            new MqttPacket.Publish(
+                TOPIC,
+                message.payload(),
+                sent.packetId == 0 ? QoS.AT_MOST_ONCE : QoS.AT_LEAST_ONCE,
+                false,
+                duplicate,
+                sent.packetId,
+                properties(message)));
+    if (packet.length > terms.largestPacket()) {
+      settle(sent, new Settlement.Refused("longer than the device's Maximum Packet Size"));
+      return;
+    }
+    inFlight.add(sent);
+    metrics.inFlight.incrementAndGet();
+    metrics.published.increment();
+    link.sendEncoded(packet);
+  }
+
+  private MqttProperties properties(OutboundMessage message) {
+    if (!link.isV5()) {
+      return MqttProperties.NONE;
+    }
+    long leftSeconds = Math.max(1, (message.expiresAtMillis() - clock.millis()) / 1_000);
+    var properties =
+        MqttProperties.builder()
+            .number(PropertyId.MESSAGE_EXPIRY_INTERVAL, Math.min(leftSeconds, 0xFFFF_FFFFL))
+            .user("id", message.id().value());
+    var current = subscription;
+    if (current != null && current.identifier() > 0) {
+      properties.number(PropertyId.SUBSCRIPTION_IDENTIFIER, current.identifier());
+    }
+    return properties.build();
+  }
+
+  private void settle(InFlight sent, Settlement settlement) {
+    if (sent.settled) {
+      if (settlement instanceof Settlement.Delivered) {
+        metrics.lateAcknowledgements.increment();
+      }
+      return;
+    }
+    sent.settled = true;
+    sent.message.origin().settled(sent.message, settlement);
+  }
+
+  private void settleWaiting(Settlement settlement) {
+    OutboundMessage message;
+    while ((message = waiting.poll()) != null) {
+      message.origin().settled(message, settlement);
+    }
+  }
+
+  private int nextPacketId() {
+    while (true) {
+      lastPacketId = lastPacketId == LAST_PACKET_ID ? 1 : lastPacketId + 1;
+      if (isFree(lastPacketId)) {
+        return lastPacketId;
+      }
+    }
+  }
+
+  private boolean isFree(int packetId) {
+    for (var sent : inFlight) {
+      if (sent.packetId == packetId) {
+        return false;
+      }
+    }
+    return true;
+  }
+}

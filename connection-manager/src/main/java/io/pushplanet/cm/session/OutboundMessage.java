@@ -1,0 +1,22 @@
+package io.pushplanet.cm.session;
+
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.common.message.MessageId;
+
+/// A message on its way to one device, and who wants to know what became of it.
+///
+/// @param payload shared by all recipients; never changed
+/// @param answerByNanos when the origin stops waiting, by the loop's clock; [#NO_DEADLINE] for none
+public record OutboundMessage(
+    MessageId id, Binary payload, long expiresAtMillis, long answerByNanos, Origin origin) {
+  public static final long NO_DEADLINE = Long.MAX_VALUE;
+
+  /// Who handed the message over. Told exactly once, on the session's loop; must not block.
+  public interface Origin {
+    void settled(OutboundMessage message, Settlement settlement);
+  }
+
+  boolean isOverdue(long nowNanos) {
+    return answerByNanos != NO_DEADLINE && nowNanos - answerByNanos > 0;
+  }
+}

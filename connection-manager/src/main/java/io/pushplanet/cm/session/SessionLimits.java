@@ -1,0 +1,15 @@
+package io.pushplanet.cm.session;
+
+import java.time.Duration;
+
+/// @param window most messages in flight per device
+/// @param waiting most messages that wait for room in a device's window
+/// @param holdUntilSubscribed how long a message waits for a device that has connected but not yet subscribed
+public record SessionLimits(int window, int waiting, Duration holdUntilSubscribed) {
+  public SessionLimits {
+    if (window < 1 || window > 1_000 || waiting < 1) {
+      throw new IllegalArgumentException(
+          "cm.session.window must be 1 to 1000 and cm.session.waiting at least 1");
+    }
+  }
+}

@@ -1,0 +1,47 @@
+package io.pushplanet.cm.session;
+
+import io.pushplanet.common.session.DeviceKey;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/// The devices connected to this node. Thread-safe; reads take no lock.
+public final class SessionTable {
+  private final ConcurrentHashMap<DeviceKey, DeviceSession> sessions = new ConcurrentHashMap<>();
+
+  public @Nullable DeviceSession find(DeviceKey device) {
+    return sessions.get(device);
+  }
+
+  /// Puts the session in, unless one with a higher epoch is there.
+  ///
+  /// @return the session that lost: the former one, or `session` itself; null when there was none
+  public @Nullable DeviceSession put(DeviceSession session) {
+    while (true) {
+      var before = sessions.putIfAbsent(session.key(), session);
+      if (before == null) {
+        return null;
+      }
+      if (before.epoch() > session.epoch()) {
+        return session;
+      }
+      if (sessions.replace(session.key(), before, session)) {
+        return before;
+      }
+    }
+  }
+
+  /// @return whether it was this very session that stood there
+  public boolean remove(DeviceSession session) {
+    return sessions.remove(session.key(), session);
+  }
+
+  public int size() {
+    return sessions.size();
+  }
+
+  public Collection<DeviceSession> all() {
+    return Collections.unmodifiableCollection(sessions.values());
+  }
+}

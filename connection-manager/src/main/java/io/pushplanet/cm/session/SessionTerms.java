@@ -1,0 +1,12 @@
+package io.pushplanet.cm.session;
+
+/// What device and server agreed on at CONNECT.
+///
+/// @param window messages in flight at once: the smaller of the client's Receive Maximum and ours
+/// @param largestPacket what the client takes; longer ones are not sent
+/// @param expirySeconds how long the session outlives the connection; 0 ends it with the connection
+public record SessionTerms(int window, long largestPacket, long expirySeconds) {
+  public boolean isPersistent() {
+    return expirySeconds > 0;
+  }
+}

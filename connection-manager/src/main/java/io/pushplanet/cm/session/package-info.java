@@ -1,0 +1,5 @@
+/// Devices that are connected, their epochs, and what is on its way to each.
+@NullMarked
+package io.pushplanet.cm.session;
+
+import org.jspecify.annotations.NullMarked;

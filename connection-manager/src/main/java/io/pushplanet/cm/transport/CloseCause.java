@@ -1,0 +1,17 @@
+package io.pushplanet.cm.transport;
+
+/// Why a socket is gone.
+public enum CloseCause {
+  /// The peer closed or reset it.
+  PEER,
+  /// We are done with it: after a refusal, a DISCONNECT, a takeover.
+  OURS,
+  /// The peer let more wait for it than its share, or took nothing for too long.
+  SLOW_READER,
+  /// Too many bytes of peers that have not said who they are.
+  UNAUTHENTICATED_BYTES,
+  TLS,
+  SHUTDOWN,
+  /// A bug: caught at the edge of the loop.
+  ERROR
+}

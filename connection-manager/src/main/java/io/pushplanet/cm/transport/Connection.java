@@ -1,0 +1,489 @@
+package io.pushplanet.cm.transport;
+
+import io.pushplanet.cm.transport.tls.TlsIdentity;
+import io.pushplanet.cm.transport.tls.TlsLayer;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayDeque;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/// One accepted socket. Confined to its event loop; only [#loop] may be asked from elsewhere.
+///
+/// It owns memory only while it must: a partial frame, bytes the peer has not taken yet, a TLS engine.
+public final class Connection {
+  private static final int FLAT_COST = 512;
+  private static final int TLS_HANDSHAKE_COST = 16 * 1024;
+  private static final int READS_PER_TURN = 4;
+  private static final int FIRST_PARTIAL = 256;
+  private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  private final EventLoop loop;
+  private final SocketChannel channel;
+  private final SelectionKey key;
+  private final Listener listener;
+  private final @Nullable TlsLayer tls;
+  private final ConnectionHandler handler;
+  private @Nullable ByteBuffer partial;
+  private @Nullable ArrayDeque<ByteBuffer> pending;
+  private @Nullable ByteBuffer cipherPending;
+  private int pendingBytes;
+  private int unauthenticatedCost;
+  private boolean authenticated;
+  private boolean paused;
+  private boolean dirty;
+  private boolean closing;
+  private boolean closed;
+  private boolean peerFinished;
+  private long lingerUntilNanos;
+  private long progressNanos;
+
+  Connection(EventLoop loop, SocketChannel channel, SelectionKey key, Listener listener) {
+    this.loop = loop;
+    this.channel = channel;
+    this.key = key;
+    this.listener = listener;
+    this.tls = listener.tls() == null ? null : new TlsLayer(listener.tls().serverEngine());
+    this.handler = listener.handlers().apply(this);
+    this.progressNanos = loop.nowNanos();
+  }
+
+  public EventLoop loop() {
+    return loop;
+  }
+
+  public String listenerName() {
+    return listener.name();
+  }
+
+  /// Where the peer is, for logs; null once it is gone.
+  public @Nullable InetSocketAddress peer() {
+    try {
+      return channel.getRemoteAddress() instanceof InetSocketAddress address ? address : null;
+    } catch (IOException gone) {
+      return null;
+    }
+  }
+
+  public boolean isOpen() {
+    return !closed && !closing;
+  }
+
+  public boolean isPaused() {
+    return paused;
+  }
+
+  public int pendingBytes() {
+    return pendingBytes;
+  }
+
+  /// Takes the frame over; it leaves at the end of this turn. A peer that lets too much wait is closed.
+  public void write(byte[] frame) {
+    if (closed || closing) {
+      return;
+    }
+    if (pendingBytes + frame.length > listener.pendingBytes()) {
+      close(CloseCause.SLOW_READER);
+      return;
+    }
+    if (pending == null) {
+      pending = new ArrayDeque<>(4);
+      progressNanos = loop.nowNanos();
+    }
+    pending.add(ByteBuffer.wrap(frame));
+    pendingBytes += frame.length;
+    markDirty();
+  }
+
+  /// Sends what is pending, says goodbye, and lingers until the peer has read it: closing with unread bytes in the
+  /// receive buffer would reset the connection and destroy our last packet on its way.
+  public void closeAfterFlush() {
+    if (closed || closing) {
+      return;
+    }
+    closing = true;
+    lingerUntilNanos = loop.nowNanos() + LINGER_NANOS;
+    releasePartial();
+    paused = false;
+    resumeInterest();
+    markDirty();
+  }
+
+  public void close(CloseCause cause) {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    releasePartial();
+    loop.unauthenticated.giveBack(unauthenticatedCost);
+    unauthenticatedCost = 0;
+    pending = null;
+    cipherPending = null;
+    pendingBytes = 0;
+    key.cancel();
+    EventLoop.closeQuietly(channel);
+    loop.left();
+    loop.metrics.closed(cause);
+    handler.closed(cause);
+  }
+
+  /// The peer has shown who it is: what it makes us hold no longer counts against the unauthenticated bytes.
+  public void authenticated() {
+    authenticated = true;
+    loop.unauthenticated.giveBack(unauthenticatedCost);
+    unauthenticatedCost = 0;
+  }
+
+  /// Leaves bytes in the kernel until [#resumeReading]; what has been read already is kept.
+  public void pauseReading() {
+    if (!paused && !closed && !closing) {
+      paused = true;
+      key.interestOpsAnd(~SelectionKey.OP_READ);
+    }
+  }
+
+  /// Offers what was kept and reads on.
+  public void resumeReading() {
+    if (!paused || closed || closing) {
+      return;
+    }
+    paused = false;
+    resumeInterest();
+    if (partial != null) {
+      deliver(ByteBuffer.allocate(0));
+    }
+  }
+
+  void opened() {
+    if (!take(FLAT_COST + (tls == null ? 0 : TLS_HANDSHAKE_COST))) {
+      close(CloseCause.UNAUTHENTICATED_BYTES);
+    }
+  }
+
+  void readable() throws IOException {
+    var buffer = loop.readBuffer;
+    for (int count = 0; count < READS_PER_TURN && !paused && !closed; count++) {
+      buffer.clear();
+      int read = channel.read(buffer);
+      if (read < 0) {
+        peerFinished = true;
+        close(closing ? CloseCause.OURS : CloseCause.PEER);
+        return;
+      }
+      if (read == 0) {
+        return;
+      }
+      loop.metrics.bytesRead.increment(read);
+      buffer.flip();
+      if (closing) {
+        continue;
+      }
+      if (tls == null) {
+        deliver(buffer);
+      } else {
+        decrypt(tls, buffer);
+      }
+      if (read < buffer.capacity()) {
+        return;
+      }
+    }
+  }
+
+  private void decrypt(TlsLayer layer, ByteBuffer cipher) throws IOException {
+    var progress = layer.receive(cipher, loop.plainBuffer, this::deliver);
+    markDirty();
+    switch (progress) {
+      case WAITING -> {}
+      case TASKS -> {
+        try {
+          loop.tlsTasks.execute(
+              () -> {
+                layer.runTasks();
+                loop.execute(() -> handshakeOn(layer));
+              });
+        } catch (RejectedExecutionException full) {
+          close(CloseCause.TLS);
+        }
+      }
+      case CLOSED -> close(CloseCause.PEER);
+    }
+  }
+
+  private void handshakeOn(TlsLayer layer) {
+    if (closed) {
+      return;
+    }
+    try {
+      decrypt(layer, ByteBuffer.allocate(0));
+    } catch (IOException failed) {
+      close(CloseCause.TLS);
+    }
+  }
+
+  private void deliver(ByteBuffer input) {
+    if (closed || closing) {
+      input.position(input.limit());
+      return;
+    }
+    if (partial == null) {
+      if (!paused) {
+        handler.received(input);
+      }
+      if (input.hasRemaining()) {
+        keep(input);
+      }
+      return;
+    }
+    if (!append(input)) {
+      return;
+    }
+    if (paused) {
+      return;
+    }
+    var whole = partial;
+    whole.flip();
+    handler.received(whole);
+    if (closed || closing) {
+      releasePartial();
+    } else if (whole.hasRemaining()) {
+      whole.compact();
+    } else {
+      releasePartial();
+    }
+  }
+
+  private void keep(ByteBuffer rest) {
+    if (closed || closing) {
+      rest.position(rest.limit());
+      return;
+    }
+    int capacity = Math.max(FIRST_PARTIAL, rest.remaining());
+    if (!take(capacity)) {
+      rest.position(rest.limit());
+      close(CloseCause.UNAUTHENTICATED_BYTES);
+      return;
+    }
+    partial = ByteBuffer.allocate(capacity).put(rest);
+  }
+
+  /// Grows with what has really come, never by what a header declares.
+  private boolean append(ByteBuffer input) {
+    var held = partial;
+    if (held == null) {
+      return false;
+    }
+    if (held.remaining() < input.remaining()) {
+      int needed = Math.max(held.capacity() * 2, held.position() + input.remaining());
+      if (!take(needed - held.capacity())) {
+        input.position(input.limit());
+        close(CloseCause.UNAUTHENTICATED_BYTES);
+        return false;
+      }
+      held.flip();
+      held = ByteBuffer.allocate(needed).put(held);
+      partial = held;
+    }
+    held.put(input);
+    return true;
+  }
+
+  private boolean take(int bytes) {
+    if (authenticated) {
+      return true;
+    }
+    if (!loop.unauthenticated.take(bytes)) {
+      return false;
+    }
+    unauthenticatedCost += bytes;
+    return true;
+  }
+
+  private void releasePartial() {
+    if (partial != null && !authenticated) {
+      int bytes = Math.min(partial.capacity(), unauthenticatedCost);
+      loop.unauthenticated.giveBack(bytes);
+      unauthenticatedCost -= bytes;
+    }
+    partial = null;
+  }
+
+  private void markDirty() {
+    if (!dirty && !closed) {
+      dirty = true;
+      loop.markDirty(this);
+    }
+  }
+
+  void flush() throws IOException {
+    dirty = false;
+    if (closed) {
+      return;
+    }
+    if (!flushCipher()) {
+      return;
+    }
+    var queue = pending;
+    while (queue != null && !queue.isEmpty()) {
+      boolean all = tls == null ? writePlain(queue) : writeSealed(tls, queue);
+      if (!all) {
+        key.interestOpsOr(SelectionKey.OP_WRITE);
+        return;
+      }
+    }
+    boolean wrote = queue != null;
+    pending = null;
+    pendingBytes = 0;
+    if (tls != null) {
+      if (!sendHandshake(tls)) {
+        return;
+      }
+      if (tls.hasKept() && !closing) {
+        decrypt(tls, ByteBuffer.allocate(0));
+      }
+      if (closed) {
+        return;
+      }
+    }
+    key.interestOpsAnd(~SelectionKey.OP_WRITE);
+    if (closing) {
+      finish();
+    } else if (wrote) {
+      handler.flushed();
+    }
+  }
+
+  private void finish() throws IOException {
+    if (tls != null) {
+      tls.closeOutbound();
+      if (!sendHandshake(tls)) {
+        return;
+      }
+    }
+    if (peerFinished) {
+      close(CloseCause.OURS);
+    } else {
+      channel.shutdownOutput();
+    }
+  }
+
+  /// Gathers frames into the loop's direct buffer, so that a turn's frames leave in one system call.
+  private boolean writePlain(ArrayDeque<ByteBuffer> queue) throws IOException {
+    var out = loop.writeBuffer;
+    out.clear();
+    for (var frame : queue) {
+      int bytes = Math.min(out.remaining(), frame.remaining());
+      out.put(out.position(), frame, frame.position(), bytes);
+      out.position(out.position() + bytes);
+      if (!out.hasRemaining()) {
+        break;
+      }
+    }
+    out.flip();
+    int written = channel.write(out);
+    loop.metrics.bytesWritten.increment(written);
+    consume(queue, written);
+    return !out.hasRemaining();
+  }
+
+  private boolean writeSealed(TlsLayer layer, ArrayDeque<ByteBuffer> queue) throws IOException {
+    var plain = loop.plainBuffer;
+    plain.clear().limit(TlsIdentity.MOST_PLAIN_BYTES);
+    for (var frame : queue) {
+      int bytes = Math.min(plain.remaining(), frame.remaining());
+      plain.put(plain.position(), frame, frame.position(), bytes);
+      plain.position(plain.position() + bytes);
+      if (!plain.hasRemaining()) {
+        break;
+      }
+    }
+    plain.flip();
+    var out = loop.writeBuffer;
+    out.clear();
+    int taken = layer.seal(plain, out);
+    consume(queue, taken);
+    return writeCipher(out.flip()) && taken > 0;
+  }
+
+  private boolean sendHandshake(TlsLayer layer) throws IOException {
+    while (layer.wantsToSend()) {
+      var out = loop.writeBuffer;
+      out.clear();
+      layer.seal(ByteBuffer.allocate(0), out);
+      if (!writeCipher(out.flip())) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean writeCipher(ByteBuffer out) throws IOException {
+    loop.metrics.bytesWritten.increment(channel.write(out));
+    if (!out.hasRemaining()) {
+      return true;
+    }
+    cipherPending = ByteBuffer.allocate(out.remaining()).put(out).flip();
+    key.interestOpsOr(SelectionKey.OP_WRITE);
+    return false;
+  }
+
+  private boolean flushCipher() throws IOException {
+    var rest = cipherPending;
+    if (rest == null) {
+      return true;
+    }
+    int written = channel.write(rest);
+    if (written > 0) {
+      progressNanos = loop.nowNanos();
+    }
+    if (rest.hasRemaining()) {
+      return false;
+    }
+    cipherPending = null;
+    return true;
+  }
+
+  private void consume(ArrayDeque<ByteBuffer> queue, int bytes) {
+    if (bytes > 0) {
+      progressNanos = loop.nowNanos();
+    }
+    pendingBytes -= bytes;
+    int left = bytes;
+    while (left > 0) {
+      var head = queue.element();
+      int taken = Math.min(left, head.remaining());
+      head.position(head.position() + taken);
+      left -= taken;
+      if (!head.hasRemaining()) {
+        queue.remove();
+      }
+    }
+  }
+
+  private void resumeInterest() {
+    if (key.isValid()) {
+      key.interestOpsOr(SelectionKey.OP_READ);
+    }
+  }
+
+  void sweep(long nowNanos) {
+    if (closed) {
+      return;
+    }
+    if (closing) {
+      if (nowNanos - lingerUntilNanos > 0) {
+        close(CloseCause.OURS);
+      }
+      return;
+    }
+    boolean waiting = pendingBytes > 0 || cipherPending != null;
+    if (waiting && nowNanos - progressNanos > loop.settings.writeStall().toNanos()) {
+      close(CloseCause.SLOW_READER);
+      return;
+    }
+    handler.swept(nowNanos);
+  }
+}

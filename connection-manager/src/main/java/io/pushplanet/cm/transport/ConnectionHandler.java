@@ -1,0 +1,20 @@
+package io.pushplanet.cm.transport;
+
+import java.nio.ByteBuffer;
+
+/// What a connection means. One per connection, called only on its event loop; must not block.
+public interface ConnectionHandler {
+
+  /// Takes whole frames from `input` and leaves the position at the first byte that is not part of one. What is left is
+  /// kept and offered again with what follows. The buffer belongs to the loop: keep no reference.
+  void received(ByteBuffer input);
+
+  /// Everything written so far is in the kernel's hands.
+  void flushed();
+
+  /// Once a second.
+  void swept(long nowNanos);
+
+  /// The last call.
+  void closed(CloseCause cause);
+}

@@ -1,0 +1,296 @@
+package io.pushplanet.cm.transport;
+
+import java.io.IOException;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// One thread, one selector, and the connections it accepted. Nothing on it blocks, locks or logs per message; what other
+/// threads want from it they hand over with [#execute]. Writes made during a turn leave at its end, together.
+///
+/// The task queue has no bound of its own: every producer has one (frames in flight per gateway, claims in flight,
+/// unconfirmed uplinks), named in RATIONALE.md.
+public final class EventLoop {
+  private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);
+  private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final int ACCEPTS_PER_TURN = 64;
+  private static final int SHARED_BUFFER = 64 * 1024;
+
+  final ByteBuffer readBuffer = ByteBuffer.allocateDirect(SHARED_BUFFER);
+  final ByteBuffer writeBuffer = ByteBuffer.allocateDirect(SHARED_BUFFER);
+  final ByteBuffer plainBuffer = ByteBuffer.allocate(SHARED_BUFFER);
+  final TransportMetrics metrics;
+  final ByteBudget unauthenticated;
+  final TransportSettings settings;
+  final Executor tlsTasks;
+
+  private final int number;
+  private final Selector selector;
+  private final LongSupplier nanoTime;
+  private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+  private final AtomicBoolean awake = new AtomicBoolean();
+  private final ArrayDeque<Connection> dirty = new ArrayDeque<>();
+  private final ArrayList<SelectionKey> acceptors = new ArrayList<>();
+  private final AtomicInteger connections = new AtomicInteger();
+  private final Thread thread;
+  private volatile boolean stopping;
+  private long nowNanos;
+  private long nextSweepNanos;
+
+  EventLoop(
+      int number,
+      TransportSettings settings,
+      TransportMetrics metrics,
+      ByteBudget unauthenticated,
+      Executor tlsTasks,
+      LongSupplier nanoTime)
+      throws IOException {
+    this.number = number;
+    this.settings = settings;
+    this.metrics = metrics;
+    this.unauthenticated = unauthenticated;
+    this.tlsTasks = tlsTasks;
+    this.nanoTime = nanoTime;
+    this.selector = Selector.open();
+    this.thread = Thread.ofPlatform().name("cm-loop-" + number).unstarted(this::run);
+    this.nowNanos = nanoTime.getAsLong();
+    this.nextSweepNanos = nowNanos + SWEEP_NANOS;
+  }
+
+  /// Runs `task` on this loop, soon. From any thread.
+  public void execute(Runnable task) {
+    tasks.add(task);
+    if (Thread.currentThread() != thread && awake.compareAndSet(false, true)) {
+      selector.wakeup();
+    }
+  }
+
+  /// The time this turn began.
+  public long nowNanos() {
+    return nowNanos;
+  }
+
+  public boolean isCurrentThread() {
+    return Thread.currentThread() == thread;
+  }
+
+  int connections() {
+    return connections.get();
+  }
+
+  void listen(ServerSocketChannel channel, Listener listener) throws IOException {
+    channel.configureBlocking(false);
+    acceptors.add(channel.register(selector, SelectionKey.OP_ACCEPT, listener));
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  /// Stops accepting; connections stay.
+  void stopListening() {
+    execute(
+        () -> {
+          for (var key : acceptors) {
+            key.cancel();
+            closeQuietly(key);
+          }
+          acceptors.clear();
+        });
+  }
+
+  void stop() {
+    stopping = true;
+    selector.wakeup();
+  }
+
+  void join(long millis) throws InterruptedException {
+    thread.join(millis);
+  }
+
+  void markDirty(Connection connection) {
+    dirty.add(connection);
+  }
+
+  void left() {
+    connections.decrementAndGet();
+  }
+
+  private void run() {
+    while (!stopping) {
+      try {
+        turn();
+      } catch (IOException | RuntimeException unexpected) {
+        metrics.loopErrors.increment();
+        LOG.error("event=loop_error loop={}", number, unexpected);
+      }
+    }
+    for (var key : new ArrayList<>(selector.keys())) {
+      if (key.attachment() instanceof Connection connection) {
+        guarded(connection, () -> connection.close(CloseCause.SHUTDOWN));
+      } else {
+        closeQuietly(key);
+      }
+    }
+    runTasks();
+    try {
+      selector.close();
+    } catch (IOException ignored) {
+      LOG.debug("event=selector_close_failed loop={}", number);
+    }
+  }
+
+  private void turn() throws IOException {
+    long wait = nextSweepNanos - nanoTime.getAsLong();
+    if (!tasks.isEmpty() || wait <= 0) {
+      selector.selectNow();
+    } else {
+      selector.select(Math.max(1, TimeUnit.NANOSECONDS.toMillis(wait)));
+    }
+    awake.set(false);
+    nowNanos = nanoTime.getAsLong();
+    var selected = selector.selectedKeys();
+    for (var key : selected) {
+      handle(key);
+    }
+    selected.clear();
+    runTasks();
+    sweepWhenDue();
+    flushDirty();
+  }
+
+  private void handle(SelectionKey key) {
+    if (!key.isValid()) {
+      return;
+    }
+    if (key.attachment() instanceof Connection connection) {
+      guarded(
+          connection,
+          () -> {
+            if (key.isReadable()) {
+              connection.readable();
+            }
+            if (key.isValid() && key.isWritable()) {
+              connection.flush();
+            }
+          });
+    } else if (key.attachment() instanceof Listener listener) {
+      accept(key, listener);
+    }
+  }
+
+  private void accept(SelectionKey key, Listener listener) {
+    var server = (ServerSocketChannel) key.channel();
+    for (int count = 0; count < ACCEPTS_PER_TURN; count++) {
+      SocketChannel channel = null;
+      try {
+        channel = server.accept();
+        if (channel == null) {
+          return;
+        }
+        channel.configureBlocking(false);
+        channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+        channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+        var clientKey = channel.register(selector, SelectionKey.OP_READ);
+        var connection = new Connection(this, channel, clientKey, listener);
+        clientKey.attach(connection);
+        connections.incrementAndGet();
+        metrics.accepted.increment();
+        guarded(connection, connection::opened);
+      } catch (IOException | RuntimeException failed) {
+        // Out of descriptors, most likely: rest until the next sweep rather than spin.
+        metrics.acceptFailures.increment();
+        if (channel != null) {
+          closeQuietly(channel);
+        }
+        if (key.isValid()) {
+          key.interestOps(0);
+        }
+        return;
+      }
+    }
+  }
+
+  private void runTasks() {
+    // Only what is here now: tasks may add tasks.
+    for (int left = tasks.size(); left > 0; left--) {
+      var task = tasks.poll();
+      if (task == null) {
+        return;
+      }
+      try {
+        task.run();
+      } catch (RuntimeException unexpected) {
+        metrics.loopErrors.increment();
+        LOG.error("event=loop_task_error loop={}", number, unexpected);
+      }
+    }
+  }
+
+  private void sweepWhenDue() {
+    long late = nowNanos - nextSweepNanos;
+    if (late < 0) {
+      return;
+    }
+    metrics.loopLag.record(late, TimeUnit.NANOSECONDS);
+    nextSweepNanos = nowNanos + SWEEP_NANOS;
+    for (var key : new ArrayList<>(selector.keys())) {
+      if (key.attachment() instanceof Connection connection) {
+        guarded(connection, () -> connection.sweep(nowNanos));
+      } else if (key.isValid()) {
+        key.interestOps(SelectionKey.OP_ACCEPT);
+      }
+    }
+  }
+
+  private void flushDirty() {
+    // A flush may write again (a slot became free), so take turns until all are clean.
+    Connection connection;
+    while ((connection = dirty.poll()) != null) {
+      guarded(connection, connection::flush);
+    }
+  }
+
+  private interface Step {
+    void run() throws IOException;
+  }
+
+  private void guarded(Connection connection, Step step) {
+    try {
+      step.run();
+    } catch (IOException gone) {
+      connection.close(CloseCause.PEER);
+    } catch (RuntimeException bug) {
+      metrics.loopErrors.increment();
+      LOG.error("event=connection_error loop={}", number, bug);
+      connection.close(CloseCause.ERROR);
+    }
+  }
+
+  private static void closeQuietly(SelectionKey key) {
+    closeQuietly(key.channel());
+  }
+
+  static void closeQuietly(Channel channel) {
+    try {
+      channel.close();
+    } catch (IOException ignored) {
+      LOG.debug("event=socket_close_failed");
+    }
+  }
+}

@@ -1,0 +1,18 @@
+package io.pushplanet.cm.transport;
+
+import io.pushplanet.cm.transport.tls.TlsIdentity;
+import java.net.InetSocketAddress;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/// One address to listen on. Port 0 takes any free one.
+///
+/// @param tls null for plain TCP
+/// @param pendingBytes what may wait to be read by one peer before it is closed as a slow reader
+/// @param handlers makes the handler of a new connection, on its loop
+public record Listener(
+    String name,
+    InetSocketAddress address,
+    @Nullable TlsIdentity tls,
+    int pendingBytes,
+    Function<Connection, ConnectionHandler> handlers) {}

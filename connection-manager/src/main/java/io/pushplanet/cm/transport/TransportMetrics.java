@@ -1,0 +1,42 @@
+package io.pushplanet.cm.transport;
+
+import static java.util.Locale.ROOT;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+
+/// The transport's meters, looked up once. Thread-safe.
+final class TransportMetrics {
+  final Counter accepted;
+  final Counter acceptFailures;
+  final Counter bytesRead;
+  final Counter bytesWritten;
+  final Counter loopErrors;
+  final Timer loopLag;
+  private final Map<CloseCause, Counter> closed = new EnumMap<>(CloseCause.class);
+
+  TransportMetrics(MeterRegistry meters) {
+    accepted = meters.counter("cm.transport.accepted");
+    acceptFailures = meters.counter("cm.transport.accept.failures");
+    bytesRead = meters.counter("cm.transport.bytes", "direction", "read");
+    bytesWritten = meters.counter("cm.transport.bytes", "direction", "written");
+    loopErrors = meters.counter("cm.transport.loop.errors");
+    loopLag =
+        Timer.builder("cm.transport.loop.lag")
+            .description("How late the once-a-second sweep of a loop began")
+            .publishPercentiles(0.5, 0.99)
+            .register(meters);
+    for (var cause : CloseCause.values()) {
+      closed.put(
+          cause, meters.counter("cm.transport.closed", "cause", cause.name().toLowerCase(ROOT)));
+    }
+  }
+
+  void closed(CloseCause cause) {
+    Objects.requireNonNull(closed.get(cause)).increment();
+  }
+}

@@ -1,0 +1,5 @@
+/// Sockets: event loops, listeners, partial frames, pending writes. Knows nothing of MQTT. See RATIONALE.md beside it.
+@NullMarked
+package io.pushplanet.cm.transport;
+
+import org.jspecify.annotations.NullMarked;

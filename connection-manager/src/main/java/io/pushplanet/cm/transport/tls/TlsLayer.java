@@ -1,0 +1,130 @@
+package io.pushplanet.cm.transport.tls;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.function.Consumer;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLEngineResult;
+import javax.net.ssl.SSLEngineResult.HandshakeStatus;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/// One connection's TLS. Confined to its event loop, but for [#runTasks], which the loop hands to another thread and
+/// during which it touches nothing else.
+public final class TlsLayer {
+  // One record: 16 KB plain text, header, tag, padding.
+  private static final int MOST_RECORD = 17 * 1024;
+
+  /// What [#receive] needs next.
+  public enum Progress {
+    WAITING,
+    TASKS,
+    CLOSED
+  }
+
+  private final SSLEngine engine;
+  private @Nullable ByteBuffer partial;
+  private boolean tasksRunning;
+
+  public TlsLayer(SSLEngine engine) {
+    this.engine = engine;
+  }
+
+  /// Takes all of `cipher`; hands plain text to `plain`, using `scratch`, which is the loop's.
+  public Progress receive(ByteBuffer cipher, ByteBuffer scratch, Consumer<ByteBuffer> plain)
+      throws IOException {
+    var input = joined(cipher);
+    if (tasksRunning) {
+      keep(input);
+      return Progress.WAITING;
+    }
+    while (true) {
+      if (engine.isInboundDone()) {
+        return Progress.CLOSED;
+      }
+      var status = engine.getHandshakeStatus();
+      if (status == HandshakeStatus.NEED_TASK) {
+        keep(input);
+        tasksRunning = true;
+        return Progress.TASKS;
+      }
+      if (status == HandshakeStatus.NEED_WRAP) {
+        // The connection flushes next and calls again with what comes then.
+        keep(input);
+        return Progress.WAITING;
+      }
+      if (!input.hasRemaining()) {
+        partial = null;
+        return Progress.WAITING;
+      }
+      scratch.clear();
+      var result = engine.unwrap(input, scratch);
+      if (scratch.position() > 0) {
+        plain.accept(scratch.flip());
+      }
+      switch (result.getStatus()) {
+        case OK -> {}
+        case BUFFER_UNDERFLOW -> {
+          keep(input);
+          return Progress.WAITING;
+        }
+        case BUFFER_OVERFLOW -> throw new SSLException("a TLS record over its limit");
+        case CLOSED -> {
+          return Progress.CLOSED;
+        }
+      }
+    }
+  }
+
+  /// Blocking work of a handshake (signatures, key agreement).
+  public void runTasks() {
+    Runnable task;
+    while ((task = engine.getDelegatedTask()) != null) {
+      task.run();
+    }
+    tasksRunning = false;
+  }
+
+  /// Encrypts one record's worth of `plain` (or a handshake message) into `out`; returns how much plain text it took.
+  public int seal(ByteBuffer plain, ByteBuffer out) throws IOException {
+    SSLEngineResult result = engine.wrap(plain, out);
+    if (result.getStatus() == SSLEngineResult.Status.BUFFER_OVERFLOW) {
+      throw new SSLException("the loop's buffer is too small for a TLS record");
+    }
+    return result.bytesConsumed();
+  }
+
+  public boolean wantsToSend() {
+    return !tasksRunning && engine.getHandshakeStatus() == HandshakeStatus.NEED_WRAP;
+  }
+
+  /// Whether ciphertext was kept that can be read now.
+  public boolean hasKept() {
+    return partial != null
+        && !tasksRunning
+        && engine.getHandshakeStatus() != HandshakeStatus.NEED_WRAP;
+  }
+
+  public void closeOutbound() {
+    engine.closeOutbound();
+  }
+
+  private ByteBuffer joined(ByteBuffer cipher) throws SSLException {
+    var held = partial;
+    if (held == null) {
+      return cipher;
+    }
+    if (held.remaining() + cipher.remaining() > 8 * MOST_RECORD) {
+      throw new SSLException("too much ciphertext before the handshake goes on");
+    }
+    partial = null;
+    return ByteBuffer.allocate(held.remaining() + cipher.remaining()).put(held).put(cipher).flip();
+  }
+
+  private void keep(ByteBuffer input) {
+    partial =
+        input.hasRemaining()
+            ? ByteBuffer.allocate(input.remaining()).put(input).flip()
+            : null;
+  }
+}

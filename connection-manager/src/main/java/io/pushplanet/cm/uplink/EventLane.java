@@ -1,0 +1,97 @@
+package io.pushplanet.cm.uplink;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.wire.BrokerUnavailable;
+import io.pushplanet.common.wire.LanePublisher;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.random.RandomGenerator;
+
+/// Events to `push.events`: told once the broker has confirmed, retried (every 200 to 400 ms) while it is away, never more
+/// than `mostOpen` at once. Thread-safe; nobody waits.
+public final class EventLane implements AutoCloseable {
+  private final LanePublisher lane;
+  private final int mostOpen;
+  private final RandomGenerator random;
+  private final AtomicInteger open = new AtomicInteger();
+  private final Queue<Told> failed = new ConcurrentLinkedQueue<>();
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private final Counter retries;
+  private final Counter refused;
+
+  private record Told(byte[] event, Runnable confirmed) {}
+
+  public EventLane(
+      LanePublisher lane, int mostOpen, RandomGenerator random, MeterRegistry meters) {
+    this.lane = lane;
+    this.mostOpen = mostOpen;
+    this.random = random;
+    this.retries = meters.counter("cm.uplink.events.retried");
+    this.refused = meters.counter("cm.uplink.events.refused");
+    Gauge.builder("cm.uplink.events.open", open, AtomicInteger::get).register(meters);
+    Thread.ofPlatform().name("cm-event-retry").daemon().start(this::retry);
+  }
+
+  public boolean isConnected() {
+    return lane.connected();
+  }
+
+  /// @param confirmed runs when the broker has it, on the broker connection's thread: must not block
+  /// @return false when too many events are open already: the caller must not acknowledge what caused this one
+  public boolean tell(DeliveryEvent event, Runnable confirmed) {
+    if (open.incrementAndGet() > mostOpen) {
+      open.decrementAndGet();
+      refused.increment();
+      return false;
+    }
+    publish(new Told(WireForm.write(event), confirmed));
+    return true;
+  }
+
+  private void publish(Told told) {
+    lane.publish(
+        Topology.EVENTS,
+        told.event(),
+        new LanePublisher.Confirmation() {
+          @Override
+          public void confirmed() {
+            open.decrementAndGet();
+            told.confirmed().run();
+          }
+
+          @Override
+          public void failed(BrokerUnavailable why) {
+            failed.add(told);
+          }
+        });
+  }
+
+  private void retry() {
+    try {
+      while (!closed.await(200 + random.nextInt(200), TimeUnit.MILLISECONDS)) {
+        for (int left = failed.size(); left > 0 && lane.connected(); left--) {
+          var told = failed.poll();
+          if (told != null) {
+            retries.increment();
+            publish(told);
+          }
+        }
+      }
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void close() {
+    closed.countDown();
+  }
+}

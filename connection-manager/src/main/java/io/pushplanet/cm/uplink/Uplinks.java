@@ -1,0 +1,117 @@
+package io.pushplanet.cm.uplink;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.mqtt.MqttPacket.Publish;
+import io.pushplanet.cm.mqtt.PropertyId;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.uplink.UplinkOutcome.Refused;
+import io.pushplanet.cm.uplink.UplinkOutcome.Taken;
+import io.pushplanet.cm.uplink.UplinkOutcome.Violation;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.session.DeviceKey;
+import java.time.InstantSource;
+import java.util.Locale;
+import java.util.UUID;
+import java.util.random.RandomGenerator;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.json.JsonMapper;
+
+/// What devices publish: receipts and uplinks become events. Thread-safe; nobody waits.
+public final class Uplinks {
+  public static final String RECEIPTS = "push/receipts";
+  public static final String UPLINK = "push/uplink";
+
+  private static final JsonMapper JSON = JsonMapper.builder().build();
+
+  private final EventLane lane;
+  private final int mostBytes;
+  private final InstantSource clock;
+  private final RandomGenerator random;
+  private final Counter receipts;
+  private final Counter uplinks;
+  private final Counter wills;
+
+  public Uplinks(
+      EventLane lane,
+      int mostBytes,
+      InstantSource clock,
+      RandomGenerator random,
+      MeterRegistry meters) {
+    this.lane = lane;
+    this.mostBytes = mostBytes;
+    this.clock = clock;
+    this.random = random;
+    this.receipts = meters.counter("cm.uplink.received", "kind", "receipt");
+    this.uplinks = meters.counter("cm.uplink.received", "kind", "uplink");
+    this.wills = meters.counter("cm.uplink.received", "kind", "will");
+  }
+
+  /// @param confirmed runs when the broker has the event, on another thread
+  public UplinkOutcome take(DeviceKey device, Publish publish, Runnable confirmed) {
+    if (publish.properties().has(PropertyId.TOPIC_ALIAS)) {
+      return new Violation(ReasonCode.TOPIC_ALIAS_INVALID, "Topic Alias Maximum is 0");
+    }
+    if (publish.retain()) {
+      return new Violation(ReasonCode.RETAIN_NOT_SUPPORTED, "nothing is retained here");
+    }
+    if (publish.qos() == QoS.EXACTLY_ONCE) {
+      return new Violation(ReasonCode.QOS_NOT_SUPPORTED, "publish with QoS 0 or 1");
+    }
+    if (publish.payload().size() > mostBytes) {
+      return new Violation(ReasonCode.PACKET_TOO_LARGE, "at most " + mostBytes + " bytes");
+    }
+    return switch (publish.topic()) {
+      case RECEIPTS -> receipt(device, publish.payload(), confirmed);
+      case UPLINK -> {
+        uplinks.increment();
+        yield tell(uplink(device, publish.payload()), confirmed);
+      }
+      default ->
+          new Refused(
+              ReasonCode.NOT_AUTHORIZED, "devices publish to " + RECEIPTS + " and " + UPLINK);
+    };
+  }
+
+  /// The connection ended without a goodbye. Nobody waits for an answer; while the broker is away it is retried.
+  public void will(DeviceKey device, Binary payload) {
+    wills.increment();
+    lane.tell(uplink(device, payload), () -> {});
+  }
+
+  private UplinkOutcome receipt(DeviceKey device, Binary payload, Runnable confirmed) {
+    try {
+      var json = JSON.readTree(payload.bytes());
+      var id = json.path("id").asString("");
+      var event = json.path("event").asString("");
+      if (MessageId.isValid(id) && (event.equals("displayed") || event.equals("opened"))) {
+        receipts.increment();
+        var kind = DeliveryEvent.Receipt.Kind.valueOf(event.toUpperCase(Locale.ROOT));
+        return tell(
+            new DeliveryEvent.Receipt(
+                device.app(), clock.instant(), new MessageId(id), device.device(), kind),
+            confirmed);
+      }
+    } catch (JacksonException notJson) {
+      // Told below, in the same words as JSON of another shape.
+    }
+    return new Refused(
+        ReasonCode.PAYLOAD_FORMAT_INVALID,
+        "a receipt is {\"id\":\"<message id>\",\"event\":\"displayed|opened\"}");
+  }
+
+  private DeliveryEvent uplink(DeviceKey device, Binary payload) {
+    var id = new UUID(random.nextLong() & ~0xF000L | 0x4000L, random.nextLong() >>> 2 | 1L << 63);
+    return new DeliveryEvent.Uplink(
+        device.app(), clock.instant(), device.device(), id.toString(), payload.bytes());
+  }
+
+  private UplinkOutcome tell(DeliveryEvent event, Runnable confirmed) {
+    return lane.tell(event, confirmed)
+        ? new Taken()
+        : new Refused(ReasonCode.QUOTA_EXCEEDED, "too many events wait for the broker");
+  }
+}

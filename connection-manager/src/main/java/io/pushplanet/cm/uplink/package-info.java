@@ -1,0 +1,5 @@
+/// What devices say: receipts, uplinks, wills.
+@NullMarked
+package io.pushplanet.cm.uplink;
+
+import org.jspecify.annotations.NullMarked;
