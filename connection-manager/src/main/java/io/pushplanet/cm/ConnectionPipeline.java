@@ -154,8 +154,7 @@ public final class ConnectionPipeline {
       }
       switch (admission.ask(sessions.size())) {
         case AdmissionOutcome.Refused refused -> {
-          var properties =
-              MqttProperties.builder().text(PropertyId.REASON_STRING, refused.why());
+          var properties = MqttProperties.builder().text(PropertyId.REASON_STRING, refused.why());
           refused.elsewhere().ifPresent(to -> properties.text(PropertyId.SERVER_REFERENCE, to));
           refuse(connect, refused.reason(), properties.build());
         }
@@ -186,12 +185,11 @@ public final class ConnectionPipeline {
       }
       before
           .loop()
-          .execute(
-              () -> {
-                before.disconnect(ReasonCode.SESSION_TAKEN_OVER, "the device connected again");
-                before.retire();
-                claim(known);
-              });
+          .execute(() -> {
+            before.disconnect(ReasonCode.SESSION_TAKEN_OVER, "the device connected again");
+            before.retire();
+            claim(known);
+          });
     }
 
     private void claim(Welcome known) {
@@ -202,13 +200,12 @@ public final class ConnectionPipeline {
               claim -> link.loop().execute(() -> established(known, claim)));
       if (!inLine) {
         link.loop()
-            .execute(
-                () ->
-                    refuse(
-                        known.connect(),
-                        ReasonCode.SERVER_BUSY,
-                        MqttProperties.with(
-                            PropertyId.REASON_STRING, "too many devices connect at once")));
+            .execute(() ->
+                refuse(
+                    known.connect(),
+                    ReasonCode.SERVER_BUSY,
+                    MqttProperties.with(
+                        PropertyId.REASON_STRING, "too many devices connect at once")));
       }
     }
 
@@ -227,8 +224,7 @@ public final class ConnectionPipeline {
               sessionLimits,
               sessionMetrics,
               clock);
-      link.accept(
-          known.connect().version(), limits.packet(), known.keepAlive(), known.explains());
+      link.accept(known.connect().version(), limits.packet(), known.keepAlive(), known.explains());
       var loser = sessions.put(made);
       if (loser == made) {
         link.disconnect(ReasonCode.SESSION_TAKEN_OVER, "the device connected again");
@@ -259,8 +255,7 @@ public final class ConnectionPipeline {
     private void subscribe(DeviceSession current, MqttPacket.Subscribe subscribe) {
       var codes = new ArrayList<Integer>();
       Subscription wanted = null;
-      int identifier =
-          (int) subscribe.properties().number(PropertyId.SUBSCRIPTION_IDENTIFIER, 0);
+      int identifier = (int) subscribe.properties().number(PropertyId.SUBSCRIPTION_IDENTIFIER, 0);
       for (var request : subscribe.requests()) {
         var reason = judge(request);
         if (reason.isFailure()) {
@@ -357,8 +352,7 @@ public final class ConnectionPipeline {
       if (packetId == 0 || !link.isOpen()) {
         return;
       }
-      inbound.done(
-          packetId, () -> link.send(new MqttPacket.PubAck(packetId, ReasonCode.SUCCESS)));
+      inbound.done(packetId, () -> link.send(new MqttPacket.PubAck(packetId, ReasonCode.SUCCESS)));
       link.resumeReading();
     }
 

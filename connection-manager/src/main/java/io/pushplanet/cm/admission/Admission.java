@@ -32,8 +32,7 @@ public final class Admission {
     for (var reason : ReasonCode.values()) {
       refusals.put(
           reason,
-          meters.counter(
-              "cm.admission.refused", "reason", reason.name().toLowerCase(Locale.ROOT)));
+          meters.counter("cm.admission.refused", "reason", reason.name().toLowerCase(Locale.ROOT)));
     }
     this.admitted = meters.counter("cm.admission.connected");
   }

@@ -50,8 +50,7 @@ public final class FrameDispatch {
 
   void dispatch(NodeFrame frame, Answers answers) {
     metrics.frames.increment();
-    var payloads =
-        frame.letters().stream().map(letter -> Binary.of(letter.payload())).toList();
+    var payloads = frame.letters().stream().map(letter -> Binary.of(letter.payload())).toList();
     long answerByNanos = nanoTime.getAsLong() + patience(frame).toNanos();
     Map<EventLoop, List<Handoff>> handoffs = new HashMap<>();
     for (int index = 0; index < frame.targets().size(); index++) {
@@ -86,9 +85,8 @@ public final class FrameDispatch {
           .computeIfAbsent(session.loop(), _ -> new ArrayList<>())
           .add(new Handoff(session, message));
     }
-    handoffs.forEach(
-        (loop, batch) ->
-            loop.execute(() -> batch.forEach(each -> each.session().offer(each.message()))));
+    handoffs.forEach((loop, batch) ->
+        loop.execute(() -> batch.forEach(each -> each.session().offer(each.message()))));
   }
 
   private Duration patience(NodeFrame frame) {
@@ -106,17 +104,12 @@ public final class FrameDispatch {
       // The gateway looks at the time to live before it does anything else, and finds it over.
       case Settlement.TimedOut(), Settlement.Expired() ->
           answer(frame, target, Result.TIMEOUT, null, answers);
-      case Settlement.Refused(var reason) ->
-          answer(frame, target, Result.REFUSED, reason, answers);
+      case Settlement.Refused(var reason) -> answer(frame, target, Result.REFUSED, reason, answers);
     }
   }
 
   private void answer(
-      NodeFrame frame,
-      int target,
-      Result result,
-      @Nullable String reason,
-      Answers answers) {
+      NodeFrame frame, int target, Result result, @Nullable String reason, Answers answers) {
     metrics.outcome(result);
     answers.answer(frame.frame(), new Outcome(target, result, reason));
   }

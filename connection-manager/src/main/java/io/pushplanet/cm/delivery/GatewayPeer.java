@@ -41,7 +41,8 @@ import org.slf4j.LoggerFactory;
 public final class GatewayPeer implements MqttPeer, FrameDispatch.Answers {
   private static final Logger LOG = LoggerFactory.getLogger(GatewayPeer.class);
   private static final int OUTCOMES_PER_MESSAGE = 1_000;
-  // Frames are the gateway's own JSON around payloads of 4 KB; topic and properties need little more.
+  // Frames are the gateway's own JSON around payloads of 4 KB; topic and properties need little
+  // more.
   private static final PacketLimits LIMITS =
       PacketLimits.UNAUTHENTICATED.withPacketBytes(NodeFrame.MOST_BYTES + 4 * 1024);
 
@@ -119,8 +120,7 @@ public final class GatewayPeer implements MqttPeer, FrameDispatch.Answers {
     connected = true;
     metrics.gateways.incrementAndGet();
     outcomesTopic = NodeFrame.OUTCOMES_TOPIC + connect.clientId();
-    link.accept(
-        connect.version(), LIMITS, new KeepAlive(connect.keepAliveSeconds(), false), true);
+    link.accept(connect.version(), LIMITS, new KeepAlive(connect.keepAliveSeconds(), false), true);
     var told =
         connect.version() == MqttVersion.V5
             ? MqttProperties.builder()
@@ -165,11 +165,10 @@ public final class GatewayPeer implements MqttPeer, FrameDispatch.Answers {
       return;
     }
     reading = true;
-    readers.execute(
-        () -> {
-          var reason = read(next);
-          link.loop().execute(() -> wasRead(next, reason));
-        });
+    readers.execute(() -> {
+      var reason = read(next);
+      link.loop().execute(() -> wasRead(next, reason));
+    });
   }
 
   private void wasRead(MqttPacket.Publish publish, ReasonCode reason) {
@@ -187,8 +186,7 @@ public final class GatewayPeer implements MqttPeer, FrameDispatch.Answers {
     try {
       switch (publish.topic()) {
         case NodeFrame.DELIVER_TOPIC ->
-            dispatch.dispatch(
-                WireForm.read(publish.payload().bytes(), NodeFrame.class), this);
+            dispatch.dispatch(WireForm.read(publish.payload().bytes(), NodeFrame.class), this);
         case NodeFrame.DRAIN_TOPIC ->
             WireForm.read(publish.payload().bytes(), NodeFrame.Drain.class)
                 .devices()
@@ -241,13 +239,12 @@ public final class GatewayPeer implements MqttPeer, FrameDispatch.Answers {
     while ((answer = answers.poll()) != null) {
       byFrame.computeIfAbsent(answer.frame(), _ -> new ArrayList<>()).add(answer.outcome());
     }
-    byFrame.forEach(
-        (frame, outcomes) -> {
-          for (int from = 0; from < outcomes.size(); from += OUTCOMES_PER_MESSAGE) {
-            int to = Math.min(outcomes.size(), from + OUTCOMES_PER_MESSAGE);
-            send(new NodeOutcomes(frame, outcomes.subList(from, to)));
-          }
-        });
+    byFrame.forEach((frame, outcomes) -> {
+      for (int from = 0; from < outcomes.size(); from += OUTCOMES_PER_MESSAGE) {
+        int to = Math.min(outcomes.size(), from + OUTCOMES_PER_MESSAGE);
+        send(new NodeOutcomes(frame, outcomes.subList(from, to)));
+      }
+    });
   }
 
   private void send(NodeOutcomes outcomes) {

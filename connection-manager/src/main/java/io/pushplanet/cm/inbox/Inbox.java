@@ -99,8 +99,7 @@ public final class Inbox implements AutoCloseable {
     finished(row, DeliveryState.FAILED, reason, then);
   }
 
-  private void finished(
-      InboxRow row, DeliveryState state, @Nullable String reason, Runnable then) {
+  private void finished(InboxRow row, DeliveryState state, @Nullable String reason, Runnable then) {
     var now = clock.instant();
     var attempt = new Attempt(Channel.MQTT, now, state.word(), null, reason, null, "from inbox");
     var event =
@@ -148,11 +147,10 @@ public final class Inbox implements AutoCloseable {
       var pages = table.read(List.copyOf(byDevice.keySet()), clock.instant());
       reads.increment();
       reached(true, "");
-      byDevice.forEach(
-          (device, asked) -> {
-            InboxPage page = pages.getOrDefault(device, new InboxPage.Rows(List.of(), false));
-            asked.forEach(request -> request.then().accept(page));
-          });
+      byDevice.forEach((device, asked) -> {
+        InboxPage page = pages.getOrDefault(device, new InboxPage.Rows(List.of(), false));
+        asked.forEach(request -> request.then().accept(page));
+      });
     } catch (SQLException away) {
       readFailures.increment();
       reached(false, String.valueOf(away.getMessage()));

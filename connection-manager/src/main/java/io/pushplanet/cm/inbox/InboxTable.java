@@ -37,7 +37,8 @@ final class InboxTable {
   /// The oldest living rows of each device, in the order they were parked.
   Map<DeviceKey, InboxPage.Rows> read(List<DeviceKey> devices, Instant now) throws SQLException {
     // (a, b) IN (...) is not used as a range by every server version; OR is.
-    var either = String.join(" OR ", Collections.nCopies(devices.size(), "(app_id=? AND device_id=?)"));
+    var either =
+        String.join(" OR ", Collections.nCopies(devices.size(), "(app_id=? AND device_id=?)"));
     var sql =
         "SELECT app_id, device_id, slot, message_id, payload, expires_at FROM inbox WHERE ("
             + either

@@ -68,12 +68,11 @@ final class Node {
         transport.port("gateway"));
     Thread.ofVirtual()
         .name("cm-heartbeat")
-        .start(
-            () -> {
-              do {
-                heartbeat(managementPort.getAsInt());
-              } while (!pause());
-            });
+        .start(() -> {
+          do {
+            heartbeat(managementPort.getAsInt());
+          } while (!pause());
+        });
   }
 
   private void heartbeat(int managementPort) {
@@ -115,12 +114,11 @@ final class Node {
     for (DeviceSession session : sessions.all()) {
       session
           .loop()
-          .execute(
-              () -> {
-                session.disconnect(
-                    ReasonCode.SERVER_SHUTTING_DOWN, "this node is leaving: connect again");
-                session.retire();
-              });
+          .execute(() -> {
+            session.disconnect(
+                ReasonCode.SERVER_SHUTTING_DOWN, "this node is leaving: connect again");
+            session.retire();
+          });
     }
     try {
       long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);

@@ -142,10 +142,8 @@ class NodeConfiguration {
   }
 
   @Bean(destroyMethod = "close")
-  LanePublisher lanePublisher(
-      ConnectionFactory connections, NodeId nodeId, MeterRegistry meters) {
-    return new LanePublisher(
-        connections, "cm-" + nodeId, LanePublisher.Settings.DEFAULT, meters);
+  LanePublisher lanePublisher(ConnectionFactory connections, NodeId nodeId, MeterRegistry meters) {
+    return new LanePublisher(connections, "cm-" + nodeId, LanePublisher.Settings.DEFAULT, meters);
   }
 
   @Bean(destroyMethod = "close")
@@ -159,7 +157,11 @@ class NodeConfiguration {
 
   @Bean
   Uplinks uplinks(
-      EventLane lane, NodeSettings settings, Clock clock, SecureRandom random, MeterRegistry meters) {
+      EventLane lane,
+      NodeSettings settings,
+      Clock clock,
+      SecureRandom random,
+      MeterRegistry meters) {
     int bytes = Math.toIntExact(settings.uplink().bytes().toBytes());
     return new Uplinks(lane, bytes, clock, random, meters);
   }
@@ -305,8 +307,7 @@ class NodeConfiguration {
       Registrar registrar,
       Admission admission,
       Clock clock) {
-    return new Node(
-        nodeId, settings, transport, directory, table, registrar, admission, clock);
+    return new Node(nodeId, settings, transport, directory, table, registrar, admission, clock);
   }
 
   @Bean
@@ -320,7 +321,7 @@ class NodeConfiguration {
   }
 
   @Bean
-  NodeHealth nodeHealth(
+  NodeHealth nodeHealthIndicator(
       Transport transport, Registrar registrar, EventLane lane, Inbox inbox, Admission admission) {
     return new NodeHealth(transport, registrar, lane, inbox, admission);
   }

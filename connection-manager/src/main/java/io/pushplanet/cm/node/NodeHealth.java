@@ -18,11 +18,7 @@ final class NodeHealth implements HealthIndicator {
   private final Admission admission;
 
   NodeHealth(
-      Transport transport,
-      Registrar registrar,
-      EventLane lane,
-      Inbox inbox,
-      Admission admission) {
+      Transport transport, Registrar registrar, EventLane lane, Inbox inbox, Admission admission) {
     this.transport = transport;
     this.registrar = registrar;
     this.lane = lane;

@@ -156,9 +156,7 @@ public final class DeviceSession {
       return;
     }
     if (waiting.size() >= limits.waiting()) {
-      message
-          .origin()
-          .settled(message, new Settlement.Refused("the device's queue is full"));
+      message.origin().settled(message, new Settlement.Refused("the device's queue is full"));
       return;
     }
     waiting.add(message);

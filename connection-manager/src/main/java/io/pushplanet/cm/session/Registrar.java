@@ -114,29 +114,27 @@ public final class Registrar implements AutoCloseable {
   public void remember(DeviceSession session) {
     var subscription = session.subscription();
     boolean persistent = session.terms().isPersistent();
-    quietly(
-        () -> {
-          if (subscription != null && persistent) {
-            memory.remember(session.key(), subscription, LONGEST);
-          } else {
-            memory.forget(session.key());
-          }
-        });
+    quietly(() -> {
+      if (subscription != null && persistent) {
+        memory.remember(session.key(), subscription, LONGEST);
+      } else {
+        memory.forget(session.key());
+      }
+    });
   }
 
   /// The device went. `expirySeconds` as it wished at last.
   public void release(DeviceSession session, long expirySeconds) {
     var subscription = session.subscription();
-    quietly(
-        () -> {
-          directory.release(session.key(), node, session.epoch());
-          if (subscription != null && expirySeconds > 0) {
-            var kept = Duration.ofSeconds(Math.min(expirySeconds, LONGEST.toSeconds()));
-            memory.remember(session.key(), subscription, kept);
-          } else if (table.find(session.key()) == null) {
-            memory.forget(session.key());
-          }
-        });
+    quietly(() -> {
+      directory.release(session.key(), node, session.epoch());
+      if (subscription != null && expirySeconds > 0) {
+        var kept = Duration.ofSeconds(Math.min(expirySeconds, LONGEST.toSeconds()));
+        memory.remember(session.key(), subscription, kept);
+      } else if (table.find(session.key()) == null) {
+        memory.forget(session.key());
+      }
+    });
   }
 
   /// Compares all sessions with the directory until [#close].
@@ -145,12 +143,11 @@ public final class Registrar implements AutoCloseable {
   public void start(Consumer<DeviceSession> returned) {
     Thread.ofVirtual()
         .name("cm-verify")
-        .start(
-            () -> {
-              while (!pause(reachable ? settings.verifyEvery() : Duration.ofSeconds(1))) {
-                verify(returned);
-              }
-            });
+        .start(() -> {
+          while (!pause(reachable ? settings.verifyEvery() : Duration.ofSeconds(1))) {
+            verify(returned);
+          }
+        });
   }
 
   void verify(Consumer<DeviceSession> returned) {
@@ -198,22 +195,21 @@ public final class Registrar implements AutoCloseable {
     }
     directory
         .announce(unknown, node)
-        .forEach(
-            (device, owner) -> {
-              var session = byKey.get(device);
-              if (session == null || table.find(device) != session) {
-                return;
-              }
-              if (owner.epoch() > session.epoch()) {
-                lost(session, owner.node(), owner.epoch());
-              } else {
-                metrics.reannounced.increment();
-                if (session.subscription() != null && session.terms().isPersistent()) {
-                  remember(session);
-                }
-                returned.accept(session);
-              }
-            });
+        .forEach((device, owner) -> {
+          var session = byKey.get(device);
+          if (session == null || table.find(device) != session) {
+            return;
+          }
+          if (owner.epoch() > session.epoch()) {
+            lost(session, owner.node(), owner.epoch());
+          } else {
+            metrics.reannounced.increment();
+            if (session.subscription() != null && session.terms().isPersistent()) {
+              remember(session);
+            }
+            returned.accept(session);
+          }
+        });
   }
 
   private void lost(DeviceSession session, NodeId owner, long epoch) {
@@ -236,14 +232,13 @@ public final class Registrar implements AutoCloseable {
   private void quietly(Runnable work) {
     boolean taken =
         reachable
-            && submit(
-                () -> {
-                  try {
-                    work.run();
-                  } catch (DirectoryUnavailable | RedisException away) {
-                    failed(away);
-                  }
-                });
+            && submit(() -> {
+              try {
+                work.run();
+              } catch (DirectoryUnavailable | RedisException away) {
+                failed(away);
+              }
+            });
     if (!taken) {
       // The verification and the lease make up for what is not said here.
       metrics.directoryFailures.increment();
@@ -255,19 +250,18 @@ public final class Registrar implements AutoCloseable {
       waiting.decrementAndGet();
       return false;
     }
-    workers.execute(
-        () -> {
-          try {
-            concurrent.acquireUninterruptibly();
-            try {
-              work.run();
-            } finally {
-              concurrent.release();
-            }
-          } finally {
-            waiting.decrementAndGet();
-          }
-        });
+    workers.execute(() -> {
+      try {
+        concurrent.acquireUninterruptibly();
+        try {
+          work.run();
+        } finally {
+          concurrent.release();
+        }
+      } finally {
+        waiting.decrementAndGet();
+      }
+    });
     return true;
   }
 

@@ -200,11 +200,10 @@ public final class Connection {
       case WAITING -> {}
       case TASKS -> {
         try {
-          loop.tlsTasks.execute(
-              () -> {
-                layer.runTasks();
-                loop.execute(() -> handshakeOn(layer));
-              });
+          loop.tlsTasks.execute(() -> {
+            layer.runTasks();
+            loop.execute(() -> handshakeOn(layer));
+          });
         } catch (RejectedExecutionException full) {
           close(CloseCause.TLS);
         }

@@ -104,14 +104,13 @@ public final class EventLoop {
 
   /// Stops accepting; connections stay.
   void stopListening() {
-    execute(
-        () -> {
-          for (var key : acceptors) {
-            key.cancel();
-            closeQuietly(key);
-          }
-          acceptors.clear();
-        });
+    execute(() -> {
+      for (var key : acceptors) {
+        key.cancel();
+        closeQuietly(key);
+      }
+      acceptors.clear();
+    });
   }
 
   void stop() {

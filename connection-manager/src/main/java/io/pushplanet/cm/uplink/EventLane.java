@@ -29,8 +29,7 @@ public final class EventLane implements AutoCloseable {
 
   private record Told(byte[] event, Runnable confirmed) {}
 
-  public EventLane(
-      LanePublisher lane, int mostOpen, RandomGenerator random, MeterRegistry meters) {
+  public EventLane(LanePublisher lane, int mostOpen, RandomGenerator random, MeterRegistry meters) {
     this.lane = lane;
     this.mostOpen = mostOpen;
     this.random = random;

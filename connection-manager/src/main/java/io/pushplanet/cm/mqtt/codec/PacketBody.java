@@ -138,8 +138,7 @@ final class PacketBody {
   }
 
   private void property(Place place, MqttProperties.Builder into) {
-    var property =
-        PropertyId.of(varint()).orElseThrow(() -> malformed("a property nobody knows"));
+    var property = PropertyId.of(varint()).orElseThrow(() -> malformed("a property nobody knows"));
     if (!property.mayStandIn(place)) {
       throw malformed(property + " in " + place);
     }

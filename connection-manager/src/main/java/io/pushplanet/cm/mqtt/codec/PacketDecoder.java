@@ -208,13 +208,7 @@ public final class PacketDecoder {
       throw v5 ? protocolError("neither topic nor alias") : malformed("an empty topic");
     }
     return new MqttPacket.Publish(
-        topic,
-        new Binary(body.rest()),
-        qos,
-        (flags & 0x01) != 0,
-        duplicate,
-        packetId,
-        properties);
+        topic, new Binary(body.rest()), qos, (flags & 0x01) != 0, duplicate, packetId, properties);
   }
 
   private static MqttPacket acknowledgement(int type, PacketBody body, boolean v5) {

@@ -164,11 +164,10 @@ public final class PacketEncoder {
     properties.numbers().forEach((property, value) -> number(inner, property, value));
     properties
         .texts()
-        .forEach(
-            (property, value) -> {
-              inner.write(property.code());
-              inner.text(value);
-            });
+        .forEach((property, value) -> {
+          inner.write(property.code());
+          inner.text(value);
+        });
     properties.binaries().forEach((property, value) -> binary(inner, property, value));
     for (var user : properties.userProperties()) {
       inner.write(PropertyId.USER_PROPERTY.code());

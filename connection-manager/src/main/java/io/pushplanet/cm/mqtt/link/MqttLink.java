@@ -95,11 +95,10 @@ public final class MqttLink implements ConnectionHandler {
     } else {
       reason
           .returnCode()
-          .ifPresent(
-              code ->
-                  connection.write(
-                      ENCODER.encode(
-                          new MqttPacket.ConnAck(false, code, MqttProperties.NONE), spoken)));
+          .ifPresent(code ->
+              connection.write(
+                  ENCODER.encode(
+                      new MqttPacket.ConnAck(false, code, MqttProperties.NONE), spoken)));
     }
     connection.closeAfterFlush();
   }

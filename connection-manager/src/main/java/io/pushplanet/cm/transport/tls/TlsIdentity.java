@@ -42,7 +42,8 @@ public final class TlsIdentity {
               .generateCertificates(new ByteArrayInputStream(Files.readAllBytes(certificate)))
               .toArray(new Certificate[0]);
       if (chain.length == 0) {
-        throw new IllegalArgumentException("cm.tls.certificate holds no certificate: " + certificate);
+        throw new IllegalArgumentException(
+            "cm.tls.certificate holds no certificate: " + certificate);
       }
       var store = KeyStore.getInstance("PKCS12");
       store.load(null, null);
@@ -78,8 +79,7 @@ public final class TlsIdentity {
               + " openssl pkcs8 -topk8 -nocrypt -in KEY -out NEW");
     }
     var spec =
-        new PKCS8EncodedKeySpec(
-            Base64.getMimeDecoder().decode(text.substring(begin + 27, end)));
+        new PKCS8EncodedKeySpec(Base64.getMimeDecoder().decode(text.substring(begin + 27, end)));
     for (var algorithm : ALGORITHMS) {
       try {
         return KeyFactory.getInstance(algorithm).generatePrivate(spec);

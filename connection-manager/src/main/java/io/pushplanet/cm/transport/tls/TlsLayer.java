@@ -123,8 +123,6 @@ public final class TlsLayer {
 
   private void keep(ByteBuffer input) {
     partial =
-        input.hasRemaining()
-            ? ByteBuffer.allocate(input.remaining()).put(input).flip()
-            : null;
+        input.hasRemaining() ? ByteBuffer.allocate(input.remaining()).put(input).flip() : null;
   }
 }

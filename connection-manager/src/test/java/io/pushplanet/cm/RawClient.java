@@ -1,0 +1,129 @@
+package io.pushplanet.cm;
+
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.SubscriptionRequest;
+import io.pushplanet.cm.mqtt.codec.DecodeOutcome;
+import io.pushplanet.cm.mqtt.codec.PacketDecoder;
+import io.pushplanet.cm.mqtt.codec.PacketEncoder;
+import io.pushplanet.cm.mqtt.codec.PacketLimits;
+import io.pushplanet.common.session.DeviceKey;
+import java.io.IOException;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Optional;
+
+/// A client that does exactly what the test says, right or wrong.
+final class RawClient implements AutoCloseable {
+  private static final PacketLimits LIMITS = PacketLimits.UNAUTHENTICATED.withPacketBytes(1 << 22);
+
+  private final Socket socket;
+  private final MqttVersion version;
+  private ByteBuffer input = ByteBuffer.allocate(1 << 20).flip();
+
+  RawClient(int port, MqttVersion version) throws IOException {
+    this(new Socket("127.0.0.1", port), version);
+  }
+
+  RawClient(Socket socket, MqttVersion version) throws IOException {
+    this.socket = socket;
+    this.version = version;
+    socket.setSoTimeout(10_000);
+  }
+
+  static MqttPacket.Connect connect(MqttVersion version, DeviceKey device) {
+    return connect(version, device, true, MqttProperties.NONE);
+  }
+
+  static MqttPacket.Connect connect(
+      MqttVersion version, DeviceKey device, boolean clean, MqttProperties properties) {
+    return new MqttPacket.Connect(
+        version,
+        clean,
+        60,
+        device.device().value(),
+        device.app().value(),
+        Binary.of(TestNode.credential(device)),
+        null,
+        properties);
+  }
+
+  RawClient send(MqttPacket packet) throws IOException {
+    return send(new PacketEncoder().encode(packet, version));
+  }
+
+  RawClient send(byte[] bytes) throws IOException {
+    socket.getOutputStream().write(bytes);
+    socket.getOutputStream().flush();
+    return this;
+  }
+
+  RawClient subscribe() throws IOException {
+    return send(
+        new MqttPacket.Subscribe(
+            1,
+            List.of(new SubscriptionRequest("push/messages", QoS.AT_LEAST_ONCE)),
+            MqttProperties.NONE));
+  }
+
+  RawClient publish(String topic, String payload, QoS qos, boolean retain) throws IOException {
+    return send(
+        new MqttPacket.Publish(
+            topic,
+            Binary.of(payload),
+            qos,
+            retain,
+            false,
+            qos == QoS.AT_MOST_ONCE ? 0 : 7,
+            MqttProperties.NONE));
+  }
+
+  /// The next packet; empty when the server closed. Waits at most ten seconds.
+  Optional<MqttPacket> next() throws IOException {
+    while (true) {
+      if (input.hasRemaining()) {
+        switch (new PacketDecoder().decode(input, version, LIMITS)) {
+          case DecodeOutcome.Decoded(var packet) -> {
+            return Optional.of(packet);
+          }
+          case DecodeOutcome.Refused refused ->
+              throw new AssertionError("the server sent rubbish: " + refused);
+          case DecodeOutcome.Incomplete _ -> {}
+        }
+      }
+      var chunk = new byte[64 * 1024];
+      int read;
+      try {
+        read = socket.getInputStream().read(chunk);
+      } catch (SocketTimeoutException silence) {
+        throw new AssertionError("nothing came within ten seconds", silence);
+      } catch (IOException reset) {
+        return Optional.empty();
+      }
+      if (read < 0) {
+        return Optional.empty();
+      }
+      var grown = ByteBuffer.allocate(input.remaining() + read);
+      grown.put(input).put(chunk, 0, read);
+      input = grown.flip();
+    }
+  }
+
+  <T extends MqttPacket> T expect(Class<T> type) throws IOException {
+    var packet = next().orElseThrow(() -> new AssertionError("closed instead of " + type));
+    if (!type.isInstance(packet)) {
+      throw new AssertionError("expected " + type.getSimpleName() + " but got " + packet);
+    }
+    return type.cast(packet);
+  }
+
+  @Override
+  public void close() throws IOException {
+    socket.close();
+  }
+}

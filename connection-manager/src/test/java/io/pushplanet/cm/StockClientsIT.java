@@ -1,0 +1,188 @@
+package io.pushplanet.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.wire.NodeOutcomes.Result;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.eclipse.paho.client.mqttv3.MqttClient;
+import org.eclipse.paho.client.mqttv3.MqttConnectOptions;
+import org.eclipse.paho.client.mqttv3.persist.MemoryPersistence;
+import org.eclipse.paho.mqttv5.client.MqttConnectionOptions;
+import org.eclipse.paho.mqttv5.common.MqttMessage;
+import org.eclipse.paho.mqttv5.common.MqttSubscription;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+class StockClientsIT {
+  private static final String PAYLOAD = "{\"id\":\"x\",\"title\":\"Grüße 🚀\",\"body\":\"a\\nb\"}";
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static TestNode node;
+  private static TestGateway gateway;
+
+  private final DeviceKey device = TestNode.newDevice();
+
+  @BeforeAll
+  static void start() throws Exception {
+    node = TestNode.start();
+    gateway = new TestGateway(node, "gw-stock");
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    gateway.close();
+    node.close();
+  }
+
+  @Test
+  void paho_of_mqtt_3_gets_the_gateways_payload_byte_for_byte() throws Exception {
+    BlockingQueue<byte[]> got = new LinkedBlockingQueue<>();
+    var client = paho3();
+    client.subscribe("push/messages", 1, (_, message) -> got.add(message.getPayload()));
+
+    var outcome = gateway.deliver(device, TestNode.newMessage(), PAYLOAD);
+
+    assertThat(got.poll(10, TimeUnit.SECONDS)).isEqualTo(utf8(PAYLOAD));
+    assertThat(outcome.result()).isEqualTo(Result.DELIVERED);
+    client.disconnect();
+    client.close();
+  }
+
+  @Test
+  void paho_of_mqtt_5_gets_expiry_and_id_as_well() throws Exception {
+    BlockingQueue<MqttMessage> got = new LinkedBlockingQueue<>();
+    var message = TestNode.newMessage();
+    var client = paho5();
+    client.subscribe(
+        new MqttSubscription[] {new MqttSubscription("push/messages", 1)},
+        new org.eclipse.paho.mqttv5.client.IMqttMessageListener[] {
+          (_, arrived) -> got.add(arrived)
+        });
+
+    var outcome = gateway.deliver(device, message, PAYLOAD);
+
+    var arrived = got.poll(10, TimeUnit.SECONDS);
+    assertThat(arrived).isNotNull();
+    assertThat(arrived.getPayload()).isEqualTo(utf8(PAYLOAD));
+    assertThat(arrived.getProperties().getMessageExpiryInterval()).isBetween(3500L, 3600L);
+    assertThat(arrived.getProperties().getUserProperties())
+        .anySatisfy(property -> {
+          assertThat(property.getKey()).isEqualTo("id");
+          assertThat(property.getValue()).isEqualTo(message.value());
+        });
+    assertThat(outcome.result()).isEqualTo(Result.DELIVERED);
+    client.disconnect();
+  }
+
+  @Test
+  void mosquittos_tools_subscribe_and_publish_on_both_versions() throws Exception {
+    for (var version : List.of("mqttv311", "mqttv5")) {
+      var out = Files.createTempFile("mosquitto", ".out");
+      var subscriber =
+          mosquitto(
+              "mosquitto_sub",
+              version,
+              out,
+              "-t",
+              "push/messages",
+              "-q",
+              "1",
+              "-C",
+              "1",
+              "-W",
+              "20");
+      Eventually.within(
+          PATIENCE,
+          () ->
+              assertThat(gateway.deliver(device, TestNode.newMessage(), PAYLOAD).result())
+                  .isEqualTo(Result.DELIVERED));
+      assertThat(subscriber.waitFor(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(Files.readString(out)).isEqualTo(PAYLOAD + "\n");
+
+      node.events();
+      var receipt = TestNode.newMessage();
+      var publisher =
+          mosquitto(
+              "mosquitto_pub",
+              version,
+              out,
+              "-t",
+              "push/receipts",
+              "-q",
+              "1",
+              "-m",
+              "{\"id\":\"" + receipt + "\",\"event\":\"opened\"}");
+      assertThat(publisher.waitFor(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(publisher.exitValue()).isZero();
+      assertThat(node.events())
+          .anySatisfy(event -> {
+            assertThat(event).isInstanceOf(DeliveryEvent.Receipt.class);
+            var opened = (DeliveryEvent.Receipt) event;
+            assertThat(opened.message()).isEqualTo(receipt);
+            assertThat(opened.device()).isEqualTo(device.device());
+            assertThat(opened.kind()).isEqualTo(DeliveryEvent.Receipt.Kind.OPENED);
+          });
+    }
+  }
+
+  private Process mosquitto(String program, String version, Path out, String... more)
+      throws Exception {
+    var command =
+        new java.util.ArrayList<>(
+            List.of(
+                program,
+                "-h",
+                "127.0.0.1",
+                "-p",
+                Integer.toString(node.port("mqtt")),
+                "-V",
+                version,
+                "-i",
+                device.device().value(),
+                "-u",
+                device.app().value(),
+                "-P",
+                TestNode.credential(device)));
+    command.addAll(List.of(more));
+    return new ProcessBuilder(command)
+        .redirectOutput(out.toFile())
+        .redirectError(ProcessBuilder.Redirect.INHERIT)
+        .start();
+  }
+
+  private MqttClient paho3() throws Exception {
+    var client = new MqttClient(node.mqtt(), device.device().value(), new MemoryPersistence());
+    var options = new MqttConnectOptions();
+    options.setUserName(device.app().value());
+    options.setPassword(TestNode.credential(device).toCharArray());
+    client.connect(options);
+    return client;
+  }
+
+  private org.eclipse.paho.mqttv5.client.MqttClient paho5() throws Exception {
+    var client =
+        new org.eclipse.paho.mqttv5.client.MqttClient(
+            node.mqtt(),
+            device.device().value(),
+            new org.eclipse.paho.mqttv5.client.persist.MemoryPersistence());
+    var options = new MqttConnectionOptions();
+    options.setUserName(device.app().value());
+    options.setPassword(utf8(TestNode.credential(device)));
+    client.connect(options);
+    return client;
+  }
+
+  private static byte[] utf8(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+}

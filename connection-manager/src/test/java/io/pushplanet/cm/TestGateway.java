@@ -1,0 +1,104 @@
+package io.pushplanet.cm;
+
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.wire.NodeFrame;
+import io.pushplanet.common.wire.NodeOutcomes;
+import io.pushplanet.common.wire.NodeOutcomes.Outcome;
+import io.pushplanet.common.wire.WireForm;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.eclipse.paho.mqttv5.client.IMqttMessageListener;
+import org.eclipse.paho.mqttv5.client.MqttClient;
+import org.eclipse.paho.mqttv5.client.MqttConnectionOptions;
+import org.eclipse.paho.mqttv5.client.persist.MemoryPersistence;
+import org.eclipse.paho.mqttv5.common.MqttMessage;
+import org.eclipse.paho.mqttv5.common.MqttSubscription;
+
+/// A gateway as the worker is one: Paho on the trusted listener.
+final class TestGateway implements AutoCloseable {
+  private final MqttClient client;
+  private final Map<String, BlockingQueue<Outcome>> frames = new ConcurrentHashMap<>();
+
+  TestGateway(TestNode node, String clientId) throws Exception {
+    client = new MqttClient(node.gateway(), clientId, new MemoryPersistence());
+    var options = new MqttConnectionOptions();
+    options.setUserName("gateway");
+    options.setPassword(TestNode.GATEWAY_PASSWORD.getBytes(StandardCharsets.UTF_8));
+    client.connect(options);
+    client.subscribe(
+        new MqttSubscription[] {new MqttSubscription(NodeFrame.OUTCOMES_TOPIC + clientId, 1)},
+        new IMqttMessageListener[] {(_, message) -> heard(message)});
+  }
+
+  private void heard(MqttMessage message) {
+    var outcomes = WireForm.read(message.getPayload(), NodeOutcomes.class);
+    var queue = frames.get(outcomes.frame());
+    if (queue != null) {
+      queue.addAll(outcomes.outcomes());
+    }
+  }
+
+  Outcome deliver(DeviceKey device, MessageId id, String payload) throws Exception {
+    return deliver(device, id, payload, Duration.ofSeconds(10));
+  }
+
+  Outcome deliver(DeviceKey device, MessageId id, String payload, Duration patience)
+      throws Exception {
+    return deliver(List.of(device), id, payload, patience).getFirst();
+  }
+
+  /// Sends one frame and waits for all its outcomes.
+  List<Outcome> deliver(List<DeviceKey> devices, MessageId id, String payload, Duration patience)
+      throws Exception {
+    var queue = send(devices, id, payload, patience);
+    var outcomes = new ArrayList<Outcome>();
+    while (outcomes.size() < devices.size()) {
+      var outcome = queue.poll(15, TimeUnit.SECONDS);
+      if (outcome == null) {
+        throw new AssertionError("no outcome within 15 seconds; got " + outcomes);
+      }
+      outcomes.add(outcome);
+    }
+    return outcomes;
+  }
+
+  BlockingQueue<Outcome> send(
+      List<DeviceKey> devices, MessageId id, String payload, Duration patience) throws Exception {
+    var name = UUID.randomUUID().toString();
+    BlockingQueue<Outcome> queue = new LinkedBlockingQueue<>();
+    frames.put(name, queue);
+    var now = Instant.now();
+    var frame =
+        new NodeFrame(
+            name,
+            now.plus(patience),
+            List.of(new NodeFrame.Letter(id, now.plusSeconds(3_600), payload)),
+            devices.stream()
+                .map(device -> new NodeFrame.Target(device.app(), device.device(), 0))
+                .toList());
+    client.publish(NodeFrame.DELIVER_TOPIC, WireForm.write(frame), 1, false);
+    return queue;
+  }
+
+  void drain(DeviceKey device) throws Exception {
+    var drain =
+        new NodeFrame.Drain(List.of(new NodeFrame.Drain.Device(device.app(), device.device())));
+    client.publish(NodeFrame.DRAIN_TOPIC, WireForm.write(drain), 1, false);
+  }
+
+  @Override
+  public void close() throws Exception {
+    client.disconnectForcibly(1, 1);
+    client.close();
+  }
+}

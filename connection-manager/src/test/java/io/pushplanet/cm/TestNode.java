@@ -1,0 +1,169 @@
+package io.pushplanet.cm;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import io.pushplanet.cm.transport.Transport;
+import io.pushplanet.common.access.MasterKey;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.device.DeviceCredential;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.MessageIds;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.quickstart.services.LocalServices;
+import java.security.SecureRandom;
+import java.sql.DriverManager;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.springframework.boot.SpringApplication;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/// A real node on real services, on free ports, in this JVM.
+final class TestNode implements AutoCloseable {
+  static final AppId APP = new AppId("shop");
+  static final String GATEWAY_PASSWORD = "only-for-tests";
+  private static final String MASTER_KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+  private static final AtomicInteger NUMBER = new AtomicInteger();
+  private static final MessageIds IDS = new MessageIds(Clock.systemUTC(), new SecureRandom());
+
+  private final LocalServices services = LocalServices.forTests();
+  private final ConfigurableApplicationContext context;
+
+  private TestNode(String... settings) {
+    var arguments = new ArrayList<String>();
+    arguments.addAll(
+        List.of(
+            "--pushplanet.mysql.url=" + services.mysql().jdbcUrl(),
+            "--pushplanet.mysql.user=" + services.mysql().user(),
+            "--pushplanet.mysql.password=" + services.mysql().password(),
+            "--pushplanet.redis.uri=" + services.redis(),
+            "--pushplanet.amqp.uri=" + services.amqp(),
+            "--pushplanet.master-key=" + MASTER_KEY,
+            "--server.port=0",
+            "--cm.mqtt-port=0",
+            "--cm.tls-port=0",
+            "--cm.gateway-port=0",
+            "--cm.bind=127.0.0.1",
+            "--cm.gateway-password=" + GATEWAY_PASSWORD,
+            "--cm.directory.verify-every=500ms"));
+    arguments.addAll(List.of(settings));
+    context =
+        new SpringApplication(ConnectionManagerApplication.class)
+            .run(arguments.toArray(String[]::new));
+  }
+
+  static TestNode start(String... settings) {
+    return new TestNode(settings);
+  }
+
+  LocalServices services() {
+    return services;
+  }
+
+  int port(String listener) {
+    return context.getBean(Transport.class).port(listener);
+  }
+
+  String mqtt() {
+    return "tcp://127.0.0.1:" + port("mqtt");
+  }
+
+  String gateway() {
+    return "tcp://127.0.0.1:" + port("gateway");
+  }
+
+  int http() {
+    return context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
+  }
+
+  <T> T bean(Class<T> type) {
+    return context.getBean(type);
+  }
+
+  static DeviceKey newDevice() {
+    return new DeviceKey(
+        APP, new DeviceId("d" + NUMBER.incrementAndGet() + "-" + System.nanoTime()));
+  }
+
+  static MessageId newMessage() {
+    return IDS.next();
+  }
+
+  static String credential(DeviceKey device) {
+    return credential(device, Duration.ofHours(1));
+  }
+
+  static String credential(DeviceKey device, Duration validity) {
+    return new DeviceCredential(MasterKey.parse(MASTER_KEY), Clock.systemUTC())
+        .mint(device.app(), device.device(), validity);
+  }
+
+  void park(DeviceKey device, String slot, MessageId message, String payload, Duration ttl)
+      throws Exception {
+    try (var connection = database();
+        var statement =
+            connection.prepareStatement(
+                "INSERT INTO inbox (app_id, device_id, slot, message_id, payload, parked_at,"
+                    + " expires_at) VALUES (?,?,?,?,?,?,?)")) {
+      var now = Instant.now();
+      statement.setString(1, device.app().value());
+      statement.setString(2, device.device().value());
+      statement.setString(3, slot);
+      statement.setString(4, message.value());
+      statement.setString(5, payload);
+      statement.setObject(6, LocalDateTime.ofInstant(now, ZoneOffset.UTC));
+      statement.setObject(7, LocalDateTime.ofInstant(now.plus(ttl), ZoneOffset.UTC));
+      statement.executeUpdate();
+    }
+  }
+
+  int parked(DeviceKey device) throws Exception {
+    try (var connection = database();
+        var statement =
+            connection.prepareStatement(
+                "SELECT COUNT(*) FROM inbox WHERE app_id=? AND device_id=?")) {
+      statement.setString(1, device.app().value());
+      statement.setString(2, device.device().value());
+      try (var result = statement.executeQuery()) {
+        result.next();
+        return result.getInt(1);
+      }
+    }
+  }
+
+  private java.sql.Connection database() throws Exception {
+    return DriverManager.getConnection(
+        services.mysql().jdbcUrl(), services.mysql().user(), services.mysql().password());
+  }
+
+  /// Every event that is in the queue now or comes within a second without one.
+  List<DeliveryEvent> events() throws Exception {
+    var factory = new ConnectionFactory();
+    factory.setUri(services.amqp());
+    var events = new ArrayList<DeliveryEvent>();
+    try (Connection connection = factory.newConnection();
+        Channel channel = connection.createChannel()) {
+      for (var got = channel.basicGet(Topology.EVENTS, true);
+          got != null;
+          got = channel.basicGet(Topology.EVENTS, true)) {
+        events.addAll(WireForm.readBatch(got.getBody(), DeliveryEvent.class));
+      }
+    }
+    return events;
+  }
+
+  @Override
+  public void close() {
+    context.close();
+  }
+}
