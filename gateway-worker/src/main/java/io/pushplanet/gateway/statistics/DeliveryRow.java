@@ -1,0 +1,54 @@
+package io.pushplanet.gateway.statistics;
+
+import io.pushplanet.common.delivery.Attempt;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.message.AppId;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// A row of `deliveries` while events are applied to it. Confined to the transaction that locked it.
+final class DeliveryRow {
+  /// Older attempts of a long story are left out.
+  static final int MOST_ATTEMPTS = 20;
+
+  final AppId app;
+  final Instant queuedAt;
+  final List<Attempt> attempts;
+
+  /// Not in the table yet.
+  final boolean isNew;
+
+  DeliveryState state = DeliveryState.QUEUED;
+  @Nullable Channel channel;
+  @Nullable String reason;
+  int duplicates;
+  @Nullable Instant finishedAt;
+  @Nullable Instant displayedAt;
+  @Nullable Instant openedAt;
+  boolean changed;
+
+  DeliveryRow(AppId app, Instant queuedAt, List<Attempt> attempts, boolean isNew) {
+    this.app = app;
+    this.queuedAt = queuedAt;
+    this.attempts = new ArrayList<>(attempts);
+    this.isNew = isNew;
+    this.changed = isNew;
+  }
+
+  /// @return false when this very attempt is there already: its event came twice
+  boolean add(Attempt attempt) {
+    if (attempts.contains(attempt)) {
+      return false;
+    }
+    attempts.add(attempt);
+    if (attempts.size() > MOST_ATTEMPTS) {
+      // The first attempt tells how it began, the last ones how it ended.
+      attempts.remove(1);
+    }
+    changed = true;
+    return true;
+  }
+}

@@ -1,0 +1,35 @@
+package io.pushplanet.gateway.statistics;
+
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.message.AppId;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/// What a bulk changes of one row of `messages`: counts to add, and what only some events know. Confined to its transaction.
+final class MessageChange {
+  final AppId app;
+  DeliveryEvent.@Nullable Accepted accepted;
+  @Nullable Instant expandedAt;
+  int recipients;
+  int delivered;
+  int failed;
+  int expired;
+  int cancelled;
+  int duplicates;
+  int opened;
+
+  MessageChange(AppId app) {
+    this.app = app;
+  }
+
+  void add(DeliveryState state, int count) {
+    switch (state) {
+      case QUEUED -> {}
+      case DELIVERED -> delivered += count;
+      case FAILED -> failed += count;
+      case EXPIRED -> expired += count;
+      case CANCELLED -> cancelled += count;
+    }
+  }
+}

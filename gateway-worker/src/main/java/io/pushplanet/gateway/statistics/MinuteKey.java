@@ -1,0 +1,26 @@
+package io.pushplanet.gateway.statistics;
+
+import io.pushplanet.common.message.AppId;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Comparator;
+
+/// A row of `statistics_minutes`. `channel` and `reason` are empty where there is none.
+record MinuteKey(Instant minute, AppId app, String channel, String outcome, String reason)
+    implements Comparable<MinuteKey> {
+  private static final Comparator<MinuteKey> ORDER =
+      Comparator.comparing(MinuteKey::minute)
+          .thenComparing(MinuteKey::app)
+          .thenComparing(MinuteKey::channel)
+          .thenComparing(MinuteKey::outcome)
+          .thenComparing(MinuteKey::reason);
+
+  MinuteKey {
+    minute = minute.truncatedTo(ChronoUnit.MINUTES);
+  }
+
+  @Override
+  public int compareTo(MinuteKey other) {
+    return ORDER.compare(this, other);
+  }
+}

@@ -1,0 +1,142 @@
+package io.pushplanet.gateway.statistics;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.wire.WireForm;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Gathers the events of many AMQP messages into one transaction. [#take] is called once per AMQP message, each on a thread of
+/// its own, and returns when its events are written; one thread writes. Bounded by the prefetch of `push.events`. Thread-safe.
+public final class StatisticsIntake implements AutoCloseable {
+  /// How long a receipt may be ahead of its delivery's row; after that it is taken for made up and dropped.
+  static final Duration RECEIPT_PATIENCE = Duration.ofSeconds(30);
+
+  private static final Logger LOG = LoggerFactory.getLogger(StatisticsIntake.class);
+  private static final Duration LONGEST_WRITE = Duration.ofSeconds(60);
+
+  private final StatisticsWriter writer;
+  private final Clock clock;
+  private final int mostEvents;
+  private final BlockingQueue<Batch> waiting;
+  private final Thread thread;
+  private final Timer writes;
+  private final DistributionSummary sizes;
+  private final Counter droppedReceipts;
+
+  private record Batch(List<DeliveryEvent> events, CompletableFuture<Boolean> written) {}
+
+  /// A receipt came before its delivery's row: the message is handed out again shortly.
+  static final class ReceiptTooEarly extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    ReceiptTooEarly() {
+      super("a receipt is ahead of its delivery", null, false, false);
+    }
+  }
+
+  /// @param mostEvents per transaction
+  /// @param prefetch of `push.events`: so many batches can wait
+  public StatisticsIntake(StatisticsWriter writer, Clock clock, int mostEvents, int prefetch, MeterRegistry meters) {
+    this.writer = writer;
+    this.clock = clock;
+    this.mostEvents = mostEvents;
+    this.waiting = new ArrayBlockingQueue<>(Math.max(1, prefetch));
+    this.writes = meters.timer("pushplanet.statistics.write");
+    this.sizes = meters.summary("pushplanet.statistics.events");
+    this.droppedReceipts = meters.counter("pushplanet.statistics.receipts.dropped");
+    this.thread = Thread.ofPlatform().name("statistics").daemon(true).start(this::run);
+  }
+
+  /// Writes the events of one AMQP message; acknowledge it afterwards.
+  ///
+  /// @param body a batch of [DeliveryEvent] in wire form
+  /// @throws io.pushplanet.common.wire.MalformedWire when it is not
+  /// @throws RuntimeException when it was not written: hand it out again
+  public void take(byte[] body) {
+    Batch batch = new Batch(WireForm.readBatch(body, DeliveryEvent.class), new CompletableFuture<>());
+    try {
+      if (!waiting.offer(batch, LONGEST_WRITE.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw new IllegalStateException("MySQL does not keep up with the events");
+      }
+      if (!batch.written().get(LONGEST_WRITE.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw new ReceiptTooEarly();
+      }
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("the events were not written: " + e.getCause(), e.getCause());
+    } catch (TimeoutException e) {
+      throw new IllegalStateException("the events were not written within " + LONGEST_WRITE, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while writing events", e);
+    }
+  }
+
+  @Override
+  public void close() {
+    thread.interrupt();
+  }
+
+  private void run() {
+    try {
+      while (!Thread.currentThread().isInterrupted()) {
+        List<Batch> bulk = new ArrayList<>();
+        bulk.add(waiting.take());
+        int events = bulk.getFirst().events().size();
+        Batch next = waiting.peek();
+        while (next != null && events + next.events().size() <= mostEvents) {
+          bulk.add(waiting.take());
+          events += next.events().size();
+          next = waiting.peek();
+        }
+        write(bulk);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void write(List<Batch> bulk) {
+    List<DeliveryEvent> events = bulk.stream().flatMap(batch -> batch.events().stream()).toList();
+    sizes.record(events.size());
+    try {
+      Set<DeliveryEvent> early = writes.record(() -> tooEarly(writer.write(events)));
+      bulk.forEach(batch -> batch.written().complete(batch.events().stream().noneMatch(early::contains)));
+    } catch (RuntimeException e) {
+      LOG.warn("event=statistics_write_failed events={} reason=\"{}\"", events.size(), e.toString());
+      if (bulk.size() == 1) {
+        bulk.getFirst().written().completeExceptionally(e);
+        return;
+      }
+      // One batch that cannot be written must not hold up its neighbours.
+      bulk.forEach(batch -> write(List.of(batch)));
+    }
+  }
+
+  private Set<DeliveryEvent> tooEarly(List<DeliveryEvent.Receipt> withoutRow) {
+    Set<DeliveryEvent> early = new HashSet<>();
+    for (DeliveryEvent.Receipt receipt : withoutRow) {
+      if (receipt.at().plus(RECEIPT_PATIENCE).isAfter(clock.instant())) {
+        early.add(receipt);
+      } else {
+        droppedReceipts.increment();
+      }
+    }
+    return early;
+  }
+}

@@ -1,0 +1,293 @@
+package io.pushplanet.gateway.statistics;
+
+import io.pushplanet.common.delivery.Attempt;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.wire.WireForm;
+import java.nio.charset.StandardCharsets;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/// Writes events in one transaction: locks the rows they are about, lets the [Ledger] do the bookkeeping, and writes what
+/// changed in sorted bulk statements. Writing an event twice has the effect of writing it once. Thread-safe.
+public final class StatisticsWriter {
+  private static final int ROWS_PER_SELECT = 200;
+  private static final int MOST_TRIES = 5;
+
+  static final String LOCK_ROWS =
+      """
+      SELECT message_id, device_id, app_id, state, channel, reason, attempts, duplicates, queued_at, finished_at,
+        displayed_at, opened_at
+      FROM deliveries WHERE %s FOR UPDATE
+      """;
+  static final String ONE_ROW = "(day = ? AND message_id = ? AND device_id = ?)";
+
+  private static final String INSERT_ROW =
+      """
+      INSERT INTO deliveries (state, channel, reason, attempts, duplicates, finished_at, displayed_at, opened_at,
+        day, message_id, device_id, app_id, queued_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """;
+  private static final String UPDATE_ROW =
+      INSERT_ROW
+          + """
+          ON DUPLICATE KEY UPDATE state = VALUES(state), channel = VALUES(channel), reason = VALUES(reason),
+            attempts = VALUES(attempts), duplicates = VALUES(duplicates), finished_at = VALUES(finished_at),
+            displayed_at = VALUES(displayed_at), opened_at = VALUES(opened_at)
+          """;
+
+  /// Events of a message may come before its `accepted`: the row then waits for its texts with empty ones.
+  private static final String CHANGE_MESSAGE =
+      """
+      INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, expanded_at,
+        recipients, delivered, failed, expired, cancelled, duplicates, opened)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON DUPLICATE KEY UPDATE
+        accepted_at = IF(VALUES(audience) = '', accepted_at, VALUES(accepted_at)),
+        expires_at = IF(VALUES(audience) = '', expires_at, VALUES(expires_at)),
+        content = IF(VALUES(audience) = '', content, VALUES(content)),
+        delivery = IF(VALUES(audience) = '', delivery, VALUES(delivery)),
+        audience = IF(VALUES(audience) = '', audience, VALUES(audience)),
+        expanded_at = COALESCE(expanded_at, VALUES(expanded_at)),
+        recipients = recipients + VALUES(recipients), delivered = delivered + VALUES(delivered),
+        failed = failed + VALUES(failed), expired = expired + VALUES(expired),
+        cancelled = cancelled + VALUES(cancelled), duplicates = duplicates + VALUES(duplicates),
+        opened = opened + VALUES(opened)
+      """;
+  private static final String COUNT_MINUTE =
+      """
+      INSERT INTO statistics_minutes (day, minute, app_id, channel, outcome, reason, count) VALUES (?, ?, ?, ?, ?, ?, ?)
+      ON DUPLICATE KEY UPDATE count = count + VALUES(count)
+      """;
+  private static final String INSERT_UPLINK =
+      """
+      INSERT INTO uplinks (event_id, app_id, device_id, at, payload) VALUES (?, ?, ?, ?, ?)
+      ON DUPLICATE KEY UPDATE event_id = event_id
+      """;
+
+  /// What an event needs of others in the same bulk comes first.
+  private static final Comparator<DeliveryEvent> CAUSES_FIRST =
+      Comparator.comparingInt(
+          event ->
+              switch (event) {
+                case DeliveryEvent.Accepted accepted -> 0;
+                case DeliveryEvent.Expanded expanded -> 1;
+                case DeliveryEvent.Attempted attempted -> 2;
+                case DeliveryEvent.Ended ended -> 3;
+                case DeliveryEvent.Receipt receipt -> 4;
+                case DeliveryEvent.Uplink uplink -> 5;
+              });
+
+  private final JdbcTemplate database;
+  private final TransactionTemplate transactions;
+
+  public StatisticsWriter(DataSource database) {
+    this.database = new JdbcTemplate(database);
+    this.transactions = new TransactionTemplate(new JdbcTransactionManager(database));
+    // No gap locks: two writers then wait for each other only on the same row.
+    this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+  }
+
+  /// @return the receipts whose delivery is not in the table (yet)
+  /// @throws org.springframework.dao.DataAccessException when nothing was written
+  public List<DeliveryEvent.Receipt> write(List<DeliveryEvent> events) {
+    List<DeliveryEvent> ordered = new ArrayList<>(events);
+    ordered.sort(CAUSES_FIRST);
+    for (int tried = 1; ; tried++) {
+      try {
+        List<DeliveryEvent.Receipt> early = transactions.execute(status -> writeInTransaction(ordered));
+        return early == null ? List.of() : early;
+      } catch (ConcurrencyFailureException | DuplicateKeyException e) {
+        // Another worker wrote one of these rows in between (or MySQL chose us in a deadlock): look again.
+        if (tried == MOST_TRIES) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  private List<DeliveryEvent.Receipt> writeInTransaction(List<DeliveryEvent> events) {
+    Ledger ledger = new Ledger(lock(keys(events)));
+    events.forEach(ledger::apply);
+    List<Object[]> inserted = new ArrayList<>();
+    List<Object[]> updated = new ArrayList<>();
+    ledger.changedRows().forEach((key, row) -> (row.isNew ? inserted : updated).add(values(key, row)));
+    batch(INSERT_ROW, inserted);
+    batch(UPDATE_ROW, updated);
+    List<Object[]> messages = new ArrayList<>();
+    ledger.messages().forEach((id, change) -> messages.add(values(id, change)));
+    batch(CHANGE_MESSAGE, messages);
+    List<Object[]> minutes = new ArrayList<>();
+    ledger.minutes().forEach((minute, count) -> minutes.add(values(minute, count)));
+    batch(COUNT_MINUTE, minutes);
+    batch(
+        INSERT_UPLINK,
+        ledger.uplinks().stream()
+            .map(
+                uplink ->
+                    new Object[] {
+                      uplink.id(),
+                      uplink.app().value(),
+                      uplink.device().value(),
+                      Timestamp.from(uplink.at()),
+                      uplink.payload()
+                    })
+            .toList());
+    return ledger.withoutRow();
+  }
+
+  private void batch(String sql, List<Object[]> rows) {
+    if (!rows.isEmpty()) {
+      database.batchUpdate(sql, rows);
+    }
+  }
+
+  private static Set<DeliveryKey> keys(List<DeliveryEvent> events) {
+    Set<DeliveryKey> keys = new TreeSet<>();
+    for (DeliveryEvent event : events) {
+      switch (event) {
+        case DeliveryEvent.Accepted accepted ->
+            accepted.recipients().forEach(device -> keys.add(new DeliveryKey(accepted.message(), device)));
+        case DeliveryEvent.Expanded expanded ->
+            expanded.recipients().forEach(device -> keys.add(new DeliveryKey(expanded.message(), device)));
+        case DeliveryEvent.Attempted attempted ->
+            keys.add(new DeliveryKey(attempted.message(), attempted.device()));
+        case DeliveryEvent.Ended ended -> keys.add(new DeliveryKey(ended.message(), ended.device()));
+        case DeliveryEvent.Receipt receipt -> keys.add(new DeliveryKey(receipt.message(), receipt.device()));
+        case DeliveryEvent.Uplink uplink -> {}
+      }
+    }
+    return keys;
+  }
+
+  private Map<DeliveryKey, DeliveryRow> lock(Set<DeliveryKey> keys) {
+    Map<DeliveryKey, DeliveryRow> rows = HashMap.newHashMap(keys.size());
+    List<DeliveryKey> order = List.copyOf(keys);
+    for (int from = 0; from < order.size(); from += ROWS_PER_SELECT) {
+      List<DeliveryKey> some = order.subList(from, Math.min(from + ROWS_PER_SELECT, order.size()));
+      List<Object> arguments = new ArrayList<>(3 * some.size());
+      for (DeliveryKey key : some) {
+        Collections.addAll(
+            arguments, key.message().day(), key.message().value(), key.device().value());
+      }
+      String which = String.join(" OR ", Collections.nCopies(some.size(), ONE_ROW));
+      database.query(
+          LOCK_ROWS.formatted(which),
+          row -> {
+            DeliveryKey key =
+                new DeliveryKey(new MessageId(row.getString("message_id")), new DeviceId(row.getString("device_id")));
+            rows.put(key, read(row));
+          },
+          arguments.toArray());
+    }
+    return rows;
+  }
+
+  private static DeliveryRow read(ResultSet found) throws SQLException {
+    byte[] attempts = found.getString("attempts").getBytes(StandardCharsets.UTF_8);
+    DeliveryRow row =
+        new DeliveryRow(
+            new AppId(found.getString("app_id")),
+            found.getTimestamp("queued_at").toInstant(),
+            WireForm.readBatch(attempts, Attempt.class),
+            false);
+    row.state = DeliveryState.valueOf(found.getString("state").toUpperCase(Locale.ROOT));
+    String channel = found.getString("channel");
+    row.channel = channel == null ? null : Channel.valueOf(channel.toUpperCase(Locale.ROOT));
+    row.reason = found.getString("reason");
+    row.duplicates = found.getInt("duplicates");
+    row.finishedAt = instant(found.getTimestamp("finished_at"));
+    row.displayedAt = instant(found.getTimestamp("displayed_at"));
+    row.openedAt = instant(found.getTimestamp("opened_at"));
+    return row;
+  }
+
+  private static Object[] values(DeliveryKey key, DeliveryRow row) {
+    return new Object[] {
+      row.state.word(),
+      row.channel == null ? null : row.channel.word(),
+      row.reason,
+      text(row.attempts),
+      row.duplicates,
+      timestamp(row.finishedAt),
+      timestamp(row.displayedAt),
+      timestamp(row.openedAt),
+      key.message().day(),
+      key.message().value(),
+      key.device().value(),
+      row.app.value(),
+      Timestamp.from(row.queuedAt)
+    };
+  }
+
+  private static Object[] values(MessageId id, MessageChange change) {
+    DeliveryEvent.Accepted accepted = change.accepted;
+    return new Object[] {
+      id.day(),
+      id.value(),
+      change.app.value(),
+      accepted == null ? "" : text(accepted.audience()),
+      accepted == null ? "" : text(accepted.content()),
+      accepted == null ? "" : text(accepted.delivery()),
+      Timestamp.from(accepted == null ? id.time() : accepted.at()),
+      Timestamp.from(accepted == null ? id.time() : accepted.expiresAt()),
+      timestamp(change.expandedAt),
+      change.recipients,
+      change.delivered,
+      change.failed,
+      change.expired,
+      change.cancelled,
+      change.duplicates,
+      change.opened
+    };
+  }
+
+  private static Object[] values(MinuteKey minute, long count) {
+    return new Object[] {
+      LocalDate.ofInstant(minute.minute(), ZoneOffset.UTC),
+      Timestamp.from(minute.minute()),
+      minute.app().value(),
+      minute.channel(),
+      minute.outcome(),
+      minute.reason(),
+      count
+    };
+  }
+
+  private static String text(Object value) {
+    return new String(WireForm.write(value), StandardCharsets.UTF_8);
+  }
+
+  private static @Nullable Timestamp timestamp(@Nullable Instant time) {
+    return time == null ? null : Timestamp.from(time);
+  }
+
+  private static @Nullable Instant instant(@Nullable Timestamp time) {
+    return time == null ? null : time.toInstant();
+  }
+}

@@ -1,0 +1,5 @@
+/// Writes what happened to messages into MySQL, in bulk and idempotently.
+@NullMarked
+package io.pushplanet.gateway.statistics;
+
+import org.jspecify.annotations.NullMarked;

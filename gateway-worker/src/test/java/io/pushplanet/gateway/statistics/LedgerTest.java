@@ -1,0 +1,185 @@
+package io.pushplanet.gateway.statistics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.delivery.Attempt;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.MessageIds;
+import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.common.testing.MutableClock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class LedgerTest {
+  private static final AppId SHOP = new AppId("shop");
+  private static final DeviceId D1 = new DeviceId("d1");
+
+  private final MutableClock clock = MutableClock.started();
+  private final MessageId message = new MessageIds(clock, new Random(1)).next();
+  private final Ledger ledger = new Ledger(Map.of());
+
+  @Test
+  void an_accepted_recipient_is_queued_and_counted_once() {
+    ledger.apply(accepted());
+    ledger.apply(accepted());
+
+    assertThat(row().state).isEqualTo(DeliveryState.QUEUED);
+    assertThat(change().recipients).isEqualTo(1);
+    assertThat(counted("accepted")).isEqualTo(1);
+  }
+
+  @Test
+  void a_delivery_that_is_told_twice_is_one_delivery() {
+    DeliveryEvent ended = ended(DeliveryState.DELIVERED, null);
+
+    ledger.apply(accepted());
+    ledger.apply(ended);
+    ledger.apply(ended);
+
+    assertThat(row().state).isEqualTo(DeliveryState.DELIVERED);
+    assertThat(change().delivered).isEqualTo(1);
+    assertThat(change().duplicates).isZero();
+    assertThat(counted("delivered")).isEqualTo(1);
+  }
+
+  @Test
+  void delivered_again_by_another_attempt_is_a_duplicate() {
+    ledger.apply(ended(DeliveryState.DELIVERED, null));
+    clock.advance(Duration.ofSeconds(1));
+    ledger.apply(ended(DeliveryState.DELIVERED, null));
+
+    assertThat(row().duplicates).isEqualTo(1);
+    assertThat(change().duplicates).isEqualTo(1);
+    assertThat(change().delivered).isEqualTo(1);
+  }
+
+  @Test
+  void delivered_replaces_any_other_end_and_moves_the_counts() {
+    ledger.apply(ended(DeliveryState.FAILED, "timeout"));
+    clock.advance(Duration.ofSeconds(1));
+    ledger.apply(ended(DeliveryState.DELIVERED, null));
+
+    assertThat(row().state).isEqualTo(DeliveryState.DELIVERED);
+    assertThat(row().reason).isNull();
+    assertThat(change().failed).isZero();
+    assertThat(change().delivered).isEqualTo(1);
+    assertThat(counted("failed")).isZero();
+  }
+
+  @Test
+  void nothing_replaces_delivered() {
+    ledger.apply(ended(DeliveryState.DELIVERED, null));
+    clock.advance(Duration.ofSeconds(1));
+    ledger.apply(ended(DeliveryState.EXPIRED, "ttl"));
+
+    assertThat(row().state).isEqualTo(DeliveryState.DELIVERED);
+    assertThat(change().expired).isZero();
+  }
+
+  @Test
+  void the_first_of_two_other_ends_stays() {
+    ledger.apply(ended(DeliveryState.EXPIRED, "ttl"));
+    clock.advance(Duration.ofSeconds(1));
+    ledger.apply(ended(DeliveryState.FAILED, "BadDeviceToken"));
+
+    assertThat(row().state).isEqualTo(DeliveryState.EXPIRED);
+    assertThat(change().failed).isZero();
+    assertThat(change().expired).isEqualTo(1);
+  }
+
+  @Test
+  void an_end_that_comes_before_its_acceptance_counts_the_same() {
+    ledger.apply(ended(DeliveryState.DELIVERED, null));
+    ledger.apply(accepted());
+
+    assertThat(row().state).isEqualTo(DeliveryState.DELIVERED);
+    assertThat(change().recipients).isEqualTo(1);
+    assertThat(change().accepted).isNotNull();
+  }
+
+  @Test
+  void an_opened_receipt_counts_once() {
+    ledger.apply(ended(DeliveryState.DELIVERED, null));
+    ledger.apply(opened(SHOP));
+    ledger.apply(opened(SHOP));
+
+    assertThat(row().openedAt).isNotNull();
+    assertThat(change().opened).isEqualTo(1);
+    assertThat(counted("opened")).isEqualTo(1);
+  }
+
+  @Test
+  void a_device_cannot_make_up_a_delivery_nor_open_another_apps() {
+    ledger.apply(opened(SHOP));
+    assertThat(ledger.changedRows()).isEmpty();
+
+    ledger.apply(ended(DeliveryState.DELIVERED, null));
+    ledger.apply(opened(new AppId("bank")));
+
+    assertThat(row().openedAt).isNull();
+    assertThat(ledger.withoutRow()).hasSize(2);
+  }
+
+  @Test
+  void a_long_story_keeps_its_beginning_and_its_end() {
+    for (int i = 0; i < 50; i++) {
+      clock.advance(Duration.ofSeconds(1));
+      ledger.apply(new DeliveryEvent.Attempted(SHOP, clock.instant(), message, D1, attempt("deferred", "reason " + i)));
+    }
+
+    assertThat(row().attempts).hasSize(DeliveryRow.MOST_ATTEMPTS);
+    assertThat(row().attempts.getFirst().reason()).isEqualTo("reason 0");
+    assertThat(row().attempts.getLast().reason()).isEqualTo("reason 49");
+  }
+
+  private DeliveryRow row() {
+    return ledger.changedRows().get(new DeliveryKey(message, D1));
+  }
+
+  private MessageChange change() {
+    return ledger.messages().get(message);
+  }
+
+  private long counted(String outcome) {
+    return ledger.minutes().entrySet().stream()
+        .filter(entry -> entry.getKey().outcome().equals(outcome))
+        .mapToLong(Map.Entry::getValue)
+        .sum();
+  }
+
+  private DeliveryEvent accepted() {
+    return new DeliveryEvent.Accepted(
+        SHOP,
+        message.time(),
+        message,
+        message.time().plusSeconds(60),
+        new Audience.Devices(List.of(D1)),
+        new Content("t", null, Map.of()),
+        DeliveryOptions.DEFAULT,
+        List.of(D1),
+        true);
+  }
+
+  private DeliveryEvent ended(DeliveryState state, @Nullable String reason) {
+    return new DeliveryEvent.Ended(SHOP, clock.instant(), message, D1, state, attempt(state.word(), reason));
+  }
+
+  private DeliveryEvent opened(AppId app) {
+    return new DeliveryEvent.Receipt(app, clock.instant(), message, D1, DeliveryEvent.Receipt.Kind.OPENED);
+  }
+
+  private Attempt attempt(String result, @Nullable String reason) {
+    return new Attempt(Channel.MQTT, clock.instant(), result, null, reason, null, null);
+  }
+}
