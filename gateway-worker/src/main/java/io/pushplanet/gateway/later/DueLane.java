@@ -11,6 +11,7 @@ import java.util.Map;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /// Brings what is due from the table `later` back to its lanes. Several workers may run it: each claims rows that no other
@@ -33,6 +34,8 @@ public final class DueLane {
   public DueLane(DataSource database, LanePublisher lanes, Clock clock) {
     this.database = new JdbcTemplate(database);
     this.transactions = new TransactionTemplate(new JdbcTransactionManager(database));
+    // No gap locks: nobody who inserts a row waits for a claim.
+    this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
     this.lanes = lanes;
     this.clock = clock;
   }

@@ -1,6 +1,5 @@
 package io.pushplanet.gateway.statistics;
 
-import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
@@ -9,10 +8,10 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
-import java.util.LinkedHashMap;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -41,12 +40,11 @@ final class Ledger {
 
   SortedMap<DeliveryKey, DeliveryRow> changedRows() {
     SortedMap<DeliveryKey, DeliveryRow> changed = new TreeMap<>();
-    rows.forEach(
-        (key, row) -> {
-          if (row.changed) {
-            changed.put(key, row);
-          }
-        });
+    rows.forEach((key, row) -> {
+      if (row.changed) {
+        changed.put(key, row);
+      }
+    });
     return changed;
   }
 
@@ -165,12 +163,20 @@ final class Ledger {
   }
 
   private void count(
-      Instant at, AppId app, @Nullable Channel channel, String outcome, @Nullable String reason, long by) {
+      Instant at,
+      AppId app,
+      @Nullable Channel channel,
+      String outcome,
+      @Nullable String reason,
+      long by) {
     String why = reason == null || !reason.chars().allMatch(letter -> letter < 128) ? "" : reason;
-    minutes.merge(new MinuteKey(at, app, channel == null ? "" : channel.word(), outcome, why), by, Long::sum);
+    minutes.merge(
+        new MinuteKey(at, app, channel == null ? "" : channel.word(), outcome, why), by, Long::sum);
   }
 
   private static @Nullable String shortened(@Nullable String reason) {
-    return reason == null || reason.length() <= LONGEST_REASON ? reason : reason.substring(0, LONGEST_REASON);
+    return reason == null || reason.length() <= LONGEST_REASON
+        ? reason
+        : reason.substring(0, LONGEST_REASON);
   }
 }

@@ -52,7 +52,8 @@ public final class StatisticsIntake implements AutoCloseable {
 
   /// @param mostEvents per transaction
   /// @param prefetch of `push.events`: so many batches can wait
-  public StatisticsIntake(StatisticsWriter writer, Clock clock, int mostEvents, int prefetch, MeterRegistry meters) {
+  public StatisticsIntake(
+      StatisticsWriter writer, Clock clock, int mostEvents, int prefetch, MeterRegistry meters) {
     this.writer = writer;
     this.clock = clock;
     this.mostEvents = mostEvents;
@@ -69,7 +70,8 @@ public final class StatisticsIntake implements AutoCloseable {
   /// @throws io.pushplanet.common.wire.MalformedWire when it is not
   /// @throws RuntimeException when it was not written: hand it out again
   public void take(byte[] body) {
-    Batch batch = new Batch(WireForm.readBatch(body, DeliveryEvent.class), new CompletableFuture<>());
+    Batch batch =
+        new Batch(WireForm.readBatch(body, DeliveryEvent.class), new CompletableFuture<>());
     try {
       if (!waiting.offer(batch, LONGEST_WRITE.toMillis(), TimeUnit.MILLISECONDS)) {
         throw new IllegalStateException("MySQL does not keep up with the events");
@@ -116,9 +118,11 @@ public final class StatisticsIntake implements AutoCloseable {
     sizes.record(events.size());
     try {
       Set<DeliveryEvent> early = writes.record(() -> tooEarly(writer.write(events)));
-      bulk.forEach(batch -> batch.written().complete(batch.events().stream().noneMatch(early::contains)));
+      bulk.forEach(
+          batch -> batch.written().complete(batch.events().stream().noneMatch(early::contains)));
     } catch (RuntimeException e) {
-      LOG.warn("event=statistics_write_failed events={} reason=\"{}\"", events.size(), e.toString());
+      LOG.warn(
+          "event=statistics_write_failed events={} reason=\"{}\"", events.size(), e.toString());
       if (bulk.size() == 1) {
         bulk.getFirst().written().completeExceptionally(e);
         return;

@@ -79,6 +79,7 @@ public final class StatisticsWriter {
         cancelled = cancelled + VALUES(cancelled), duplicates = duplicates + VALUES(duplicates),
         opened = opened + VALUES(opened)
       """;
+
   private static final String COUNT_MINUTE =
       """
       INSERT INTO statistics_minutes (day, minute, app_id, channel, outcome, reason, count) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -92,16 +93,15 @@ public final class StatisticsWriter {
 
   /// What an event needs of others in the same bulk comes first.
   private static final Comparator<DeliveryEvent> CAUSES_FIRST =
-      Comparator.comparingInt(
-          event ->
-              switch (event) {
-                case DeliveryEvent.Accepted accepted -> 0;
-                case DeliveryEvent.Expanded expanded -> 1;
-                case DeliveryEvent.Attempted attempted -> 2;
-                case DeliveryEvent.Ended ended -> 3;
-                case DeliveryEvent.Receipt receipt -> 4;
-                case DeliveryEvent.Uplink uplink -> 5;
-              });
+      Comparator.comparingInt(event ->
+          switch (event) {
+            case DeliveryEvent.Accepted accepted -> 0;
+            case DeliveryEvent.Expanded expanded -> 1;
+            case DeliveryEvent.Attempted attempted -> 2;
+            case DeliveryEvent.Ended ended -> 3;
+            case DeliveryEvent.Receipt receipt -> 4;
+            case DeliveryEvent.Uplink uplink -> 5;
+          });
 
   private final JdbcTemplate database;
   private final TransactionTemplate transactions;
@@ -120,10 +120,12 @@ public final class StatisticsWriter {
     ordered.sort(CAUSES_FIRST);
     for (int tried = 1; ; tried++) {
       try {
-        List<DeliveryEvent.Receipt> early = transactions.execute(status -> writeInTransaction(ordered));
+        List<DeliveryEvent.Receipt> early =
+            transactions.execute(status -> writeInTransaction(ordered));
         return early == null ? List.of() : early;
       } catch (ConcurrencyFailureException | DuplicateKeyException e) {
-        // Another worker wrote one of these rows in between (or MySQL chose us in a deadlock): look again.
+        // Another worker wrote one of these rows in between (or MySQL chose us in a deadlock): look
+        // again.
         if (tried == MOST_TRIES) {
           throw e;
         }
@@ -136,7 +138,9 @@ public final class StatisticsWriter {
     events.forEach(ledger::apply);
     List<Object[]> inserted = new ArrayList<>();
     List<Object[]> updated = new ArrayList<>();
-    ledger.changedRows().forEach((key, row) -> (row.isNew ? inserted : updated).add(values(key, row)));
+    ledger
+        .changedRows()
+        .forEach((key, row) -> (row.isNew ? inserted : updated).add(values(key, row)));
     batch(INSERT_ROW, inserted);
     batch(UPDATE_ROW, updated);
     List<Object[]> messages = new ArrayList<>();
@@ -148,15 +152,14 @@ public final class StatisticsWriter {
     batch(
         INSERT_UPLINK,
         ledger.uplinks().stream()
-            .map(
-                uplink ->
-                    new Object[] {
-                      uplink.id(),
-                      uplink.app().value(),
-                      uplink.device().value(),
-                      Timestamp.from(uplink.at()),
-                      uplink.payload()
-                    })
+            .map(uplink ->
+                new Object[] {
+                  uplink.id(),
+                  uplink.app().value(),
+                  uplink.device().value(),
+                  Timestamp.from(uplink.at()),
+                  uplink.payload()
+                })
             .toList());
     return ledger.withoutRow();
   }
@@ -172,13 +175,19 @@ public final class StatisticsWriter {
     for (DeliveryEvent event : events) {
       switch (event) {
         case DeliveryEvent.Accepted accepted ->
-            accepted.recipients().forEach(device -> keys.add(new DeliveryKey(accepted.message(), device)));
+            accepted
+                .recipients()
+                .forEach(device -> keys.add(new DeliveryKey(accepted.message(), device)));
         case DeliveryEvent.Expanded expanded ->
-            expanded.recipients().forEach(device -> keys.add(new DeliveryKey(expanded.message(), device)));
+            expanded
+                .recipients()
+                .forEach(device -> keys.add(new DeliveryKey(expanded.message(), device)));
         case DeliveryEvent.Attempted attempted ->
             keys.add(new DeliveryKey(attempted.message(), attempted.device()));
-        case DeliveryEvent.Ended ended -> keys.add(new DeliveryKey(ended.message(), ended.device()));
-        case DeliveryEvent.Receipt receipt -> keys.add(new DeliveryKey(receipt.message(), receipt.device()));
+        case DeliveryEvent.Ended ended ->
+            keys.add(new DeliveryKey(ended.message(), ended.device()));
+        case DeliveryEvent.Receipt receipt ->
+            keys.add(new DeliveryKey(receipt.message(), receipt.device()));
         case DeliveryEvent.Uplink uplink -> {}
       }
     }
@@ -200,7 +209,9 @@ public final class StatisticsWriter {
           LOCK_ROWS.formatted(which),
           row -> {
             DeliveryKey key =
-                new DeliveryKey(new MessageId(row.getString("message_id")), new DeviceId(row.getString("device_id")));
+                new DeliveryKey(
+                    new MessageId(row.getString("message_id")),
+                    new DeviceId(row.getString("device_id")));
             rows.put(key, read(row));
           },
           arguments.toArray());

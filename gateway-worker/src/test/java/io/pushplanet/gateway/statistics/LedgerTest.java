@@ -135,7 +135,9 @@ class LedgerTest {
   void a_long_story_keeps_its_beginning_and_its_end() {
     for (int i = 0; i < 50; i++) {
       clock.advance(Duration.ofSeconds(1));
-      ledger.apply(new DeliveryEvent.Attempted(SHOP, clock.instant(), message, D1, attempt("deferred", "reason " + i)));
+      ledger.apply(
+          new DeliveryEvent.Attempted(
+              SHOP, clock.instant(), message, D1, attempt("deferred", "reason " + i)));
     }
 
     assertThat(row().attempts).hasSize(DeliveryRow.MOST_ATTEMPTS);
@@ -172,11 +174,13 @@ class LedgerTest {
   }
 
   private DeliveryEvent ended(DeliveryState state, @Nullable String reason) {
-    return new DeliveryEvent.Ended(SHOP, clock.instant(), message, D1, state, attempt(state.word(), reason));
+    return new DeliveryEvent.Ended(
+        SHOP, clock.instant(), message, D1, state, attempt(state.word(), reason));
   }
 
   private DeliveryEvent opened(AppId app) {
-    return new DeliveryEvent.Receipt(app, clock.instant(), message, D1, DeliveryEvent.Receipt.Kind.OPENED);
+    return new DeliveryEvent.Receipt(
+        app, clock.instant(), message, D1, DeliveryEvent.Receipt.Kind.OPENED);
   }
 
   private Attempt attempt(String result, @Nullable String reason) {

@@ -1,0 +1,105 @@
+package io.pushplanet.gateway;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.GetResponse;
+import com.zaxxer.hikari.HikariDataSource;
+import io.lettuce.core.RedisClient;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.wire.LanePublisher;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.quickstart.services.LocalServices;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import javax.sql.DataSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/// Clients of this test JVM's real MariaDB, Redis and broker. The lanes are empty at the start.
+public final class RealServers implements AutoCloseable {
+  private final LocalServices services = LocalServices.forTests();
+  private final HikariDataSource database = new HikariDataSource();
+  private final ConnectionFactory connections = new ConnectionFactory();
+  private final RedisClient redis = RedisClient.create(services.redis().toString());
+  private final SessionDirectory sessions =
+      new SessionDirectory(redis.connect(), Clock.systemUTC());
+  private final LanePublisher lanes;
+
+  public RealServers() throws Exception {
+    database.setJdbcUrl(services.mysql().jdbcUrl());
+    database.setUsername(services.mysql().user());
+    database.setPassword(services.mysql().password());
+    database.setMaximumPoolSize(8);
+    database.addDataSourceProperty("rewriteBatchedStatements", "true");
+    database.addDataSourceProperty("connectionTimeZone", "UTC");
+    database.addDataSourceProperty("forceConnectionTimeZoneToSession", "true");
+    connections.setUri(services.amqp());
+    connections.setAutomaticRecoveryEnabled(false);
+    lanes =
+        new LanePublisher(
+            connections, "test", LanePublisher.Settings.DEFAULT, new SimpleMeterRegistry());
+    Eventually.within(
+        Duration.ofSeconds(30),
+        () -> {
+          if (!lanes.connected()) {
+            throw new AssertionError("the lane is not connected");
+          }
+        });
+    try (Connection connection = connections.newConnection();
+        Channel channel = connection.createChannel()) {
+      for (String queue : Topology.queues()) {
+        channel.queuePurge(queue);
+      }
+    }
+  }
+
+  public LocalServices services() {
+    return services;
+  }
+
+  public DataSource database() {
+    return database;
+  }
+
+  public JdbcTemplate sql() {
+    return new JdbcTemplate(database);
+  }
+
+  public ConnectionFactory connections() {
+    return connections;
+  }
+
+  public SessionDirectory sessions() {
+    return sessions;
+  }
+
+  public LanePublisher lanes() {
+    return lanes;
+  }
+
+  /// Takes everything out of a queue.
+  public <T> List<T> drain(String queue, Class<T> type) throws Exception {
+    List<T> items = new ArrayList<>();
+    try (Connection connection = connections.newConnection();
+        Channel channel = connection.createChannel()) {
+      GetResponse message = channel.basicGet(queue, true);
+      while (message != null) {
+        items.addAll(WireForm.readBatch(message.getBody(), type));
+        message = channel.basicGet(queue, true);
+      }
+    }
+    return items;
+  }
+
+  @Override
+  public void close() {
+    lanes.close();
+    redis.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+    database.close();
+  }
+}

@@ -1,0 +1,203 @@
+package io.pushplanet.gateway.fanout;
+
+import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.wire.FanoutOrder;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.gateway.RealServers;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class FanoutIT {
+  private static final String APP = "fanout-it";
+  private static final int DEVICES = 1_250;
+  private static final int PAGE = 600;
+
+  private final RealServers servers = start();
+  private final Fanout fanout =
+      new Fanout(
+          servers.database(),
+          servers.sessions(),
+          servers.lanes(),
+          Clock.systemUTC(),
+          new SimpleMeterRegistry(),
+          PAGE);
+
+  @BeforeEach
+  void register_devices() {
+    for (String table : List.of("devices", "channel_tokens", "device_topics", "messages")) {
+      servers.sql().update("DELETE FROM " + table + " WHERE app_id = ?", APP);
+    }
+    List<Object[]> devices = new ArrayList<>();
+    List<Object[]> tokens = new ArrayList<>();
+    List<Object[]> topics = new ArrayList<>();
+    for (int number = 0; number < DEVICES; number++) {
+      String device = "d%05d".formatted(number);
+      boolean mqtt = number % 2 == 0;
+      devices.add(new Object[] {APP, device, "android", mqtt});
+      if (!mqtt && number % 10 != 1) {
+        tokens.add(new Object[] {APP, device, "fcm", "token-" + number});
+      }
+      if (number % 3 == 0) {
+        topics.add(new Object[] {APP, "news", device});
+      }
+    }
+    servers
+        .sql()
+        .batchUpdate(
+            "INSERT INTO devices (app_id, device_id, platform, mqtt, created_at, updated_at, seen_at) VALUES (?, ?, ?, ?, NOW(), NOW(), NOW())",
+            devices);
+    servers
+        .sql()
+        .batchUpdate(
+            "INSERT INTO channel_tokens (app_id, device_id, channel, token, kind, environment, registered_at) VALUES (?, ?, ?, ?, 'token', '', NOW())",
+            tokens);
+    servers
+        .sql()
+        .batchUpdate(
+            "INSERT INTO device_topics (app_id, topic, device_id) VALUES (?, ?, ?)", topics);
+  }
+
+  @AfterEach
+  void close() {
+    servers.close();
+  }
+
+  @Test
+  void every_device_of_an_app_gets_into_one_lane_or_is_told_why_not() throws Exception {
+    Push push = aPush(Clock.systemUTC()).from(APP).build();
+
+    int steps = expandAll(new FanoutOrder(push, new Audience.All(), null));
+
+    List<String> mqtt = devices(servers.drain("push.mqtt.high", Push.class));
+    List<String> fcm = devices(servers.drain("push.fcm.high", Push.class));
+    List<DeliveryEvent> events = servers.drain(Topology.EVENTS, DeliveryEvent.class);
+    assertThat(steps).isEqualTo(3);
+    assertThat(mqtt).hasSize(625).doesNotHaveDuplicates();
+    assertThat(fcm).hasSize(500).doesNotHaveDuplicates();
+    assertThat(events.stream().filter(DeliveryEvent.Ended.class::isInstance)).hasSize(125);
+    assertThat(
+            events.stream()
+                .filter(DeliveryEvent.Expanded.class::isInstance)
+                .flatMap(event -> ((DeliveryEvent.Expanded) event).recipients().stream()))
+        .hasSize(DEVICES)
+        .doesNotHaveDuplicates();
+    assertThat(events)
+        .last()
+        .isInstanceOfSatisfying(
+            DeliveryEvent.Expanded.class, end -> assertThat(end.last()).isTrue());
+  }
+
+  @Test
+  void no_chunk_is_longer_than_500() throws Exception {
+    expandAll(
+        new FanoutOrder(aPush(Clock.systemUTC()).from(APP).build(), new Audience.All(), null));
+
+    assertThat(servers.drain("push.mqtt.high", Push.class))
+        .allSatisfy(
+            chunk -> assertThat(chunk.recipients()).hasSizeLessThanOrEqualTo(Push.MOST_RECIPIENTS));
+  }
+
+  @Test
+  void a_topic_reaches_its_subscribers_only() throws Exception {
+    expandAll(
+        new FanoutOrder(
+            aPush(Clock.systemUTC()).from(APP).build(), new Audience.Topic("news"), null));
+
+    assertThat(devices(servers.drain("push.mqtt.high", Push.class)))
+        .hasSize(209)
+        .allSatisfy(device -> assertThat(Integer.parseInt(device.substring(1)) % 6).isZero());
+  }
+
+  @Test
+  void a_connected_device_that_has_a_vendor_too_goes_over_mqtt() throws Exception {
+    servers
+        .sql()
+        .update("UPDATE devices SET mqtt = TRUE WHERE app_id = ? AND device_id = 'd00003'", APP);
+    servers
+        .sessions()
+        .claim(new DeviceKey(new AppId(APP), new DeviceId("d00003")), new NodeId("node"));
+
+    expandAll(
+        new FanoutOrder(aPush(Clock.systemUTC()).from(APP).build(), new Audience.All(), null));
+
+    assertThat(devices(servers.drain("push.mqtt.high", Push.class))).contains("d00003");
+  }
+
+  @Test
+  void a_cancelled_message_goes_no_further() throws Exception {
+    Push push = aPush(Clock.systemUTC()).from(APP).build();
+    servers
+        .sql()
+        .update(
+            "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, cancelled_at) VALUES (?, ?, ?, '', '', '', NOW(), NOW(), NOW())",
+            push.id().day(),
+            push.id().value(),
+            APP);
+
+    int steps = expandAll(new FanoutOrder(push, new Audience.All(), null));
+
+    assertThat(steps).isEqualTo(1);
+    assertThat(servers.drain("push.mqtt.high", Push.class)).isEmpty();
+  }
+
+  @Test
+  void a_page_is_read_by_key_wherever_it_starts() {
+    Map<String, Object[]> queries =
+        Map.of(
+            AudienceDevices.ALL, new Object[] {APP, "d00600", 100, APP, APP},
+            AudienceDevices.TOPIC, new Object[] {APP, "news", "d00600", 100, APP, APP},
+            AudienceDevices.TAG, new Object[] {APP, "news", "d00600", 100, APP, APP});
+
+    queries.forEach((sql, arguments) ->
+        assertThat(servers.sql().queryForList("EXPLAIN " + sql, arguments))
+            .filteredOn(
+                step -> step.get("table") != null && !step.get("table").toString().startsWith("<"))
+            .as(sql)
+            .allSatisfy(
+                step -> assertThat(step.get("type")).isIn("range", "ref", "eq_ref", "const")));
+  }
+
+  private int expandAll(FanoutOrder order) throws Exception {
+    fanout.expand(order);
+    int steps = 1;
+    List<FanoutOrder> rest = servers.drain(Topology.FANOUT, FanoutOrder.class);
+    while (!rest.isEmpty()) {
+      fanout.expand(rest.getFirst());
+      steps++;
+      rest = servers.drain(Topology.FANOUT, FanoutOrder.class);
+    }
+    return steps;
+  }
+
+  private static List<String> devices(List<Push> chunks) {
+    return chunks.stream()
+        .flatMap(chunk -> chunk.recipients().stream())
+        .map(Recipient::device)
+        .map(DeviceId::value)
+        .toList();
+  }
+
+  private static RealServers start() {
+    try {
+      return new RealServers();
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

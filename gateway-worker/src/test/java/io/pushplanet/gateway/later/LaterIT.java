@@ -1,0 +1,148 @@
+package io.pushplanet.gateway.later;
+
+import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.gateway.RealServers;
+import java.sql.Timestamp;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class LaterIT {
+  private static final String LANE = "push.apns.high";
+
+  private final RealServers servers = start();
+  private final MutableClock clock = new MutableClock(Instant.parse("2026-11-21T10:00:00Z"));
+  private final LaterStore store = new LaterStore(servers.database());
+  private final DueLane due = new DueLane(servers.database(), servers.lanes(), clock);
+
+  @BeforeEach
+  void empty() {
+    servers.sql().update("DELETE FROM later");
+    servers.sql().update("DELETE FROM inbox");
+  }
+
+  @AfterEach
+  void close() {
+    servers.close();
+  }
+
+  @Test
+  void a_push_comes_back_when_it_is_due_and_not_before() throws Exception {
+    Push push = aPush(clock).toApns("d1", "ab").build().again();
+    store.keep(
+        List.of(new Later(clock.instant().plusSeconds(30), LANE, "503 ServiceUnavailable", push)));
+
+    assertThat(due.bringBack()).isZero();
+    clock.advance(Duration.ofSeconds(30));
+    assertThat(due.bringBack()).isEqualTo(1);
+    assertThat(due.bringBack()).isZero();
+
+    assertThat(servers.drain(LANE, Push.class)).containsExactly(push);
+  }
+
+  @Test
+  void a_push_that_is_kept_twice_comes_back_once() throws Exception {
+    Later later =
+        new Later(clock.instant(), LANE, "timeout", aPush(clock).toApns("d1", "ab").build());
+
+    store.keep(List.of(later));
+    store.keep(List.of(later));
+    due.bringBack();
+
+    assertThat(servers.drain(LANE, Push.class)).hasSize(1);
+  }
+
+  @Test
+  void workers_do_not_bring_back_the_same_push_twice() throws Exception {
+    List<Later> many = new ArrayList<>();
+    for (int number = 0; number < 2_000; number++) {
+      many.add(
+          new Later(
+              clock.instant(), LANE, "retry", aPush(clock).toApns("d" + number, "ab").build()));
+    }
+    store.keep(many);
+
+    AtomicInteger brought = new AtomicInteger();
+    try (var workers = Executors.newFixedThreadPool(4)) {
+      for (int worker = 0; worker < 4; worker++) {
+        workers.submit(() ->
+            Eventually.within(
+                Duration.ofSeconds(30),
+                () -> assertThat(brought.addAndGet(due.bringBack())).isEqualTo(2_000)));
+      }
+    }
+
+    assertThat(brought).hasValue(2_000);
+    assertThat(servers.drain(LANE, Push.class)).hasSize(2_000).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void what_waited_too_long_in_an_inbox_is_expired() throws Exception {
+    Push old = aPush(clock).toMqtt("d1").build();
+    Push young = aPush(clock).toMqtt("d2").build();
+    park(old, "d1", clock.instant());
+    park(young, "d2", clock.instant().plusSeconds(60));
+
+    assertThat(new InboxSweeper(servers.database(), servers.lanes(), clock).sweep()).isEqualTo(1);
+
+    assertThat(servers.drain(Topology.EVENTS, DeliveryEvent.class))
+        .singleElement()
+        .isInstanceOfSatisfying(
+            DeliveryEvent.Ended.class,
+            ended -> {
+              assertThat(ended.message()).isEqualTo(old.id());
+              assertThat(ended.state()).isEqualTo(DeliveryState.EXPIRED);
+            });
+    assertThat(servers.sql().queryForList("SELECT device_id FROM inbox", String.class))
+        .containsExactly("d2");
+  }
+
+  @Test
+  void claims_and_sweeps_read_by_index() {
+    assertThat(
+            servers
+                .sql()
+                .queryForList("EXPLAIN " + DueLane.CLAIM, Timestamp.from(clock.instant()), 10))
+        .allSatisfy(step -> assertThat(step.get("key")).isEqualTo("later_by_due"));
+    assertThat(
+            servers
+                .sql()
+                .queryForList(
+                    "EXPLAIN " + InboxSweeper.EXPIRED, Timestamp.from(clock.instant()), 10))
+        .allSatisfy(step -> assertThat(step.get("key")).isEqualTo("inbox_by_expiry"));
+  }
+
+  private void park(Push push, String device, Instant expiresAt) {
+    servers
+        .sql()
+        .update(
+            "INSERT INTO inbox (app_id, device_id, slot, message_id, payload, parked_at, expires_at) VALUES (?, ?, ?, ?, '{}', NOW(), ?)",
+            push.app().value(),
+            device,
+            push.id().value(),
+            push.id().value(),
+            Timestamp.from(expiresAt));
+  }
+
+  private static RealServers start() {
+    try {
+      return new RealServers();
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

@@ -1,0 +1,226 @@
+package io.pushplanet.gateway.statistics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.delivery.Attempt;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.MessageIds;
+import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.gateway.RealServers;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class StatisticsWriterIT {
+  private static final AppId SHOP = new AppId("statistics-it");
+
+  private final RealServers servers = start();
+  private final MessageIds ids = new MessageIds(Clock.systemUTC(), new Random());
+  private final StatisticsWriter writer = new StatisticsWriter(servers.database());
+
+  @BeforeEach
+  void forget_earlier_tests() {
+    for (String table : List.of("messages", "deliveries", "statistics_minutes", "uplinks")) {
+      servers.sql().update("DELETE FROM " + table + " WHERE app_id = ?", SHOP.value());
+    }
+  }
+
+  @AfterEach
+  void close() {
+    servers.close();
+  }
+
+  @Test
+  void every_event_written_twice_has_the_effect_of_one() {
+    MessageId message = ids.next();
+    List<DeliveryEvent> events = story(message, 700);
+
+    writer.write(events);
+    writer.write(events);
+
+    Map<String, Object> row =
+        servers.sql().queryForMap("SELECT * FROM messages WHERE id = ?", message.value());
+    assertThat(row)
+        .containsEntry("recipients", 700)
+        .containsEntry("delivered", 350)
+        .containsEntry("failed", 350)
+        .containsEntry("duplicates", 0);
+    assertThat(
+            count(
+                "SELECT COUNT(*) FROM deliveries WHERE message_id = ? AND state = 'delivered'",
+                message))
+        .isEqualTo(350);
+    assertThat(
+            count(
+                "SELECT SUM(count) FROM statistics_minutes WHERE app_id = 'statistics-it' AND outcome = ?",
+                "accepted"))
+        .isEqualTo(700);
+    assertThat(
+            count(
+                "SELECT SUM(count) FROM statistics_minutes WHERE app_id = 'statistics-it' AND reason = ?",
+                "BadDeviceToken"))
+        .isEqualTo(350);
+  }
+
+  @Test
+  void workers_that_write_the_same_story_at_once_in_any_order_agree() throws Exception {
+    MessageId message = ids.next();
+    List<DeliveryEvent> events = story(message, 200);
+
+    try (var workers = Executors.newFixedThreadPool(4)) {
+      for (int worker = 0; worker < 4; worker++) {
+        List<DeliveryEvent> shuffled = new ArrayList<>(events);
+        Collections.shuffle(shuffled, new Random(worker));
+        workers.submit(() -> {
+          for (int from = 0; from < shuffled.size(); from += 40) {
+            writer.write(shuffled.subList(from, Math.min(from + 40, shuffled.size())));
+          }
+          return true;
+        });
+      }
+    }
+
+    Map<String, Object> row =
+        servers.sql().queryForMap("SELECT * FROM messages WHERE id = ?", message.value());
+    assertThat(row)
+        .containsEntry("recipients", 200)
+        .containsEntry("delivered", 100)
+        .containsEntry("failed", 100);
+    assertThat(row.get("audience").toString()).contains("devices");
+  }
+
+  @Test
+  void a_receipt_without_its_delivery_is_given_back() {
+    DeliveryEvent.Receipt receipt =
+        new DeliveryEvent.Receipt(
+            SHOP, Instant.now(), ids.next(), new DeviceId("d1"), DeliveryEvent.Receipt.Kind.OPENED);
+
+    assertThat(writer.write(List.of(receipt))).containsExactly(receipt);
+  }
+
+  @Test
+  void an_uplink_is_kept_once() {
+    DeliveryEvent uplink =
+        new DeliveryEvent.Uplink(
+            SHOP,
+            Instant.now(),
+            new DeviceId("d1"),
+            "00000000-0000-0000-0000-000000000001",
+            new byte[] {0, 1, -1});
+
+    writer.write(List.of(uplink));
+    writer.write(List.of(uplink));
+
+    assertThat(count("SELECT COUNT(*) FROM uplinks WHERE app_id = ?", SHOP)).isEqualTo(1);
+  }
+
+  @Test
+  void locking_rows_reads_no_more_than_these_rows() {
+    MessageId message = ids.next();
+    writer.write(story(message, 100));
+    String which = String.join(" OR ", Collections.nCopies(3, StatisticsWriter.ONE_ROW));
+
+    List<Map<String, Object>> plan =
+        servers
+            .sql()
+            .queryForList(
+                "EXPLAIN " + StatisticsWriter.LOCK_ROWS.formatted(which),
+                message.day(),
+                message.value(),
+                "d1",
+                message.day(),
+                message.value(),
+                "d2",
+                message.day(),
+                message.value(),
+                "d3");
+
+    assertThat(plan).allSatisfy(step -> assertThat(step.get("type")).isIn("range", "const", "ref"));
+  }
+
+  @Test
+  void days_get_partitions_ahead_and_lose_the_old_ones() throws Exception {
+    MutableClock clock = MutableClock.started();
+
+    List<String> first = new DayPartitions(servers.database(), clock, 1).maintain();
+    List<String> again = new DayPartitions(servers.database(), clock, 1).maintain();
+    clock.advance(Duration.ofDays(5));
+    List<String> later = new DayPartitions(servers.database(), clock, 1).maintain();
+
+    assertThat(first)
+        .contains("deliveries +p20261121", "deliveries +p20261124", "messages +p20261122");
+    assertThat(again).isEmpty();
+    assertThat(later)
+        .contains("deliveries -p20261121", "deliveries +p20261129")
+        .doesNotContain("deliveries -p20261125");
+  }
+
+  private List<DeliveryEvent> story(MessageId message, int devices) {
+    List<DeviceId> recipients =
+        IntStream.range(0, devices).mapToObj(number -> new DeviceId("d" + number)).toList();
+    List<DeliveryEvent> events = new ArrayList<>();
+    events.add(
+        new DeliveryEvent.Accepted(
+            SHOP,
+            message.time(),
+            message,
+            message.time().plusSeconds(60),
+            new Audience.Devices(recipients),
+            new Content("Grüße 🎉", null, Map.of()),
+            DeliveryOptions.DEFAULT,
+            recipients,
+            true));
+    for (int number = 0; number < devices; number++) {
+      boolean delivered = number % 2 == 0;
+      Attempt attempt =
+          new Attempt(
+              Channel.APNS,
+              message.time().plusMillis(number),
+              delivered ? "delivered" : "rejected",
+              delivered ? 200 : 400,
+              delivered ? null : "BadDeviceToken",
+              null,
+              null);
+      events.add(
+          new DeliveryEvent.Ended(
+              SHOP,
+              attempt.at(),
+              message,
+              recipients.get(number),
+              delivered ? DeliveryState.DELIVERED : DeliveryState.FAILED,
+              attempt));
+    }
+    return events;
+  }
+
+  private long count(String sql, Object argument) {
+    Long count = servers.sql().queryForObject(sql, Long.class, argument.toString());
+    return count == null ? 0 : count;
+  }
+
+  private static RealServers start() {
+    try {
+      return new RealServers();
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}
