@@ -121,10 +121,14 @@ final class ProviderTokens {
           || !claims.path("iat").isIntegralNumber()) {
         return null;
       }
-      Signature signature = Signature.getInstance("SHA256withECDSAinP1363Format");
+      byte[] signed = Base64.getUrlDecoder().decode(parts[2]);
+      // JWT wants 64 bare bytes. Apple also takes DER, which is what pushy has always sent.
+      boolean bare = signed.length == 64;
+      Signature signature =
+          Signature.getInstance(bare ? "SHA256withECDSAinP1363Format" : "SHA256withECDSA");
       signature.initVerify(key.publicKey());
       signature.update((parts[0] + "." + parts[1]).getBytes(StandardCharsets.US_ASCII));
-      return signature.verify(Base64.getUrlDecoder().decode(parts[2]))
+      return signature.verify(signed)
           ? new Judged(key, Instant.ofEpochSecond(claims.path("iat").asLong()))
           : null;
     } catch (IllegalArgumentException | JacksonException | GeneralSecurityException malformed) {

@@ -22,8 +22,9 @@ final class ProtocolChoice extends ApplicationProtocolNegotiationHandler {
 
   private final Endpoint endpoint;
 
-  ProtocolChoice(Endpoint endpoint) {
-    super(ApplicationProtocolNames.HTTP_1_1);
+  /// A client that offers no protocol at all gets `fallback`: APNs speaks HTTP/2 to it (pushy relies on that).
+  ProtocolChoice(Endpoint endpoint, String fallback) {
+    super(fallback);
     this.endpoint = endpoint;
   }
 

@@ -29,7 +29,8 @@ public final class SimulatorServer implements AutoCloseable {
       new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
   private final Channel listener;
 
-  private SimulatorServer(String host, int port, Endpoint endpoint, @Nullable SslContext tls) {
+  private SimulatorServer(
+      String host, int port, Endpoint endpoint, @Nullable SslContext tls, String fallback) {
     ServerBootstrap bootstrap =
         new ServerBootstrap()
             .group(loops)
@@ -45,7 +46,7 @@ public final class SimulatorServer implements AutoCloseable {
                       Http1Exchange.install(channel.pipeline(), endpoint);
                     } else {
                       channel.pipeline().addLast(tls.newHandler(channel.alloc()));
-                      channel.pipeline().addLast(new ProtocolChoice(endpoint));
+                      channel.pipeline().addLast(new ProtocolChoice(endpoint, fallback));
                     }
                   }
                 });
@@ -58,7 +59,7 @@ public final class SimulatorServer implements AutoCloseable {
   }
 
   /// Listens with TLS on all addresses; `port` 0 takes a free one. With `http1` a client that does not offer `h2` gets
-  /// HTTP/1.1, else it is dropped.
+  /// HTTP/1.1, else HTTP/2.
   public static SimulatorServer overTls(
       int port, Authority authority, boolean http1, Endpoint endpoint) {
     Authority.Identity identity = authority.server();
@@ -77,7 +78,7 @@ public final class SimulatorServer implements AutoCloseable {
                       SelectedListenerFailureBehavior.ACCEPT,
                       protocols))
               .build();
-      return new SimulatorServer("0.0.0.0", port, endpoint, tls);
+      return new SimulatorServer("0.0.0.0", port, endpoint, tls, protocols[protocols.length - 1]);
     } catch (SSLException e) {
       throw new IllegalStateException("Cannot serve TLS", e);
     }
@@ -85,7 +86,7 @@ public final class SimulatorServer implements AutoCloseable {
 
   /// Listens without TLS.
   public static SimulatorServer plain(String host, int port, Endpoint endpoint) {
-    return new SimulatorServer(host, port, endpoint, null);
+    return new SimulatorServer(host, port, endpoint, null, "");
   }
 
   /// The port it listens on.

@@ -1,0 +1,91 @@
+package io.pushplanet.simulators.script;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pushplanet.simulators.ledger.Provider;
+import java.time.Duration;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+
+class ScriptTest {
+  private static final Fate GONE = Fate.answer(410, "Unregistered");
+  private static final Fate BUSY = Fate.answer(503, "ServiceUnavailable");
+
+  private final Script script = new Script(new SplittableRandom(7));
+
+  @Test
+  void a_line_for_one_token_comes_before_lines_for_all() {
+    script.add(ScriptLine.always(Provider.APNS, BUSY));
+    script.add(ScriptLine.token(Provider.APNS, "aa", GONE));
+
+    assertThat(script.fate(Provider.APNS, "aa")).contains(GONE);
+    assertThat(script.fate(Provider.APNS, "bb")).contains(BUSY);
+    assertThat(script.fate(Provider.FCM, "aa")).isEmpty();
+  }
+
+  @Test
+  void skip_and_next_choose_a_range_and_then_the_line_is_gone() {
+    script.add(new ScriptLine(Provider.FCM, "", 2, 1, 100, BUSY));
+
+    assertThat(script.fate(Provider.FCM, "t")).isEmpty();
+    assertThat(script.fate(Provider.FCM, "t")).isEmpty();
+    assertThat(script.fate(Provider.FCM, "t")).contains(BUSY);
+    assertThat(script.fate(Provider.FCM, "t")).isEmpty();
+    assertThat(script.lines()).isEmpty();
+  }
+
+  @Test
+  void percent_takes_about_that_share() {
+    script.add(new ScriptLine(Provider.FCM, "", 0, 0, 10, BUSY));
+
+    long met = 0;
+    for (int i = 0; i < 10_000; i++) {
+      met += script.fate(Provider.FCM, "t").isPresent() ? 1 : 0;
+    }
+
+    assertThat(met).isBetween(900L, 1_100L);
+  }
+
+  @Test
+  void the_json_form_is_read_whole() {
+    ScriptLine line =
+        ScriptLine.of(
+            JsonMapper.shared()
+                .readTree(
+                    """
+                    {"provider":"apns_sandbox","token":"aa","skip":1,"next":2,"percent":50,
+                     "action":"answer","status":410,"reason":"Unregistered","retry_after":"PT5S",
+                     "delay":"PT0.1S","timestamp":12,"delivered":true}
+                    """));
+
+    assertThat(line)
+        .isEqualTo(
+            new ScriptLine(
+                Provider.APNS_SANDBOX,
+                "aa",
+                1,
+                2,
+                50,
+                new Fate(
+                    Fate.Action.ANSWER,
+                    410,
+                    "Unregistered",
+                    Duration.ofSeconds(5),
+                    Duration.ofMillis(100),
+                    12,
+                    true)));
+  }
+
+  @Test
+  void an_unknown_action_or_provider_is_refused_with_what_is_known() {
+    assertThatThrownBy(() -> line("{\"provider\":\"apns\",\"action\":\"explode\"}"))
+        .hasMessageContaining("goaway");
+    assertThatThrownBy(() -> line("{\"provider\":\"hms\"}")).hasMessageContaining("apns_sandbox");
+  }
+
+  private static ScriptLine line(String json) {
+    return ScriptLine.of(JsonMapper.shared().readTree(json));
+  }
+}
