@@ -43,7 +43,11 @@ final class Bench {
     }
     try {
       int code = new ProcessBuilder(command).directory(root.toFile()).inheritIO().start().waitFor();
-      return code == 0 ? ExitCode.OK : ExitCode.FAILED;
+      return switch (code) {
+        case 0 -> ExitCode.OK;
+        case 2 -> ExitCode.USAGE;
+        default -> ExitCode.FAILED;
+      };
     } catch (IOException e) {
       throw new UncheckedIOException("the benchmark cannot be started", e);
     } catch (InterruptedException e) {

@@ -1,0 +1,72 @@
+package io.pushplanet.load.bench;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/// Processor time (user and system) that programs have used so far, from `/proc/PID/stat`
+/// (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html), each with what it has started. Counted in steps of 10 ms.
+record ProcessorTime(Map<String, Duration> used) {
+  /// USER_HZ is 100 on every Linux that Java runs on.
+  private static final Duration TICK = Duration.ofMillis(10);
+
+  private static final int USER_TIME = 14;
+  private static final int SYSTEM_TIME = 15;
+
+  ProcessorTime {
+    used = Map.copyOf(used);
+  }
+
+  /// Of these programs by their process ids, and of this JVM as `load`. What does not run here is left out.
+  static ProcessorTime now(Map<String, Long> pids) {
+    Map<String, Duration> used = new TreeMap<>();
+    pids.forEach((program, pid) -> {
+      if (pid > 0) {
+        ofProcess(pid).ifPresent(time -> used.put(program.replace('_', '-'), time));
+      }
+    });
+    ofProcess(ProcessHandle.current().pid()).ifPresent(time -> used.put("load", time));
+    return new ProcessorTime(used);
+  }
+
+  /// What each program used between then and now.
+  Map<String, Duration> since(ProcessorTime then) {
+    Map<String, Duration> difference = new TreeMap<>();
+    used.forEach((program, time) -> {
+      Duration before = then.used.get(program);
+      if (before != null) {
+        difference.put(program, time.minus(before));
+      }
+    });
+    return difference;
+  }
+
+  private static Optional<Duration> ofProcess(long pid) {
+    return ProcessHandle.of(pid)
+        .map(process ->
+            Stream.concat(Stream.of(process), process.descendants())
+                .map(each -> read(each.pid()))
+                .reduce(Duration.ZERO, Duration::plus));
+  }
+
+  private static Duration read(long pid) {
+    try {
+      return parse(Files.readString(Path.of("/proc/" + pid + "/stat")));
+    } catch (IOException e) {
+      // It ended between the listing and the look.
+      return Duration.ZERO;
+    }
+  }
+
+  /// The name in the second field may hold blanks and brackets: count from the last bracket.
+  static Duration parse(String stat) {
+    String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+    long ticks = Long.parseLong(fields[USER_TIME - 3]) + Long.parseLong(fields[SYSTEM_TIME - 3]);
+    return TICK.multipliedBy(ticks);
+  }
+}

@@ -1,0 +1,63 @@
+package io.pushplanet.load.bench;
+
+import io.pushplanet.common.wire.WireForm;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/// What a benchmark found: the form of every `.pushplanet/bench/NAME.json`.
+///
+/// @param command how to run it again
+/// @param machine its processor, memory and runtime
+public record Report(
+    String name, Instant at, String commit, String command, String machine, List<Row> rows) {
+  public Report {
+    rows = List.copyOf(rows);
+  }
+
+  /// One figure.
+  ///
+  /// @param peer what a comparable product does, in the same unit
+  /// @param goal what we want
+  public record Row(
+      String metric, String unit, double value, @Nullable Double peer, @Nullable Double goal) {
+    public static Row of(String metric, String unit, double value) {
+      return new Row(metric, unit, Math.round(value * 100) / 100.0, null, null);
+    }
+  }
+
+  /// The rows as a table for people.
+  public String table() {
+    int width = rows.stream().mapToInt(row -> row.metric().length()).max().orElse(0);
+    StringBuilder table = new StringBuilder();
+    for (Row row : rows) {
+      table.append(
+          String.format(
+              Locale.ROOT,
+              "%-" + width + "s %,14.2f %s%s%s%n",
+              row.metric(),
+              row.value(),
+              row.unit(),
+              row.peer() == null ? "" : String.format(Locale.ROOT, "  peer %,.2f", row.peer()),
+              row.goal() == null ? "" : String.format(Locale.ROOT, "  goal %,.2f", row.goal())));
+    }
+    return table.toString();
+  }
+
+  /// Writes `NAME.json` into a directory.
+  public Path write(Path directory) {
+    Path file = directory.resolve(name + ".json");
+    try {
+      Files.createDirectories(directory);
+      Files.write(file, WireForm.mapper().writerWithDefaultPrettyPrinter().writeValueAsBytes(this));
+      return file;
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot write " + file, e);
+    }
+  }
+}

@@ -1,0 +1,160 @@
+package io.pushplanet.load.scenario;
+
+import io.pushplanet.common.access.Secret;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.load.client.HttpAnswer;
+import io.pushplanet.load.client.HttpConnection;
+import io.pushplanet.load.fleet.Device;
+import io.pushplanet.load.fleet.MqttVersion;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/// Registered devices of a run. Their names begin with the run's, so that runs do not see each other's messages.
+///
+/// @param mqtt half of them speak MQTT 3.1.1, half 5.0
+public record Population(List<Device> mqtt, List<DeviceId> apns, List<DeviceId> fcm) {
+  private static final Duration ANSWER_WITHIN = Duration.ofSeconds(30);
+  private static final int CONNECTIONS = 16;
+
+  /// The shortest that FCM's tokens are in the field is well over 100 characters.
+  private static final int FCM_TOKEN_LENGTH = 140;
+
+  public Population {
+    mqtt = List.copyOf(mqtt);
+    apns = List.copyOf(apns);
+    fcm = List.copyOf(fcm);
+  }
+
+  /// Registers devices with the REST API.
+  ///
+  /// @throws IllegalStateException when one of them is refused
+  public static Population register(Target target, String run, int mqtt, int apns, int fcm) {
+    List<DeviceId> iphones = ids(run + "-apns-", apns);
+    List<DeviceId> androids = ids(run + "-fcm-", fcm);
+    List<Device> devices = inParallel(target, ids(run + "-mqtt-", mqtt), Population::registerMqtt);
+    inParallel(
+        target,
+        iphones,
+        (connection, to, device) ->
+            register(
+                connection,
+                to,
+                device,
+                "ios",
+                "\"apns\":{\"token\":\"" + hex(device) + "\",\"environment\":\"production\"}"));
+    inParallel(
+        target,
+        androids,
+        (connection, to, device) ->
+            register(
+                connection,
+                to,
+                device,
+                "android",
+                "\"fcm\":{\"token\":\"" + padded(device) + "\"}"));
+    return new Population(devices, iphones, androids);
+  }
+
+  /// All devices, the channels mixed evenly.
+  public List<DeviceId> shuffled() {
+    List<List<DeviceId>> kinds = List.of(mqtt.stream().map(Device::id).toList(), apns, fcm);
+    int longest = kinds.stream().mapToInt(List::size).max().orElse(0);
+    return IntStream.range(0, longest)
+        .boxed()
+        .flatMap(i ->
+            kinds.stream()
+                .flatMap(kind -> i < kind.size() ? Stream.of(kind.get(i)) : Stream.empty()))
+        .toList();
+  }
+
+  private interface Registration<T> {
+    T register(HttpConnection connection, Target target, DeviceId device) throws IOException;
+  }
+
+  private static <T> List<T> inParallel(
+      Target target, List<DeviceId> devices, Registration<T> registration) {
+    List<Future<List<T>>> parts = new ArrayList<>();
+    try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
+      int share = Math.max(1, (devices.size() + CONNECTIONS - 1) / CONNECTIONS);
+      for (int from = 0; from < devices.size(); from += share) {
+        List<DeviceId> mine = devices.subList(from, Math.min(devices.size(), from + share));
+        parts.add(
+            executor.submit(() -> {
+              List<T> registered = new ArrayList<>();
+              try (var connection = new HttpConnection(target.dispatcherUrl(), ANSWER_WITHIN)) {
+                for (DeviceId device : mine) {
+                  registered.add(registration.register(connection, target, device));
+                }
+              }
+              return registered;
+            }));
+      }
+    }
+    List<T> all = new ArrayList<>();
+    for (Future<List<T>> part : parts) {
+      try {
+        all.addAll(part.get());
+      } catch (ExecutionException e) {
+        throw new IllegalStateException("cannot register devices: " + e.getCause(), e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IllegalStateException("interrupted while registering devices", e);
+      }
+    }
+    return all;
+  }
+
+  private static Device registerMqtt(HttpConnection connection, Target target, DeviceId device)
+      throws IOException {
+    HttpAnswer answer = register(connection, target, device, "iot", "\"mqtt\":true");
+    String password =
+        WireForm.mapper().readTree(answer.body()).path("mqtt").path("password").asString("");
+    MqttVersion version = device.value().hashCode() % 2 == 0 ? MqttVersion.V5 : MqttVersion.V3_1_1;
+    return new Device(target.app(), device, new Secret(password), version);
+  }
+
+  private static HttpAnswer register(
+      HttpConnection connection, Target target, DeviceId device, String platform, String channel)
+      throws IOException {
+    String body = "{\"platform\":\"" + platform + "\",\"channels\":{" + channel + "}}";
+    HttpAnswer answer =
+        connection.exchange(
+            HttpConnection.request(
+                "PUT",
+                target.dispatcherUrl(),
+                "/v1/apps/" + target.app().value() + "/devices/" + device.value(),
+                target.apiKey().reveal(),
+                body.getBytes(StandardCharsets.UTF_8)));
+    if (answer.status() != 200 && answer.status() != 201) {
+      throw new IOException(
+          "registering " + device + " was answered with " + answer.status() + ": " + answer.text());
+    }
+    return answer;
+  }
+
+  private static List<DeviceId> ids(String prefix, int count) {
+    return IntStream.range(0, count).mapToObj(i -> new DeviceId(prefix + i)).toList();
+  }
+
+  /// A token in the form of Apple's: the device's name in hexadecimal, at least 64 digits.
+  private static String hex(DeviceId device) {
+    StringBuilder token = new StringBuilder();
+    for (byte letter : device.value().getBytes(StandardCharsets.US_ASCII)) {
+      token.append(String.format("%02x", letter));
+    }
+    return token.length() >= 64 ? token.toString() : token + "0".repeat(64 - token.length());
+  }
+
+  private static String padded(DeviceId device) {
+    return device.value() + "-" + "x".repeat(FCM_TOKEN_LENGTH - device.value().length() - 1);
+  }
+}
