@@ -4,6 +4,7 @@ import io.pushplanet.quickstart.process.ChildProcess;
 import io.pushplanet.quickstart.process.Command;
 import io.pushplanet.quickstart.process.ProcessFailed;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import java.util.zip.CRC32C;
 
 /// The programs as the build left them. A Boot jar is laid out as files (a fat jar starts 2 s slower), and gets a cache of
 /// loaded and linked classes (JEP 514, https://openjdk.org/jeps/514) which saves more than half of the start-up time.
@@ -103,7 +105,7 @@ final class BuiltPrograms {
     Path target = root.resolve(program.module()).resolve("target");
     Path bootJar = jar(target, program.text() + "-", "-boot.jar");
     try {
-      Path layout = target.resolve("layout-" + Files.getLastModifiedTime(bootJar).toMillis());
+      Path layout = target.resolve("layout-" + checksum(bootJar));
       Path runnable = layout.resolve(bootJar.getFileName());
       if (Files.exists(runnable)) {
         return runnable;
@@ -128,6 +130,18 @@ final class BuiltPrograms {
     } catch (IOException e) {
       throw new UncheckedIOException("cannot lay out " + bootJar, e);
     }
+  }
+
+  /// The build sets one fixed time on all jars, so only the content tells whether one has changed.
+  private static String checksum(Path jar) throws IOException {
+    var checksum = new CRC32C();
+    byte[] buffer = new byte[1 << 16];
+    try (InputStream content = Files.newInputStream(jar)) {
+      for (int read = content.read(buffer); read >= 0; read = content.read(buffer)) {
+        checksum.update(buffer, 0, read);
+      }
+    }
+    return Long.toHexString(checksum.getValue());
   }
 
   private static Path cacheOf(Path extracted) {

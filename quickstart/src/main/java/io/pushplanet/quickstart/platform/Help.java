@@ -33,7 +33,7 @@ final class Help {
         --on-death=stop        end with exit code 5 when a process dies (default)
                   =restart     start it again
         --set=PROPERTY=VALUE   a further setting of all four programs (docs/settings-contract.md)
-        --no-training          do not learn the class caches that make the next start faster
+        --train                once up, learn class caches (some 80 s of CPU time) that make later starts faster
 
       Options of send
         --device=ID  --title=TEXT  --body=TEXT  [--data=KEY=VALUE]  [--route=auto|mqtt|vendor]  [--ttl=PT6H]

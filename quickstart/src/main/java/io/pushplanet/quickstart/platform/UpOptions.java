@@ -12,8 +12,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// What `up` was asked for.
-record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean training) {
-  private static final Set<String> FLAGS = Set.of("--detach", "--no-training");
+record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) {
+  private static final Set<String> FLAGS = Set.of("--detach", "--train");
 
   static UpOptions parse(Path root, List<String> arguments) {
     var named =
@@ -47,7 +47,7 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean trainin
             ports(options),
             furtherSettings(options));
     return new UpOptions(
-        plan, options.has("--detach"), restartDead(options), !options.has("--no-training"));
+        plan, options.has("--detach"), restartDead(options), options.has("--train"));
   }
 
   private static ServicesChoice services(Options options) {
