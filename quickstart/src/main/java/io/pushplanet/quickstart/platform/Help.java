@@ -32,6 +32,7 @@ final class Help {
         --apns-port=0 --apns-sandbox-port=0 --fcm-port=0        (0: any free one)
         --on-death=stop        end with exit code 5 when a process dies (default)
                   =restart     start it again
+        --without=dashboard    do not start these programs (dispatcher-api, gateway-worker, connection-manager, dashboard)
         --set=PROPERTY=VALUE   a further setting of all four programs (docs/settings-contract.md)
         --train                once up, learn class caches (some 80 s of CPU time) that make later starts faster
 

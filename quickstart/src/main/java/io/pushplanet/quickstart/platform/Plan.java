@@ -5,6 +5,7 @@ import io.pushplanet.quickstart.services.ServicesChoice;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// How a platform is to be started.
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 /// @param root the repository, with its modules built
 /// @param state where data, logs and addresses are kept; one platform at a time uses it
 /// @param external where the services are, for [ServicesChoice#EXTERNAL] only
+/// @param without programs that are not started
 /// @param settings further Spring properties for all programs, such as `gateway.retry.first=1s`
 public record Plan(
     Path root,
@@ -19,11 +21,13 @@ public record Plan(
     ServicesChoice services,
     @Nullable External external,
     Ports ports,
+    Set<Program> without,
     Map<String, String> settings) {
 
   public Plan {
     root = root.toAbsolutePath().normalize();
     state = state.toAbsolutePath().normalize();
+    without = Set.copyOf(without);
     settings = Map.copyOf(settings);
     if ((services == ServicesChoice.EXTERNAL) != (external != null)) {
       throw new IllegalArgumentException(
@@ -36,6 +40,6 @@ public record Plan(
 
   /// For tests: free ports, services as `auto` chooses.
   public static Plan forTests(Path root, Path state) {
-    return new Plan(root, state, ServicesChoice.AUTO, null, Ports.free(Map.of()), Map.of());
+    return new Plan(root, state, ServicesChoice.AUTO, null, Ports.free(Map.of()), Set.of(), Map.of());
   }
 }

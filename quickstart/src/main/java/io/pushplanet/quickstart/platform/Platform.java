@@ -35,6 +35,7 @@ public final class Platform implements AutoCloseable {
       List.of(Program.CONNECTION_MANAGER, Program.DISPATCHER, Program.WORKER, Program.DASHBOARD);
 
   private final Plan plan;
+  private final List<Program> springPrograms;
   private final Ports ports;
   private final Secrets secrets;
   private final Progress progress;
@@ -45,6 +46,8 @@ public final class Platform implements AutoCloseable {
 
   private Platform(Plan plan, Progress progress, StateLock lock) {
     this.plan = plan;
+    this.springPrograms =
+        SPRING_PROGRAMS.stream().filter(program -> !plan.without().contains(program)).toList();
     this.progress = progress;
     this.lock = lock;
     this.built = new BuiltPrograms(plan.root());
@@ -177,7 +180,7 @@ public final class Platform implements AutoCloseable {
     AddressFile.delete(plan.state());
     // Devices and senders first, so that nobody gets errors from a half-stopped platform.
     inParallel(
-        SPRING_PROGRAMS,
+        springPrograms,
         program -> {
           ChildProcess process = programs.get(program);
           if (process != null) {
@@ -194,7 +197,7 @@ public final class Platform implements AutoCloseable {
 
   /// Trains the class caches that are missing, one after the other. The platform keeps running meanwhile.
   void train() {
-    for (Program program : SPRING_PROGRAMS) {
+    for (Program program : springPrograms) {
       if (!built.isTrained(program)) {
         progress.tell("learning the classes of " + program.text() + " (once after each build)");
         var settings = new java.util.HashMap<>(programSettings().of(program));
@@ -224,7 +227,7 @@ public final class Platform implements AutoCloseable {
             start(Program.SIMULATORS);
             // Lays the programs out while the services start: both take seconds after a build,
             // nothing later.
-            SPRING_PROGRAMS.forEach(built::commandOf);
+            springPrograms.forEach(built::commandOf);
           });
       LocalServices started = startServices();
       try {
@@ -275,9 +278,9 @@ public final class Platform implements AutoCloseable {
 
   private void startPrograms() {
     progress.tell(
-        "starting " + String.join(", ", SPRING_PROGRAMS.stream().map(Program::text).toList()));
+        "starting " + String.join(", ", springPrograms.stream().map(Program::text).toList()));
     inParallel(
-        SPRING_PROGRAMS,
+        springPrograms,
         program -> {
           long from = System.nanoTime();
           start(program);

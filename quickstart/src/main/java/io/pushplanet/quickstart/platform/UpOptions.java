@@ -4,6 +4,7 @@ import io.pushplanet.quickstart.services.MySqlAddress;
 import io.pushplanet.quickstart.services.ServicesChoice;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
@@ -29,6 +30,7 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
                 "--ports",
                 "--port-offset",
                 "--on-death",
+                "--without",
                 "--set"));
     for (Listener listener : Listener.values()) {
       named.add(listener.option());
@@ -45,6 +47,7 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
             services,
             external(services, options),
             ports(options),
+            without(options),
             furtherSettings(options));
     return new UpOptions(
         plan, options.has("--detach"), restartDead(options), options.has("--train"));
@@ -96,6 +99,23 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
               number("--port-offset", options.value("--port-offset").orElse("0"), 50_000), chosen);
       default -> throw Options.usage("--ports is free or usual, not '" + ports + "'");
     };
+  }
+
+  private static Set<Program> without(Options options) {
+    var without = new HashSet<Program>();
+    options
+        .value("--without")
+        .ifPresent(
+            names -> {
+              for (String name : names.split(",", -1)) {
+                without.add(
+                    Arrays.stream(Program.values())
+                        .filter(program -> program.text().equals(name))
+                        .findFirst()
+                        .orElseThrow(() -> Options.usage("--without names no program of ours: '" + name + "'")));
+              }
+            });
+    return without;
   }
 
   private static boolean restartDead(Options options) {
