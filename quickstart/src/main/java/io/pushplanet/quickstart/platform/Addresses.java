@@ -33,6 +33,16 @@ public record Addresses(
     Services services,
     Pids pids) {
 
+  String managementUrlOf(Program program) {
+    return switch (program) {
+      case DISPATCHER -> dispatcherManagementUrl;
+      case WORKER -> workerManagementUrl;
+      case CONNECTION_MANAGER -> cmManagementUrl;
+      case DASHBOARD -> dashboardManagementUrl;
+      case SIMULATORS -> simulatorsUrl;
+    };
+  }
+
   /// Which program each service is, for people.
   public record Services(String mysql, String redis, String amqp) {}
 

@@ -40,6 +40,7 @@ public record Plan(
 
   /// For tests: free ports, services as `auto` chooses.
   public static Plan forTests(Path root, Path state) {
-    return new Plan(root, state, ServicesChoice.AUTO, null, Ports.free(Map.of()), Set.of(), Map.of());
+    return new Plan(
+        root, state, ServicesChoice.AUTO, null, Ports.free(Map.of()), Set.of(), Map.of());
   }
 }

@@ -32,24 +32,26 @@ final class Status {
       System.out.printf(
           "%-20s %-8s process %d%n", record.name(), alive ? "runs" : "DEAD", record.pid());
     }
-    good &= ready("dispatcher-api", addresses.dispatcherManagementUrl());
-    good &= ready("gateway-worker", addresses.workerManagementUrl());
-    good &= ready("connection-manager", addresses.cmManagementUrl());
-    good &= ready("dashboard", addresses.dashboardManagementUrl());
+    for (Program program : Program.values()) {
+      if (records.stream().anyMatch(record -> record.name().equals(program.text()))) {
+        good &= ready(program, addresses.managementUrlOf(program));
+      }
+    }
     System.out.println(Welcome.text(addresses, state));
     return good ? ExitCode.OK : ExitCode.SERVICE_FAILED;
   }
 
-  private static boolean ready(String name, String managementUrl) {
+  private static boolean ready(Program program, String managementUrl) {
     try (var rest = new Rest(managementUrl, "")) {
-      int status = rest.statusOf("/actuator/health/readiness");
+      int status = rest.statusOf(program.readinessPath());
       System.out.printf(
           "%-20s %s%n",
-          name, status == 200 ? "ready" : "NOT READY: " + managementUrl + " says " + status);
+          program.text(),
+          status == 200 ? "ready" : "NOT READY: " + managementUrl + " says " + status);
       return status == 200;
     } catch (IOException e) {
       System.out.printf(
-          "%-20s NOT READY: %s does not answer (%s)%n", name, managementUrl, e.getMessage());
+          "%-20s NOT READY: %s does not answer (%s)%n", program.text(), managementUrl, e);
       return false;
     }
   }

@@ -105,16 +105,16 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
     var without = new HashSet<Program>();
     options
         .value("--without")
-        .ifPresent(
-            names -> {
-              for (String name : names.split(",", -1)) {
-                without.add(
-                    Arrays.stream(Program.values())
-                        .filter(program -> program.text().equals(name))
-                        .findFirst()
-                        .orElseThrow(() -> Options.usage("--without names no program of ours: '" + name + "'")));
-              }
-            });
+        .ifPresent(names -> {
+          for (String name : names.split(",", -1)) {
+            without.add(
+                Arrays.stream(Program.values())
+                    .filter(program -> program.text().equals(name))
+                    .findFirst()
+                    .orElseThrow(
+                        () -> Options.usage("--without names no program of ours: '" + name + "'")));
+          }
+        });
     return without;
   }
 

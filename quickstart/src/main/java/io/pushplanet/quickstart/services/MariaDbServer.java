@@ -200,6 +200,7 @@ final class MariaDbServer implements LocalServer {
                 + ":\n"
                 + installation.lastLogLines(20));
       }
+      installation.stop(Duration.ZERO);
       Files.createFile(directory.resolve("installed"));
     } catch (IOException e) {
       throw new UncheckedIOException("cannot prepare MariaDB's folder " + directory, e);
