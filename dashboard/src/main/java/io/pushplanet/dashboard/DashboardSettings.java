@@ -1,0 +1,27 @@
+package io.pushplanet.dashboard;
+
+import io.pushplanet.common.access.Secret;
+import jakarta.validation.Valid;
+import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Positive;
+import java.net.URI;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.validation.annotation.Validated;
+
+/// @param dispatcherUrl where test pushes are sent
+/// @param testPushTimeout the longest a test push waits for the dispatcher
+/// @param mostPasswordChecks how many passwords are checked at once, since each costs much CPU on purpose
+/// @param bootstrapOperator the admin that is created while there is no operator
+@Validated
+@ConfigurationProperties(prefix = "dashboard", ignoreUnknownFields = false)
+public record DashboardSettings(
+    @NotNull @DefaultValue("http://127.0.0.1:8080") URI dispatcherUrl,
+    @NotNull @DefaultValue("5s") Duration testPushTimeout,
+    @Positive @DefaultValue("4") int mostPasswordChecks,
+    @Valid @NotNull @DefaultValue BootstrapOperator bootstrapOperator) {
+
+  public record BootstrapOperator(@Nullable String name, @Nullable Secret password) {}
+}

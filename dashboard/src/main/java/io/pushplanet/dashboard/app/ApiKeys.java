@@ -1,0 +1,127 @@
+package io.pushplanet.dashboard.app;
+
+import io.pushplanet.common.access.ApiKey;
+import io.pushplanet.common.access.Scope;
+import io.pushplanet.common.change.Change;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.dashboard.audit.AuditAction;
+import io.pushplanet.dashboard.audit.AuditLog;
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import org.springframework.stereotype.Service;
+import org.springframework.transaction.annotation.Transactional;
+
+/// Makes and revokes API keys. A revoked key stops working in every process within a second, because its `changes` row is
+/// written in the same transaction. Thread-safe.
+@Service
+public class ApiKeys {
+  /// The name of the short-lived keys that [#forTestPush] makes. Nobody can give it to a key of their own, and these keys
+  /// do not count as one of an app's two.
+  public static final String TEST_PUSH = "dashboard test push";
+
+  static final int MOST_LIVE = 2;
+  private static final Duration LONGEST_TEST_PUSH = Duration.ofMinutes(5);
+  private static final int LONGEST_NAME = 200;
+
+  private final AppMapper rows;
+  private final Apps apps;
+  private final Changes changes;
+  private final AuditLog audit;
+  private final SecureRandom random;
+  private final Clock clock;
+
+  ApiKeys(
+      AppMapper rows,
+      Apps apps,
+      Changes changes,
+      AuditLog audit,
+      SecureRandom random,
+      Clock clock) {
+    this.rows = rows;
+    this.apps = apps;
+    this.changes = changes;
+    this.audit = audit;
+    this.random = random;
+    this.clock = clock;
+  }
+
+  /// What became of the wish for a key.
+  sealed interface NewKey {
+    /// @param key shown once, never stored
+    record Created(ApiKey key) implements NewKey {}
+
+    record Refused(String why) implements NewKey {}
+  }
+
+  List<StoredKey> of(AppId app) {
+    return rows.keys(app, TEST_PUSH);
+  }
+
+  @Transactional
+  NewKey create(String by, AppId app, String name, Set<Scope> scopes) {
+    if (name.isBlank() || name.length() > LONGEST_NAME || name.equalsIgnoreCase(TEST_PUSH)) {
+      return new NewKey.Refused(
+          "Give the key a name of 1 to "
+              + LONGEST_NAME
+              + " characters, such as the program that uses it.");
+    }
+    if (scopes.isEmpty()) {
+      return new NewKey.Refused("Choose at least one scope.");
+    }
+    apps.lock(app);
+    if (rows.liveKeys(app, TEST_PUSH) >= MOST_LIVE) {
+      return new NewKey.Refused(
+          "This app has two live keys already. Revoke the one that is no longer used, then create another.");
+    }
+    ApiKey key = insert(app, name, scopes);
+    audit.record(
+        by,
+        AuditAction.KEY_CREATED,
+        app + "/" + key.id(),
+        name + " (" + Scope.format(scopes) + ")");
+    return new NewKey.Created(key);
+  }
+
+  /// @return whether there was a live key with this id
+  @Transactional
+  boolean revoke(String by, AppId app, String id) {
+    if (!revoke(app, id)) {
+      return false;
+    }
+    audit.record(by, AuditAction.KEY_REVOKED, app + "/" + id, "");
+    return true;
+  }
+
+  /// A key that may send for this app until [#endTestPush]. Keys that a dashboard left behind when it died are revoked.
+  @Transactional
+  public ApiKey forTestPush(AppId app) {
+    apps.lock(app);
+    Instant stale = clock.instant().minus(LONGEST_TEST_PUSH);
+    rows.liveKeysNamed(app, TEST_PUSH, stale).forEach(id -> revoke(app, id));
+    return insert(app, TEST_PUSH, Set.of(Scope.SEND));
+  }
+
+  @Transactional
+  public void endTestPush(AppId app, ApiKey key) {
+    revoke(app, key.id());
+  }
+
+  private ApiKey insert(AppId app, String name, Set<Scope> scopes) {
+    ApiKey key = ApiKey.generate(random);
+    rows.insertKey(key.id(), app, name, key.hash(), Scope.format(scopes), clock.instant());
+    changes.tell(Change.Kind.API_KEY, app, key.id());
+    return key;
+  }
+
+  private boolean revoke(AppId app, String id) {
+    if (rows.revokeKey(app, id, clock.instant()) == 0) {
+      return false;
+    }
+    changes.tell(Change.Kind.API_KEY, app, id);
+    return true;
+  }
+}

@@ -1,0 +1,70 @@
+package io.pushplanet.dashboard.app;
+
+import io.pushplanet.common.message.AppId;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.apache.ibatis.annotations.Insert;
+import org.apache.ibatis.annotations.Mapper;
+import org.apache.ibatis.annotations.Param;
+import org.apache.ibatis.annotations.Select;
+import org.apache.ibatis.annotations.Update;
+
+@Mapper
+interface AppMapper {
+  @Select("SELECT id, name, created_at FROM apps ORDER BY id LIMIT 1000")
+  List<App> apps();
+
+  @Select("SELECT id, name, created_at FROM apps WHERE id = #{id}")
+  Optional<App> app(@Param("id") AppId id);
+
+  /// Makes the changes of one app wait for each other.
+  @Select("SELECT id, name, created_at FROM apps WHERE id = #{id} FOR UPDATE")
+  Optional<App> appForUpdate(@Param("id") AppId id);
+
+  @Insert("INSERT INTO apps (id, name, created_at) VALUES (#{id}, #{name}, #{now})")
+  void insertApp(@Param("id") AppId id, @Param("name") String name, @Param("now") Instant now);
+
+  @Select(
+      """
+      SELECT id, app_id, name, scopes, created_at, revoked_at FROM api_keys
+      WHERE app_id = #{app} AND name <> #{without}
+      ORDER BY revoked_at IS NOT NULL, created_at DESC LIMIT 50
+      """)
+  List<StoredKey> keys(@Param("app") AppId app, @Param("without") String without);
+
+  @Select(
+      """
+      SELECT COUNT(*) FROM api_keys
+      WHERE app_id = #{app} AND name <> #{without} AND revoked_at IS NULL
+      """)
+  int liveKeys(@Param("app") AppId app, @Param("without") String without);
+
+  @Select(
+      """
+      SELECT id FROM api_keys
+      WHERE app_id = #{app} AND name = #{name} AND revoked_at IS NULL AND created_at < #{before}
+      """)
+  List<String> liveKeysNamed(
+      @Param("app") AppId app, @Param("name") String name, @Param("before") Instant before);
+
+  @Insert(
+      """
+      INSERT INTO api_keys (id, app_id, name, hash, scopes, created_at)
+      VALUES (#{id}, #{app}, #{name}, #{hash}, #{scopes}, #{now})
+      """)
+  void insertKey(
+      @Param("id") String id,
+      @Param("app") AppId app,
+      @Param("name") String name,
+      @Param("hash") byte[] hash,
+      @Param("scopes") String scopes,
+      @Param("now") Instant now);
+
+  @Update(
+      """
+      UPDATE api_keys SET revoked_at = #{now}
+      WHERE id = #{id} AND app_id = #{app} AND revoked_at IS NULL
+      """)
+  int revokeKey(@Param("app") AppId app, @Param("id") String id, @Param("now") Instant now);
+}

@@ -1,0 +1,73 @@
+package io.pushplanet.dashboard.app;
+
+import io.pushplanet.common.change.Change;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.dashboard.audit.AuditAction;
+import io.pushplanet.dashboard.audit.AuditLog;
+import io.pushplanet.dashboard.page.Missing;
+import java.time.Clock;
+import java.util.List;
+import java.util.Optional;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.stereotype.Service;
+import org.springframework.transaction.annotation.Transactional;
+
+/// The apps of this installation. Thread-safe.
+@Service
+public class Apps {
+  private static final int LONGEST_NAME = 200;
+
+  private final AppMapper rows;
+  private final Changes changes;
+  private final AuditLog audit;
+  private final Clock clock;
+
+  Apps(AppMapper rows, Changes changes, AuditLog audit, Clock clock) {
+    this.rows = rows;
+    this.changes = changes;
+    this.audit = audit;
+    this.clock = clock;
+  }
+
+  /// In the order of their ids, at most 1,000.
+  public List<App> all() {
+    return rows.apps();
+  }
+
+  /// @throws Missing when there is no such app
+  public App get(String id) {
+    if (!AppId.isValid(id)) {
+      throw new Missing("no app " + id);
+    }
+    return rows.app(new AppId(id)).orElseThrow(() -> new Missing("no app " + id));
+  }
+
+  /// Takes the app's row, so that changes of one app wait for each other. Needs a transaction.
+  ///
+  /// @throws Missing when there is no such app
+  @Transactional
+  public App lock(AppId id) {
+    return rows.appForUpdate(id).orElseThrow(() -> new Missing("no app " + id));
+  }
+
+  /// @return what is wrong, or empty when the app was created
+  @Transactional
+  Optional<String> create(String by, String id, String name) {
+    if (!AppId.isValid(id)) {
+      return Optional.of(
+          "An app id has 1 to 64 lower-case letters, digits and hyphens and does not start with a hyphen.");
+    }
+    if (name.isBlank() || name.length() > LONGEST_NAME) {
+      return Optional.of("A name has 1 to " + LONGEST_NAME + " characters.");
+    }
+    AppId app = new AppId(id);
+    try {
+      rows.insertApp(app, name, clock.instant());
+    } catch (DuplicateKeyException e) {
+      return Optional.of("There is an app with the id " + id + " already.");
+    }
+    changes.tell(Change.Kind.APP, app, id);
+    audit.record(by, AuditAction.APP_CREATED, id, name);
+    return Optional.empty();
+  }
+}

@@ -1,0 +1,27 @@
+package io.pushplanet.dashboard.audit;
+
+import java.util.Locale;
+
+/// What can be found in the audit log, and the tag of its counter.
+public enum AuditAction {
+  LOGIN,
+  LOGIN_FAILED,
+  LOGIN_LOCKED,
+  LOGOUT,
+  APP_CREATED,
+  KEY_CREATED,
+  KEY_REVOKED,
+  CREDENTIAL_ACTIVATED,
+  CREDENTIAL_RETIRED,
+  OPERATOR_CREATED,
+  OPERATOR_CHANGED,
+  OPERATOR_UNLOCKED,
+  OPERATOR_DELETED,
+  PASSWORD_CHANGED,
+  TEST_PUSH;
+
+  /// `key_revoked`
+  public String word() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

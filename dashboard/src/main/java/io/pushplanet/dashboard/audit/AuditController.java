@@ -1,0 +1,26 @@
+package io.pushplanet.dashboard.audit;
+
+import io.pushplanet.dashboard.page.Slice;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+
+@Controller
+class AuditController {
+  private static final int PAGE = 50;
+
+  private final AuditMapper entries;
+
+  AuditController(AuditMapper entries) {
+    this.entries = entries;
+  }
+
+  @GetMapping("/audit")
+  String audit(@RequestParam(defaultValue = "9223372036854775807") long before, Model model) {
+    model.addAttribute(
+        "entries",
+        Slice.of(entries.before(before, PAGE + 1), PAGE, entry -> Long.toString(entry.id())));
+    return "audit";
+  }
+}

@@ -1,0 +1,36 @@
+package io.pushplanet.dashboard.credential;
+
+import io.pushplanet.common.wire.WireForm;
+import java.time.Instant;
+import java.util.List;
+import java.util.SequencedMap;
+import org.jspecify.annotations.Nullable;
+
+/// A credential that may be activated.
+///
+/// @param provider `apns` or `fcm`
+/// @param environments those it is for: `production`, `sandbox`
+/// @param kind `p8`, `p12` or `service_account`
+/// @param detail what may be shown
+/// @param secret what is sealed
+/// @param expiresAt null when it never does
+record CheckedCredential(
+    String provider,
+    List<String> environments,
+    String kind,
+    SequencedMap<String, String> detail,
+    byte[] secret,
+    @Nullable Instant expiresAt) {
+  CheckedCredential {
+    environments = List.copyOf(environments);
+  }
+
+  String detailJson() {
+    return WireForm.mapper().writeValueAsString(detail);
+  }
+
+  @Override
+  public String toString() {
+    return "CheckedCredential[" + provider + ", " + kind + ", " + detail + "]";
+  }
+}

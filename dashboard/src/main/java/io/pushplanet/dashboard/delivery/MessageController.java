@@ -1,0 +1,83 @@
+package io.pushplanet.dashboard.delivery;
+
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.dashboard.app.Apps;
+import io.pushplanet.dashboard.page.Missing;
+import io.pushplanet.dashboard.page.Slice;
+import java.time.Clock;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.List;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RequestParam;
+
+@Controller
+class MessageController {
+  private static final int PAGE = 50;
+
+  /// Sorts after every id.
+  private static final String NEWEST = "~";
+
+  private final MessageMapper messages;
+  private final Apps apps;
+  private final Clock clock;
+
+  MessageController(MessageMapper messages, Apps apps, Clock clock) {
+    this.messages = messages;
+    this.apps = apps;
+    this.clock = clock;
+  }
+
+  @GetMapping("/messages")
+  String list(
+      @RequestParam(defaultValue = "") String app,
+      @RequestParam(defaultValue = "") String before,
+      @RequestParam(defaultValue = "") String id,
+      Model model) {
+    if (!id.isBlank()) {
+      return "redirect:/messages/" + known(id.strip()).id();
+    }
+    boolean first = !MessageId.isValid(before);
+    List<MessageRow> rows;
+    if (app.isEmpty()) {
+      LocalDate day =
+          first
+              ? clock.instant().atOffset(ZoneOffset.UTC).toLocalDate().plusDays(1)
+              : new MessageId(before).day();
+      rows = messages.before(day, first ? NEWEST : before, PAGE + 1);
+    } else {
+      rows = messages.ofAppBefore(apps.get(app).id(), first ? NEWEST : before, PAGE + 1);
+    }
+    model.addAttribute("apps", apps.all());
+    model.addAttribute("app", app);
+    model.addAttribute("first", first);
+    model.addAttribute("messages", Slice.of(rows, PAGE, row -> row.id().value()));
+    return "messages";
+  }
+
+  @GetMapping("/messages/{id}")
+  String message(
+      @PathVariable String id, @RequestParam(defaultValue = "") String after, Model model) {
+    MessageRow message = known(id);
+    model.addAttribute("message", message);
+    model.addAttribute(
+        "deliveries",
+        Slice.of(
+            messages.deliveriesAfter(message.id().day(), message.id(), after, PAGE + 1),
+            PAGE,
+            row -> row.deviceId().value()));
+    model.addAttribute("after", after);
+    return "message";
+  }
+
+  private MessageRow known(String id) {
+    if (!MessageId.isValid(id)) {
+      throw new Missing("no message " + id);
+    }
+    MessageId message = new MessageId(id);
+    return messages.find(message.day(), message).orElseThrow(() -> new Missing("no message " + id));
+  }
+}

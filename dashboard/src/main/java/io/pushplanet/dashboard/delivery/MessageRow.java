@@ -1,0 +1,93 @@
+package io.pushplanet.dashboard.delivery;
+
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.wire.WireForm;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.MissingNode;
+
+/// A row of `messages`. Whatever an app put into it is text to us, and escaped on every page.
+record MessageRow(
+    MessageId id,
+    AppId appId,
+    String audience,
+    String content,
+    String delivery,
+    Instant acceptedAt,
+    Instant expiresAt,
+    @Nullable Instant expandedAt,
+    @Nullable Instant cancelledAt,
+    int recipients,
+    int delivered,
+    int failed,
+    int expired,
+    int cancelled,
+    int duplicates,
+    int opened) {
+  public int queued() {
+    return Math.max(0, recipients - delivered - failed - expired - cancelled);
+  }
+
+  public String state() {
+    if (cancelledAt != null) {
+      return "cancelled";
+    }
+    if (expandedAt == null) {
+      return recipients == 0 ? "accepted" : "sending";
+    }
+    return queued() == 0 ? "done" : "sending";
+  }
+
+  public String title() {
+    String title = tree(content).path("title").asString("");
+    if (!title.isEmpty()) {
+      return title;
+    }
+    String body = tree(content).path("body").asString("");
+    return body.isEmpty() ? "data only" : body;
+  }
+
+  public String body() {
+    return tree(content).path("body").asString("");
+  }
+
+  public String data() {
+    JsonNode data = tree(content).path("data");
+    return data.isEmpty() ? "" : data.toPrettyString();
+  }
+
+  public String option(String field) {
+    return tree(delivery).path(field).asString("");
+  }
+
+  /// `topic news`, `3 devices`
+  public String audienceWords() {
+    JsonNode asked = tree(audience);
+    String kind = asked.path("kind").asString("");
+    return switch (kind) {
+      case "devices" -> listed(asked.path("devices"), "device");
+      case "users" -> listed(asked.path("users"), "user");
+      case "topic" -> "topic " + asked.path("topic").asString("");
+      case "tag" -> "tag " + asked.path("tag").asString("");
+      case "all" -> "all devices";
+      default -> audience.length() <= 60 ? audience : audience.substring(0, 60) + "…";
+    };
+  }
+
+  private static String listed(JsonNode names, String what) {
+    return names.size() == 1
+        ? what + " " + names.path(0).asString("")
+        : names.size() + " " + what + "s";
+  }
+
+  private static JsonNode tree(String json) {
+    try {
+      return WireForm.mapper().readTree(json);
+    } catch (JacksonException e) {
+      return MissingNode.getInstance();
+    }
+  }
+}

@@ -1,0 +1,177 @@
+package io.pushplanet.dashboard.delivery;
+
+import io.pushplanet.common.access.ApiKey;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.dashboard.DashboardSettings;
+import io.pushplanet.dashboard.app.ApiKeys;
+import io.pushplanet.dashboard.audit.AuditAction;
+import io.pushplanet.dashboard.audit.AuditLog;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Service;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+
+/// Sends a push as an app's backend would: through the dispatcher's API, with a key that lives as long as the request.
+@Service
+class TestPush {
+  private static final Logger LOG = LoggerFactory.getLogger(TestPush.class);
+
+  /// A dispatcher hears of a new key within this time.
+  private static final Duration KEY_KNOWN_WITHIN = Duration.ofSeconds(2);
+
+  private static final Duration PAUSE = Duration.ofMillis(150);
+
+  private final ApiKeys keys;
+  private final AuditLog audit;
+  private final DashboardSettings settings;
+  private final Clock clock;
+  private final HttpClient http;
+
+  TestPush(ApiKeys keys, AuditLog audit, DashboardSettings settings, Clock clock) {
+    this.keys = keys;
+    this.audit = audit;
+    this.settings = settings;
+    this.clock = clock;
+    this.http = HttpClient.newBuilder().connectTimeout(settings.testPushTimeout()).build();
+  }
+
+  /// @param audienceKind `device`, `user`, `topic`
+  /// @param route `auto`, `mqtt`, `vendor`
+  record Draft(
+      String audienceKind, String audience, String title, String body, String data, String route) {}
+
+  sealed interface Result {
+    record Accepted(MessageId message) implements Result {}
+
+    /// The dispatcher, or the draft itself, has an objection.
+    record Refused(String why) implements Result {}
+
+    record DispatcherAway(URI address) implements Result {}
+  }
+
+  Result send(String by, AppId app, Draft draft) {
+    byte[] body;
+    try {
+      body = WireForm.write(request(draft));
+    } catch (JacksonException e) {
+      return new Result.Refused(
+          "Data is a JSON object with text values, such as {\"order\":\"77\"}.");
+    }
+    ApiKey key = keys.forTestPush(app);
+    try {
+      Result result = post(app, key, body);
+      audit.record(
+          by,
+          AuditAction.TEST_PUSH,
+          app.value(),
+          draft.audienceKind() + " " + draft.audience() + ": " + words(result));
+      return result;
+    } finally {
+      keys.endTestPush(app, key);
+    }
+  }
+
+  private static Map<String, Object> request(Draft draft) {
+    Map<String, Object> content = new LinkedHashMap<>();
+    if (!draft.title().isEmpty()) {
+      content.put("title", draft.title());
+    }
+    if (!draft.body().isEmpty()) {
+      content.put("body", draft.body());
+    }
+    if (!draft.data().isBlank()) {
+      content.put("data", WireForm.mapper().readTree(draft.data()));
+    }
+    return Map.of(
+        "audience", Map.of(draft.audienceKind(), draft.audience()),
+        "content", content,
+        "delivery", Map.of("route", draft.route()));
+  }
+
+  private Result post(AppId app, ApiKey key, byte[] body) {
+    HttpRequest request =
+        HttpRequest.newBuilder(settings.dispatcherUrl().resolve("/v1/apps/" + app + "/messages"))
+            .timeout(settings.testPushTimeout())
+            .header("Authorization", "Bearer " + key.text().reveal())
+            .header("Content-Type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofByteArray(body))
+            .build();
+    try {
+      HttpResponse<String> answer = sendOnceKnown(request);
+      JsonNode json = json(answer.body());
+      if (answer.statusCode() == 202) {
+        return new Result.Accepted(new MessageId(json.path("id").asString("")));
+      }
+      if (answer.statusCode() == 503) {
+        return new Result.Refused(
+            "The dispatcher cannot accept now (503). Is RabbitMQ running? Try again.");
+      }
+      return new Result.Refused(objection(answer.statusCode(), json));
+    } catch (IOException e) {
+      LOG.warn(
+          "event=dispatcher_away address={} reason=\"{}\"", settings.dispatcherUrl(), e.toString());
+      return new Result.DispatcherAway(settings.dispatcherUrl());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return new Result.DispatcherAway(settings.dispatcherUrl());
+    }
+  }
+
+  private HttpResponse<String> sendOnceKnown(HttpRequest request)
+      throws IOException, InterruptedException {
+    Instant deadline = clock.instant().plus(KEY_KNOWN_WITHIN);
+    while (true) {
+      HttpResponse<String> answer =
+          http.send(request, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
+      if (answer.statusCode() != 401 || clock.instant().isAfter(deadline)) {
+        return answer;
+      }
+      Thread.sleep(PAUSE);
+    }
+  }
+
+  private static String objection(int status, JsonNode problem) {
+    StringBuilder words = new StringBuilder("The dispatcher refused (" + status + "): ");
+    words.append(
+        problem.path("detail").asString(problem.path("title").asString("no reason given")));
+    for (JsonNode error : problem.path("errors")) {
+      words
+          .append(" ")
+          .append(error.path("pointer").asString(""))
+          .append(": ")
+          .append(error.path("detail").asString(""))
+          .append(".");
+    }
+    return words.toString();
+  }
+
+  private static String words(Result result) {
+    return switch (result) {
+      case Result.Accepted(var message) -> "accepted as " + message;
+      case Result.Refused(_) -> "refused";
+      case Result.DispatcherAway(_) -> "dispatcher away";
+    };
+  }
+
+  private static JsonNode json(String body) {
+    try {
+      return WireForm.mapper().readTree(body);
+    } catch (JacksonException e) {
+      return WireForm.mapper().createObjectNode();
+    }
+  }
+}

@@ -1,0 +1,80 @@
+package io.pushplanet.dashboard.delivery;
+
+import io.pushplanet.dashboard.app.Apps;
+import java.security.Principal;
+import java.util.Set;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.servlet.mvc.support.RedirectAttributes;
+
+@Controller
+class TestPushController {
+  private static final Set<String> AUDIENCES = Set.of("device", "user", "topic");
+  private static final Set<String> ROUTES = Set.of("auto", "mqtt", "vendor");
+
+  private final TestPush testPush;
+  private final Apps apps;
+
+  TestPushController(TestPush testPush, Apps apps) {
+    this.testPush = testPush;
+    this.apps = apps;
+  }
+
+  @GetMapping("/test-push")
+  String form(
+      @RequestParam(defaultValue = "") String app,
+      @RequestParam(defaultValue = "") String device,
+      Model model) {
+    model.addAttribute("apps", apps.all());
+    model.addAttribute("app", app);
+    if (!model.containsAttribute("draft")) {
+      model.addAttribute(
+          "draft",
+          new TestPush.Draft(
+              "device",
+              device,
+              "Test from the dashboard",
+              "If you can read this, it works.",
+              "",
+              "auto"));
+    }
+    return "test-push";
+  }
+
+  @PostMapping("/test-push")
+  String send(
+      Principal me,
+      @RequestParam String app,
+      @RequestParam String audienceKind,
+      @RequestParam String audience,
+      @RequestParam String title,
+      @RequestParam String body,
+      @RequestParam String data,
+      @RequestParam String route,
+      RedirectAttributes flash) {
+    var draft = new TestPush.Draft(audienceKind, audience.strip(), title, body, data, route);
+    TestPush.Result result =
+        AUDIENCES.contains(audienceKind) && ROUTES.contains(route)
+            ? testPush.send(me.getName(), apps.get(app).id(), draft)
+            : new TestPush.Result.Refused("Choose an audience and a route.");
+    switch (result) {
+      case TestPush.Result.Accepted(var message) -> {
+        flash.addFlashAttribute("accepted", message.value());
+        flash.addFlashAttribute("done", "Accepted. It appears under its id within a second.");
+      }
+      case TestPush.Result.Refused(var why) -> flash.addFlashAttribute("problem", why);
+      case TestPush.Result.DispatcherAway(var address) ->
+          flash.addFlashAttribute(
+              "problem",
+              "The dispatcher at "
+                  + address
+                  + " does not answer, so nothing was sent. Start it, or correct dashboard.dispatcher-url.");
+    }
+    flash.addFlashAttribute("draft", draft);
+    flash.addAttribute("app", app);
+    return "redirect:/test-push";
+  }
+}

@@ -1,0 +1,86 @@
+package io.pushplanet.dashboard.device;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.dashboard.app.Apps;
+import io.pushplanet.dashboard.delivery.Deliveries;
+import io.pushplanet.dashboard.page.Missing;
+import io.pushplanet.dashboard.page.Slice;
+import java.util.List;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.util.UriComponentsBuilder;
+
+@Controller
+class DeviceController {
+  private static final int PAGE = 50;
+
+  private final DeviceMapper devices;
+  private final Deliveries deliveries;
+  private final Apps apps;
+
+  DeviceController(DeviceMapper devices, Deliveries deliveries, Apps apps) {
+    this.devices = devices;
+    this.deliveries = deliveries;
+    this.apps = apps;
+  }
+
+  /// One device by its id, the devices of a user, or all of an app in the order of their ids.
+  @GetMapping("/devices")
+  String look(
+      @RequestParam(defaultValue = "") String app,
+      @RequestParam(defaultValue = "") String find,
+      @RequestParam(defaultValue = "") String after,
+      Model model) {
+    String wanted = find.strip();
+    model.addAttribute("apps", apps.all());
+    model.addAttribute("app", app);
+    model.addAttribute("find", wanted);
+    if (app.isEmpty()) {
+      return "devices";
+    }
+    AppId id = apps.get(app).id();
+    if (wanted.isEmpty()) {
+      model.addAttribute(
+          "devices",
+          Slice.of(devices.after(id, after, PAGE + 1), PAGE, row -> row.deviceId().value()));
+      return "devices";
+    }
+    if (DeviceId.isValid(wanted) && devices.find(id, new DeviceId(wanted)).isPresent()) {
+      return "redirect:"
+          + UriComponentsBuilder.fromPath("/devices/{app}/{device}")
+              .encode()
+              .buildAndExpand(id.value(), wanted)
+              .toUriString();
+    }
+    List<DeviceRow> ofUser = devices.ofUser(id, wanted, PAGE);
+    model.addAttribute("devices", Slice.of(ofUser, PAGE, row -> row.deviceId().value()));
+    return "devices";
+  }
+
+  @GetMapping("/devices/{app}/{device}")
+  String device(
+      @PathVariable String app,
+      @PathVariable String device,
+      @RequestParam(defaultValue = "") String before,
+      Model model) {
+    if (!AppId.isValid(app) || !DeviceId.isValid(device)) {
+      throw new Missing("no device " + device);
+    }
+    AppId appId = new AppId(app);
+    DeviceId deviceId = new DeviceId(device);
+    model.addAttribute(
+        "device",
+        devices.find(appId, deviceId).orElseThrow(() -> new Missing("no device " + device)));
+    model.addAttribute("tokens", devices.tokens(appId, deviceId));
+    model.addAttribute("topics", devices.topics(appId, deviceId));
+    model.addAttribute("tags", devices.tags(appId, deviceId));
+    model.addAttribute(
+        "deliveries", deliveries.of(appId, deviceId, MessageId.isValid(before) ? before : "~"));
+    return "device";
+  }
+}

@@ -1,0 +1,28 @@
+package io.pushplanet.dashboard.device;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/// A row of `channel_tokens`. Who holds a token can address the device, so pages show only its ends.
+record TokenRow(
+    String channel,
+    String token,
+    String kind,
+    String environment,
+    Instant registeredAt,
+    @Nullable Instant deadAt,
+    @Nullable String deadReason) {
+  private static final int SHOWN = 6;
+
+  public String masked() {
+    if (token.length() < 4 * SHOWN) {
+      return "…";
+    }
+    return token.substring(0, SHOWN) + "…" + token.substring(token.length() - SHOWN);
+  }
+
+  @Override
+  public String toString() {
+    return "TokenRow[" + channel + ", " + masked() + "]";
+  }
+}

@@ -1,0 +1,134 @@
+package io.pushplanet.dashboard.login;
+
+import io.pushplanet.dashboard.audit.AuditAction;
+import io.pushplanet.dashboard.audit.AuditLog;
+import io.pushplanet.dashboard.page.DatabaseAway;
+import io.pushplanet.dashboard.page.TextTypeHandler;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import org.mybatis.spring.boot.autoconfigure.ConfigurationCustomizer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.security.autoconfigure.actuate.web.servlet.EndpointRequest;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
+import org.springframework.dao.DataAccessException;
+import org.springframework.http.HttpMethod;
+import org.springframework.security.authentication.AuthenticationServiceException;
+import org.springframework.security.authentication.LockedException;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.config.http.SessionCreationPolicy;
+import org.springframework.security.core.AuthenticationException;
+import org.springframework.security.crypto.bcrypt.BCryptPasswordEncoder;
+import org.springframework.security.crypto.password.PasswordEncoder;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.access.intercept.AuthorizationFilter;
+import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
+
+/// Who may call what. A page that is not named here needs a login; every change needs at least an operator.
+@Configuration(proxyBeanMethods = false)
+class LoginConfiguration {
+  private static final Logger LOG = LoggerFactory.getLogger(LoginConfiguration.class);
+  private static final int BCRYPT_STRENGTH = 11;
+
+  private static final String CONTENT_SECURITY_POLICY =
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+          + " form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+  @Bean
+  PasswordEncoder passwordEncoder() {
+    return new BCryptPasswordEncoder(BCRYPT_STRENGTH);
+  }
+
+  @Bean
+  ConfigurationCustomizer rolesAsColumns() {
+    return configuration ->
+        configuration
+            .getTypeHandlerRegistry()
+            .register(Role.class, new TextTypeHandler<>(Role::parse, Role::word));
+  }
+
+  /// Health and metrics live on the management port, which is not for the public.
+  @Bean
+  @Order(1)
+  SecurityFilterChain managementChain(HttpSecurity http) {
+    return http.securityMatcher(EndpointRequest.toAnyEndpoint())
+        .authorizeHttpRequests(requests -> requests.anyRequest().permitAll())
+        .csrf(csrf -> csrf.disable())
+        .requestCache(cache -> cache.disable())
+        .sessionManagement(
+            sessions -> sessions.sessionCreationPolicy(SessionCreationPolicy.STATELESS))
+        .build();
+  }
+
+  @Bean
+  @Order(2)
+  SecurityFilterChain pagesChain(
+      HttpSecurity http,
+      OperatorAuthentication authentication,
+      OperatorMapper operators,
+      AuditLog audit) {
+    return http.authenticationProvider(authentication)
+        .authorizeHttpRequests(requests ->
+            requests
+                .dispatcherTypeMatchers(DispatcherType.ERROR, DispatcherType.FORWARD)
+                .permitAll()
+                .requestMatchers("/login", "/assets/**", "/webjars/**", "/favicon.ico")
+                .permitAll()
+                .requestMatchers("/audit/**", "/operators/**")
+                .hasRole("ADMIN")
+                .requestMatchers(HttpMethod.GET, "/test-push/**")
+                .hasRole("OPERATOR")
+                .requestMatchers(HttpMethod.GET, "/**")
+                .hasRole("VIEWER")
+                .requestMatchers(HttpMethod.POST, "/account/password")
+                .hasRole("VIEWER")
+                .requestMatchers(HttpMethod.POST, "/test-push", "/apps/*/credentials/**")
+                .hasRole("OPERATOR")
+                .anyRequest()
+                .hasRole("ADMIN"))
+        .formLogin(form ->
+            form.loginPage("/login")
+                .failureHandler(LoginConfiguration::failed)
+                .defaultSuccessUrl("/"))
+        .logout(logout ->
+            logout
+                .addLogoutHandler((_, _, who) -> {
+                  if (who != null) {
+                    audit.record(who.getName(), AuditAction.LOGOUT, who.getName(), "logged out");
+                  }
+                })
+                .logoutSuccessUrl("/login?out"))
+        .sessionManagement(sessions -> sessions.sessionFixation(fix -> fix.changeSessionId()))
+        .headers(headers ->
+            headers
+                .contentSecurityPolicy(csp -> csp.policyDirectives(CONTENT_SECURITY_POLICY))
+                .referrerPolicy(referrer -> referrer.policy(ReferrerPolicy.SAME_ORIGIN)))
+        .addFilterBefore(new SessionStillValid(operators), AuthorizationFilter.class)
+        .build();
+  }
+
+  private static void failed(
+      HttpServletRequest request, HttpServletResponse response, AuthenticationException failure)
+      throws IOException {
+    if (failure instanceof AuthenticationServiceException) {
+      LOG.warn("event=login_unavailable reason=\"{}\"", failure.toString());
+      response.setHeader("Retry-After", "5");
+      response.sendError(HttpServletResponse.SC_SERVICE_UNAVAILABLE);
+      return;
+    }
+    String why = failure instanceof LockedException ? "locked" : "failed";
+    response.sendRedirect(request.getContextPath() + "/login?" + why);
+  }
+
+  /// For the authentication, whose failures Spring Security only understands as its own.
+  static AuthenticationServiceException unavailable(DataAccessException failure) {
+    if (!DatabaseAway.isCauseOf(failure)) {
+      throw failure;
+    }
+    return new AuthenticationServiceException("the database is away", failure);
+  }
+}

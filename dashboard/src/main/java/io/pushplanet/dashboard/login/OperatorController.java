@@ -1,0 +1,115 @@
+package io.pushplanet.dashboard.login;
+
+import java.security.Principal;
+import java.time.Clock;
+import java.util.Optional;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.servlet.mvc.support.RedirectAttributes;
+
+/// Operators as an admin sees them, and everyone's own password.
+@Controller
+class OperatorController {
+  private static final String BACK = "redirect:/operators";
+
+  private final Operators operators;
+  private final Clock clock;
+
+  OperatorController(Operators operators, Clock clock) {
+    this.operators = operators;
+    this.clock = clock;
+  }
+
+  @GetMapping("/operators")
+  String list(Model model) {
+    model.addAttribute("operators", operators.all());
+    model.addAttribute("roles", Role.values());
+    model.addAttribute("now", clock.instant());
+    return "operators";
+  }
+
+  @PostMapping("/operators")
+  String create(
+      Principal me,
+      @RequestParam String name,
+      @RequestParam String password,
+      @RequestParam String role,
+      RedirectAttributes flash) {
+    return told(
+        operators.create(me.getName(), name.strip(), password, Role.parse(role)),
+        "Operator " + name + " was created.",
+        BACK,
+        flash);
+  }
+
+  @PostMapping("/operators/{name}/role")
+  String role(
+      Principal me,
+      @PathVariable String name,
+      @RequestParam String role,
+      RedirectAttributes flash) {
+    return told(
+        operators.setRole(me.getName(), name, Role.parse(role)),
+        name + " is now " + role + ".",
+        BACK,
+        flash);
+  }
+
+  @PostMapping("/operators/{name}/password")
+  String password(
+      Principal me,
+      @PathVariable String name,
+      @RequestParam String password,
+      RedirectAttributes flash) {
+    return told(
+        operators.setPassword(me.getName(), name, password),
+        "The password of " + name + " was set, and open sessions were ended.",
+        BACK,
+        flash);
+  }
+
+  @PostMapping("/operators/{name}/unlock")
+  String unlock(Principal me, @PathVariable String name, RedirectAttributes flash) {
+    return told(operators.unlock(me.getName(), name), name + " may log in again.", BACK, flash);
+  }
+
+  @PostMapping("/operators/{name}/delete")
+  String delete(Principal me, @PathVariable String name, RedirectAttributes flash) {
+    return told(operators.delete(me.getName(), name), name + " was deleted.", BACK, flash);
+  }
+
+  @GetMapping("/account")
+  String account() {
+    return "account";
+  }
+
+  @PostMapping("/account/password")
+  String ownPassword(
+      Principal me,
+      @RequestParam String current,
+      @RequestParam String wanted,
+      @RequestParam String again,
+      RedirectAttributes flash) {
+    Optional<String> problem =
+        wanted.equals(again)
+            ? operators.changeOwnPassword(me.getName(), current, wanted)
+            : Optional.of("The two new passwords differ.");
+    return told(
+        problem,
+        "Your password was changed. Please log in again.",
+        problem.isPresent() ? "redirect:/account" : "redirect:/login?changed",
+        flash);
+  }
+
+  private static String told(
+      Optional<String> problem, String success, String view, RedirectAttributes flash) {
+    problem.ifPresentOrElse(
+        words -> flash.addFlashAttribute("problem", words),
+        () -> flash.addFlashAttribute("done", success));
+    return view;
+  }
+}

@@ -1,0 +1,129 @@
+package io.pushplanet.dashboard.login;
+
+import io.pushplanet.dashboard.audit.AuditAction;
+import io.pushplanet.dashboard.audit.AuditLog;
+import java.time.Clock;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.security.crypto.password.PasswordEncoder;
+import org.springframework.stereotype.Service;
+import org.springframework.transaction.annotation.Transactional;
+
+/// Changes operators. Every method answers with what is wrong, or with nothing when it was done.
+@Service
+class Operators {
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._@-]{1,99}");
+
+  private final OperatorMapper rows;
+  private final PasswordEncoder passwords;
+  private final AuditLog audit;
+  private final Clock clock;
+
+  Operators(OperatorMapper rows, PasswordEncoder passwords, AuditLog audit, Clock clock) {
+    this.rows = rows;
+    this.passwords = passwords;
+    this.audit = audit;
+    this.clock = clock;
+  }
+
+  List<Operator> all() {
+    return rows.all();
+  }
+
+  @Transactional
+  Optional<String> create(String by, String name, String password, Role role) {
+    if (!NAME.matcher(name).matches()) {
+      return Optional.of(
+          "A name has 2 to 100 letters, digits and . _ @ - and starts with a letter or digit.");
+    }
+    Optional<String> objection = Passwords.objectionTo(password, name);
+    if (objection.isPresent()) {
+      return objection;
+    }
+    try {
+      rows.insert(name, encode(password), role, clock.instant());
+    } catch (DuplicateKeyException e) {
+      return Optional.of("There is an operator named " + name + " already.");
+    }
+    audit.record(by, AuditAction.OPERATOR_CREATED, name, "role " + role.word());
+    return Optional.empty();
+  }
+
+  @Transactional
+  Optional<String> setRole(String by, String name, Role role) {
+    if (role != Role.ADMIN && isLastAdmin(name)) {
+      return Optional.of("This is the last admin. Make another operator admin first.");
+    }
+    if (rows.setRole(name, role) == 0) {
+      return gone(name);
+    }
+    audit.record(by, AuditAction.OPERATOR_CHANGED, name, "role " + role.word());
+    return Optional.empty();
+  }
+
+  @Transactional
+  Optional<String> setPassword(String by, String name, String password) {
+    Optional<String> objection = Passwords.objectionTo(password, name);
+    if (objection.isPresent()) {
+      return objection;
+    }
+    if (rows.setPassword(name, encode(password)) == 0) {
+      return gone(name);
+    }
+    rows.unlock(name);
+    audit.record(by, AuditAction.PASSWORD_CHANGED, name, "set by an admin");
+    return Optional.empty();
+  }
+
+  @Transactional
+  Optional<String> changeOwnPassword(String name, String current, String wanted) {
+    Optional<Operator> operator = rows.find(name);
+    if (operator.isEmpty()
+        || !Passwords.fits(current)
+        || !passwords.matches(current, operator.get().password())) {
+      return Optional.of("The present password is not right.");
+    }
+    Optional<String> objection = Passwords.objectionTo(wanted, name);
+    if (objection.isPresent()) {
+      return objection;
+    }
+    rows.setPassword(name, encode(wanted));
+    audit.record(name, AuditAction.PASSWORD_CHANGED, name, "changed by themselves");
+    return Optional.empty();
+  }
+
+  @Transactional
+  Optional<String> unlock(String by, String name) {
+    if (rows.unlock(name) == 0) {
+      return gone(name);
+    }
+    audit.record(by, AuditAction.OPERATOR_UNLOCKED, name, "");
+    return Optional.empty();
+  }
+
+  @Transactional
+  Optional<String> delete(String by, String name) {
+    if (isLastAdmin(name)) {
+      return Optional.of("This is the last admin. Make another operator admin first.");
+    }
+    if (rows.delete(name) == 0) {
+      return gone(name);
+    }
+    audit.record(by, AuditAction.OPERATOR_DELETED, name, "");
+    return Optional.empty();
+  }
+
+  private boolean isLastAdmin(String name) {
+    return rows.adminsForUpdate().equals(List.of(name));
+  }
+
+  private String encode(String password) {
+    return String.valueOf(passwords.encode(password));
+  }
+
+  private static Optional<String> gone(String name) {
+    return Optional.of("There is no operator named " + name + ".");
+  }
+}

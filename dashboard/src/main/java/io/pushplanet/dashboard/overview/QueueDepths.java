@@ -1,0 +1,118 @@
+package io.pushplanet.dashboard.overview;
+
+import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import io.pushplanet.common.wire.Topology;
+import jakarta.annotation.PreDestroy;
+import java.io.IOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+
+/// How many messages wait in each queue, asked of the broker by passive declarations at most every [#FRESH]. A message
+/// carries many pushes. Thread-safe; one asker at a time, the others get what it finds.
+@Component
+class QueueDepths {
+  static final Duration FRESH = Duration.ofSeconds(2);
+
+  private final ConnectionFactory broker;
+  private final Clock clock;
+  private @Nullable Connection connection;
+  private @Nullable Answer last;
+  private Instant asked = Instant.EPOCH;
+
+  QueueDepths(ConnectionFactory broker, Clock clock) {
+    this.broker = broker;
+    this.clock = clock;
+  }
+
+  sealed interface Answer {
+    record Known(List<Queue> queues) implements Answer {
+      public Known {
+        queues = List.copyOf(queues);
+      }
+
+      public long waiting() {
+        return queues.stream().mapToLong(Queue::messages).sum();
+      }
+    }
+
+    /// The broker did not answer.
+    record Unknown() implements Answer {}
+  }
+
+  /// @param exists false while no process has declared it
+  public record Queue(String name, boolean exists, int messages, int consumers) {
+    /// Messages wait and nobody takes them.
+    public boolean stuck() {
+      return messages > 0 && consumers == 0;
+    }
+  }
+
+  synchronized Answer now() {
+    Answer known = last;
+    if (known != null && clock.instant().isBefore(asked.plus(FRESH))) {
+      return known;
+    }
+    Answer found = ask();
+    last = found;
+    asked = clock.instant();
+    return found;
+  }
+
+  private Answer ask() {
+    try {
+      Connection open = connection;
+      if (open == null || !open.isOpen()) {
+        open = broker.newConnection("dashboard");
+        connection = open;
+      }
+      List<Queue> queues = new ArrayList<>();
+      for (String name : Topology.queues()) {
+        queues.add(depth(open, name));
+      }
+      return new Answer.Known(queues);
+    } catch (IOException | TimeoutException | RuntimeException e) {
+      // amqp-client throws AlreadyClosedException, which is unchecked.
+      close();
+      return new Answer.Unknown();
+    }
+  }
+
+  /// A queue that does not exist closes the channel, so each has its own.
+  private static Queue depth(Connection open, String name) throws IOException, TimeoutException {
+    Channel channel = open.createChannel();
+    if (channel == null) {
+      throw new IOException("no channel left");
+    }
+    try {
+      AMQP.Queue.DeclareOk found = channel.queueDeclarePassive(name);
+      return new Queue(name, true, found.getMessageCount(), found.getConsumerCount());
+    } catch (IOException e) {
+      if (!open.isOpen()) {
+        throw e;
+      }
+      return new Queue(name, false, 0, 0);
+    } finally {
+      if (channel.isOpen()) {
+        channel.close();
+      }
+    }
+  }
+
+  @PreDestroy
+  synchronized void close() {
+    Connection open = connection;
+    connection = null;
+    if (open != null) {
+      open.abort(1_000);
+    }
+  }
+}

@@ -1,0 +1,5 @@
+/// The operators' pages.
+@NullMarked
+package io.pushplanet.dashboard;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,22 @@
+package io.pushplanet.dashboard.page;
+
+import java.sql.SQLNonTransientConnectionException;
+import java.sql.SQLRecoverableException;
+import java.sql.SQLTransientConnectionException;
+import org.jspecify.annotations.Nullable;
+
+/// Tells a database that is away from a bug.
+public final class DatabaseAway {
+  private DatabaseAway() {}
+
+  public static boolean isCauseOf(Throwable failure) {
+    for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof SQLTransientConnectionException
+          || cause instanceof SQLNonTransientConnectionException
+          || cause instanceof SQLRecoverableException) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

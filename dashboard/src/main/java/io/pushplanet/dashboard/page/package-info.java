@@ -1,0 +1,5 @@
+/// What every page has: the frame, errors, limits, ids as column types.
+@NullMarked
+package io.pushplanet.dashboard.page;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,107 @@
+// What pages do in the browser: copy, ask before dangerous steps, refuse too large files early, draw the charts.
+"use strict";
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  const text = document.getElementById(button.dataset.copy).textContent;
+  const done = () => { button.textContent = "Copied"; };
+  if (navigator.clipboard && window.isSecureContext) {
+    navigator.clipboard.writeText(text).then(done, () => select(button.dataset.copy));
+  } else {
+    select(button.dataset.copy);
+    if (document.execCommand("copy")) done();
+  }
+});
+
+function select(id) {
+  const range = document.createRange();
+  range.selectNodeContents(document.getElementById(id));
+  getSelection().removeAllRanges();
+  getSelection().addRange(range);
+}
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.dataset.confirm && !confirm(form.dataset.confirm)) event.preventDefault();
+});
+
+document.addEventListener("change", (event) => {
+  const input = event.target;
+  if (input.type === "file") {
+    const tooLarge = input.files.length > 0 && input.files[0].size > 1000000;
+    input.setCustomValidity(tooLarge ? "This file has more than 1 MB. A credential has a few kilobytes." : "");
+    input.reportValidity();
+  } else if (input.matches("[data-submit]")) {
+    input.form.requestSubmit();
+  }
+});
+
+const holder = document.getElementById("charts");
+if (holder) charts(holder);
+
+function charts(holder) {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name) => style.getPropertyValue(name).trim();
+  const soft = colour("--soft");
+  const line = colour("--line");
+  const reds = [colour("--bad"), "#e07b39", "#c9a227", "#a05195", "#5b8def", soft];
+  const day = holder.dataset.span === "day";
+  const time = (text) => new Date(text).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
+  const options = (stacked) => ({
+    animation: false,
+    maintainAspectRatio: false,
+    interaction: { mode: "index", intersect: false },
+    scales: {
+      x: { stacked, ticks: { color: soft, maxTicksLimit: 8, maxRotation: 0 }, grid: { display: false }, border: { color: line } },
+      y: { stacked, beginAtZero: true, suggestedMax: 4, ticks: { color: soft, precision: 0, maxTicksLimit: 5 }, grid: { color: line }, border: { display: false } },
+    },
+    plugins: { legend: { position: "bottom", labels: { color: soft, boxWidth: 10, boxHeight: 10, usePointStyle: true } } },
+  });
+  const curve = (label, data, name, fill) => ({
+    label, data, borderColor: colour(name), backgroundColor: colour(fill), fill: true,
+    borderWidth: 2, pointRadius: 0, pointHoverRadius: 4, tension: 0.25, cubicInterpolationMode: "monotone",
+  });
+  const flow = new Chart(document.getElementById("flow"), { type: "line", data: { labels: [], datasets: [] }, options: options(false) });
+  const failures = new Chart(document.getElementById("failures"), { type: "bar", data: { labels: [], datasets: [] }, options: options(true) });
+  const nothing = document.getElementById("no-failures");
+
+  async function refresh() {
+    if (document.hidden) return;
+    try {
+      const answer = await fetch("/overview/figures?span=" + (day ? "day" : "hour"), { headers: { Accept: "application/json" } });
+      if (answer.redirected || answer.status === 401 || answer.status === 403) { location.reload(); return; }
+      if (!answer.ok) throw new Error(String(answer.status));
+      draw(await answer.json());
+      holder.dataset.drawn = "true";
+    } catch (failure) {
+      holder.dataset.failed = String(failure);
+    }
+  }
+
+  function draw(figures) {
+    const labels = figures.starts.map(time);
+    flow.data.labels = labels;
+    if (flow.data.datasets.length === 0) {
+      flow.data.datasets = [
+        curve("Accepted", figures.accepted, "--accent", "--accent-soft"),
+        curve("Delivered", figures.delivered, "--good", "--good-soft"),
+      ];
+      flow.data.datasets.forEach((set) => { set.backgroundColor += "88"; });
+    } else {
+      flow.data.datasets[0].data = figures.accepted;
+      flow.data.datasets[1].data = figures.delivered;
+    }
+    flow.update();
+    failures.data.labels = labels;
+    failures.data.datasets = figures.failed.map((reason, i) => ({
+      label: reason.reason + " (" + reason.total + ")", data: reason.counts, backgroundColor: reds[i % reds.length], borderRadius: 2,
+    }));
+    nothing.hidden = figures.failed.length > 0;
+    failures.update();
+  }
+
+  refresh();
+  setInterval(refresh, 5000);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => location.reload());
+}

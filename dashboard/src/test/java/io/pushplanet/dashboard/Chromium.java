@@ -1,0 +1,215 @@
+package io.pushplanet.dashboard;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.openqa.selenium.By;
+import org.openqa.selenium.Dimension;
+import org.openqa.selenium.OutputType;
+import org.openqa.selenium.WebElement;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.chrome.ChromeDriverService;
+import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.support.ui.WebDriverWait;
+
+/// A real Chromium with a profile of its own, as Debian installs it; other places by CHROMIUM and CHROMEDRIVER.
+final class Chromium implements AutoCloseable {
+  private static final Duration DEADLINE = Duration.ofSeconds(20);
+
+  private final ChromeDriver driver;
+  private final Path profile;
+  private final String address;
+
+  private Chromium(ChromeDriver driver, Path profile, String address) {
+    this.driver = driver;
+    this.profile = profile;
+    this.address = address;
+  }
+
+  static Chromium open(String address) {
+    Path chromium = program("CHROMIUM", "/usr/bin/chromium");
+    Path chromeDriver = program("CHROMEDRIVER", "/usr/bin/chromedriver");
+    try {
+      Path profile = Files.createTempDirectory(Path.of("target"), "chromium").toAbsolutePath();
+      ChromeOptions options = new ChromeOptions();
+      options.setBinary(chromium.toFile());
+      options.addArguments(
+          "--headless=new",
+          "--no-sandbox",
+          "--disable-gpu",
+          "--disable-quic",
+          "--no-first-run",
+          "--disable-background-networking",
+          "--disable-component-update",
+          "--disable-sync",
+          "--disable-dev-shm-usage",
+          "--hide-scrollbars",
+          "--user-data-dir=" + profile);
+      ChromeDriverService service =
+          new ChromeDriverService.Builder()
+              .usingDriverExecutable(chromeDriver.toFile())
+              .usingAnyFreePort()
+              .withLogOutput(java.io.OutputStream.nullOutputStream())
+              .build();
+      return new Chromium(new ChromeDriver(service, options), profile, address).size(1280, 900);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static Path program(String variable, String usual) {
+    String given = System.getenv(variable);
+    Path program = Path.of(given == null ? usual : given);
+    if (!Files.isExecutable(program)) {
+      throw new AssertionError(
+          "The dashboard's tests need a real Chromium, but "
+              + program
+              + " is missing. Install it: apt-get install chromium chromium-driver. Or say where it is: "
+              + variable
+              + "=/path.");
+    }
+    return program;
+  }
+
+  Chromium size(int width, int height) {
+    driver.executeCdpCommand(
+        "Emulation.setDeviceMetricsOverride",
+        Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
+    driver.manage().window().setSize(new Dimension(Math.max(width, 500), height));
+    return this;
+  }
+
+  Chromium scheme(String darkOrLight) {
+    driver.executeCdpCommand(
+        "Emulation.setEmulatedMedia",
+        Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", darkOrLight))));
+    return this;
+  }
+
+  Chromium go(String path) {
+    driver.get(address + path);
+    return this;
+  }
+
+  Chromium login(String name, String password) {
+    return go("/login").type("username", name).type("password", password).press("Log in");
+  }
+
+  Chromium type(String id, String text) {
+    WebElement field = driver.findElement(By.id(id));
+    if (!"file".equals(field.getDomAttribute("type"))) {
+      field.clear();
+    }
+    field.sendKeys(text);
+    return this;
+  }
+
+  /// Clicks the first visible button with these words and waits for the next page.
+  Chromium press(String words) {
+    WebElement page = driver.findElement(By.tagName("html"));
+    visible(By.xpath("//button[normalize-space()='" + words + "']")).click();
+    return arrivedAfter(page);
+  }
+
+  /// The button of the form whose address ends with this.
+  Chromium pressIn(String formAction, String words) {
+    WebElement page = driver.findElement(By.tagName("html"));
+    visible(
+            By.xpath(
+                "//form[contains(@action,'"
+                    + formAction
+                    + "')]//button[normalize-space()='"
+                    + words
+                    + "']"))
+        .click();
+    return arrivedAfter(page);
+  }
+
+  Chromium acceptAnyQuestion() {
+    driver.executeScript("window.confirm = () => true");
+    return this;
+  }
+
+  private Chromium arrivedAfter(WebElement page) {
+    new WebDriverWait(driver, DEADLINE)
+        .until(org.openqa.selenium.support.ui.ExpectedConditions.stalenessOf(page));
+    new WebDriverWait(driver, DEADLINE)
+        .until(_ -> "complete".equals(driver.executeScript("return document.readyState")));
+    return this;
+  }
+
+  private WebElement visible(By by) {
+    return driver.findElements(by).stream()
+        .filter(WebElement::isDisplayed)
+        .findFirst()
+        .orElseThrow(() -> new AssertionError("nothing visible for " + by + " in:\n" + text()));
+  }
+
+  Chromium waitFor(String css) {
+    new WebDriverWait(driver, DEADLINE)
+        .until(_ -> !driver.findElements(By.cssSelector(css)).isEmpty());
+    return this;
+  }
+
+  String text() {
+    return driver.findElement(By.tagName("body")).getText();
+  }
+
+  String textOf(String css) {
+    return driver.findElement(By.cssSelector(css)).getText();
+  }
+
+  int count(String css) {
+    return driver.findElements(By.cssSelector(css)).size();
+  }
+
+  String path() {
+    return driver.getCurrentUrl().substring(address.length());
+  }
+
+  String cookie(String name) {
+    return String.valueOf(driver.manage().getCookieNamed(name));
+  }
+
+  void forgetCookies() {
+    driver.manage().deleteAllCookies();
+  }
+
+  Object script(String script) {
+    return driver.executeScript(script);
+  }
+
+  /// Written to `target/screenshots`, over the whole length of the page.
+  void picture(String name) {
+    try {
+      Path folder = Files.createDirectories(Path.of("target", "screenshots"));
+      long height = (Long) driver.executeScript("return document.documentElement.scrollHeight");
+      long width = (Long) driver.executeScript("return window.innerWidth");
+      size((int) width, (int) Math.min(3000, Math.max(700, height)));
+      Files.write(folder.resolve(name + ".png"), driver.getScreenshotAs(OutputType.BYTES));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /// What the browser complained of, such as a violated Content-Security-Policy.
+  List<String> complaints() {
+    return driver.manage().logs().get("browser").getAll().stream()
+        .map(entry -> entry.getMessage())
+        .toList();
+  }
+
+  @Override
+  public void close() {
+    driver.quit();
+    try (var files = Files.walk(profile)) {
+      files.sorted(java.util.Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+    } catch (IOException | UncheckedIOException e) {
+      // The browser may still write while it ends; target is cleaned anyway.
+    }
+  }
+}

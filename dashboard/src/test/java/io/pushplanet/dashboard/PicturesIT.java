@@ -1,0 +1,102 @@
+package io.pushplanet.dashboard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+/// Takes a picture of every page, wide and on a phone, light and dark, into `target/screenshots`, and checks what a program
+/// can check of a page's looks: no complaint of the browser, and no scrolling sideways on a phone.
+class PicturesIT {
+  private final RunningDashboard dashboard = RunningDashboard.shared();
+
+  @Test
+  void every_page_fits_a_phone_and_keeps_the_content_security_policy() {
+    Rows rows = new Rows(dashboard.sql());
+    rows.app("shop", "Shop for Android and iOS");
+    rows.app("bank", "Bank");
+    rows.app("game-with-a-rather-long-identifier", "Game");
+    rows.lastDay("shop");
+    rows.device("shop", "iphone-4711", "ios", "u-1001");
+    rows.token("shop", "iphone-4711", "apns", "0f".repeat(32), false);
+    rows.device("shop", "pixel-8-of-the-test-lab", "android", "u-1001");
+    rows.token("shop", "pixel-8-of-the-test-lab", "fcm", "dQw4:APA91b" + "xY".repeat(60), true);
+    String message = "";
+    for (int i = 0; i < 12; i++) {
+      message =
+          rows.message(
+              "shop",
+              i == 3 ? "<b>Sale</b> & more" : "Order " + (70 + i) + " is on its way",
+              "It will be with you tomorrow before noon. Follow it in the app.",
+              i % 3 == 0
+                  ? "{\"kind\":\"topic\",\"topic\":\"news\"}"
+                  : "{\"kind\":\"devices\",\"devices\":[\"iphone-4711\"]}",
+              i % 3 == 0 ? 18_450 + i : 1);
+    }
+    rows.delivery(
+        "shop",
+        message,
+        "iphone-4711",
+        "failed",
+        """
+        [{"channel":"mqtt","at":"2026-11-21T10:00:00.120Z","result":"not_here","action":"fell back to apns"},
+         {"channel":"apns","at":"2026-11-21T10:00:00.350Z","result":"rejected","status":410,"reason":"Unregistered","action":"token forgotten"}]
+        """);
+    rows.delivery(
+        "shop",
+        message,
+        "pixel-8-of-the-test-lab",
+        "delivered",
+        "[{\"channel\":\"mqtt\",\"at\":\"2026-11-21T10:00:00.098Z\",\"result\":\"delivered\"}]");
+    String[][] pages = {
+      {"overview", "/"},
+      {"overview-day", "/?span=day"},
+      {"messages", "/messages"},
+      {"message", "/messages/" + message},
+      {"devices", "/devices?app=shop"},
+      {"device", "/devices/shop/iphone-4711"},
+      {"apps", "/apps"},
+      {"keys", "/apps/shop/keys"},
+      {"credentials", "/apps/shop/credentials"},
+      {"nodes", "/nodes"},
+      {"test-push", "/test-push"},
+      {"audit", "/audit"},
+      {"operators", "/operators"},
+      {"account", "/account"},
+      {"404", "/nowhere"},
+    };
+    try (Chromium chromium = Chromium.open(dashboard.address())) {
+      chromium.go("/login").picture("login-light");
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+      assertThat(chromium.path()).startsWith("/");
+
+      for (String scheme : new String[] {"light", "dark"}) {
+        chromium.scheme(scheme);
+        for (String[] page : pages) {
+          look(chromium, page, scheme);
+        }
+      }
+    }
+  }
+
+  private static void look(Chromium chromium, String[] page, String scheme) {
+    chromium.size(1280, 900).go(page[1]);
+    if (page[1].startsWith("/?") || page[1].equals("/")) {
+      chromium.waitFor("#charts[data-drawn]");
+    }
+    chromium.picture(page[0] + "-" + scheme);
+    chromium.size(390, 844).go(page[1]);
+    if (page[1].startsWith("/?") || page[1].equals("/")) {
+      chromium.waitFor("#charts[data-drawn]");
+    }
+
+    assertThat(chromium.script("return document.documentElement.scrollWidth - window.innerWidth"))
+        .as("scrolling sideways on " + page[1])
+        .isEqualTo(0L);
+
+    chromium.picture(page[0] + "-phone-" + scheme);
+    assertThat(chromium.complaints())
+        .as("the browser's console on " + page[1])
+        .filteredOn(line -> !page[0].equals("404"))
+        .isEmpty();
+  }
+}
