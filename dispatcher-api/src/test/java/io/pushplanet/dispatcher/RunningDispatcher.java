@@ -212,7 +212,7 @@ final class RunningDispatcher {
     Answer call(String method, String path, String body, String... more) {
       List<String> headers =
           new ArrayList<>(List.of("Authorization", "Bearer " + key.text().reveal()));
-      if (!body.isEmpty()) {
+      if (!body.isEmpty() && !List.of(more).contains("Content-Type")) {
         headers.addAll(List.of("Content-Type", "application/json"));
       }
       headers.addAll(List.of(more));

@@ -5,11 +5,12 @@ import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 final class Redis {
   private Redis() {}
 
-  static <T> T await(RedisFuture<T> answer, Duration deadline) {
+  static <T extends @Nullable Object> T await(RedisFuture<T> answer, Duration deadline) {
     try {
       return answer.get(deadline.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {

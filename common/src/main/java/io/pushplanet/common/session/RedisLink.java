@@ -2,12 +2,15 @@ package io.pushplanet.common.session;
 
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.RedisAsyncCommands;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,6 +46,14 @@ public final class RedisLink implements AutoCloseable {
       throw new DirectoryUnavailable("Redis is away", null);
     }
     return held;
+  }
+
+  /// Sends a command and waits for its answer, at most [SessionDirectory#DEADLINE].
+  ///
+  /// @throws DirectoryUnavailable when there is none
+  public <T extends @Nullable Object> T ask(
+      Function<RedisAsyncCommands<String, String>, RedisFuture<T>> command) {
+    return Redis.await(command.apply(connection().async()), SessionDirectory.DEADLINE);
   }
 
   /// Whether commands would be sent just now.

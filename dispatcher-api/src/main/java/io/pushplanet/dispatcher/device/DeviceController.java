@@ -5,6 +5,7 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.access.Caller;
 import io.pushplanet.dispatcher.access.Needs;
+import io.pushplanet.dispatcher.audience.AudienceReader;
 import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.input.JsonBody;
 import io.pushplanet.dispatcher.problem.ProblemCode;
@@ -15,19 +16,24 @@ import java.net.URI;
 import java.util.UUID;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PatchMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.RestController;
+import tools.jackson.databind.node.ObjectNode;
 
 @RestController
 class DeviceController {
   private final DeviceRegistry registry;
+  private final SessionUpdates sessions;
   private final DeviceForm form;
 
-  DeviceController(DeviceRegistry registry, DeviceForm form) {
+  DeviceController(DeviceRegistry registry, SessionUpdates sessions, DeviceForm form) {
     this.registry = registry;
+    this.sessions = sessions;
     this.form = form;
   }
 
@@ -61,8 +67,95 @@ class DeviceController {
   @Needs(Scope.READ)
   ResponseEntity<byte[]> get(Caller caller, @PathVariable("device") String id) {
     DeviceRegistry.Registered device =
-        registry.find(caller.app(), known(id)).orElseThrow(() -> unknown(id));
+        registry
+            .find(caller.app(), known(id))
+            .map(found -> sessions.newest(caller.app(), found))
+            .orElseThrow(() -> unknown(id));
     return json(ResponseEntity.ok(), WireForm.write(form.of(device)));
+  }
+
+  /// A JSON merge patch (RFC 7396) of the registration.
+  @PatchMapping("/v1/apps/{app}/devices/{device}")
+  @Needs(Scope.DEVICES)
+  ResponseEntity<byte[]> patch(
+      Caller caller, @PathVariable("device") String id, HttpServletRequest request)
+      throws IOException {
+    ObjectNode patch = JsonBody.read(request).root();
+    DeviceRegistry.Saved saved =
+        registry
+            .change(
+                caller.app(),
+                known(id),
+                before ->
+                    new RegistrationReader(
+                            RegistrationReader.merged(DeviceForm.registration(before), patch),
+                            new Findings())
+                        .registration())
+            .orElseThrow(() -> unknown(id));
+    return answer(caller, saved, false);
+  }
+
+  @DeleteMapping("/v1/apps/{app}/devices/{device}")
+  @Needs(Scope.DEVICES)
+  ResponseEntity<byte[]> delete(Caller caller, @PathVariable("device") String id) {
+    return noContent(registry.delete(caller.app(), known(id)), id);
+  }
+
+  /// The device is alive; newest wins. Written down at once in Redis, soon in MySQL.
+  @PutMapping("/v1/apps/{app}/devices/{device}/session")
+  @Needs(Scope.DEVICES)
+  ResponseEntity<byte[]> session(
+      Caller caller, @PathVariable("device") String id, HttpServletRequest request)
+      throws IOException {
+    SessionUpdate update = SessionUpdate.read(JsonBody.readOptional(request).root());
+    return noContent(sessions.update(caller.app(), known(id), update), id);
+  }
+
+  @PutMapping("/v1/apps/{app}/devices/{device}/topics/{topic}")
+  @Needs(Scope.DEVICES)
+  ResponseEntity<byte[]> addTopic(
+      Caller caller, @PathVariable("device") String id, @PathVariable("topic") String topic) {
+    if (!AudienceReader.TOPIC.matcher(topic).matches()) {
+      refuse("topic", "not_a_topic", "a topic is 1 to 128 letters, digits and . _ ~ % -");
+    }
+    return noContent(registry.addTopic(caller.app(), known(id), topic), id);
+  }
+
+  @DeleteMapping("/v1/apps/{app}/devices/{device}/topics/{topic}")
+  @Needs(Scope.DEVICES)
+  ResponseEntity<byte[]> removeTopic(
+      Caller caller, @PathVariable("device") String id, @PathVariable("topic") String topic) {
+    return noContent(registry.removeTopic(caller.app(), known(id), topic), id);
+  }
+
+  @PutMapping("/v1/apps/{app}/devices/{device}/tags/{tag}")
+  @Needs(Scope.DEVICES)
+  ResponseEntity<byte[]> addTag(
+      Caller caller, @PathVariable("device") String id, @PathVariable("tag") String tag) {
+    if (tag.length() > AudienceReader.LONGEST_TAG) {
+      refuse("tag", "too_long", "a tag has at most " + AudienceReader.LONGEST_TAG + " characters");
+    }
+    return noContent(registry.addTag(caller.app(), known(id), tag), id);
+  }
+
+  @DeleteMapping("/v1/apps/{app}/devices/{device}/tags/{tag}")
+  @Needs(Scope.DEVICES)
+  ResponseEntity<byte[]> removeTag(
+      Caller caller, @PathVariable("device") String id, @PathVariable("tag") String tag) {
+    return noContent(registry.removeTag(caller.app(), known(id), tag), id);
+  }
+
+  private static ResponseEntity<byte[]> noContent(boolean known, String id) {
+    if (!known) {
+      throw unknown(id);
+    }
+    return ResponseEntity.noContent().build();
+  }
+
+  private static void refuse(String pointer, String code, String detail) {
+    Findings findings = new Findings();
+    findings.add(pointer, code, detail);
+    findings.refuse();
   }
 
   private ResponseEntity<byte[]> answer(
@@ -81,10 +174,7 @@ class DeviceController {
 
   private static DeviceId idToPut(String id) {
     if (!DeviceId.isValid(id)) {
-      Findings findings = new Findings();
-      findings.add(
-          "device", "not_a_device_id", "a device id is 1 to 64 letters, digits and . _ : -");
-      findings.refuse();
+      refuse("device", "not_a_device_id", "a device id is 1 to 64 letters, digits and . _ : -");
     }
     return new DeviceId(id);
   }

@@ -180,4 +180,18 @@ interface DeviceMapper {
 
   @Delete("DELETE FROM inbox WHERE app_id = #{app} AND device_id = #{device}")
   void deleteInbox(@Param("app") String app, @Param("device") String device);
+
+  /// The newest of each wins; what a registration said later stays.
+  ///
+  /// Sent in batches, which the driver joins to one statement a batch.
+  @Update(
+      """
+      UPDATE devices SET
+        app_version = IF(#{it.at} < updated_at, app_version, COALESCE(#{it.appVersion}, app_version)),
+        locale = IF(#{it.at} < updated_at, locale, COALESCE(#{it.locale}, locale)),
+        timezone = IF(#{it.at} < updated_at, timezone, COALESCE(#{it.timezone}, timezone)),
+        seen_at = GREATEST(seen_at, #{it.at})
+      WHERE app_id = #{it.key.app.value} AND device_id = #{it.key.device.value}
+      """)
+  int seen(@Param("it") SessionUpdates.Seen seen);
 }

@@ -1,8 +1,16 @@
 package io.pushplanet.dispatcher.device;
 
+import io.pushplanet.common.delivery.Attempt;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.dispatcher.lane.Lanes;
+import io.pushplanet.dispatcher.lane.Parcel;
 import io.pushplanet.dispatcher.route.RouteChanges;
 import java.time.Clock;
 import java.time.Instant;
@@ -16,6 +24,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
@@ -31,16 +40,19 @@ class DeviceRegistry {
 
   private final DeviceMapper mapper;
   private final RouteChanges routes;
+  private final Lanes lanes;
   private final TransactionTemplate transactions;
   private final Clock clock;
 
   DeviceRegistry(
       DeviceMapper mapper,
       RouteChanges routes,
+      Lanes lanes,
       PlatformTransactionManager transactions,
       Clock clock) {
     this.mapper = mapper;
     this.routes = routes;
+    this.lanes = lanes;
     this.transactions = new TransactionTemplate(transactions);
     this.clock = clock;
   }
@@ -69,13 +81,99 @@ class DeviceRegistry {
     return saved;
   }
 
-  /// As [#save], but only when the device is unknown.
+  /// What the apps said, but for the tags and topics, in the form of a registration.
   ///
-  /// @return empty when it is registered already
-  Optional<Saved> create(AppId app, DeviceId device, Registration registration) {
-    return mapper.find(app.value(), device.value()) == null
-        ? Optional.of(save(app, device, registration))
-        : Optional.empty();
+  /// @return empty when the device is unknown
+  Optional<Saved> change(AppId app, DeviceId device, UnaryOperator<Registration> change) {
+    Set<DeviceKey> touched = new HashSet<>();
+    Optional<Saved> saved =
+        retrying(() -> {
+          touched.clear();
+          touched.add(new DeviceKey(app, device));
+          DeviceMapper.DeviceRow row = mapper.lock(app.value(), device.value());
+          return row == null
+              ? Optional.<Saved>empty()
+              : Optional.of(
+                  write(
+                      app,
+                      device,
+                      change.apply(registered(app, device, row).registration()),
+                      touched));
+        });
+    routes.forget(touched);
+    return saved;
+  }
+
+  /// Forgets a device with all that belongs to it. What waited for it ends as failed; that is told to the broker before the
+  /// rows go, so that no delivery stays without an end.
+  ///
+  /// @return whether it was known
+  boolean delete(AppId app, DeviceId device) {
+    boolean known =
+        retrying(() -> {
+          if (mapper.lock(app.value(), device.value()) == null) {
+            return false;
+          }
+          endWaiting(app, device);
+          mapper.deleteInbox(app.value(), device.value());
+          mapper.deleteTags(app.value(), device.value());
+          mapper.deleteTopics(app.value(), device.value());
+          mapper.deleteTokens(app.value(), device.value());
+          mapper.delete(app.value(), device.value());
+          return true;
+        });
+    routes.forget(Set.of(new DeviceKey(app, device)));
+    return known;
+  }
+
+  /// @return whether the device is known
+  boolean addTopic(AppId app, DeviceId device, String topic) {
+    return ifKnown(
+        app, device, () -> mapper.addTopics(app.value(), device.value(), List.of(topic)));
+  }
+
+  boolean removeTopic(AppId app, DeviceId device, String topic) {
+    return ifKnown(app, device, () -> mapper.deleteTopic(app.value(), device.value(), topic));
+  }
+
+  boolean addTag(AppId app, DeviceId device, String tag) {
+    return ifKnown(app, device, () -> mapper.addTags(app.value(), device.value(), List.of(tag)));
+  }
+
+  boolean removeTag(AppId app, DeviceId device, String tag) {
+    return ifKnown(app, device, () -> mapper.deleteTag(app.value(), device.value(), tag));
+  }
+
+  private boolean ifKnown(AppId app, DeviceId device, Runnable work) {
+    return retrying(() -> {
+      if (mapper.lock(app.value(), device.value()) == null) {
+        return false;
+      }
+      work.run();
+      return true;
+    });
+  }
+
+  private void endWaiting(AppId app, DeviceId device) {
+    Instant now = clock.instant();
+    Attempt attempt =
+        new Attempt(Channel.MQTT, now, "rejected", null, "device_deleted", null, null);
+    List<Parcel> ends =
+        mapper.waiting(app.value(), device.value()).stream()
+            .map(waiting ->
+                Parcel.of(
+                    Topology.EVENTS,
+                    new DeliveryEvent.Ended(
+                        app,
+                        now,
+                        new MessageId(waiting.messageId()),
+                        device,
+                        DeliveryState.FAILED,
+                        attempt)))
+            .toList();
+    if (!ends.isEmpty()) {
+      lanes.publish(ends);
+    }
   }
 
   Optional<Registered> find(AppId app, DeviceId device) {

@@ -34,6 +34,9 @@ final class RegistrationReader {
   private static final Pattern FCM_TOKEN = Pattern.compile("[A-Za-z0-9:_.~%=+/-]{1,4096}");
   private static final Set<String> ZONES = Set.copyOf(ZoneId.getAvailableZoneIds());
 
+  /// In a registration an absent list is left alone; a patch that removes one empties it.
+  private static final Set<String> LISTS = Set.of("tags", "topics");
+
   private final Fields body;
 
   RegistrationReader(ObjectNode body, Findings findings) {
@@ -228,7 +231,9 @@ final class RegistrationReader {
     ObjectNode merged = registration.deepCopy();
     for (String name : new ArrayList<>(patch.propertyNames())) {
       JsonNode value = patch.get(name);
-      if (value.isNull()) {
+      if (value.isNull() && LISTS.contains(name)) {
+        merged.putArray(name);
+      } else if (value.isNull()) {
         merged.remove(name);
       } else if (value instanceof ObjectNode change
           && merged.get(name) instanceof ObjectNode before

@@ -16,7 +16,6 @@ public enum ProblemCode {
   METHOD_NOT_ALLOWED(405, "This method is not allowed here"),
   NOT_ACCEPTABLE(406, "The answer is JSON only"),
   REQUEST_IN_PROGRESS(409, "The same request is in progress"),
-  DEVICE_ID_TAKEN(409, "The device is registered already"),
   BODY_TOO_LARGE(413, "The body is too large"),
   PAYLOAD_TOO_LARGE(413, "The message is too large for a provider"),
   UNSUPPORTED_MEDIA_TYPE(415, "The body must be JSON"),

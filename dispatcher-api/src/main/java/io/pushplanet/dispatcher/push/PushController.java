@@ -1,21 +1,31 @@
 package io.pushplanet.dispatcher.push;
 
 import io.pushplanet.common.access.Scope;
+import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.access.Caller;
 import io.pushplanet.dispatcher.access.Needs;
+import io.pushplanet.dispatcher.idempotency.Answer;
+import io.pushplanet.dispatcher.idempotency.IdempotentRequests;
 import io.pushplanet.dispatcher.input.JsonBody;
+import io.pushplanet.dispatcher.limit.SendLimits;
+import io.pushplanet.dispatcher.problem.RequestId;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.PostMapping;
-import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RestController;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /// Where a message comes in. [PushDispatch] takes it from here.
 @RestController
@@ -25,29 +35,110 @@ class PushController {
       Pattern.compile("[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}");
 
   private final PushDispatch dispatch;
+  private final BatchSend batches;
+  private final IdempotentRequests idempotency;
+  private final SendLimits limits;
   private final MessageIds ids;
 
-  PushController(PushDispatch dispatch, MessageIds ids) {
+  PushController(
+      PushDispatch dispatch,
+      BatchSend batches,
+      IdempotentRequests idempotency,
+      SendLimits limits,
+      MessageIds ids) {
     this.dispatch = dispatch;
+    this.batches = batches;
+    this.idempotency = idempotency;
+    this.limits = limits;
     this.ids = ids;
   }
 
   @PostMapping("/v1/apps/{app}/messages")
   @Needs(Scope.SEND)
   ResponseEntity<byte[]> send(
-      Caller caller,
-      HttpServletRequest request,
-      @RequestHeader(name = "traceparent", required = false) @Nullable String traceparent)
-      throws IOException {
-    SendRequest wanted = SendRequestReader.read(JsonBody.read(request).root());
-    Receipt receipt = dispatch.send(caller.app(), wanted, ids.next(), sane(traceparent));
-    return ResponseEntity.accepted()
-        .location(URI.create("/v1/apps/" + caller.app() + "/messages/" + receipt.id()))
-        .contentType(MediaType.APPLICATION_JSON)
-        .body(WireForm.write(receipt));
+      Caller caller, HttpServletRequest request, HttpServletResponse response) throws IOException {
+    JsonBody body = JsonBody.read(request);
+    SendRequest wanted = SendRequestReader.read(body.root());
+    limits.take(caller.app(), 1, response);
+    return once(
+        caller,
+        "messages",
+        request,
+        body,
+        id -> {
+          Receipt receipt = dispatch.send(caller.app(), wanted, id, traceparent(request));
+          return new Answer(
+              202,
+              "/v1/apps/" + caller.app() + "/messages/" + receipt.id(),
+              text(WireForm.write(receipt)));
+        });
   }
 
-  private static @Nullable String sane(@Nullable String traceparent) {
-    return traceparent != null && TRACEPARENT.matcher(traceparent).matches() ? traceparent : null;
+  @PostMapping("/v1/apps/{app}/messages:batch")
+  @Needs(Scope.SEND)
+  ResponseEntity<byte[]> sendBatch(
+      Caller caller, HttpServletRequest request, HttpServletResponse response) throws IOException {
+    JsonBody body = JsonBody.read(request, JsonBody.MOST_BATCH_BYTES);
+    List<JsonNode> messages = BatchSend.read(body.root());
+    limits.take(caller.app(), messages.size(), response);
+    return once(
+        caller,
+        "batch",
+        request,
+        body,
+        seed -> {
+          BatchSend.Outcome outcome =
+              batches.send(
+                  caller.app(), messages, seed, traceparent(request), RequestId.of(request));
+          return new Answer(
+              outcome.allAccepted() ? 202 : 207, null, text(WireForm.write(outcome.body())));
+        });
+  }
+
+  @PostMapping("/v1/apps/{app}/messages:validate")
+  @Needs(Scope.SEND)
+  ResponseEntity<byte[]> validate(Caller caller, HttpServletRequest request) throws IOException {
+    SendRequest wanted = SendRequestReader.read(JsonBody.read(request).root());
+    Receipt receipt = dispatch.prepare(caller.app(), wanted, ids.next(), null).receipt();
+    ObjectNode form = WireForm.mapper().createObjectNode();
+    form.put("valid", true);
+    form.putObject("recipients").put("estimate", receipt.recipients().estimate());
+    return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON).body(WireForm.write(form));
+  }
+
+  private ResponseEntity<byte[]> once(
+      Caller caller,
+      String operation,
+      HttpServletRequest request,
+      JsonBody body,
+      Function<MessageId, Answer> work) {
+    String key = request.getHeader("Idempotency-Key");
+    if (key == null) {
+      return answer(work.apply(ids.next()), false);
+    }
+    IdempotentRequests.Given given =
+        idempotency.once(caller.app(), operation, key, body.bytes(), work);
+    return answer(given.answer(), given.replayed());
+  }
+
+  private static ResponseEntity<byte[]> answer(Answer answer, boolean replayed) {
+    ResponseEntity.BodyBuilder response =
+        ResponseEntity.status(answer.status()).contentType(MediaType.APPLICATION_JSON);
+    if (answer.location() != null) {
+      response.location(URI.create(answer.location()));
+    }
+    if (replayed) {
+      response.header("Idempotency-Replayed", "true");
+    }
+    return response.body(answer.body().getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static @Nullable String traceparent(HttpServletRequest request) {
+    String given = request.getHeader("traceparent");
+    return given != null && TRACEPARENT.matcher(given).matches() ? given : null;
+  }
+
+  private static String text(byte[] json) {
+    return new String(json, StandardCharsets.UTF_8);
   }
 }

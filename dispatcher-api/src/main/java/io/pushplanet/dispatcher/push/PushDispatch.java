@@ -19,11 +19,12 @@ import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.wire.BrokerUnavailable;
 import io.pushplanet.common.wire.FanoutOrder;
-import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.common.wire.Topology;
-import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.audience.AudienceResolver;
 import io.pushplanet.dispatcher.audience.AudienceResolver.Resolution;
+import io.pushplanet.dispatcher.lane.Lanes;
+import io.pushplanet.dispatcher.lane.Parcel;
+import io.pushplanet.dispatcher.message.AcceptedMessages;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -44,16 +45,15 @@ import org.springframework.stereotype.Component;
 class PushDispatch {
   private final AudienceResolver audiences;
   private final SessionDirectory directory;
-  private final LanePublisher lanes;
+  private final Lanes lanes;
   private final AcceptedMessages accepted;
   private final Clock clock;
   private final Timer resolving;
-  private final Timer confirming;
 
   PushDispatch(
       AudienceResolver audiences,
       SessionDirectory directory,
-      LanePublisher lanes,
+      Lanes lanes,
       AcceptedMessages accepted,
       Clock clock,
       MeterRegistry meters) {
@@ -63,14 +63,10 @@ class PushDispatch {
     this.accepted = accepted;
     this.clock = clock;
     this.resolving = Timer.builder("pushplanet.accept.resolve").register(meters);
-    this.confirming =
-        Timer.builder("pushplanet.accept.confirm").publishPercentileHistogram().register(meters);
   }
 
   /// A message with everything that must be confirmed before it counts as accepted.
   record Prepared(Receipt receipt, List<Parcel> parcels, AcceptedMessages.Entry entry) {}
-
-  record Parcel(String queue, byte[] body) {}
 
   /// @throws BrokerUnavailable when nothing can be promised
   Receipt send(AppId app, SendRequest request, MessageId id, @Nullable String traceparent) {
@@ -107,12 +103,7 @@ class PushDispatch {
 
   /// @throws BrokerUnavailable when one of them was not confirmed
   void publish(List<Prepared> prepared) {
-    List<Parcel> parcels = prepared.stream().flatMap(one -> one.parcels().stream()).toList();
-    Confirms confirms = new Confirms(parcels.size());
-    long began = System.nanoTime();
-    parcels.forEach(parcel -> lanes.publish(parcel.queue(), parcel.body(), confirms));
-    confirms.await();
-    confirming.record(System.nanoTime() - began, java.util.concurrent.TimeUnit.NANOSECONDS);
+    lanes.publish(prepared.stream().flatMap(one -> one.parcels().stream()).toList());
     accepted.remember(prepared.stream().map(Prepared::entry).toList());
   }
 
@@ -146,7 +137,7 @@ class PushDispatch {
     for (int from = 0; from < recipients.size(); from += Push.MOST_RECIPIENTS) {
       List<Recipient> chunk =
           recipients.subList(from, Math.min(recipients.size(), from + Push.MOST_RECIPIENTS));
-      parcels.add(new Parcel(queue, WireForm.write(push.to(chunk))));
+      parcels.add(Parcel.of(queue, push.to(chunk)));
     }
   }
 
@@ -155,8 +146,7 @@ class PushDispatch {
         push,
         request.audience(),
         List.of(
-            new Parcel(
-                Topology.FANOUT, WireForm.write(new FanoutOrder(push, request.audience(), null))),
+            Parcel.of(Topology.FANOUT, new FanoutOrder(push, request.audience(), null)),
             news(push, request.audience(), List.of(), false)),
         estimate,
         false);
@@ -181,29 +171,27 @@ class PushDispatch {
 
   private static Parcel news(
       Push push, Audience audience, List<DeviceId> devices, boolean expanded) {
-    return new Parcel(
+    return Parcel.of(
         Topology.EVENTS,
-        WireForm.write(
-            new DeliveryEvent.Accepted(
-                push.app(),
-                push.acceptedAt(),
-                push.id(),
-                push.expiresAt(),
-                audience,
-                push.content(),
-                push.delivery(),
-                devices,
-                expanded)));
+        new DeliveryEvent.Accepted(
+            push.app(),
+            push.acceptedAt(),
+            push.id(),
+            push.expiresAt(),
+            audience,
+            push.content(),
+            push.delivery(),
+            devices,
+            expanded));
   }
 
   /// No way leads there: the delivery ends as it begins.
   private static Parcel failed(Push push, DeviceId device, String reason) {
     Attempt attempt = new Attempt(null, push.acceptedAt(), "rejected", null, reason, null, null);
-    return new Parcel(
+    return Parcel.of(
         Topology.EVENTS,
-        WireForm.write(
-            new DeliveryEvent.Ended(
-                push.app(), push.acceptedAt(), push.id(), device, DeliveryState.FAILED, attempt)));
+        new DeliveryEvent.Ended(
+            push.app(), push.acceptedAt(), push.id(), device, DeliveryState.FAILED, attempt));
   }
 
   /// Only where it decides anything: a device with both ways, and a caller who leaves the choice to us. While the directory

@@ -1,8 +1,7 @@
-package io.pushplanet.dispatcher.push;
+package io.pushplanet.dispatcher.message;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import io.lettuce.core.RedisFuture;
 import io.lettuce.core.SetArgs;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.cache.CaffeineCacheMetrics;
@@ -19,19 +18,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /// Keeps accepted messages visible until the statistics role has written their rows: here and, for the other dispatchers, in
 /// Redis. Losing it only hides a message for a moment. Thread-safe.
 @Component
-class AcceptedMessages {
+public class AcceptedMessages {
   private static final String ACCEPTED = "accepted:";
   private static final Duration KEPT = Duration.ofMinutes(10);
-  private static final Duration DEADLINE = Duration.ofSeconds(2);
   private static final int MOST_KEPT_HERE = 10_000;
 
   private final RedisLink redis;
@@ -48,7 +43,8 @@ class AcceptedMessages {
     CaffeineCacheMetrics.monitor(meters, here, "accepted-messages");
   }
 
-  record Entry(
+  /// What can be said of a message before its row is there.
+  public record Entry(
       MessageId id,
       AppId app,
       Audience audience,
@@ -60,7 +56,7 @@ class AcceptedMessages {
       boolean expanded) {}
 
   /// Does not wait for Redis.
-  void remember(List<Entry> entries) {
+  public void remember(List<Entry> entries) {
     entries.forEach(entry -> here.put(entry.id(), entry));
     if (!redis.connected()) {
       return;
@@ -85,15 +81,11 @@ class AcceptedMessages {
 
   private @Nullable Entry inRedis(MessageId id) {
     try {
-      RedisFuture<@Nullable String> asked = redis.connection().async().get(ACCEPTED + id.value());
-      String text = asked.get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+      String text = redis.ask(commands -> commands.get(ACCEPTED + id.value()));
       return text == null
           ? null
           : WireForm.read(text.getBytes(StandardCharsets.UTF_8), Entry.class);
-    } catch (DirectoryUnavailable | ExecutionException | TimeoutException e) {
-      return null;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+    } catch (DirectoryUnavailable e) {
       return null;
     }
   }

@@ -1,4 +1,4 @@
-package io.pushplanet.dispatcher.push;
+package io.pushplanet.dispatcher.lane;
 
 import io.pushplanet.common.wire.BrokerUnavailable;
 import io.pushplanet.common.wire.LanePublisher;

@@ -1,0 +1,26 @@
+package io.pushplanet.dispatcher.device;
+
+import io.pushplanet.dispatcher.input.Fields;
+import io.pushplanet.dispatcher.input.Findings;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/// What a device says of itself from time to time. What is null stays as it is.
+record SessionUpdate(
+    @Nullable String appVersion, @Nullable String locale, @Nullable String timezone) {
+  static SessionUpdate read(ObjectNode body) {
+    Findings findings = new Findings();
+    Fields fields = new Fields(body, "", findings);
+    SessionUpdate update =
+        new SessionUpdate(
+            fields.text("app_version", RegistrationReader.LONGEST_VERSION),
+            RegistrationReader.locale(fields),
+            RegistrationReader.timezone(fields));
+    if (update.appVersion() != null && update.appVersion().indexOf('\n') >= 0) {
+      fields.wrong("app_version", "not_a_version", "app_version is one line");
+    }
+    fields.done();
+    findings.refuse();
+    return update;
+  }
+}

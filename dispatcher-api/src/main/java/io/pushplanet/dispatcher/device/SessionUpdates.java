@@ -1,0 +1,306 @@
+package io.pushplanet.dispatcher.device;
+
+import io.lettuce.core.MapScanCursor;
+import io.lettuce.core.ScanArgs;
+import io.lettuce.core.ScanCursor;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.SetArgs;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.dispatcher.route.RouteLookup;
+import io.pushplanet.dispatcher.settings.DispatcherSettings;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.ibatis.session.ExecutorType;
+import org.apache.ibatis.session.SqlSession;
+import org.apache.ibatis.session.SqlSessionFactory;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/// Session updates: in Redis at once (one entry a device, newest wins), in MySQL soon, in sorted batches.
+///
+/// The pending hash is renamed to a claim before it is written, and the claim is deleted after the commit. Whoever finds a
+/// claim left by a crash writes it again: writing twice changes nothing. While Redis is away updates go to MySQL one by one.
+/// Thread-safe.
+@Component
+class SessionUpdates implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(SessionUpdates.class);
+  private static final String PENDING = "sessions:pending";
+  private static final String CLAIMS = "sessions:claims";
+  private static final String CLAIM = "sessions:claim:";
+  private static final String LOCK = "sessions:lock";
+  private static final Duration LOCKED = Duration.ofSeconds(30);
+  private static final int AT_ONCE = 512;
+
+  /// KEYS[1] pending; ARGV device, then time, version, locale, time zone. Empty parts keep what is there.
+  private static final String PUT =
+      """
+      local parts = {ARGV[2], ARGV[3], ARGV[4], ARGV[5]}
+      local held = redis.call('HGET', KEYS[1], ARGV[1])
+      if held then
+        local i = 1
+        for part in string.gmatch(held .. '\\n', '(.-)\\n') do
+          if parts[i] == '' then parts[i] = part end
+          i = i + 1
+        end
+      end
+      redis.call('HSET', KEYS[1], ARGV[1], table.concat(parts, '\\n'))
+      return 1
+      """;
+
+  /// KEYS pending, claims, the new claim.
+  private static final String TAKE =
+      """
+      if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+      redis.call('RENAME', KEYS[1], KEYS[3])
+      redis.call('SADD', KEYS[2], KEYS[3])
+      return 1
+      """;
+
+  /// KEYS[1] lock; ARGV[1] its holder.
+  private static final String UNLOCK =
+      """
+      if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+      return 0
+      """;
+
+  private final RedisLink redis;
+  private final RouteLookup routes;
+  private final DeviceMapper mapper;
+  private final SqlSessionFactory sessions;
+  private final Clock clock;
+  private final Duration period;
+  private final Counter received;
+  private final Counter written;
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private final Thread writer;
+
+  SessionUpdates(
+      RedisLink redis,
+      RouteLookup routes,
+      DeviceMapper mapper,
+      SqlSessionFactory sessions,
+      Clock clock,
+      DispatcherSettings settings,
+      MeterRegistry meters) {
+    this.redis = redis;
+    this.routes = routes;
+    this.mapper = mapper;
+    this.sessions = sessions;
+    this.clock = clock;
+    this.period = settings.sessionFlush();
+    this.received = meters.counter("pushplanet.session.updates", "step", "received");
+    this.written = meters.counter("pushplanet.session.updates", "step", "written");
+    this.writer = Thread.ofVirtual().name("session-writer").start(this::run);
+  }
+
+  /// One device's newest update.
+  record Seen(
+      DeviceKey key,
+      Instant at,
+      @Nullable String appVersion,
+      @Nullable String locale,
+      @Nullable String timezone) {
+    static Seen parse(String device, String held) {
+      String[] parts = held.split("\n", -1);
+      int slash = device.indexOf('/');
+      return new Seen(
+          new DeviceKey(
+              new AppId(device.substring(0, slash)), new DeviceId(device.substring(slash + 1))),
+          Instant.ofEpochMilli(Long.parseLong(parts[0])),
+          given(parts[1]),
+          given(parts[2]),
+          given(parts[3]));
+    }
+
+    private static @Nullable String given(String part) {
+      return part.isEmpty() ? null : part;
+    }
+  }
+
+  /// Returns when the update survives a crash of this process.
+  ///
+  /// @return whether the device is known
+  boolean update(AppId app, DeviceId device, SessionUpdate update) {
+    received.increment();
+    if (routes.find(app, List.of(device)).isEmpty()) {
+      return false;
+    }
+    try {
+      put(app, device, update);
+      return true;
+    } catch (DirectoryUnavailable e) {
+      Seen seen =
+          new Seen(
+              new DeviceKey(app, device),
+              clock.instant(),
+              update.appVersion(),
+              update.locale(),
+              update.timezone());
+      return mapper.seen(seen) > 0;
+    }
+  }
+
+  /// The device with what has not reached its row yet.
+  DeviceRegistry.Registered newest(AppId app, DeviceRegistry.Registered stored) {
+    try {
+      String field = field(app, stored.device());
+      DeviceRegistry.Registered newest = stored;
+      Set<String> claims = redis.ask(commands -> commands.smembers(CLAIMS));
+      for (String claim : claims) {
+        newest = with(newest, field, redis.ask(commands -> commands.hget(claim, field)));
+      }
+      return with(newest, field, redis.ask(commands -> commands.hget(PENDING, field)));
+    } catch (DirectoryUnavailable e) {
+      return stored;
+    }
+  }
+
+  @Override
+  public void close() {
+    closed.countDown();
+    try {
+      writer.join(Duration.ofSeconds(5));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void put(AppId app, DeviceId device, SessionUpdate update) {
+    Long done =
+        redis.ask(commands ->
+            commands.<Long>eval(
+                PUT,
+                ScriptOutputType.INTEGER,
+                new String[] {PENDING},
+                field(app, device),
+                Long.toString(clock.millis()),
+                orEmpty(update.appVersion()),
+                orEmpty(update.locale()),
+                orEmpty(update.timezone())));
+    if (done != 1) {
+      throw new IllegalStateException("Redis ran another script");
+    }
+  }
+
+  private static String field(AppId app, DeviceId device) {
+    return app.value() + "/" + device.value();
+  }
+
+  private static String orEmpty(@Nullable String text) {
+    return text == null ? "" : text;
+  }
+
+  private static DeviceRegistry.Registered with(
+      DeviceRegistry.Registered device, String field, @Nullable String held) {
+    if (held == null) {
+      return device;
+    }
+    Seen seen = Seen.parse(field, held);
+    Registration before = device.registration();
+    boolean newer = !seen.at().isBefore(device.updatedAt());
+    return new DeviceRegistry.Registered(
+        device.device(),
+        new Registration(
+            before.platform(),
+            before.channels(),
+            before.user(),
+            newer && seen.locale() != null ? seen.locale() : before.locale(),
+            newer && seen.timezone() != null ? seen.timezone() : before.timezone(),
+            before.tags(),
+            before.topics(),
+            newer && seen.appVersion() != null ? seen.appVersion() : before.appVersion()),
+        device.createdAt(),
+        device.updatedAt(),
+        seen.at().isAfter(device.seenAt()) ? seen.at() : device.seenAt());
+  }
+
+  private void run() {
+    boolean failing = false;
+    boolean last = false;
+    while (!last) {
+      try {
+        last = closed.await(period.toMillis(), TimeUnit.MILLISECONDS);
+        writePending();
+        failing = false;
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return;
+      } catch (RuntimeException e) {
+        if (!failing) {
+          LOG.warn("event=sessions_not_written reason=\"{}\"", e.toString());
+        }
+        failing = true;
+      }
+    }
+  }
+
+  /// One process at a time; the lock only saves work, the claims make it right.
+  private void writePending() {
+    String holder = UUID.randomUUID().toString();
+    String locked =
+        redis.ask(commands -> commands.set(LOCK, holder, SetArgs.Builder.nx().px(LOCKED)));
+    if (!"OK".equals(locked)) {
+      return;
+    }
+    try {
+      redis.ask(commands ->
+          commands.<Long>eval(
+              TAKE, ScriptOutputType.INTEGER, new String[] {PENDING, CLAIMS, CLAIM + holder}));
+      for (String claim : redis.ask(commands -> commands.smembers(CLAIMS))) {
+        write(claim);
+        redis.ask(commands -> commands.del(claim));
+        redis.ask(commands -> commands.srem(CLAIMS, claim));
+      }
+    } finally {
+      redis.ask(commands ->
+          commands.<Long>eval(UNLOCK, ScriptOutputType.INTEGER, new String[] {LOCK}, holder));
+    }
+  }
+
+  private void write(String claim) {
+    ScanCursor cursor = ScanCursor.INITIAL;
+    do {
+      ScanCursor from = cursor;
+      MapScanCursor<String, String> page =
+          redis.ask(commands -> commands.hscan(claim, from, ScanArgs.Builder.limit(AT_ONCE)));
+      write(page.getMap());
+      cursor = page;
+    } while (!cursor.isFinished());
+  }
+
+  /// Sorted, so that two writers never wait for each other in a circle.
+  private void write(Map<String, String> page) {
+    List<Seen> rows =
+        page.entrySet().stream()
+            .map(entry -> Seen.parse(entry.getKey(), entry.getValue()))
+            .sorted(
+                Comparator.comparing((Seen seen) -> seen.key().app())
+                    .thenComparing(seen -> seen.key().device()))
+            .toList();
+    for (int from = 0; from < rows.size(); from += AT_ONCE) {
+      List<Seen> some = rows.subList(from, Math.min(rows.size(), from + AT_ONCE));
+      try (SqlSession session = sessions.openSession(ExecutorType.BATCH, false)) {
+        DeviceMapper batch = session.getMapper(DeviceMapper.class);
+        some.forEach(batch::seen);
+        session.commit();
+      }
+      written.increment(some.size());
+    }
+  }
+}

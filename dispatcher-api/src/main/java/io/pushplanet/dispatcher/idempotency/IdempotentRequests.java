@@ -1,0 +1,185 @@
+package io.pushplanet.dispatcher.idempotency;
+
+import io.lettuce.core.ScriptOutputType;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.MessageIds;
+import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.dispatcher.input.Findings;
+import io.pushplanet.dispatcher.problem.ProblemCode;
+import io.pushplanet.dispatcher.problem.ProblemException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.function.Function;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/// Gives one answer for one Idempotency-Key of an app for 24 hours. The reservation keeps the message id: a request that is
+/// repeated after a crash or a 503 sends under the same id, which makes a duplicate harmless. Thread-safe.
+@Component
+public class IdempotentRequests {
+  private static final Logger LOG = LoggerFactory.getLogger(IdempotentRequests.class);
+  private static final Pattern FORM = Pattern.compile("[\\x21-\\x7e]{1,255}");
+  private static final Duration KEPT = Duration.ofHours(24);
+
+  /// Longer than any request lives.
+  private static final Duration IN_PROGRESS = Duration.ofSeconds(30);
+
+  /// KEYS[1] the key; ARGV new value, kept for ms. Returns what stood there, or ''.
+  private static final String RESERVE =
+      """
+      local held = redis.call('GET', KEYS[1])
+      if held then return held end
+      redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+      return ''
+      """;
+
+  /// KEYS[1] the key; ARGV expected value, new value, kept for ms.
+  private static final String EXCHANGE =
+      """
+      if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+      redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+      return 1
+      """;
+
+  private final RedisLink redis;
+  private final MessageIds ids;
+  private final Clock clock;
+  private final io.micrometer.core.instrument.Counter replays;
+
+  IdempotentRequests(RedisLink redis, MessageIds ids, Clock clock, MeterRegistry meters) {
+    this.redis = redis;
+    this.ids = ids;
+    this.clock = clock;
+    this.replays = meters.counter("pushplanet.idempotency.replays");
+  }
+
+  /// @param replayed whether it was given before
+  public record Given(Answer answer, boolean replayed) {}
+
+  /// Runs `work`, unless the same request was answered before: then gives that answer again.
+  ///
+  /// @param operation keeps the keys of different endpoints apart
+  /// @throws ProblemException 409 while it runs, 422 when the key was used with another body, 503 when Redis is away
+  public Given once(
+      AppId app, String operation, String key, byte[] body, Function<MessageId, Answer> work) {
+    requireForm(key);
+    String name = "idempotency:" + app + ":" + operation + ":" + hash(utf8(key));
+    Reservation mine =
+        new Reservation(hash(body), clock.instant().plus(IN_PROGRESS), ids.next(), null);
+    String held = reserve(name, write(mine));
+    if (!held.isEmpty()) {
+      Reservation before = WireForm.read(utf8(held), Reservation.class);
+      if (!before.bodyHash().equals(mine.bodyHash()) && !before.isFree()) {
+        throw ProblemException.of(
+            ProblemCode.IDEMPOTENCY_KEY_REUSED,
+            "This Idempotency-Key was used with another body. Use a new key for a new request.");
+      }
+      Answer answer = before.answer();
+      if (answer != null) {
+        replays.increment();
+        return new Given(answer, true);
+      }
+      if (before.until().isAfter(clock.instant())) {
+        throw inProgress();
+      }
+      if (before.bodyHash().equals(mine.bodyHash())) {
+        mine = new Reservation(mine.bodyHash(), mine.until(), before.seed(), null);
+      }
+      if (!exchange(name, held, write(mine))) {
+        throw inProgress();
+      }
+    }
+    return new Given(run(name, mine, work), false);
+  }
+
+  private Answer run(String name, Reservation mine, Function<MessageId, Answer> work) {
+    Answer answer;
+    try {
+      answer = work.apply(mine.seed());
+    } catch (RuntimeException e) {
+      settle(name, mine, mine.freed());
+      throw e;
+    }
+    settle(name, mine, mine.answered(answer));
+    return answer;
+  }
+
+  /// When Redis went away meanwhile, a repeat finds the reservation in progress, later dead, and then sends under the same id.
+  private void settle(String name, Reservation before, Reservation after) {
+    try {
+      if (!exchange(name, write(before), write(after))) {
+        LOG.warn("event=idempotency_lost");
+      }
+    } catch (DirectoryUnavailable e) {
+      LOG.warn("event=idempotency_not_settled reason=\"{}\"", e.getMessage());
+    }
+  }
+
+  private String reserve(String name, String value) {
+    return redis.ask(commands ->
+        commands.<String>eval(
+            RESERVE,
+            ScriptOutputType.VALUE,
+            new String[] {name},
+            value,
+            Long.toString(KEPT.toMillis())));
+  }
+
+  private boolean exchange(String name, String expected, String value) {
+    Long done =
+        redis.ask(commands ->
+            commands.<Long>eval(
+                EXCHANGE,
+                ScriptOutputType.INTEGER,
+                new String[] {name},
+                expected,
+                value,
+                Long.toString(KEPT.toMillis())));
+    return done == 1;
+  }
+
+  private static ProblemException inProgress() {
+    return ProblemException.retryable(
+        ProblemCode.REQUEST_IN_PROGRESS,
+        "A request with this Idempotency-Key is in progress. Ask again.",
+        Duration.ofSeconds(1),
+        null);
+  }
+
+  private static void requireForm(String key) {
+    if (!FORM.matcher(key).matches()) {
+      Findings findings = new Findings();
+      findings.add(
+          "Idempotency-Key", "not_a_key", "Idempotency-Key has 1 to 255 visible ASCII characters");
+      findings.refuse();
+    }
+  }
+
+  private static String write(Reservation reservation) {
+    return new String(WireForm.write(reservation), StandardCharsets.UTF_8);
+  }
+
+  private static byte[] utf8(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static String hash(byte[] bytes) {
+    try {
+      return Base64.getUrlEncoder()
+          .withoutPadding()
+          .encodeToString(MessageDigest.getInstance("SHA-256").digest(bytes));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("this JDK lacks SHA-256", e);
+    }
+  }
+}

@@ -1,0 +1,25 @@
+package io.pushplanet.dispatcher.idempotency;
+
+import io.pushplanet.common.message.MessageId;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/// What Redis holds for one Idempotency-Key.
+///
+/// @param bodyHash SHA-256 of the body in base64
+/// @param until when a request that has not answered counts as dead; in the past for one that failed
+/// @param seed the id its message has or would have, also when it is tried again
+/// @param answer null until it is given
+record Reservation(String bodyHash, Instant until, MessageId seed, @Nullable Answer answer) {
+  Reservation answered(Answer given) {
+    return new Reservation(bodyHash, until, seed, given);
+  }
+
+  Reservation freed() {
+    return new Reservation(bodyHash, Instant.EPOCH, seed, null);
+  }
+
+  boolean isFree() {
+    return answer == null && until.equals(Instant.EPOCH);
+  }
+}

@@ -1,0 +1,5 @@
+/// Publishes to the broker and waits for its word.
+@NullMarked
+package io.pushplanet.dispatcher.lane;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/// How fast an app may send.
+@NullMarked
+package io.pushplanet.dispatcher.limit;
+
+import org.jspecify.annotations.NullMarked;

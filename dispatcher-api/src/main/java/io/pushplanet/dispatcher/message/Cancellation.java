@@ -1,0 +1,150 @@
+package io.pushplanet.dispatcher.message;
+
+import io.pushplanet.common.delivery.Attempt;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.dispatcher.lane.Lanes;
+import io.pushplanet.dispatcher.lane.Parcel;
+import io.pushplanet.dispatcher.problem.ProblemCode;
+import io.pushplanet.dispatcher.problem.ProblemException;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/// Stops a message as far as it can still be stopped: marks it, and takes out what waits in `later` and in inboxes. What is
+/// on a lane just then is stopped by the worker, or arrives.
+///
+/// The end of a delivery is told to the broker before its row is deleted: a crash in between leaves the row to be sent or
+/// cancelled again, never a delivery without an end. Thread-safe.
+@Component
+class Cancellation {
+  private static final Duration LONGEST_WAIT = Duration.ofSeconds(3);
+  private static final Duration PAUSE = Duration.ofMillis(50);
+  private static final int AT_ONCE = 500;
+
+  private final MessageMapper mapper;
+  private final AcceptedMessages accepted;
+  private final Lanes lanes;
+  private final TransactionTemplate transactions;
+  private final Clock clock;
+
+  Cancellation(
+      MessageMapper mapper,
+      AcceptedMessages accepted,
+      Lanes lanes,
+      PlatformTransactionManager transactions,
+      Clock clock) {
+    this.mapper = mapper;
+    this.accepted = accepted;
+    this.lanes = lanes;
+    this.transactions = new TransactionTemplate(transactions);
+    this.clock = clock;
+  }
+
+  /// A message that is done stays as it is.
+  ///
+  /// @throws ProblemException 404 when there is no such message, 503 when its row is not written yet
+  void cancel(AppId app, MessageId id) {
+    if (row(app, id).done()) {
+      return;
+    }
+    mapper.cancel(app.value(), id.day(), id.value(), clock.instant());
+    takeFromLater(app, id);
+    takeFromInboxes(app, id);
+  }
+
+  /// The row is written behind; a cancellation that is quicker waits for it.
+  private MessageMapper.MessageRow row(AppId app, MessageId id) {
+    Instant end = clock.instant().plus(LONGEST_WAIT);
+    while (true) {
+      MessageMapper.MessageRow row = mapper.find(app.value(), id.day(), id.value());
+      if (row != null) {
+        return row;
+      }
+      if (accepted.find(app, id).isEmpty()) {
+        throw Messages.unknown(id.value());
+      }
+      if (clock.instant().isAfter(end)) {
+        throw ProblemException.retryable(
+            ProblemCode.DATABASE_UNAVAILABLE,
+            "The message was accepted a moment ago and is not written yet. Cancel it again.",
+            Duration.ofSeconds(1),
+            null);
+      }
+      LockSupport.parkNanos(PAUSE.toNanos());
+    }
+  }
+
+  private void takeFromLater(AppId app, MessageId id) {
+    boolean more = true;
+    while (more) {
+      more = Boolean.TRUE.equals(transactions.execute(status -> someFromLater(app, id)));
+    }
+  }
+
+  private boolean someFromLater(AppId app, MessageId id) {
+    List<MessageMapper.LaterRow> rows = mapper.lockLater(app.value(), id.value(), AT_ONCE);
+    if (rows.isEmpty()) {
+      return false;
+    }
+    tell(
+        app,
+        id,
+        rows.stream()
+            .flatMap(row ->
+                WireForm.readBatch(row.pushes().getBytes(StandardCharsets.UTF_8), Push.class)
+                    .stream())
+            .flatMap(push -> push.recipients().stream())
+            .map(Recipient::device)
+            .toList());
+    mapper.deleteLater(rows.stream().map(MessageMapper.LaterRow::id).sorted().toList());
+    return rows.size() == AT_ONCE;
+  }
+
+  private void takeFromInboxes(AppId app, MessageId id) {
+    String after = "";
+    List<String> queued;
+    do {
+      queued = mapper.queued(id.day(), id.value(), after, AT_ONCE);
+      if (!queued.isEmpty()) {
+        List<String> some = queued;
+        transactions.executeWithoutResult(status -> fromInboxesOf(app, id, some));
+        after = queued.getLast();
+      }
+    } while (queued.size() == AT_ONCE);
+  }
+
+  private void fromInboxesOf(AppId app, MessageId id, List<String> devices) {
+    List<String> waiting = mapper.lockInbox(app.value(), id.value(), devices);
+    if (!waiting.isEmpty()) {
+      tell(app, id, waiting.stream().map(DeviceId::new).toList());
+      mapper.deleteInbox(app.value(), id.value(), waiting);
+    }
+  }
+
+  private void tell(AppId app, MessageId id, List<DeviceId> devices) {
+    Instant now = clock.instant();
+    Attempt attempt = new Attempt(null, now, "cancelled", null, "cancelled", null, null);
+    lanes.publish(
+        devices.stream()
+            .map(device ->
+                Parcel.of(
+                    Topology.EVENTS,
+                    new DeliveryEvent.Ended(
+                        app, now, id, device, DeliveryState.CANCELLED, attempt)))
+            .toList());
+  }
+}

@@ -1,0 +1,182 @@
+package io.pushplanet.dispatcher.message;
+
+import java.time.Instant;
+import java.time.LocalDate;
+import java.util.Collection;
+import java.util.List;
+import org.apache.ibatis.annotations.Delete;
+import org.apache.ibatis.annotations.Mapper;
+import org.apache.ibatis.annotations.Param;
+import org.apache.ibatis.annotations.Select;
+import org.apache.ibatis.annotations.Update;
+import org.jspecify.annotations.Nullable;
+
+@Mapper
+interface MessageMapper {
+  record MessageRow(
+      String id,
+      String audience,
+      String content,
+      String delivery,
+      Instant acceptedAt,
+      Instant expiresAt,
+      @Nullable Instant expandedAt,
+      @Nullable Instant cancelledAt,
+      int recipients,
+      int delivered,
+      int failed,
+      int expired,
+      int cancelled,
+      int duplicates,
+      int opened) {
+    int ended() {
+      return delivered + failed + expired + cancelled;
+    }
+
+    boolean done() {
+      return expandedAt != null && ended() >= recipients;
+    }
+  }
+
+  record DeliveryRow(
+      String messageId,
+      String deviceId,
+      String state,
+      @Nullable String channel,
+      @Nullable String reason,
+      String attempts,
+      int duplicates,
+      Instant queuedAt,
+      @Nullable Instant finishedAt,
+      @Nullable Instant displayedAt,
+      @Nullable Instant openedAt) {}
+
+  /// @param pushes a lane batch
+  record LaterRow(String id, String pushes) {}
+
+  @Select(
+      """
+      SELECT id, audience, content, delivery, accepted_at, expires_at, expanded_at, cancelled_at,
+        recipients, delivered, failed, expired, cancelled, duplicates, opened
+      FROM messages WHERE day = #{day} AND id = #{id} AND app_id = #{app}
+      """)
+  @Nullable MessageRow find(
+      @Param("app") String app, @Param("day") LocalDate day, @Param("id") String id);
+
+  String DELIVERY =
+      """
+      SELECT message_id, device_id, state, channel, reason, attempts, duplicates, queued_at, finished_at,
+        displayed_at, opened_at
+      FROM deliveries
+      """;
+
+  @Select(
+      DELIVERY
+          + """
+          WHERE day = #{day} AND message_id = #{id} AND app_id = #{app} AND device_id > #{after}
+          ORDER BY device_id LIMIT #{limit}
+          """)
+  List<DeliveryRow> deliveries(
+      @Param("app") String app,
+      @Param("day") LocalDate day,
+      @Param("id") String id,
+      @Param("after") String after,
+      @Param("limit") int limit);
+
+  @Select(
+      DELIVERY
+          + """
+          WHERE day = #{day} AND message_id = #{id} AND app_id = #{app} AND device_id = #{device}
+          """)
+  List<DeliveryRow> delivery(
+      @Param("app") String app,
+      @Param("day") LocalDate day,
+      @Param("id") String id,
+      @Param("device") String device);
+
+  /// Newest first: message ids sort by time.
+  @Select(
+      DELIVERY
+          + """
+          WHERE app_id = #{app} AND device_id = #{device} AND message_id < #{before}
+          ORDER BY message_id DESC LIMIT #{limit}
+          """)
+  List<DeliveryRow> deliveriesOf(
+      @Param("app") String app,
+      @Param("device") String device,
+      @Param("before") String before,
+      @Param("limit") int limit);
+
+  @Select("SELECT COUNT(*) FROM devices WHERE app_id = #{app} AND device_id = #{device}")
+  int countDevice(@Param("app") String app, @Param("device") String device);
+
+  @Update(
+      """
+      UPDATE messages SET cancelled_at = COALESCE(cancelled_at, #{now})
+      WHERE day = #{day} AND id = #{id} AND app_id = #{app}
+      """)
+  int cancel(
+      @Param("app") String app,
+      @Param("day") LocalDate day,
+      @Param("id") String id,
+      @Param("now") Instant now);
+
+  /// Those that a worker holds just now are left to it: it sees that the message is cancelled.
+  @Select(
+      """
+      SELECT id, pushes FROM later
+      WHERE app_id = #{app} AND message_id = #{id} AND lane <> 'push.fanout'
+      LIMIT #{limit} FOR UPDATE SKIP LOCKED
+      """)
+  List<LaterRow> lockLater(
+      @Param("app") String app, @Param("id") String id, @Param("limit") int limit);
+
+  @Delete(
+      """
+      <script>
+      DELETE FROM later WHERE id IN
+      <foreach collection="ids" item="id" open="(" separator="," close=")">#{id}</foreach>
+      </script>
+      """)
+  void deleteLater(@Param("ids") Collection<String> ids);
+
+  @Select(
+      """
+      SELECT device_id FROM deliveries
+      WHERE day = #{day} AND message_id = #{id} AND device_id > #{after} AND state = 'queued'
+      ORDER BY device_id LIMIT #{limit}
+      """)
+  List<String> queued(
+      @Param("day") LocalDate day,
+      @Param("id") String id,
+      @Param("after") String after,
+      @Param("limit") int limit);
+
+  @Select(
+      """
+      <script>
+      SELECT device_id FROM inbox
+      WHERE app_id = #{app} AND device_id IN
+      <foreach collection="devices" item="device" open="(" separator="," close=")">#{device}</foreach>
+      AND message_id = #{id} ORDER BY device_id FOR UPDATE SKIP LOCKED
+      </script>
+      """)
+  List<String> lockInbox(
+      @Param("app") String app,
+      @Param("id") String id,
+      @Param("devices") Collection<String> devices);
+
+  @Delete(
+      """
+      <script>
+      DELETE FROM inbox
+      WHERE app_id = #{app} AND device_id IN
+      <foreach collection="devices" item="device" open="(" separator="," close=")">#{device}</foreach>
+      AND message_id = #{id}
+      </script>
+      """)
+  void deleteInbox(
+      @Param("app") String app,
+      @Param("id") String id,
+      @Param("devices") Collection<String> devices);
+}

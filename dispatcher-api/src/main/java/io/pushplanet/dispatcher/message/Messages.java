@@ -1,0 +1,209 @@
+package io.pushplanet.dispatcher.message;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.dispatcher.problem.ProblemCode;
+import io.pushplanet.dispatcher.problem.ProblemException;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/// Messages and deliveries as the API tells them: from their rows, and until these are written from what was accepted.
+@Component
+class Messages {
+  /// Greater than every device id and message id.
+  private static final String BEYOND = "~";
+
+  private static final JsonMapper MAPPER = WireForm.mapper();
+
+  private final MessageMapper mapper;
+  private final AcceptedMessages accepted;
+
+  Messages(MessageMapper mapper, AcceptedMessages accepted) {
+    this.mapper = mapper;
+    this.accepted = accepted;
+  }
+
+  static ProblemException unknown(String id) {
+    return ProblemException.of(
+        ProblemCode.MESSAGE_NOT_FOUND, "There is no message \"" + id + "\" in this app.");
+  }
+
+  static ProblemException unknownDevice(String id) {
+    return ProblemException.of(
+        ProblemCode.DEVICE_NOT_FOUND, "There is no device \"" + id + "\" in this app.");
+  }
+
+  ObjectNode message(AppId app, MessageId id) {
+    MessageMapper.MessageRow row = mapper.find(app.value(), id.day(), id.value());
+    return row != null
+        ? form(row)
+        : accepted.find(app, id).map(Messages::form).orElseThrow(() -> unknown(id.value()));
+  }
+
+  ObjectNode deliveries(AppId app, MessageId id, @Nullable DeviceId device, Page page) {
+    if (mapper.find(app.value(), id.day(), id.value()) == null) {
+      AcceptedMessages.Entry entry = accepted.find(app, id).orElseThrow(() -> unknown(id.value()));
+      return page.form(
+          queued(entry, device, page), Messages::form, MessageMapper.DeliveryRow::deviceId);
+    }
+    List<MessageMapper.DeliveryRow> rows =
+        device == null
+            ? mapper.deliveries(
+                app.value(), id.day(), id.value(), after(page, ""), page.limit() + 1)
+            : mapper.delivery(app.value(), id.day(), id.value(), device.value());
+    return page.form(rows, Messages::form, MessageMapper.DeliveryRow::deviceId);
+  }
+
+  ObjectNode deliveriesOf(AppId app, DeviceId device, Page page) {
+    List<MessageMapper.DeliveryRow> rows =
+        mapper.deliveriesOf(app.value(), device.value(), after(page, BEYOND), page.limit() + 1);
+    if (rows.isEmpty()
+        && page.after() == null
+        && mapper.countDevice(app.value(), device.value()) == 0) {
+      throw unknownDevice(device.value());
+    }
+    return page.form(rows, Messages::form, MessageMapper.DeliveryRow::messageId);
+  }
+
+  private static String after(Page page, String start) {
+    return Optional.ofNullable(page.after()).orElse(start);
+  }
+
+  /// What was just accepted for named devices is queued at each of them.
+  private static List<MessageMapper.DeliveryRow> queued(
+      AcceptedMessages.Entry entry, @Nullable DeviceId device, Page page) {
+    if (!(entry.audience() instanceof Audience.Devices(List<DeviceId> devices))) {
+      return List.of();
+    }
+    return devices.stream()
+        .filter(one -> device == null || one.equals(device))
+        .map(DeviceId::value)
+        .filter(one -> one.compareTo(after(page, "")) > 0)
+        .sorted()
+        .limit(page.limit() + 1L)
+        .map(one ->
+            new MessageMapper.DeliveryRow(
+                entry.id().value(),
+                one,
+                "queued",
+                null,
+                null,
+                "[]",
+                0,
+                entry.acceptedAt(),
+                null,
+                null,
+                null))
+        .toList();
+  }
+
+  private static ObjectNode form(MessageMapper.MessageRow row) {
+    ObjectNode form = MAPPER.createObjectNode();
+    form.put("id", row.id());
+    form.put("state", state(row));
+    form.put("accepted_at", row.acceptedAt().toString());
+    form.put("expires_at", row.expiresAt().toString());
+    putTime(form, "cancelled_at", row.cancelledAt());
+    ObjectNode counts = form.putObject("counts");
+    counts.put("recipients", row.recipients());
+    counts.put("delivered", row.delivered());
+    counts.put("failed", row.failed());
+    counts.put("expired", row.expired());
+    counts.put("queued", Math.max(0, row.recipients() - row.ended()));
+    counts.put("cancelled", row.cancelled());
+    counts.put("duplicates", row.duplicates());
+    counts.put("opened", row.opened());
+    form.set(
+        "audience",
+        audience(WireForm.read(row.audience().getBytes(StandardCharsets.UTF_8), Audience.class)));
+    form.set("content", MAPPER.readTree(row.content()));
+    form.set("delivery", MAPPER.readTree(row.delivery()));
+    return form;
+  }
+
+  private static String state(MessageMapper.MessageRow row) {
+    if (row.cancelledAt() != null) {
+      return "cancelled";
+    }
+    if (row.done()) {
+      return "done";
+    }
+    return row.ended() == 0 ? "accepted" : "sending";
+  }
+
+  private static ObjectNode form(AcceptedMessages.Entry entry) {
+    ObjectNode form = MAPPER.createObjectNode();
+    form.put("id", entry.id().value());
+    form.put("state", "accepted");
+    form.put("accepted_at", entry.acceptedAt().toString());
+    form.put("expires_at", entry.expiresAt().toString());
+    ObjectNode counts = form.putObject("counts");
+    counts.put("recipients", entry.estimate());
+    counts.put("delivered", 0);
+    counts.put("failed", 0);
+    counts.put("expired", 0);
+    counts.put("queued", entry.estimate());
+    counts.put("cancelled", 0);
+    counts.put("duplicates", 0);
+    counts.put("opened", 0);
+    form.set("audience", audience(entry.audience()));
+    form.set("content", MAPPER.valueToTree(entry.content()));
+    form.set("delivery", MAPPER.valueToTree(entry.delivery()));
+    return form;
+  }
+
+  /// As the caller wrote it.
+  private static ObjectNode audience(Audience audience) {
+    ObjectNode form = MAPPER.createObjectNode();
+    switch (audience) {
+      case Audience.Devices(List<DeviceId> devices) -> {
+        if (devices.size() == 1) {
+          form.put("device", devices.getFirst().value());
+        } else {
+          form.set("devices", MAPPER.valueToTree(devices));
+        }
+      }
+      case Audience.Users(List<String> users) -> {
+        if (users.size() == 1) {
+          form.put("user", users.getFirst());
+        } else {
+          form.set("users", MAPPER.valueToTree(users));
+        }
+      }
+      case Audience.Topic(String topic) -> form.put("topic", topic);
+      case Audience.Tag(String tag) -> form.put("tag", tag);
+      case Audience.All() -> form.put("all", true);
+    }
+    return form;
+  }
+
+  private static ObjectNode form(MessageMapper.DeliveryRow row) {
+    ObjectNode form = MAPPER.createObjectNode();
+    form.put("message", row.messageId());
+    form.put("device", row.deviceId());
+    form.put("state", row.state().toLowerCase(Locale.ROOT));
+    form.put("channel", row.channel());
+    form.put("reason", row.reason());
+    form.set("attempts", MAPPER.readTree(row.attempts()));
+    form.put("duplicates", row.duplicates());
+    form.put("queued_at", row.queuedAt().toString());
+    putTime(form, "finished_at", row.finishedAt());
+    putTime(form, "displayed_at", row.displayedAt());
+    putTime(form, "opened_at", row.openedAt());
+    return form;
+  }
+
+  private static void putTime(ObjectNode form, String name, @Nullable Instant time) {
+    form.put(name, time == null ? null : time.toString());
+  }
+}

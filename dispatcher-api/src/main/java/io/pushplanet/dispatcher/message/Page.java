@@ -1,0 +1,58 @@
+package io.pushplanet.dispatcher.message;
+
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.dispatcher.input.Findings;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/// Which part of a list is asked for.
+///
+/// @param after where the page before ended, or null at the start
+public record Page(int limit, @Nullable String after) {
+  private static final int USUAL = 100;
+  private static final int MOST = 1_000;
+
+  /// @throws io.pushplanet.dispatcher.problem.ProblemException 422
+  public static Page read(@Nullable String limit, @Nullable String cursor) {
+    Findings findings = new Findings();
+    int rows = USUAL;
+    if (limit != null) {
+      rows = limit.matches("[0-9]{1,4}") ? Integer.parseInt(limit) : 0;
+      if (rows < 1 || rows > MOST) {
+        findings.add("?limit", "out_of_range", "limit is 1 to " + MOST);
+      }
+    }
+    String after = null;
+    if (cursor != null) {
+      try {
+        after = new String(Base64.getUrlDecoder().decode(cursor), StandardCharsets.UTF_8);
+      } catch (IllegalArgumentException e) {
+        findings.add("?cursor", "not_a_cursor", "take cursor from next_cursor of the page before");
+      }
+    }
+    findings.refuse();
+    return new Page(rows, after);
+  }
+
+  /// `{data, next_cursor}`; the cursor is absent on the last page.
+  ///
+  /// @param rows up to one more than the limit
+  public <T> ObjectNode form(
+      List<T> rows, Function<T, ObjectNode> each, Function<T, String> position) {
+    ObjectNode form = WireForm.mapper().createObjectNode();
+    ArrayNode data = form.putArray("data");
+    rows.stream().limit(limit).map(each).forEach(data::add);
+    if (rows.size() > limit) {
+      byte[] last = position.apply(rows.get(limit - 1)).getBytes(StandardCharsets.UTF_8);
+      form.put("next_cursor", Base64.getUrlEncoder().withoutPadding().encodeToString(last));
+    } else {
+      form.putNull("next_cursor");
+    }
+    return form;
+  }
+}

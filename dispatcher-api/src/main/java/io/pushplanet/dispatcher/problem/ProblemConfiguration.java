@@ -1,0 +1,20 @@
+package io.pushplanet.dispatcher.problem;
+
+import org.apache.catalina.core.StandardHost;
+import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+@Configuration(proxyBeanMethods = false)
+class ProblemConfiguration {
+  @Bean
+  WebServerFactoryCustomizer<TomcatServletWebServerFactory> problemsFromTheContainer() {
+    return factory ->
+        factory.addContextCustomizers(context -> {
+          if (context.getParent() instanceof StandardHost host) {
+            host.setErrorReportValveClass(ProblemErrorValve.class.getName());
+          }
+        });
+  }
+}

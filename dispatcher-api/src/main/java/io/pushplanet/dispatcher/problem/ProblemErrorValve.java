@@ -1,0 +1,48 @@
+package io.pushplanet.dispatcher.problem;
+
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import org.apache.catalina.connector.Request;
+import org.apache.catalina.connector.Response;
+import org.apache.catalina.valves.ErrorReportValve;
+import org.jspecify.annotations.Nullable;
+
+/// What the container refuses before any servlet sees it (a broken request line, a bad header) is told in the same form.
+/// Tomcat makes it by its name.
+public final class ProblemErrorValve extends ErrorReportValve {
+  @Override
+  protected void report(Request request, Response response, @Nullable Throwable thrown) {
+    int status = response.getStatus();
+    if (status < 400 || response.getContentWritten() > 0 || !response.setErrorReported()) {
+      return;
+    }
+    ProblemCode code =
+        switch (status) {
+          case 404 -> ProblemCode.NOT_FOUND;
+          case 405 -> ProblemCode.METHOD_NOT_ALLOWED;
+          case 413 -> ProblemCode.BODY_TOO_LARGE;
+          default -> status < 500 ? ProblemCode.MALFORMED_REQUEST : ProblemCode.INTERNAL_ERROR;
+        };
+    String id = RequestId.of(request.getRequest());
+    byte[] body =
+        new Problem(
+                "urn:pushplanet:problem:" + code.word(),
+                code.title(),
+                status,
+                code.word(),
+                code.title() + ".",
+                id,
+                java.util.List.of())
+            .json();
+    try {
+      HttpServletResponse answer = response.getResponse();
+      answer.setHeader(RequestId.HEADER, id);
+      answer.setContentType(Problem.MEDIA_TYPE);
+      answer.getOutputStream().write(body);
+      response.finishResponse();
+    } catch (IOException | IllegalStateException e) {
+      // The caller is gone, or another answer is on its way: nobody is left to tell.
+      container.getLogger().debug("no problem told", e);
+    }
+  }
+}

@@ -1,0 +1,113 @@
+package io.pushplanet.dispatcher.push;
+
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.dispatcher.input.Fields;
+import io.pushplanet.dispatcher.input.Findings;
+import io.pushplanet.dispatcher.problem.ProblemException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/// Sends up to [#MOST] different messages of one request: a wrong one is told in its place and hinders no other; all that are
+/// right wait for one round of confirms.
+@Component
+class BatchSend {
+  static final int MOST = 1_000;
+
+  private final PushDispatch dispatch;
+
+  BatchSend(PushDispatch dispatch) {
+    this.dispatch = dispatch;
+  }
+
+  /// @param allAccepted whether the answer is 202 rather than 207
+  record Outcome(ObjectNode body, boolean allAccepted) {}
+
+  /// @return the messages of the request, unread
+  static List<JsonNode> read(ObjectNode body) {
+    Findings findings = new Findings();
+    Fields request = new Fields(body, "", findings);
+    JsonNode messages = request.value("messages");
+    request.done();
+    if (messages == null || !messages.isArray() || messages.isEmpty()) {
+      request.wrong("messages", "required", "messages is a list of 1 to 1,000 messages");
+    } else if (messages.size() > MOST) {
+      request.wrong(
+          "messages", "too_many", "messages has " + messages.size() + " entries; at most 1,000");
+    }
+    findings.refuse();
+    return messages == null ? List.of() : messages.valueStream().toList();
+  }
+
+  /// @param seed the id from which each message's own follows
+  Outcome send(
+      AppId app,
+      List<JsonNode> messages,
+      MessageId seed,
+      @Nullable String traceparent,
+      String requestId) {
+    List<PushDispatch.Prepared> prepared = new ArrayList<>();
+    ArrayNode results = WireForm.mapper().createArrayNode();
+    for (int i = 0; i < messages.size(); i++) {
+      ObjectNode result = results.addObject();
+      result.put("index", i);
+      try {
+        SendRequest request = SendRequestReader.read(object(messages.get(i), i));
+        PushDispatch.Prepared one = dispatch.prepare(app, request, messageId(seed, i), traceparent);
+        prepared.add(one);
+        result.put("status", 202);
+        result.setAll((ObjectNode) WireForm.mapper().valueToTree(one.receipt()));
+      } catch (ProblemException e) {
+        if (e.code().status() >= 500) {
+          throw e;
+        }
+        result.put("status", e.code().status());
+        result.set("problem", WireForm.mapper().valueToTree(e.problem(requestId)));
+      }
+    }
+    if (!prepared.isEmpty()) {
+      dispatch.publish(prepared);
+    }
+    ObjectNode body = WireForm.mapper().createObjectNode();
+    body.set("results", results);
+    return new Outcome(body, prepared.size() == messages.size());
+  }
+
+  private static ObjectNode object(JsonNode message, int index) {
+    if (message instanceof ObjectNode object) {
+      return object;
+    }
+    Findings findings = new Findings();
+    findings.add("/messages/" + index, "not_an_object", "a message is a JSON object");
+    findings.refuse();
+    throw new IllegalStateException("a fault was found but not told");
+  }
+
+  /// The same seed gives the same ids, so that a repeated batch repeats its messages' ids.
+  static MessageId messageId(MessageId seed, int index) {
+    try {
+      byte[] hash =
+          MessageDigest.getInstance("SHA-256")
+              .digest((seed.value() + "/" + index).getBytes(StandardCharsets.US_ASCII));
+      ByteBuffer bits = ByteBuffer.wrap(hash);
+      long high =
+          (UUID.fromString(seed.value()).getMostSignificantBits() & ~0xfffL)
+              | (bits.getLong() & 0xfffL);
+      long low = 0x8000_0000_0000_0000L | (bits.getLong() >>> 2);
+      return new MessageId(new UUID(high, low).toString());
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("this JDK lacks SHA-256", e);
+    }
+  }
+}

@@ -1,0 +1,20 @@
+package io.pushplanet.dispatcher.uplink;
+
+import java.time.Instant;
+import java.util.List;
+import org.apache.ibatis.annotations.Mapper;
+import org.apache.ibatis.annotations.Param;
+import org.apache.ibatis.annotations.Select;
+
+@Mapper
+interface UplinkMapper {
+  record Row(long id, String eventId, String deviceId, Instant at, byte[] payload) {}
+
+  /// Waits for rows that are being written, so that none with a lower id appears behind the cursor.
+  @Select(
+      """
+      SELECT id, event_id, device_id, at, payload FROM uplinks
+      WHERE app_id = #{app} AND id > #{after} ORDER BY id LIMIT #{limit} LOCK IN SHARE MODE
+      """)
+  List<Row> after(@Param("app") String app, @Param("after") long after, @Param("limit") int limit);
+}

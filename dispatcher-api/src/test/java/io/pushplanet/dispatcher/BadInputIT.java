@@ -1,0 +1,320 @@
+package io.pushplanet.dispatcher;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.dispatcher.RunningDispatcher.Answer;
+import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.net.http.HttpRequest;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/// Every way to call it wrongly has a clear answer of one form, and nothing is sent.
+class BadInputIT {
+  private static final String HELLO =
+      "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"hi\"}}";
+
+  private final RunningDispatcher dispatcher = RunningDispatcher.shared();
+  private final Tenant shop = dispatcher.tenant();
+
+  @BeforeEach
+  void registerOneDevice() {
+    shop.device("d1", "{\"mqtt\":true}");
+  }
+
+  private static void isProblem(Answer answer, int status, String code) {
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(status);
+    assertThat(answer.header("Content-Type")).startsWith("application/problem+json");
+    assertThat(answer.json().get("status").intValue()).isEqualTo(status);
+    assertThat(answer.json().get("code").stringValue()).isEqualTo(code);
+    assertThat(answer.json().get("type").stringValue()).isNotEmpty();
+    assertThat(answer.json().get("title").stringValue()).isNotEmpty();
+    assertThat(answer.json().get("request_id").stringValue())
+        .isEqualTo(answer.header("X-Request-Id"));
+    assertThat(answer.http().body()).doesNotContain("Exception", "\tat ");
+  }
+
+  @Test
+  void without_a_key_it_is_401_and_says_how() {
+    Answer answer = dispatcher.call("POST", "/v1/apps/" + shop.app() + "/messages", HELLO);
+
+    isProblem(answer, 401, "api_key_missing");
+    assertThat(answer.header("WWW-Authenticate")).startsWith("Bearer");
+  }
+
+  @Test
+  void a_key_that_is_no_key_is_401() {
+    Answer answer =
+        dispatcher.call(
+            "POST", "/v1/apps/" + shop.app() + "/messages", HELLO, "Authorization", "Bearer nope");
+
+    isProblem(answer, 401, "api_key_invalid");
+    assertThat(answer.header("WWW-Authenticate")).contains("invalid_token");
+  }
+
+  @Test
+  void an_unknown_app_and_a_foreign_app_look_the_same() {
+    Tenant other = dispatcher.tenant();
+    String authorization = "Bearer " + shop.key().text().reveal();
+
+    Answer foreign =
+        dispatcher.call(
+            "GET", "/v1/apps/" + other.app() + "/devices/d1", "", "Authorization", authorization);
+    Answer unknown =
+        dispatcher.call("GET", "/v1/apps/nobody/devices/d1", "", "Authorization", authorization);
+
+    isProblem(foreign, 404, "app_not_found");
+    isProblem(unknown, 404, "app_not_found");
+    assertThat(foreign.json().get("detail")).isEqualTo(unknown.json().get("detail"));
+  }
+
+  @Test
+  void a_key_without_the_scope_is_403() {
+    Tenant reader = dispatcher.tenant("read");
+
+    isProblem(reader.post("/messages", HELLO), 403, "scope_missing");
+    isProblem(reader.post("/devices", "{}"), 403, "scope_missing");
+    assertThat(reader.post("/messages", HELLO).header("WWW-Authenticate"))
+        .contains("insufficient_scope");
+  }
+
+  @Test
+  void a_rotated_key_stops_working_within_a_second() {
+    assertThat(shop.post("/messages", HELLO).status()).isEqualTo(202);
+
+    dispatcher.revoke(shop.app(), shop.key());
+
+    Eventually.within(
+        Duration.ofSeconds(1),
+        () -> isProblem(shop.post("/messages", HELLO), 401, "api_key_invalid"));
+  }
+
+  @Test
+  void a_foreign_device_is_unknown_here() {
+    Tenant other = dispatcher.tenant();
+
+    isProblem(other.post("/messages", HELLO), 404, "device_not_found");
+    isProblem(other.get("/devices/d1"), 404, "device_not_found");
+    isProblem(other.get("/devices/d1/deliveries"), 404, "device_not_found");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{ | malformed_json",
+        "[] | malformed_json",
+        "{\"audience\":{},\"audience\":{}} | malformed_json",
+        "{} x | malformed_json",
+        "nul | malformed_json",
+      })
+  void what_is_not_json_is_400(String body, String code) {
+    isProblem(shop.post("/messages", body), 400, code);
+  }
+
+  @Test
+  void an_empty_body_is_400() {
+    isProblem(
+        shop.call("POST", "/messages", "", "Content-Type", "application/json"),
+        400,
+        "malformed_json");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{\"content\":{\"title\":\"a\"}} | /audience | required",
+        "{\"audience\":{},\"content\":{\"title\":\"a\"}} | /audience | required",
+        "{\"audience\":{\"device\":\"d1\",\"user\":\"u\"},\"content\":{\"title\":\"a\"}} | /audience | ambiguous",
+        "{\"audience\":{\"device\":\"d 1\"},\"content\":{\"title\":\"a\"}} | /audience/device | not_a_device_id",
+        "{\"audience\":{\"devices\":[]},\"content\":{\"title\":\"a\"}} | /audience/devices | empty",
+        "{\"audience\":{\"all\":false},\"content\":{\"title\":\"a\"}} | /audience/all | unknown_value",
+        "{\"audience\":{\"device\":\"d1\"}} | /content | required",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{}} | /content | empty",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":7}} | /content/title | not_a_string",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"titel\":\"a\",\"body\":\"b\"}} | /content/titel | unknown_field",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"a/b\":7}}} | /content/data/a~1b | not_a_string",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"from\":\"x\"}}} | /content/data/from | reserved_key",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"\\ud800\"}} | /content/title | not_unicode",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"ttl\":\"-PT5S\"}} | /delivery/ttl | negative",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"ttl\":\"5 hours\"}} | /delivery/ttl | not_a_duration",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"ttl\":\"P29D\"}} | /delivery/ttl | too_long",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"route\":\"pigeon\"}} | /delivery/route | unknown_value",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"collapse_key\":\"가가가가가가가가가가가가가가가가가가가가가가\"}} | /delivery/collapse_key | too_long",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"fcm\":{\"token\":\"x\"}}} | /overrides/fcm/token | reserved_key",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"sound\":\"x\"} | /sound | unknown_field",
+      })
+  void a_wrong_message_is_told_where_and_why(String body, String pointer, String code) {
+    Answer answer = shop.post("/messages", body);
+
+    isProblem(answer, 422, "invalid_request");
+    assertThat(answer.json().get("errors"))
+        .anySatisfy(error -> {
+          assertThat(error.get("pointer").stringValue()).isEqualTo(pointer);
+          assertThat(error.get("code").stringValue()).isEqualTo(code);
+          assertThat(error.get("detail").stringValue()).isNotEmpty();
+        });
+    isProblem(shop.post("/messages:validate", body), 422, "invalid_request");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"location", "and", "or", "not"})
+  void an_audience_that_comes_later_is_called_so(String word) {
+    Answer answer =
+        shop.post(
+            "/messages", "{\"audience\":{\"" + word + "\":{}},\"content\":{\"title\":\"a\"}}");
+
+    isProblem(answer, 422, "audience_not_supported");
+    assertThat(answer.json().get("detail").stringValue()).contains("devices, user");
+  }
+
+  @Test
+  void more_than_a_thousand_devices_are_too_many() {
+    String devices =
+        IntStream.range(0, 1_001)
+            .mapToObj(i -> "\"d" + i + "\"")
+            .collect(Collectors.joining(",", "[", "]"));
+
+    Answer answer =
+        shop.post(
+            "/messages",
+            "{\"audience\":{\"devices\":" + devices + "},\"content\":{\"title\":\"a\"}}");
+
+    isProblem(answer, 422, "invalid_request");
+    assertThat(answer.json().at("/errors/0/pointer").stringValue()).isEqualTo("/audience/devices");
+    assertThat(answer.json().at("/errors/0/code").stringValue()).isEqualTo("too_many");
+  }
+
+  @Test
+  void five_kilobytes_are_too_many_for_each_provider_and_it_says_by_how_much() {
+    Answer answer =
+        shop.post(
+            "/messages",
+            "{\"audience\":{\"device\":\"d1\"},\"content\":{\"body\":\""
+                + "x".repeat(5_120)
+                + "\"}}");
+
+    isProblem(answer, 413, "payload_too_large");
+    assertThat(answer.json().get("errors")).hasSize(3);
+    assertThat(answer.json().at("/errors/0/detail").stringValue())
+        .matches(
+            "APNs takes 4096 bytes; this message needs \\d+, which is 1\\d\\d\\d bytes too many");
+  }
+
+  @Test
+  void a_huge_upload_is_refused_without_being_kept() {
+    HttpRequest.BodyPublisher fiftyMegabytes =
+        HttpRequest.BodyPublishers.ofInputStream(() -> new EndlessInput(50L * 1024 * 1024));
+
+    Answer answer =
+        dispatcher.call(
+            "POST",
+            "/v1/apps/" + shop.app() + "/messages",
+            fiftyMegabytes,
+            "Authorization",
+            "Bearer " + shop.key().text().reveal(),
+            "Content-Type",
+            "application/json");
+
+    isProblem(answer, 413, "body_too_large");
+  }
+
+  private static final class EndlessInput extends InputStream {
+    private long left;
+
+    EndlessInput(long bytes) {
+      this.left = bytes;
+    }
+
+    @Override
+    public int read() {
+      return left-- > 0 ? ' ' : -1;
+    }
+
+    @Override
+    public int read(byte[] buffer, int offset, int length) {
+      if (left <= 0) {
+        return -1;
+      }
+      int some = (int) Math.min(left, length);
+      java.util.Arrays.fill(buffer, offset, offset + some, (byte) ' ');
+      left -= some;
+      return some;
+    }
+  }
+
+  @Test
+  void only_json_is_taken() {
+    isProblem(
+        shop.call("POST", "/messages", HELLO, "X-Other", "1", "Content-Type", "text/plain"),
+        415,
+        "unsupported_media_type");
+    isProblem(
+        dispatcher.call(
+            "POST",
+            "/v1/apps/" + shop.app() + "/messages",
+            "a=b",
+            "Authorization",
+            "Bearer " + shop.key().text().reveal(),
+            "Content-Type",
+            "application/x-www-form-urlencoded"),
+        415,
+        "unsupported_media_type");
+  }
+
+  @Test
+  void an_unknown_path_is_404_and_a_wrong_method_405() {
+    isProblem(dispatcher.call("GET", "/v1/nothing", ""), 404, "not_found");
+    isProblem(dispatcher.call("GET", "/", ""), 404, "not_found");
+    Answer wrong = shop.call("DELETE", "/messages", "");
+    isProblem(wrong, 405, "method_not_allowed");
+    assertThat(wrong.header("Allow")).contains("POST");
+  }
+
+  @Test
+  void what_the_container_refuses_is_a_problem_too() throws IOException {
+    String answer = raw("GET /v1/apps/\u0001 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+
+    assertThat(answer).startsWith("HTTP/1.1 400").contains("application/problem+json");
+    assertThat(answer).contains("\"code\":\"malformed_request\"").doesNotContain("<html");
+  }
+
+  private String raw(String request) throws IOException {
+    try (Socket socket = new Socket("127.0.0.1", dispatcher.port())) {
+      socket.setSoTimeout(5_000);
+      OutputStream out = socket.getOutputStream();
+      out.write(request.getBytes(StandardCharsets.US_ASCII));
+      out.flush();
+      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
+  @Test
+  void a_sane_request_id_is_kept_and_another_replaced() {
+    assertThat(shop.call("GET", "/devices/d1", "", "X-Request-Id", "abc-1").header("X-Request-Id"))
+        .isEqualTo("abc-1");
+    assertThat(shop.call("GET", "/devices/d1", "", "X-Request-Id", "a b<c>").header("X-Request-Id"))
+        .doesNotContain("<")
+        .isNotEmpty();
+  }
+
+  @Test
+  void wrong_paging_is_told() {
+    isProblem(shop.get("/devices/d1/deliveries?limit=0"), 422, "invalid_request");
+    isProblem(shop.get("/devices/d1/deliveries?limit=1001"), 422, "invalid_request");
+    isProblem(shop.get("/devices/d1/deliveries?cursor=%25"), 422, "invalid_request");
+    isProblem(shop.get("/messages/nope"), 404, "message_not_found");
+    isProblem(shop.get("/messages/0192e0f0-0000-7000-8000-000000000001"), 404, "message_not_found");
+  }
+}

@@ -1,0 +1,196 @@
+package io.pushplanet.dispatcher;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.dispatcher.RunningDispatcher.Answer;
+import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class DeviceIT {
+  private static final String FULL =
+      """
+      {"platform":"android","channels":{"mqtt":true,"fcm":{"token":"abc:DEF_1-2"},
+       "apns":{"token":"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff","environment":"sandbox"}},
+       "user":"u1","locale":"ko-KR","timezone":"Asia/Seoul","tags":["news"],"app_version":"1.2"}
+      """;
+
+  private final RunningDispatcher dispatcher = RunningDispatcher.shared();
+  private final Tenant shop = dispatcher.tenant();
+
+  @Test
+  void a_registration_answers_what_the_device_needs_to_log_in() {
+    Answer answer = shop.post("/devices", FULL);
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(201);
+    String device = answer.json().get("device").stringValue();
+    assertThat(answer.header("Location"))
+        .isEqualTo("/v1/apps/" + shop.app() + "/devices/" + device);
+    assertThat(answer.json().at("/mqtt/host").stringValue()).isEqualTo("127.0.0.1");
+    assertThat(answer.json().at("/mqtt/port").intValue()).isEqualTo(1883);
+    assertThat(answer.json().at("/mqtt/tls_port").intValue()).isEqualTo(8883);
+    assertThat(answer.json().at("/mqtt/client_id").stringValue()).isEqualTo(device);
+    assertThat(answer.json().at("/mqtt/username").stringValue()).isEqualTo(shop.app());
+    assertThat(answer.json().at("/mqtt/password").stringValue()).startsWith("v1.");
+    assertThat(answer.json().at("/mqtt/topic").stringValue()).isEqualTo("push/messages");
+    assertThat(answer.json().at("/channels/fcm/token").stringValue()).isEqualTo("abc:DEF_1-2");
+    assertThat(answer.json().at("/channels/apns/environment").stringValue()).isEqualTo("sandbox");
+    assertThat(answer.json().at("/tags/0").stringValue()).isEqualTo("news");
+    assertThat(shop.get("/devices/" + device).json().get("user").stringValue()).isEqualTo("u1");
+    assertThat(shop.get("/devices/" + device).json().has("mqtt")).isFalse();
+  }
+
+  @Test
+  void a_put_creates_once_and_refreshes_afterwards() {
+    assertThat(shop.put("/devices/d1", FULL).status()).isEqualTo(201);
+    assertThat(shop.put("/devices/d1", FULL).status()).isEqualTo(200);
+    assertThat(shop.put("/devices/bad%20id", FULL).status()).isEqualTo(422);
+  }
+
+  @Test
+  void a_patch_changes_what_it_names_and_null_removes() {
+    shop.put("/devices/d1", FULL);
+
+    Answer answer =
+        shop.call(
+            "PATCH",
+            "/devices/d1",
+            "{\"user\":null,\"locale\":\"en\",\"channels\":{\"fcm\":null,\"mqtt\":false},\"tags\":null}");
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
+    assertThat(answer.json().has("user")).isFalse();
+    assertThat(answer.json().get("locale").stringValue()).isEqualTo("en");
+    assertThat(answer.json().get("timezone").stringValue()).isEqualTo("Asia/Seoul");
+    assertThat(answer.json().at("/channels/mqtt").booleanValue()).isFalse();
+    assertThat(answer.json().at("/channels/fcm").isMissingNode()).isTrue();
+    assertThat(answer.json().at("/channels/apns").isMissingNode()).isFalse();
+    assertThat(answer.json().get("tags")).isEmpty();
+    assertThat(shop.call("PATCH", "/devices/d1", "{\"colour\":1}").status()).isEqualTo(422);
+    assertThat(shop.call("PATCH", "/devices/nobody", "{}").status()).isEqualTo(404);
+  }
+
+  @Test
+  void topics_and_tags_come_and_go() {
+    shop.device("d1", "{}");
+
+    assertThat(shop.put("/devices/d1/topics/news.sport", "").status()).isEqualTo(204);
+    assertThat(shop.put("/devices/d1/tags/vip%20%EA%B0%80", "").status()).isEqualTo(204);
+    assertThat(shop.get("/devices/d1").json().at("/topics/0").stringValue())
+        .isEqualTo("news.sport");
+    assertThat(shop.get("/devices/d1").json().at("/tags/0").stringValue()).isEqualTo("vip 가");
+    assertThat(shop.call("DELETE", "/devices/d1/topics/news.sport", "").status()).isEqualTo(204);
+    assertThat(shop.call("DELETE", "/devices/d1/topics/news.sport", "").status()).isEqualTo(204);
+    assertThat(shop.get("/devices/d1").json().get("topics")).isEmpty();
+    assertThat(shop.put("/devices/nobody/topics/a", "").status()).isEqualTo(404);
+  }
+
+  @Test
+  void a_deleted_device_is_gone_at_once() {
+    shop.device("d1", "{\"mqtt\":true}");
+    String send = "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"hi\"}}";
+    assertThat(shop.post("/messages", send).status()).isEqualTo(202);
+
+    assertThat(shop.call("DELETE", "/devices/d1", "").status()).isEqualTo(204);
+
+    assertThat(shop.get("/devices/d1").status()).isEqualTo(404);
+    assertThat(shop.call("DELETE", "/devices/d1", "").status()).isEqualTo(404);
+    assertThat(shop.post("/messages", send).status()).isEqualTo(404);
+  }
+
+  @Test
+  void what_waits_for_a_deleted_device_ends_as_failed() {
+    shop.device("d1", "{\"mqtt\":true}");
+    dispatcher.execute(
+        "INSERT INTO inbox (app_id, device_id, slot, message_id, payload, parked_at, expires_at)"
+            + " VALUES (?, 'd1', 's', '0192e0f0-0000-7000-8000-000000000001', '{}', NOW(3), NOW(3))",
+        shop.app());
+    dispatcher.drain("push.events");
+
+    shop.call("DELETE", "/devices/d1", "");
+
+    assertThat(dispatcher.drain("push.events"))
+        .anySatisfy(event -> {
+          assertThat(event.get("event").stringValue()).isEqualTo("ended");
+          assertThat(event.get("state").stringValue()).isEqualTo("failed");
+          assertThat(event.at("/attempt/reason").stringValue()).isEqualTo("device_deleted");
+        });
+  }
+
+  @Test
+  void a_token_moves_with_its_newest_device_so_that_nobody_is_told_twice() {
+    shop.device("old", "{\"fcm\":{\"token\":\"same-token\"}}");
+    shop.device("new", "{\"fcm\":{\"token\":\"same-token\"}}");
+
+    assertThat(shop.get("/devices/old").json().at("/channels/fcm").isMissingNode()).isTrue();
+    assertThat(shop.get("/devices/new").json().at("/channels/fcm/token").stringValue())
+        .isEqualTo("same-token");
+  }
+
+  @Test
+  void a_session_update_shows_at_once_and_reaches_mysql_soon() {
+    shop.device("d1", "{\"mqtt\":true}");
+    String before = shop.get("/devices/d1").json().get("seen_at").stringValue();
+
+    Answer answer =
+        shop.put(
+            "/devices/d1/session",
+            "{\"app_version\":\"1.3\",\"locale\":\"en-GB\",\"timezone\":\"Europe/Berlin\"}");
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(204);
+    assertThat(shop.get("/devices/d1").json().get("app_version").stringValue()).isEqualTo("1.3");
+    assertThat(shop.put("/devices/d1/session", "").status()).isEqualTo(204);
+    assertThat(shop.put("/devices/nobody/session", "{}").status()).isEqualTo(404);
+    assertThat(shop.put("/devices/d1/session", "{\"x\":1}").status()).isEqualTo(422);
+    Eventually.within(
+        Duration.ofSeconds(5),
+        () -> {
+          String[] row = new String[2];
+          dispatcher.inDatabase(connection -> {
+            try (var select =
+                connection.prepareStatement(
+                    "SELECT app_version, seen_at FROM devices WHERE app_id = ? AND device_id = 'd1'")) {
+              select.setString(1, shop.app());
+              var found = select.executeQuery();
+              found.next();
+              row[0] = found.getString(1);
+              row[1] = found.getTimestamp(2).toInstant().toString();
+            }
+          });
+          assertThat(row[0]).isEqualTo("1.3");
+          assertThat(row[1]).isGreaterThan(before);
+        });
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{\"channels\":{}} | /platform | required",
+        "{\"platform\":\"windows\"} | /platform | unknown_value",
+        "{\"platform\":\"ios\",\"locale\":\"korean!\"} | /locale | not_a_locale",
+        "{\"platform\":\"ios\",\"timezone\":\"Mars/Base\"} | /timezone | not_a_timezone",
+        "{\"platform\":\"ios\",\"channels\":{\"apns\":{\"token\":\"xyz\"}}} | /channels/apns/token | not_a_token",
+        "{\"platform\":\"ios\",\"channels\":{\"apns\":{}}} | /channels/apns/token | required",
+        "{\"platform\":\"ios\",\"channels\":{\"apns\":{\"token\":\"00112233\",\"environment\":\"test\"}}} | /channels/apns/environment | unknown_value",
+        "{\"platform\":\"ios\",\"channels\":{\"fcm\":{\"token\":\"a b\"}}} | /channels/fcm/token | not_a_token",
+        "{\"platform\":\"ios\",\"channels\":{\"mqtt\":1}} | /channels/mqtt | not_a_boolean",
+        "{\"platform\":\"ios\",\"channels\":{\"sms\":{}}} | /channels/sms | unknown_field",
+        "{\"platform\":\"web\",\"channels\":{\"webpush\":{\"endpoint\":\"http://a\"}}} | /channels/webpush/endpoint | not_a_url",
+        "{\"platform\":\"ios\",\"tags\":[1]} | /tags/0 | not_a_string",
+        "{\"platform\":\"ios\",\"colour\":\"red\"} | /colour | unknown_field",
+        "{\"platform\":\"ios\",\"device\":\"a/b\"} | /device | not_a_device_id",
+      })
+  void a_wrong_registration_is_told_where_and_why(String body, String pointer, String code) {
+    Answer answer = shop.post("/devices", body);
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(422);
+    assertThat(answer.json().get("errors"))
+        .anySatisfy(error -> {
+          assertThat(error.get("pointer").stringValue()).isEqualTo(pointer);
+          assertThat(error.get("code").stringValue()).isEqualTo(code);
+        });
+  }
+}
