@@ -1,0 +1,106 @@
+package io.pushplanet.gateway.apns;
+
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/// What APNs' answers mean to us, as a table
+/// (https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns).
+final class ApnsAnswers {
+  enum Meaning {
+    ACCEPTED,
+    /// Dead, and Apple does not say since when.
+    TOKEN_GONE_NOW,
+    /// Dead since the `timestamp` of the answer.
+    TOKEN_GONE_SINCE,
+    TOKEN_FOREIGN,
+    /// Our bug or the caller's input.
+    REJECTED,
+    CREDENTIAL_FAULT,
+    RENEW_PROVIDER_TOKEN,
+    KEEP_OLDER_PROVIDER_TOKEN,
+    /// The connection is at fault: once more on another.
+    RECONNECT,
+    /// As RECONNECT; when it comes again, the credential is at fault.
+    RECONNECT_OR_CREDENTIAL_FAULT,
+    /// This device gets too many.
+    DEVICE_BUSY,
+    UNAVAILABLE
+  }
+
+  record Row(int status, String reason, Meaning meaning) {}
+
+  private record Answer(int status, String reason) {}
+
+  static final List<Row> ROWS =
+      List.of(
+          new Row(200, "", Meaning.ACCEPTED),
+          new Row(400, "BadDeviceToken", Meaning.TOKEN_GONE_NOW),
+          new Row(400, "DeviceTokenNotForTopic", Meaning.TOKEN_FOREIGN),
+          new Row(400, "BadTopic", Meaning.REJECTED),
+          new Row(400, "MissingTopic", Meaning.REJECTED),
+          new Row(400, "TopicDisallowed", Meaning.REJECTED),
+          new Row(400, "InvalidPushType", Meaning.REJECTED),
+          new Row(400, "BadPriority", Meaning.REJECTED),
+          new Row(400, "BadExpirationDate", Meaning.REJECTED),
+          new Row(400, "BadCollapseId", Meaning.REJECTED),
+          new Row(400, "BadMessageId", Meaning.REJECTED),
+          new Row(400, "DuplicateHeaders", Meaning.REJECTED),
+          new Row(400, "PayloadEmpty", Meaning.REJECTED),
+          new Row(400, "MissingDeviceToken", Meaning.REJECTED),
+          new Row(400, "IdleTimeout", Meaning.RECONNECT),
+          new Row(403, "ExpiredProviderToken", Meaning.RENEW_PROVIDER_TOKEN),
+          new Row(403, "InvalidProviderToken", Meaning.CREDENTIAL_FAULT),
+          new Row(403, "MissingProviderToken", Meaning.CREDENTIAL_FAULT),
+          new Row(403, "BadEnvironmentKeyIdInToken", Meaning.CREDENTIAL_FAULT),
+          new Row(403, "UnrelatedKeyIdInToken", Meaning.RECONNECT_OR_CREDENTIAL_FAULT),
+          new Row(403, "BadCertificate", Meaning.CREDENTIAL_FAULT),
+          new Row(403, "BadCertificateEnvironment", Meaning.CREDENTIAL_FAULT),
+          new Row(403, "Forbidden", Meaning.CREDENTIAL_FAULT),
+          new Row(404, "BadPath", Meaning.REJECTED),
+          new Row(405, "MethodNotAllowed", Meaning.REJECTED),
+          new Row(410, "Unregistered", Meaning.TOKEN_GONE_SINCE),
+          new Row(410, "ExpiredToken", Meaning.TOKEN_GONE_SINCE),
+          new Row(413, "PayloadTooLarge", Meaning.REJECTED),
+          new Row(429, "TooManyRequests", Meaning.DEVICE_BUSY),
+          new Row(429, "TooManyProviderTokenUpdates", Meaning.KEEP_OLDER_PROVIDER_TOKEN),
+          new Row(500, "InternalServerError", Meaning.UNAVAILABLE),
+          new Row(503, "ServiceUnavailable", Meaning.UNAVAILABLE),
+          new Row(503, "Shutdown", Meaning.UNAVAILABLE));
+
+  private static final Map<Answer, Meaning> MEANINGS =
+      ROWS.stream()
+          .collect(
+              Collectors.toUnmodifiableMap(
+                  ((Function<Row, Answer>) row -> new Answer(row.status(), row.reason())),
+                  Row::meaning));
+
+  private ApnsAnswers() {}
+
+  /// A reason that Apple has added since is judged by its status; a token is never given up for it.
+  static Meaning of(int status, String reason) {
+    Meaning known = MEANINGS.get(new Answer(status, status == 200 ? "" : reason));
+    if (known != null) {
+      return known;
+    }
+    if (status == 401 || status == 403) {
+      return Meaning.CREDENTIAL_FAULT;
+    }
+    if (status == 429) {
+      return Meaning.DEVICE_BUSY;
+    }
+    return status >= 400 && status < 500 ? Meaning.REJECTED : Meaning.UNAVAILABLE;
+  }
+
+  /// After these APNs serves the connection no more.
+  static boolean spoilsConnection(int status, String reason) {
+    return switch (of(status, reason)) {
+      case RENEW_PROVIDER_TOKEN, KEEP_OLDER_PROVIDER_TOKEN, RECONNECT,
+          RECONNECT_OR_CREDENTIAL_FAULT -> true;
+      case UNAVAILABLE -> reason.equals("Shutdown");
+      case ACCEPTED, TOKEN_GONE_NOW, TOKEN_GONE_SINCE, TOKEN_FOREIGN, REJECTED, CREDENTIAL_FAULT,
+          DEVICE_BUSY -> false;
+    };
+  }
+}

@@ -1,0 +1,49 @@
+package io.pushplanet.gateway.apns;
+
+import io.lettuce.core.RedisClient;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.access.CredentialVault;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.gateway.connection.ProviderConnections;
+import io.pushplanet.gateway.credential.CredentialCache;
+import io.pushplanet.gateway.provider.Provider;
+import io.pushplanet.gateway.provider.ProviderMetrics;
+import java.security.SecureRandom;
+import java.time.Clock;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+@Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties(ApnsSettings.class)
+class ApnsConfiguration {
+  @Bean(destroyMethod = "close")
+  RedisTokens apnsRedisTokens(RedisClient redis, CredentialVault vault) {
+    return new RedisTokens(redis, vault);
+  }
+
+  @Bean(destroyMethod = "close")
+  ProviderConnections apnsConnections(ApnsSettings settings, Clock clock, MeterRegistry meters) {
+    return new ProviderConnections(Channel.APNS, settings.connection(), clock, meters);
+  }
+
+  @Bean
+  Provider apnsProvider(
+      ApnsSettings settings,
+      CredentialCache credentials,
+      RedisTokens shared,
+      ProviderConnections apnsConnections,
+      Clock clock,
+      SecureRandom random,
+      MeterRegistry meters) {
+    ProviderMetrics metrics = new ProviderMetrics(meters, Channel.APNS);
+    return new ApnsProvider(
+        settings,
+        credentials,
+        new ProviderTokens(shared, clock, metrics),
+        apnsConnections,
+        clock,
+        random,
+        metrics);
+  }
+}

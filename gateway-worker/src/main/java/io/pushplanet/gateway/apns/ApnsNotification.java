@@ -1,0 +1,130 @@
+package io.pushplanet.gateway.apns;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.Priority;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.gateway.connection.ProviderRequest.Field;
+import io.pushplanet.gateway.provider.JsonMerge;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/// A message in APNs' form
+/// (https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns).
+record ApnsNotification(List<Field> headers, byte[] payload) {
+  /// "For all other remote notifications, the maximum payload size is 4 KB (4096 bytes)"
+  /// (https://developer.apple.com/documentation/usernotifications/generating-a-remote-notification).
+  static final int LARGEST_PAYLOAD_BYTES = 4_096;
+
+  private static final JsonMapper JSON = JsonMapper.shared();
+  private static final Pattern PRINTABLE = Pattern.compile("[\\x21-\\x7e]+");
+  private static final String APS = "aps";
+  private static final String ID = "id";
+
+  /// Where our id goes when the caller's data has an `id` of its own.
+  private static final String OTHER_ID = "pushplanet_id";
+
+  static ApnsNotification of(Push push, DeviceId device, String bundleId) {
+    ObjectNode aps = aps(push);
+    boolean shown = aps.has("alert") || aps.has("badge") || aps.has("sound");
+    List<Field> headers = new ArrayList<>();
+    headers.add(Field.of("apns-id", id(push.id(), device)));
+    headers.add(Field.of("apns-topic", bundleId));
+    headers.add(Field.of("apns-push-type", shown ? "alert" : "background"));
+    headers.add(Field.of("apns-expiration", expiration(push)));
+    // "Specify 10 ... it's an error to use this priority for a background notification"
+    headers.add(Field.of("apns-priority", shown && isUrgent(push) ? "10" : "5"));
+    if (shown) {
+      headers.add(Field.of("apns-collapse-id", collapseId(push)));
+    }
+    return new ApnsNotification(headers, payload(push, aps));
+  }
+
+  /// The same for each try of one message to one device: a UUID of version 5's kind (RFC 9562, section 5.5).
+  static String id(MessageId message, DeviceId device) {
+    byte[] digest = sha256(message.value() + "/" + device.value());
+    digest[6] = (byte) ((digest[6] & 0x0f) | 0x80);
+    digest[8] = (byte) ((digest[8] & 0x3f) | 0x80);
+    long high = 0;
+    long low = 0;
+    for (int i = 0; i < Long.BYTES; i++) {
+      high = (high << Byte.SIZE) | (digest[i] & 0xff);
+      low = (low << Byte.SIZE) | (digest[i + Long.BYTES] & 0xff);
+    }
+    return new UUID(high, low).toString();
+  }
+
+  private static boolean isUrgent(Push push) {
+    return push.delivery().priority() == Priority.HIGH;
+  }
+
+  private static String expiration(Push push) {
+    return push.delivery().ttl().isZero() ? "0" : Long.toString(push.expiresAt().getEpochSecond());
+  }
+
+  /// Without a key of the caller's, the message's id: a repeat after a lost answer then replaces the first on the device.
+  private static String collapseId(Push push) {
+    String key = push.delivery().collapseKey();
+    if (key == null) {
+      return push.id().value();
+    }
+    return PRINTABLE.matcher(key).matches()
+        ? key
+        : Base64.getUrlEncoder().withoutPadding().encodeToString(sha256(key));
+  }
+
+  private static ObjectNode aps(Push push) {
+    Content content = push.content();
+    ObjectNode aps = JSON.createObjectNode();
+    if (content.title() == null && content.body() == null) {
+      aps.put("content-available", 1);
+    } else {
+      ObjectNode alert = aps.putObject("alert");
+      putIfPresent(alert, "title", content.title());
+      putIfPresent(alert, "body", content.body());
+    }
+    if (push.overrides().apns() != null) {
+      JsonMerge.into(aps, push.overrides().apns());
+    }
+    return aps;
+  }
+
+  private static void putIfPresent(ObjectNode object, String field, @Nullable String value) {
+    if (value != null) {
+      object.put(field, value);
+    }
+  }
+
+  private static byte[] payload(Push push, ObjectNode aps) {
+    Map<String, String> data = push.content().data();
+    ObjectNode root = JSON.createObjectNode();
+    data.forEach(root::put);
+    root.put(data.containsKey(ID) ? OTHER_ID : ID, push.id().value());
+    root.set(APS, aps);
+    return JSON.writeValueAsBytes(root);
+  }
+
+  /// `aps` is Apple's.
+  static boolean usesReservedKey(Content content) {
+    return content.data().containsKey(APS);
+  }
+
+  private static byte[] sha256(String text) {
+    try {
+      return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("this JDK has no SHA-256", e);
+    }
+  }
+}

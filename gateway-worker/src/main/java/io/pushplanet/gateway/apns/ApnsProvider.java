@@ -1,0 +1,282 @@
+package io.pushplanet.gateway.apns;
+
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.ApnsToken;
+import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.gateway.apns.ApnsAnswers.Meaning;
+import io.pushplanet.gateway.connection.ConnectionTarget;
+import io.pushplanet.gateway.connection.ProviderConnections;
+import io.pushplanet.gateway.connection.ProviderRequest;
+import io.pushplanet.gateway.connection.ProviderRequest.Field;
+import io.pushplanet.gateway.connection.Reply;
+import io.pushplanet.gateway.connection.Reply.Answered;
+import io.pushplanet.gateway.connection.Trust;
+import io.pushplanet.gateway.credential.Credential.Apns;
+import io.pushplanet.gateway.credential.Credential.ApnsCertificate;
+import io.pushplanet.gateway.credential.Credential.ApnsKey;
+import io.pushplanet.gateway.credential.CredentialCache;
+import io.pushplanet.gateway.credential.CredentialLookup.Found;
+import io.pushplanet.gateway.credential.CredentialLookup.Missing;
+import io.pushplanet.gateway.credential.CredentialLookup.Unavailable;
+import io.pushplanet.gateway.credential.CredentialLookup.Unreadable;
+import io.pushplanet.gateway.provider.DeliveryOutcome;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
+import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
+import io.pushplanet.gateway.provider.Provider;
+import io.pushplanet.gateway.provider.ProviderMetrics;
+import io.pushplanet.gateway.provider.RetryAfter;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+import java.util.regex.Pattern;
+import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.MissingNode;
+
+/// Brings a message to Apple's devices. One send is one request; a second one follows at once only where APNs faults the
+/// provider token or the connection. Thread-safe.
+final class ApnsProvider implements Provider {
+  private static final Logger LOG = LoggerFactory.getLogger(ApnsProvider.class);
+  private static final JsonMapper JSON = JsonMapper.shared();
+  private static final Pattern DEVICE_TOKEN = Pattern.compile("(?:[0-9A-Fa-f]{2}){1,100}");
+
+  /// A device that got too many rests so long, up to twice.
+  private static final Duration DEVICE_REST = Duration.ofSeconds(30);
+
+  private static final Duration CREDENTIALS_REST = Duration.ofSeconds(5);
+
+  private final ApnsSettings settings;
+  private final CredentialCache credentials;
+  private final ProviderTokens tokens;
+  private final ProviderConnections connections;
+  private final Trust trust;
+  private final SSLContext withoutCertificate;
+  private final Certificates certificates;
+  private final Clock clock;
+  private final RandomGenerator random;
+  private final ProviderMetrics metrics;
+
+  ApnsProvider(
+      ApnsSettings settings,
+      CredentialCache credentials,
+      ProviderTokens tokens,
+      ProviderConnections connections,
+      Clock clock,
+      RandomGenerator random,
+      ProviderMetrics metrics) {
+    this.settings = settings;
+    this.credentials = credentials;
+    this.tokens = tokens;
+    this.connections = connections;
+    this.trust = Trust.with(settings.trustedCertificates());
+    this.withoutCertificate = trust.context();
+    this.certificates = new Certificates(trust);
+    this.clock = clock;
+    this.random = random;
+    this.metrics = metrics;
+  }
+
+  @Override
+  public Channel channel() {
+    return Channel.APNS;
+  }
+
+  @Override
+  public DeliveryOutcome send(Push push, Recipient recipient) {
+    return metrics.timed(() -> sent(push, recipient));
+  }
+
+  private DeliveryOutcome sent(Push push, Recipient recipient) {
+    ApnsToken token = recipient.apns();
+    if (token == null) {
+      return new Rejected(0, "no_token");
+    }
+    if (!DEVICE_TOKEN.matcher(token.token()).matches()) {
+      return new TokenGone(400, "BadDeviceToken", clock.instant());
+    }
+    if (ApnsNotification.usesReservedKey(push.content())) {
+      return new Rejected(400, "reserved_data_key");
+    }
+    return switch (credentials.apns(push.app(), token.environment())) {
+      case Missing<Apns> _ -> new Rejected(0, "no_credential");
+      case Unreadable<Apns> _ -> new CredentialFault(0, "credential_unreadable");
+      case Unavailable<Apns> _ ->
+          new Deferred(0, "credentials_unavailable", CREDENTIALS_REST, false);
+      case Found<Apns>(Apns credential) -> sent(push, recipient, token, credential);
+    };
+  }
+
+  private DeliveryOutcome sent(
+      Push push, Recipient recipient, ApnsToken token, Apns credential) {
+    ApnsNotification notification =
+        ApnsNotification.of(push, recipient.device(), credential.bundleId());
+    if (notification.payload().length > ApnsNotification.LARGEST_PAYLOAD_BYTES) {
+      return new Rejected(413, "PayloadTooLarge");
+    }
+    Instant expiresAt = push.delivery().ttl().isZero() ? null : push.expiresAt();
+    Attempt attempt = new Attempt(push, token, credential, notification, expiresAt);
+    return switch (credential) {
+      case ApnsKey key -> withKey(attempt, key);
+      case ApnsCertificate certificate -> withCertificate(attempt, certificate);
+    };
+  }
+
+  private record Attempt(
+      Push push,
+      ApnsToken token,
+      Apns credential,
+      ApnsNotification notification,
+      @Nullable Instant expiresAt) {}
+
+  private DeliveryOutcome withKey(Attempt attempt, ApnsKey key) {
+    ConnectionTarget target =
+        new ConnectionTarget(
+            key.teamId() + "/" + key.keyId() + "/" + key.fingerprint(),
+            settings.endpoint(attempt.token().environment()),
+            withoutCertificate);
+    ProviderToken proof = tokens.current(key);
+    Reply reply = exchange(target, attempt, proof);
+    return switch (meaning(reply)) {
+      case RENEW_PROVIDER_TOKEN -> {
+        Optional<ProviderToken> renewed = tokens.renewed(key, proof);
+        yield renewed
+            .map(another -> outcome(attempt, exchange(target, attempt, another)))
+            .orElseGet(() -> outcome(attempt, reply));
+      }
+      case KEEP_OLDER_PROVIDER_TOKEN -> {
+        tokens.keepOlder(key, proof);
+        yield outcome(attempt, reply);
+      }
+      case RECONNECT, RECONNECT_OR_CREDENTIAL_FAULT ->
+          outcome(attempt, exchange(target, attempt, proof));
+      case ACCEPTED, TOKEN_GONE_NOW, TOKEN_GONE_SINCE, TOKEN_FOREIGN, REJECTED, CREDENTIAL_FAULT,
+          DEVICE_BUSY, UNAVAILABLE -> outcome(attempt, reply);
+    };
+  }
+
+  private DeliveryOutcome withCertificate(Attempt attempt, ApnsCertificate certificate) {
+    ConnectionTarget target =
+        new ConnectionTarget(
+            certificate.fingerprint(),
+            settings.endpoint(attempt.token().environment()),
+            certificates.context(certificate));
+    Reply reply = exchange(target, attempt, null);
+    return switch (meaning(reply)) {
+      case RECONNECT, RECONNECT_OR_CREDENTIAL_FAULT ->
+          outcome(attempt, exchange(target, attempt, null));
+      case ACCEPTED, TOKEN_GONE_NOW, TOKEN_GONE_SINCE, TOKEN_FOREIGN, REJECTED, CREDENTIAL_FAULT,
+          RENEW_PROVIDER_TOKEN, KEEP_OLDER_PROVIDER_TOKEN, DEVICE_BUSY, UNAVAILABLE ->
+          outcome(attempt, reply);
+    };
+  }
+
+  private Reply exchange(ConnectionTarget target, Attempt attempt, @Nullable ProviderToken proof) {
+    List<Field> headers = new ArrayList<>(attempt.notification().headers());
+    if (proof != null) {
+      headers.add(Field.secret("authorization", "bearer " + proof.jwt()));
+    }
+    return connections.send(
+        target,
+        new ProviderRequest(
+            "/3/device/" + attempt.token().token(),
+            headers,
+            attempt.notification().payload(),
+            attempt.expiresAt()),
+        answered -> ApnsAnswers.spoilsConnection(answered.status(), reason(body(answered))));
+  }
+
+  private static Meaning meaning(Reply reply) {
+    return reply instanceof Answered answered
+        ? ApnsAnswers.of(answered.status(), reason(body(answered)))
+        : Meaning.UNAVAILABLE;
+  }
+
+  private DeliveryOutcome outcome(Attempt attempt, Reply reply) {
+    return switch (reply) {
+      case Answered answered -> outcome(attempt, answered);
+      case Reply.NotSent(String why) -> new Deferred(0, why, null, false);
+      case Reply.NoAnswer(String why) -> new Deferred(0, why, null, true);
+      case Reply.Expired() -> new Rejected(0, "expired");
+    };
+  }
+
+  private DeliveryOutcome outcome(Attempt attempt, Answered answered) {
+    JsonNode body = body(answered);
+    int status = answered.status();
+    String reason = reason(body);
+    return switch (ApnsAnswers.of(status, reason)) {
+      case ACCEPTED -> new Accepted(status, "", answered.header("apns-id").orElse(null));
+      case TOKEN_GONE_NOW -> new TokenGone(status, reason, clock.instant());
+      case TOKEN_GONE_SINCE -> new TokenGone(status, reason, since(body));
+      case TOKEN_FOREIGN -> new TokenForeign(status, reason);
+      case REJECTED -> new Rejected(status, reason.isEmpty() ? "http_" + status : reason);
+      case CREDENTIAL_FAULT, RENEW_PROVIDER_TOKEN, RECONNECT_OR_CREDENTIAL_FAULT ->
+          fault(attempt, status, reason);
+      case KEEP_OLDER_PROVIDER_TOKEN -> new Deferred(status, reason, jittered(DEVICE_REST), false);
+      case RECONNECT -> new Deferred(status, reason, null, false);
+      case DEVICE_BUSY ->
+          new Deferred(status, reason, asked(answered).orElse(jittered(DEVICE_REST)), false);
+      case UNAVAILABLE ->
+          new Deferred(
+              status,
+              reason.isEmpty() ? "http_" + status : reason,
+              asked(answered).orElse(null),
+              true);
+    };
+  }
+
+  private DeliveryOutcome fault(Attempt attempt, int status, String reason) {
+    LOG.error(
+        "event=apns_credential_refused appId={} messageId={} status={} reason={} credential={}",
+        attempt.push().app(),
+        attempt.push().id(),
+        status,
+        reason,
+        attempt.credential());
+    return new CredentialFault(status, reason.isEmpty() ? "http_" + status : reason);
+  }
+
+  private Optional<Duration> asked(Answered answered) {
+    return answered
+        .header("retry-after")
+        .flatMap(value -> RetryAfter.parse(value, clock.instant()));
+  }
+
+  private Duration jittered(Duration base) {
+    return base.plusMillis(random.nextLong(base.toMillis()));
+  }
+
+  private Instant since(JsonNode body) {
+    long millis = body.path("timestamp").asLong(0);
+    return millis > 0 ? Instant.ofEpochMilli(millis) : clock.instant();
+  }
+
+  private static String reason(JsonNode body) {
+    return body.path("reason").asString("");
+  }
+
+  /// Between us and Apple there may be a proxy that speaks HTML.
+  private static JsonNode body(Answered answered) {
+    try {
+      return answered.body().length == 0
+          ? MissingNode.getInstance()
+          : JSON.readTree(answered.body());
+    } catch (JacksonException e) {
+      return MissingNode.getInstance();
+    }
+  }
+}

@@ -1,0 +1,144 @@
+package io.pushplanet.gateway.apns;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.pushplanet.gateway.credential.Credential.ApnsKey;
+import io.pushplanet.gateway.provider.ProviderMetrics;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// The provider token of each team and key: made once, used on every connection of every worker, renewed after 50 minutes of
+/// the 60 that APNs accepts. One thread makes it, the others wait for it. Thread-safe.
+final class ProviderTokens {
+  private static final Logger LOG = LoggerFactory.getLogger(ProviderTokens.class);
+
+  /// "Refresh your token no more than once every 20 minutes and no less than once every 60 minutes"
+  /// (https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns).
+  static final Duration SHORTEST_LIFE = Duration.ofMinutes(20);
+
+  static final Duration RENEWED_AFTER = Duration.ofMinutes(50);
+  static final Duration LONGEST_LIFE = Duration.ofMinutes(60);
+  private static final int MOST_KEYS = 10_000;
+
+  /// The secret's fingerprint is in it, so that a corrected upload of the same key id gets a token of its own.
+  private record Signer(String teamId, String keyId, String fingerprint) {}
+
+  private static final class Slot {
+    final ReentrantLock lock = new ReentrantLock();
+
+    @GuardedBy("lock")
+    @Nullable ProviderToken current;
+
+    @GuardedBy("lock")
+    @Nullable ProviderToken previous;
+
+    @GuardedBy("lock")
+    Instant noRenewalBefore = Instant.MIN;
+  }
+
+  private final SharedTokens shared;
+  private final Clock clock;
+  private final ProviderMetrics metrics;
+  private final Cache<Signer, Slot> slots = Caffeine.newBuilder().maximumSize(MOST_KEYS).build();
+
+  ProviderTokens(SharedTokens shared, Clock clock, ProviderMetrics metrics) {
+    this.shared = shared;
+    this.clock = clock;
+    this.metrics = metrics;
+  }
+
+  /// The token to send with now.
+  ProviderToken current(ApnsKey key) {
+    Slot slot = slot(key);
+    slot.lock.lock();
+    try {
+      Instant now = clock.instant();
+      ProviderToken held = slot.current;
+      if (held != null && now.isBefore(held.issuedAt().plus(RENEWED_AFTER))) {
+        return held;
+      }
+      ProviderToken agreed =
+          shared
+              .current(key)
+              .filter(token -> now.isBefore(token.issuedAt().plus(RENEWED_AFTER)))
+              .orElseGet(() -> agreed(key, Optional.empty(), now));
+      slot.previous = held;
+      slot.current = agreed;
+      return agreed;
+    } finally {
+      slot.lock.unlock();
+    }
+  }
+
+  /// APNs called this token expired. It is renewed once for all who hear that, and not again within 20 minutes.
+  ///
+  /// @return another token; empty when there is none to be had
+  Optional<ProviderToken> renewed(ApnsKey key, ProviderToken refused) {
+    Slot slot = slot(key);
+    slot.lock.lock();
+    try {
+      ProviderToken held = slot.current;
+      if (held != null && !held.jwt().equals(refused.jwt())) {
+        return Optional.of(held);
+      }
+      Instant now = clock.instant();
+      if (now.isBefore(slot.noRenewalBefore)) {
+        return Optional.empty();
+      }
+      slot.noRenewalBefore = now.plus(SHORTEST_LIFE);
+      ProviderToken agreed = agreed(key, Optional.of(refused), now);
+      if (agreed.jwt().equals(refused.jwt())) {
+        return Optional.empty();
+      }
+      slot.previous = null;
+      slot.current = agreed;
+      return Optional.of(agreed);
+    } finally {
+      slot.lock.unlock();
+    }
+  }
+
+  /// APNs has seen too many tokens of this team: no new one for 20 minutes, and back to the older one while it lives.
+  void keepOlder(ApnsKey key, ProviderToken refused) {
+    Slot slot = slot(key);
+    slot.lock.lock();
+    try {
+      Instant now = clock.instant();
+      slot.noRenewalBefore = now.plus(SHORTEST_LIFE);
+      ProviderToken older = slot.previous;
+      boolean isCurrent = slot.current != null && slot.current.jwt().equals(refused.jwt());
+      if (isCurrent && older != null && now.isBefore(older.issuedAt().plus(LONGEST_LIFE))) {
+        slot.current = older;
+        slot.previous = null;
+      }
+      LOG.error(
+          "event=apns_too_many_provider_tokens teamId={} keyId={} action=\"use this team's keys from"
+              + " this platform only, and give all workers the same Redis\"",
+          key.teamId(),
+          key.keyId());
+    } finally {
+      slot.lock.unlock();
+    }
+  }
+
+  private ProviderToken agreed(ApnsKey key, Optional<ProviderToken> refused, Instant now) {
+    ProviderToken minted = ProviderToken.mint(key, now);
+    ProviderToken agreed = shared.agree(key, minted, refused, RENEWED_AFTER).orElse(minted);
+    if (agreed.jwt().equals(minted.jwt())) {
+      metrics.tokenMinted();
+      LOG.info("event=provider_token_minted teamId={} keyId={}", key.teamId(), key.keyId());
+    }
+    return agreed;
+  }
+
+  private Slot slot(ApnsKey key) {
+    return slots.get(new Signer(key.teamId(), key.keyId(), key.fingerprint()), _ -> new Slot());
+  }
+}

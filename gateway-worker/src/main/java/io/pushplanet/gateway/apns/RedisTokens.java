@@ -1,0 +1,158 @@
+package io.pushplanet.gateway.apns;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.codec.RedisCodec;
+import io.lettuce.core.codec.StringCodec;
+import io.pushplanet.common.access.CredentialUnreadable;
+import io.pushplanet.common.access.CredentialVault;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.gateway.credential.Credential.ApnsKey;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Shares provider tokens through Redis, sealed with the vault. Redis away or not answering within [#DEADLINE]: no sharing, each
+/// worker uses a token of its own. Thread-safe.
+final class RedisTokens implements SharedTokens, AutoCloseable {
+  static final Duration DEADLINE = Duration.ofSeconds(2);
+
+  private static final Logger LOG = LoggerFactory.getLogger(RedisTokens.class);
+
+  /// KEYS[1] token; ARGV offered, life in ms, refused or "". The first worker's offer stands until its life is over.
+  private static final String AGREE =
+      """
+      local held = redis.call('GET', KEYS[1])
+      if held and held ~= ARGV[3] then return held end
+      redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+      return ARGV[1]
+      """;
+
+  /// The vault binds a secret to an app; these belong to none.
+  private static final AppId CLUSTER = new AppId("provider-tokens");
+
+  private final RedisClient client;
+  private final CredentialVault vault;
+  private final ReentrantLock connecting = new ReentrantLock();
+  private volatile @Nullable StatefulRedisConnection<String, byte[]> connection;
+
+  RedisTokens(RedisClient client, CredentialVault vault) {
+    this.client = client;
+    this.vault = vault;
+  }
+
+  @Override
+  public Optional<ProviderToken> current(ApnsKey key) {
+    return asked(redis -> redis.sync().get(name(key))).flatMap(sealed -> open(key, sealed));
+  }
+
+  @Override
+  public Optional<ProviderToken> agree(
+      ApnsKey key, ProviderToken offer, Optional<ProviderToken> refused, Duration life) {
+    return asked(
+            redis -> {
+              byte[] replaceable = replaceable(key, redis.sync().get(name(key)), refused);
+              byte[] offered = seal(key, offer);
+              byte[] millis = Long.toString(life.toMillis()).getBytes(StandardCharsets.US_ASCII);
+              return redis
+                  .sync()
+                  .<byte[]>eval(
+                      AGREE,
+                      ScriptOutputType.VALUE,
+                      new String[] {name(key)},
+                      offered,
+                      millis,
+                      replaceable);
+            })
+        .flatMap(sealed -> open(key, sealed));
+  }
+
+  /// Sealing is randomized: the bytes that stand in Redis are compared, after looking into them. What cannot be opened (another
+  /// master key before) may go too.
+  private byte[] replaceable(
+      ApnsKey key, byte @Nullable [] held, Optional<ProviderToken> refused) {
+    if (held == null) {
+      return new byte[0];
+    }
+    Optional<ProviderToken> inside = open(key, held);
+    boolean stays =
+        inside.isPresent()
+            && refused.filter(it -> it.jwt().equals(inside.get().jwt())).isEmpty();
+    return stays ? new byte[0] : held;
+  }
+
+  private static String name(ApnsKey key) {
+    return "apns-token:" + key.teamId() + ":" + key.keyId() + ":" + key.fingerprint();
+  }
+
+  private byte[] seal(ApnsKey key, ProviderToken token) {
+    String text = token.issuedAt().getEpochSecond() + " " + token.jwt();
+    return vault.encrypt(CLUSTER, "apns", name(key), text.getBytes(StandardCharsets.US_ASCII));
+  }
+
+  private Optional<ProviderToken> open(ApnsKey key, byte[] sealed) {
+    try {
+      String text =
+          new String(
+              vault.decrypt(CLUSTER, "apns", name(key), sealed), StandardCharsets.US_ASCII);
+      int space = text.indexOf(' ');
+      return Optional.of(
+          new ProviderToken(
+              text.substring(space + 1),
+              Instant.ofEpochSecond(Long.parseLong(text.substring(0, space)))));
+    } catch (CredentialUnreadable | IllegalArgumentException | IndexOutOfBoundsException e) {
+      LOG.warn("event=shared_token_unreadable keyId={} reason=\"{}\"", key.keyId(), e.getMessage());
+      return Optional.empty();
+    }
+  }
+
+  /// On a thread of its own, because connecting to a black hole waits longer than we may.
+  private Optional<byte[]> asked(
+      Function<StatefulRedisConnection<String, byte[]>, byte @Nullable []> question) {
+    FutureTask<byte @Nullable []> task = new FutureTask<>(() -> question.apply(connected()));
+    Thread.ofVirtual().name("shared-token").start(task);
+    try {
+      return Optional.ofNullable(task.get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS));
+    } catch (ExecutionException | TimeoutException e) {
+      LOG.warn("event=token_not_shared reason=\"{}\"", e.toString());
+      return Optional.empty();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Optional.empty();
+    }
+  }
+
+  private StatefulRedisConnection<String, byte[]> connected() {
+    connecting.lock();
+    try {
+      StatefulRedisConnection<String, byte[]> open = connection;
+      if (open == null) {
+        open = client.connect(RedisCodec.of(StringCodec.UTF8, ByteArrayCodec.INSTANCE));
+        connection = open;
+      }
+      return open;
+    } finally {
+      connecting.unlock();
+    }
+  }
+
+  @Override
+  public void close() {
+    StatefulRedisConnection<String, byte[]> open = connection;
+    if (open != null) {
+      open.close();
+    }
+  }
+}

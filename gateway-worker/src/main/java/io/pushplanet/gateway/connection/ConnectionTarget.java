@@ -1,0 +1,21 @@
+package io.pushplanet.gateway.connection;
+
+import java.net.URI;
+import javax.net.ssl.SSLContext;
+
+/// What connections are pooled by: no two credentials share one, because a provider ties a connection to its first sender.
+///
+/// @param credential who we are there: `TEAM/KEY`, a certificate's fingerprint, a project
+/// @param tls with the client certificate, if there is one
+public record ConnectionTarget(String credential, URI endpoint, SSLContext tls) {
+  int port() {
+    if (endpoint.getPort() >= 0) {
+      return endpoint.getPort();
+    }
+    return isTls() ? 443 : 80;
+  }
+
+  boolean isTls() {
+    return !"http".equalsIgnoreCase(endpoint.getScheme());
+  }
+}

@@ -1,0 +1,146 @@
+package io.pushplanet.gateway.connection;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.gateway.connection.Reply.Answered;
+import io.pushplanet.gateway.connection.Reply.Expired;
+import io.pushplanet.gateway.connection.Reply.NotSent;
+import io.pushplanet.gateway.connection.StreamLeases.StreamLease;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.NoSuchElementException;
+import java.util.function.Predicate;
+import java.util.function.ToDoubleFunction;
+import org.apache.commons.pool2.impl.GenericKeyedObjectPool;
+import org.apache.commons.pool2.impl.GenericKeyedObjectPoolConfig;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// One provider's pooled HTTP/2 connections. A request has one answer, within the time for a free stream and the time for an
+/// answer of [ConnectionSettings]; it is written twice only when the peer has not looked at it the first time.
+///
+/// Thread-safe; calls block, so make them on virtual threads.
+public final class ProviderConnections implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ProviderConnections.class);
+
+  /// Streams over all credentials: 2,000 connections at the default of 25.
+  private static final int MOST_STREAMS = 50_000;
+
+  private final Channel channel;
+  private final ConnectionSettings settings;
+  private final Clock clock;
+  private final Http2Connector connector = new Http2Connector();
+  private final StreamLeases leases;
+  private final GenericKeyedObjectPool<ConnectionTarget, StreamLease> pool;
+
+  public ProviderConnections(
+      Channel channel, ConnectionSettings settings, Clock clock, MeterRegistry meters) {
+    this.channel = channel;
+    this.settings = settings;
+    this.clock = clock;
+    this.leases = new StreamLeases(connector, settings);
+    this.pool = new GenericKeyedObjectPool<>(leases, config(settings));
+    gauge(meters, "connections", it -> it.connector.count());
+    gauge(meters, "streams.active", it -> it.pool.getNumActive());
+    gauge(meters, "streams.idle", it -> it.pool.getNumIdle());
+    gauge(meters, "streams.waiting", it -> it.pool.getNumWaiters());
+  }
+
+  private static GenericKeyedObjectPoolConfig<StreamLease> config(ConnectionSettings settings) {
+    int perKey = settings.perCredential() * settings.streams();
+    GenericKeyedObjectPoolConfig<StreamLease> config = new GenericKeyedObjectPoolConfig<>();
+    config.setMaxTotal(MOST_STREAMS);
+    config.setMaxTotalPerKey(perKey);
+    config.setMaxIdlePerKey(perKey);
+    config.setMaxWait(settings.connectTimeout());
+    config.setTestOnBorrow(true);
+    config.setTimeBetweenEvictionRuns(settings.idleTimeout().dividedBy(4));
+    config.setMinEvictableIdleDuration(settings.idleTimeout());
+    config.setNumTestsPerEvictionRun(-1);
+    config.setJmxEnabled(false);
+    return config;
+  }
+
+  private void gauge(
+      MeterRegistry meters, String what, ToDoubleFunction<ProviderConnections> value) {
+    Gauge.builder("pushplanet.provider.pool." + what, this, value)
+        .tag("channel", channel.word())
+        .register(meters);
+  }
+
+  /// Sends a request.
+  ///
+  /// @param spoils whether an answer leaves its connection unusable, so that no other request gets on it
+  public Reply send(ConnectionTarget target, ProviderRequest request, Predicate<Answered> spoils) {
+    Reply first = sendOnce(target, request, spoils);
+    if (first instanceof NotSent(String why) && isSafeToRepeat(why)) {
+      return sendOnce(target, request, spoils);
+    }
+    return first;
+  }
+
+  private static boolean isSafeToRepeat(String why) {
+    return switch (why) {
+      case "no_connection", "busy", "interrupted", "timeout" -> false;
+      default -> true;
+    };
+  }
+
+  private Reply sendOnce(
+      ConnectionTarget target, ProviderRequest request, Predicate<Answered> spoils) {
+    StreamLease lease;
+    try {
+      lease = pool.borrowObject(target);
+    } catch (NoSuchElementException e) {
+      return new NotSent("busy");
+    } catch (IOException e) {
+      LOG.warn(
+          "event=connect_failed channel={} endpoint={} reason=\"{}\"",
+          channel.word(),
+          target.endpoint(),
+          e.getMessage());
+      return new NotSent("no_connection");
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return new NotSent("interrupted");
+    } catch (Exception e) {
+      throw new IllegalStateException("the pool broke", e);
+    }
+    try {
+      if (request.expiresAt() != null && !clock.instant().isBefore(request.expiresAt())) {
+        return new Expired();
+      }
+      Reply reply = lease.connection.exchange(request, settings.requestTimeout());
+      if (reply instanceof Answered answered && spoils.test(answered)) {
+        lease.connection.retire();
+      }
+      return reply;
+    } catch (InterruptedException e) {
+      lease.connection.retire();
+      Thread.currentThread().interrupt();
+      return new Reply.NoAnswer("interrupted");
+    } finally {
+      giveBack(target, lease);
+    }
+  }
+
+  private void giveBack(ConnectionTarget target, StreamLease lease) {
+    leases.exchanged();
+    try {
+      if (lease.connection.isUsable()) {
+        pool.returnObject(target, lease);
+      } else {
+        pool.invalidateObject(target, lease);
+      }
+    } catch (Exception e) {
+      LOG.warn("event=lease_not_returned channel={} reason=\"{}\"", channel.word(), e.toString());
+    }
+  }
+
+  @Override
+  public void close() {
+    pool.close();
+    connector.close();
+  }
+}

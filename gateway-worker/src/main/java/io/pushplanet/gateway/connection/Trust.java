@@ -1,0 +1,84 @@
+package io.pushplanet.gateway.connection;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.TrustManagerFactory;
+import javax.net.ssl.X509TrustManager;
+import org.jspecify.annotations.Nullable;
+
+/// Whom a provider's connections trust: the JDK's authorities, and those of a PEM file on top. Not a pinned list: Apple moved
+/// to another root in 2025 (https://developer.apple.com/news/?id=09za8wzy).
+public final class Trust {
+  private final TrustManager[] managers;
+
+  private Trust(TrustManager[] managers) {
+    this.managers = managers;
+  }
+
+  /// @param additional a PEM file of certificates; null = the JDK's only
+  /// @throws IllegalArgumentException when the file cannot be read: a security part that fails stops the start
+  public static Trust with(@Nullable Path additional) {
+    try {
+      if (additional == null) {
+        return new Trust(managers(null));
+      }
+      KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
+      store.load(null, null);
+      for (X509Certificate authority : ((X509TrustManager) managers(null)[0]).getAcceptedIssuers()) {
+        store.setCertificateEntry("jdk-" + store.size(), authority);
+      }
+      List<Certificate> added = new ArrayList<>();
+      try (InputStream file = Files.newInputStream(additional)) {
+        added.addAll(CertificateFactory.getInstance("X.509").generateCertificates(file));
+      }
+      if (added.isEmpty()) {
+        throw new IllegalArgumentException(additional + " holds no certificate in PEM form");
+      }
+      for (Certificate authority : added) {
+        store.setCertificateEntry("added-" + store.size(), authority);
+      }
+      return new Trust(managers(store));
+    } catch (IOException | GeneralSecurityException e) {
+      throw new IllegalArgumentException(
+          "trusted-certificates: cannot read " + additional + ": " + e.getMessage(), e);
+    }
+  }
+
+  private static TrustManager[] managers(@Nullable KeyStore store) throws GeneralSecurityException {
+    TrustManagerFactory factory =
+        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    factory.init(store);
+    return Arrays.stream(factory.getTrustManagers())
+        .filter(X509TrustManager.class::isInstance)
+        .toArray(TrustManager[]::new);
+  }
+
+  /// For clients that show no certificate.
+  public SSLContext context() {
+    return context(null);
+  }
+
+  /// @param keys the client's certificate
+  public SSLContext context(KeyManager @Nullable [] keys) {
+    try {
+      SSLContext context = SSLContext.getInstance("TLS");
+      context.init(keys, managers, null);
+      return context;
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("this JDK has no TLS", e);
+    }
+  }
+}

@@ -1,0 +1,49 @@
+package io.pushplanet.gateway.credential;
+
+import java.net.URI;
+import java.security.interfaces.ECPrivateKey;
+import java.security.interfaces.RSAPrivateKey;
+import javax.net.ssl.KeyManager;
+
+/// Who an app is at a vendor. `fingerprint` tells one secret from another without showing it.
+public sealed interface Credential {
+  String fingerprint();
+
+  /// Who sends to an app on Apple's devices.
+  sealed interface Apns extends Credential {
+    String bundleId();
+  }
+
+  /// A `.p8`: a key that signs provider tokens.
+  record ApnsKey(
+      String teamId, String keyId, String bundleId, ECPrivateKey key, String fingerprint)
+      implements Apns {
+    @Override
+    public String toString() {
+      return "ApnsKey[" + teamId + "/" + keyId + "]";
+    }
+  }
+
+  /// A `.p12`: a TLS client certificate.
+  record ApnsCertificate(String bundleId, KeyManager[] keys, String fingerprint) implements Apns {
+    @Override
+    public String toString() {
+      return "ApnsCertificate[" + bundleId + "]";
+    }
+  }
+
+  /// A Google service account.
+  record FcmServiceAccount(
+      String projectId,
+      String clientEmail,
+      String keyId,
+      RSAPrivateKey key,
+      URI tokenUri,
+      String fingerprint)
+      implements Credential {
+    @Override
+    public String toString() {
+      return "FcmServiceAccount[" + projectId + "]";
+    }
+  }
+}

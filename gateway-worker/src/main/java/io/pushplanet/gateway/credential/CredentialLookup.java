@@ -1,0 +1,15 @@
+package io.pushplanet.gateway.credential;
+
+/// What came of looking for an app's credential.
+public sealed interface CredentialLookup<C extends Credential> {
+  record Found<C extends Credential>(C credential) implements CredentialLookup<C> {}
+
+  /// The app has none: somebody has to upload one.
+  record Missing<C extends Credential>() implements CredentialLookup<C> {}
+
+  /// It does not open with this master key, or is no such credential.
+  record Unreadable<C extends Credential>(String why) implements CredentialLookup<C> {}
+
+  /// The database does not answer.
+  record Unavailable<C extends Credential>(String why) implements CredentialLookup<C> {}
+}

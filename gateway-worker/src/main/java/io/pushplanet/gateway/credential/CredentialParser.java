@@ -1,0 +1,106 @@
+package io.pushplanet.gateway.credential;
+
+import io.pushplanet.gateway.credential.Credential.ApnsCertificate;
+import io.pushplanet.gateway.credential.Credential.ApnsKey;
+import io.pushplanet.gateway.credential.Credential.FcmServiceAccount;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.KeyStore;
+import java.security.MessageDigest;
+import java.security.PrivateKey;
+import java.security.interfaces.ECPrivateKey;
+import java.security.interfaces.RSAPrivateKey;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.util.Base64;
+import java.util.HexFormat;
+import javax.net.ssl.KeyManagerFactory;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/// Turns an opened row into a credential. The forms stand in docs/settings-contract.md.
+final class CredentialParser {
+  private static final JsonMapper JSON = JsonMapper.shared();
+  private static final int P256_BITS = 256;
+
+  private CredentialParser() {}
+
+  /// @throws IllegalArgumentException says what is wrong, without the secret
+  static Credential parse(CredentialRow row, byte[] secret) {
+    try {
+      JsonNode detail = JSON.readTree(row.detail());
+      return switch (row.kind()) {
+        case "p8" -> key(detail, secret);
+        case "p12" -> certificate(detail, secret);
+        case "service_account" -> serviceAccount(secret);
+        default -> throw new IllegalArgumentException("unknown kind " + row.kind());
+      };
+    } catch (JacksonException e) {
+      throw new IllegalArgumentException("not JSON", e);
+    } catch (GeneralSecurityException | IOException | ClassCastException e) {
+      throw new IllegalArgumentException("not a " + row.kind() + ": " + e.getMessage(), e);
+    }
+  }
+
+  private static ApnsKey key(JsonNode detail, byte[] pem) throws GeneralSecurityException {
+    ECPrivateKey key = (ECPrivateKey) privateKey("EC", new String(pem, StandardCharsets.US_ASCII));
+    if (key.getParams().getCurve().getField().getFieldSize() != P256_BITS) {
+      throw new IllegalArgumentException("not a key on P-256");
+    }
+    return new ApnsKey(
+        text(detail, "team_id"),
+        text(detail, "key_id"),
+        text(detail, "bundle_id"),
+        key,
+        fingerprint(pem));
+  }
+
+  private static ApnsCertificate certificate(JsonNode detail, byte[] secret)
+      throws GeneralSecurityException, IOException {
+    JsonNode form = JSON.readTree(secret);
+    char[] password = form.path("password").asString("").toCharArray();
+    KeyStore store = KeyStore.getInstance("PKCS12");
+    store.load(
+        new ByteArrayInputStream(Base64.getMimeDecoder().decode(text(form, "p12"))), password);
+    KeyManagerFactory keys =
+        KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+    keys.init(store, password);
+    return new ApnsCertificate(
+        text(detail, "bundle_id"), keys.getKeyManagers(), fingerprint(secret));
+  }
+
+  private static FcmServiceAccount serviceAccount(byte[] json) throws GeneralSecurityException {
+    JsonNode account = JSON.readTree(json);
+    return new FcmServiceAccount(
+        text(account, "project_id"),
+        text(account, "client_email"),
+        account.path("private_key_id").asString(""),
+        (RSAPrivateKey) privateKey("RSA", text(account, "private_key")),
+        URI.create(account.path("token_uri").asString("https://oauth2.googleapis.com/token")),
+        fingerprint(json));
+  }
+
+  private static PrivateKey privateKey(String algorithm, String pem)
+      throws GeneralSecurityException {
+    String base64 = pem.replaceAll("-----[A-Z ]+-----", "").replaceAll("\\s", "");
+    return KeyFactory.getInstance(algorithm)
+        .generatePrivate(new PKCS8EncodedKeySpec(Base64.getDecoder().decode(base64)));
+  }
+
+  private static String text(JsonNode object, String field) {
+    String value = object.path(field).asString("");
+    if (value.isBlank()) {
+      throw new IllegalArgumentException(field + " is missing");
+    }
+    return value;
+  }
+
+  private static String fingerprint(byte[] secret) throws GeneralSecurityException {
+    byte[] digest = MessageDigest.getInstance("SHA-256").digest(secret);
+    return HexFormat.of().formatHex(digest, 0, 8);
+  }
+}

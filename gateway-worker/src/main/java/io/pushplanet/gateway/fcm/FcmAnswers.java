@@ -1,0 +1,68 @@
+package io.pushplanet.gateway.fcm;
+
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/// What FCM's answers mean to us, as a table (https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode).
+final class FcmAnswers {
+  enum Meaning {
+    ACCEPTED,
+    TOKEN_GONE,
+    /// The token's fault if the answer names the token's field, else the caller's.
+    TOKEN_GONE_IF_NAMED,
+    TOKEN_FOREIGN,
+    REJECTED,
+    CREDENTIAL_FAULT,
+    RENEW_ACCESS_TOKEN,
+    QUOTA,
+    INTERNAL,
+    UNAVAILABLE
+  }
+
+  /// @param code `details[].errorCode`, else the error's `status`, else ""
+  record Row(int status, String code, Meaning meaning) {}
+
+  private record Answer(int status, String code) {}
+
+  static final List<Row> ROWS =
+      List.of(
+          new Row(200, "", Meaning.ACCEPTED),
+          new Row(400, "INVALID_ARGUMENT", Meaning.TOKEN_GONE_IF_NAMED),
+          new Row(401, "THIRD_PARTY_AUTH_ERROR", Meaning.CREDENTIAL_FAULT),
+          new Row(401, "UNAUTHENTICATED", Meaning.RENEW_ACCESS_TOKEN),
+          new Row(403, "SENDER_ID_MISMATCH", Meaning.TOKEN_FOREIGN),
+          new Row(403, "PERMISSION_DENIED", Meaning.CREDENTIAL_FAULT),
+          new Row(404, "UNREGISTERED", Meaning.TOKEN_GONE),
+          new Row(404, "NOT_FOUND", Meaning.CREDENTIAL_FAULT),
+          new Row(429, "QUOTA_EXCEEDED", Meaning.QUOTA),
+          new Row(429, "RESOURCE_EXHAUSTED", Meaning.QUOTA),
+          new Row(500, "INTERNAL", Meaning.INTERNAL),
+          new Row(503, "UNAVAILABLE", Meaning.UNAVAILABLE));
+
+  private static final Map<Answer, Meaning> MEANINGS =
+      ROWS.stream()
+          .collect(
+              Collectors.toUnmodifiableMap(
+                  ((Function<Row, Answer>) row -> new Answer(row.status(), row.code())),
+                  Row::meaning));
+
+  private FcmAnswers() {}
+
+  /// What is not in the table (an HTML page, an empty body, a new code) is judged by its status; a token is never given up
+  /// for it, and a 404 without `UNREGISTERED` is a wrong project or path.
+  static Meaning of(int status, String code) {
+    Meaning known = MEANINGS.get(new Answer(status, status == 200 ? "" : code));
+    if (known != null) {
+      return known;
+    }
+    return switch (status) {
+      case 401 -> Meaning.RENEW_ACCESS_TOKEN;
+      case 403, 404 -> Meaning.CREDENTIAL_FAULT;
+      case 429 -> Meaning.QUOTA;
+      case 500 -> Meaning.INTERNAL;
+      default -> status >= 400 && status < 500 ? Meaning.REJECTED : Meaning.UNAVAILABLE;
+    };
+  }
+}

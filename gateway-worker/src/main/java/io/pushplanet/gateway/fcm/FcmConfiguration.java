@@ -1,0 +1,56 @@
+package io.pushplanet.gateway.fcm;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.gateway.connection.ProviderConnections;
+import io.pushplanet.gateway.connection.Trust;
+import io.pushplanet.gateway.credential.CredentialCache;
+import io.pushplanet.gateway.provider.Provider;
+import io.pushplanet.gateway.provider.ProviderMetrics;
+import java.security.SecureRandom;
+import java.time.Clock;
+import javax.net.ssl.SSLContext;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+@Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties(FcmSettings.class)
+class FcmConfiguration {
+  @Bean
+  SSLContext fcmTls(FcmSettings settings) {
+    return Trust.with(settings.trustedCertificates()).context();
+  }
+
+  @Bean(destroyMethod = "close")
+  AccessTokens fcmAccessTokens(
+      FcmSettings settings, SSLContext fcmTls, Clock clock, MeterRegistry meters) {
+    return new AccessTokens(settings, fcmTls, clock, new ProviderMetrics(meters, Channel.FCM));
+  }
+
+  @Bean(destroyMethod = "close")
+  ProviderConnections fcmConnections(FcmSettings settings, Clock clock, MeterRegistry meters) {
+    return new ProviderConnections(Channel.FCM, settings.connection(), clock, meters);
+  }
+
+  @Bean
+  Provider fcmProvider(
+      FcmSettings settings,
+      CredentialCache credentials,
+      AccessTokens fcmAccessTokens,
+      ProviderConnections fcmConnections,
+      SSLContext fcmTls,
+      Clock clock,
+      SecureRandom random,
+      MeterRegistry meters) {
+    return new FcmProvider(
+        settings,
+        credentials,
+        fcmAccessTokens,
+        fcmConnections,
+        fcmTls,
+        clock,
+        random,
+        new ProviderMetrics(meters, Channel.FCM));
+  }
+}

@@ -1,0 +1,74 @@
+package io.pushplanet.gateway.fcm;
+
+import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.Priority;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.gateway.provider.JsonMerge;
+import java.time.Duration;
+import java.time.Instant;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/// A message in FCM's form (https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages).
+final class FcmMessage {
+  private static final JsonMapper JSON = JsonMapper.shared();
+  private static final String ID = "id";
+
+  /// Where our id goes when the caller's data has an `id` of its own.
+  private static final String OTHER_ID = "pushplanet_id";
+
+  private FcmMessage() {}
+
+  static byte[] of(Push push, FcmToken token, Instant now) {
+    ObjectNode message = JSON.createObjectNode();
+    Content content = push.content();
+    boolean shown = content.title() != null || content.body() != null;
+    if (shown) {
+      ObjectNode notification = message.putObject("notification");
+      if (content.title() != null) {
+        notification.put("title", content.title());
+      }
+      if (content.body() != null) {
+        notification.put("body", content.body());
+      }
+    }
+    ObjectNode data = message.putObject("data");
+    content.data().forEach(data::put);
+    data.put(content.data().containsKey(ID) ? OTHER_ID : ID, push.id().value());
+    android(message.putObject("android"), push, shown, now);
+    if (push.overrides().fcm() != null) {
+      JsonMerge.into(message, push.overrides().fcm());
+    }
+    // Last, so that an override cannot send to another device.
+    message.remove("token");
+    message.remove("fid");
+    message.remove("topic");
+    message.remove("condition");
+    message.put(token.kind().equals("fid") ? "fid" : "token", token.token());
+    return JSON.writeValueAsBytes(JSON.createObjectNode().set("message", message));
+  }
+
+  private static void android(ObjectNode android, Push push, boolean shown, Instant now) {
+    String collapseKey = push.delivery().collapseKey();
+    android.put("ttl", secondsLeft(push, now) + "s");
+    android.put("priority", push.delivery().priority() == Priority.HIGH ? "HIGH" : "NORMAL");
+    if (collapseKey != null) {
+      android.put("collapse_key", collapseKey);
+    }
+    if (shown) {
+      // A repeat after a lost answer replaces the first on the device; a collapse key of its own for each message would use
+      // up the four that a device may have.
+      android
+          .putObject("notification")
+          .put("tag", collapseKey == null ? push.id().value() : collapseKey);
+    }
+  }
+
+  private static long secondsLeft(Push push, Instant now) {
+    if (push.delivery().ttl().isZero()) {
+      return 0;
+    }
+    return Math.max(0, Duration.between(now, push.expiresAt()).toSeconds());
+  }
+}

@@ -1,0 +1,200 @@
+package io.pushplanet.gateway.fcm;
+
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.gateway.connection.ConnectionTarget;
+import io.pushplanet.gateway.connection.ProviderConnections;
+import io.pushplanet.gateway.connection.ProviderRequest;
+import io.pushplanet.gateway.connection.ProviderRequest.Field;
+import io.pushplanet.gateway.connection.Reply;
+import io.pushplanet.gateway.connection.Reply.Answered;
+import io.pushplanet.gateway.credential.Credential.FcmServiceAccount;
+import io.pushplanet.gateway.credential.CredentialCache;
+import io.pushplanet.gateway.credential.CredentialLookup.Found;
+import io.pushplanet.gateway.credential.CredentialLookup.Missing;
+import io.pushplanet.gateway.credential.CredentialLookup.Unavailable;
+import io.pushplanet.gateway.credential.CredentialLookup.Unreadable;
+import io.pushplanet.gateway.fcm.AccessTokens.Grant;
+import io.pushplanet.gateway.fcm.FcmAnswers.Meaning;
+import io.pushplanet.gateway.provider.DeliveryOutcome;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
+import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
+import io.pushplanet.gateway.provider.Provider;
+import io.pushplanet.gateway.provider.ProviderMetrics;
+import io.pushplanet.gateway.provider.RetryAfter;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+import javax.net.ssl.SSLContext;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Brings a message to devices that use Firebase. One send is one request; a second one follows at once only where FCM wants
+/// a newer access token. Thread-safe.
+final class FcmProvider implements Provider {
+  private static final Logger LOG = LoggerFactory.getLogger(FcmProvider.class);
+
+  /// Without a Retry-After, Google asks for 60 seconds after a 429 and 10 or more after a 500
+  /// (https://firebase.google.com/docs/cloud-messaging/scale-fcm).
+  private static final Duration QUOTA_REST = Duration.ofSeconds(60);
+
+  private static final Duration INTERNAL_REST = Duration.ofSeconds(10);
+  private static final Duration CREDENTIALS_REST = Duration.ofSeconds(5);
+
+  private final FcmSettings settings;
+  private final CredentialCache credentials;
+  private final AccessTokens tokens;
+  private final ProviderConnections connections;
+  private final SSLContext tls;
+  private final Clock clock;
+  private final RandomGenerator random;
+  private final ProviderMetrics metrics;
+
+  FcmProvider(
+      FcmSettings settings,
+      CredentialCache credentials,
+      AccessTokens tokens,
+      ProviderConnections connections,
+      SSLContext tls,
+      Clock clock,
+      RandomGenerator random,
+      ProviderMetrics metrics) {
+    this.settings = settings;
+    this.credentials = credentials;
+    this.tokens = tokens;
+    this.connections = connections;
+    this.tls = tls;
+    this.clock = clock;
+    this.random = random;
+    this.metrics = metrics;
+  }
+
+  @Override
+  public Channel channel() {
+    return Channel.FCM;
+  }
+
+  @Override
+  public DeliveryOutcome send(Push push, Recipient recipient) {
+    return metrics.timed(() -> sent(push, recipient));
+  }
+
+  private DeliveryOutcome sent(Push push, Recipient recipient) {
+    FcmToken token = recipient.fcm();
+    if (token == null) {
+      return new Rejected(0, "no_token");
+    }
+    return switch (credentials.fcm(push.app())) {
+      case Missing<FcmServiceAccount> _ -> new Rejected(0, "no_credential");
+      case Unreadable<FcmServiceAccount> _ -> new CredentialFault(0, "credential_unreadable");
+      case Unavailable<FcmServiceAccount> _ ->
+          new Deferred(0, "credentials_unavailable", CREDENTIALS_REST, false);
+      case Found<FcmServiceAccount>(FcmServiceAccount account) -> sent(push, token, account);
+    };
+  }
+
+  private DeliveryOutcome sent(Push push, FcmToken token, FcmServiceAccount account) {
+    return switch (tokens.current(account)) {
+      case Grant.Refused refused -> refused(push, refused);
+      case Grant.Unavailable(String why) -> new Deferred(0, why, null, false);
+      case Grant.Granted granted -> sent(push, token, account, granted);
+    };
+  }
+
+  private DeliveryOutcome sent(
+      Push push, FcmToken token, FcmServiceAccount account, Grant.Granted granted) {
+    Reply reply = exchange(push, token, account, granted);
+    if (!(reply instanceof Answered answered) || meaning(answered) != Meaning.RENEW_ACCESS_TOKEN) {
+      return outcome(push, reply);
+    }
+    return switch (tokens.renewed(account, granted)) {
+      case Grant.Refused refused -> refused(push, refused);
+      case Grant.Unavailable(String why) -> new Deferred(0, why, null, false);
+      case Grant.Granted newer -> outcome(push, exchange(push, token, account, newer));
+    };
+  }
+
+  private DeliveryOutcome refused(Push push, Grant.Refused refused) {
+    return fault(push, refused.status(), refused.reason());
+  }
+
+  private Reply exchange(
+      Push push, FcmToken token, FcmServiceAccount account, Grant.Granted granted) {
+    Instant expiresAt = push.delivery().ttl().isZero() ? null : push.expiresAt();
+    String project = URLEncoder.encode(account.projectId(), StandardCharsets.UTF_8);
+    return connections.send(
+        new ConnectionTarget(project + "/" + account.fingerprint(), settings.endpoint(), tls),
+        new ProviderRequest(
+            "/v1/projects/" + project + "/messages:send",
+            List.of(Field.secret("authorization", "Bearer " + granted.token())),
+            FcmMessage.of(push, token, clock.instant()),
+            expiresAt),
+        _ -> false);
+  }
+
+  private static Meaning meaning(Answered answered) {
+    return FcmAnswers.of(answered.status(), FcmError.parse(answered.body()).code());
+  }
+
+  private DeliveryOutcome outcome(Push push, Reply reply) {
+    return switch (reply) {
+      case Answered answered -> outcome(push, answered);
+      case Reply.NotSent(String why) -> new Deferred(0, why, null, false);
+      case Reply.NoAnswer(String why) -> new Deferred(0, why, null, true);
+      case Reply.Expired() -> new Rejected(0, "expired");
+    };
+  }
+
+  private DeliveryOutcome outcome(Push push, Answered answered) {
+    FcmError error = FcmError.parse(answered.body());
+    int status = answered.status();
+    String reason = error.code().isEmpty() ? "http_" + status : error.code();
+    return switch (FcmAnswers.of(status, error.code())) {
+      case ACCEPTED -> new Accepted(status, "", error.name());
+      case TOKEN_GONE -> new TokenGone(status, reason, clock.instant());
+      case TOKEN_GONE_IF_NAMED ->
+          error.namesToken()
+              ? new TokenGone(status, reason, clock.instant())
+              : new Rejected(status, reason);
+      case TOKEN_FOREIGN -> new TokenForeign(status, reason);
+      case REJECTED -> new Rejected(status, reason);
+      case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN -> fault(push, status, reason);
+      case QUOTA ->
+          new Deferred(status, reason, asked(answered).orElse(jittered(QUOTA_REST)), false);
+      case INTERNAL ->
+          new Deferred(status, reason, asked(answered).orElse(jittered(INTERNAL_REST)), true);
+      case UNAVAILABLE -> new Deferred(status, reason, asked(answered).orElse(null), true);
+    };
+  }
+
+  private DeliveryOutcome fault(Push push, int status, String reason) {
+    LOG.error(
+        "event=fcm_credential_refused appId={} messageId={} status={} reason={}",
+        push.app(),
+        push.id(),
+        status,
+        reason);
+    return new CredentialFault(status, reason);
+  }
+
+  private Optional<Duration> asked(Answered answered) {
+    return answered
+        .header("retry-after")
+        .flatMap(value -> RetryAfter.parse(value, clock.instant()));
+  }
+
+  private Duration jittered(Duration base) {
+    return base.plusMillis(random.nextLong(base.toMillis()));
+  }
+}

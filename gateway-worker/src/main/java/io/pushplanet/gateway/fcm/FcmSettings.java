@@ -1,0 +1,23 @@
+package io.pushplanet.gateway.fcm;
+
+import io.pushplanet.gateway.connection.ConnectionSettings;
+import jakarta.validation.Valid;
+import jakarta.validation.constraints.NotNull;
+import java.net.URI;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.validation.annotation.Validated;
+
+/// Where FCM is.
+///
+/// @param tokenEndpoint instead of the service account's `token_uri`
+/// @param trustedCertificates authorities besides the JDK's, a PEM file; for simulators
+@Validated
+@ConfigurationProperties(prefix = "gateway.fcm", ignoreUnknownFields = false)
+record FcmSettings(
+    @NotNull @DefaultValue("https://fcm.googleapis.com") URI endpoint,
+    @Nullable URI tokenEndpoint,
+    @Nullable Path trustedCertificates,
+    @Valid @NotNull @DefaultValue ConnectionSettings connection) {}

@@ -1,0 +1,5 @@
+/// Firebase Cloud Messaging, HTTP v1.
+@NullMarked
+package io.pushplanet.gateway.fcm;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,63 @@
+package io.pushplanet.gateway.provider;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
+import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+/// What the providers measure: `pushplanet.provider.send` by channel and outcome, `pushplanet.provider.tokens.minted` by
+/// channel. Thread-safe.
+public final class ProviderMetrics {
+  private final MeterRegistry meters;
+  private final Channel channel;
+  private final Map<String, Timer> sends = new ConcurrentHashMap<>();
+
+  public ProviderMetrics(MeterRegistry meters, Channel channel) {
+    this.meters = meters;
+    this.channel = channel;
+  }
+
+  /// Times one send.
+  public DeliveryOutcome timed(Supplier<DeliveryOutcome> send) {
+    long startNanos = System.nanoTime();
+    DeliveryOutcome outcome = send.get();
+    timer(word(outcome))
+        .record(System.nanoTime() - startNanos, java.util.concurrent.TimeUnit.NANOSECONDS);
+    return outcome;
+  }
+
+  /// A provider token or access token was made.
+  public void tokenMinted() {
+    meters.counter("pushplanet.provider.tokens.minted", "channel", channel.word()).increment();
+  }
+
+  private Timer timer(String outcome) {
+    return sends.computeIfAbsent(
+        outcome,
+        word ->
+            Timer.builder("pushplanet.provider.send")
+                .tag("channel", channel.word())
+                .tag("outcome", word)
+                .publishPercentileHistogram()
+                .register(meters));
+  }
+
+  private static String word(DeliveryOutcome outcome) {
+    return switch (outcome) {
+      case Accepted _ -> "accepted";
+      case Rejected _ -> "rejected";
+      case TokenGone _ -> "token_gone";
+      case TokenForeign _ -> "token_foreign";
+      case Deferred _ -> "deferred";
+      case CredentialFault _ -> "credential_fault";
+    };
+  }
+}
