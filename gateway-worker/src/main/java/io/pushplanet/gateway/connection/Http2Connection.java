@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -30,6 +31,7 @@ final class Http2Connection {
   private final IOSession session;
   private final HttpHost host;
   private final Set<Exchange> open = ConcurrentHashMap.newKeySet();
+  private final Semaphore first = new Semaphore(1);
   private volatile boolean retired;
   private volatile boolean proven;
   private volatile long lastHeardNanos = System.nanoTime();
@@ -42,8 +44,29 @@ final class Http2Connection {
     this.host = host;
   }
 
-  /// Sends and waits. A missed deadline closes the connection: HTTP/2 over one TCP stream, so all of it is wedged.
+  /// Sends and waits. The first request goes alone until it has an answer: APNs allows one stream until it has seen a good
+  /// request (https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns).
   Reply exchange(ProviderRequest request, Duration deadline) throws InterruptedException {
+    if (proven) {
+      return exchanged(request, deadline);
+    }
+    if (!first.tryAcquire(deadline.toNanos(), TimeUnit.NANOSECONDS)) {
+      return new NotSent("busy");
+    }
+    if (proven) {
+      first.release();
+      return exchanged(request, deadline);
+    }
+    try {
+      return exchanged(request, deadline);
+    } finally {
+      first.release();
+    }
+  }
+
+  /// A missed deadline closes the connection: HTTP/2 over one TCP stream, so all of it is wedged.
+  private Reply exchanged(ProviderRequest request, Duration deadline)
+      throws InterruptedException {
     BasicHttpRequest head = new BasicHttpRequest("POST", host, request.path());
     for (ProviderRequest.Field field : request.headers()) {
       head.addHeader(new BasicHeader(field.name(), field.value(), field.secret()));
@@ -124,11 +147,6 @@ final class Http2Connection {
       Thread.currentThread().interrupt();
     }
     return false;
-  }
-
-  /// Whether the first request had an answer, so that more may be sent at a time.
-  boolean isProven() {
-    return proven;
   }
 
   void heard() {

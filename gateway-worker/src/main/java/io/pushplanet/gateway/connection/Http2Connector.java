@@ -11,10 +11,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.apache.hc.core5.concurrent.FutureCallback;
 import org.apache.hc.core5.http.Header;
 import org.apache.hc.core5.http.HttpConnection;
 import org.apache.hc.core5.http.HttpHost;
+import org.apache.hc.core5.http.protocol.HttpProcessor;
+import org.apache.hc.core5.http.protocol.HttpProcessorBuilder;
+import org.apache.hc.core5.http.protocol.RequestUserAgent;
 import org.apache.hc.core5.http2.HttpVersionPolicy;
 import org.apache.hc.core5.http2.config.H2Config;
 import org.apache.hc.core5.http2.frame.FrameType;
@@ -22,6 +26,9 @@ import org.apache.hc.core5.http2.frame.RawFrame;
 import org.apache.hc.core5.http2.impl.nio.H2StreamListener;
 import org.apache.hc.core5.http2.impl.nio.bootstrap.H2MultiplexingRequester;
 import org.apache.hc.core5.http2.impl.nio.bootstrap.H2MultiplexingRequesterBootstrap;
+import org.apache.hc.core5.http2.protocol.H2RequestConformance;
+import org.apache.hc.core5.http2.protocol.H2RequestContent;
+import org.apache.hc.core5.http2.protocol.H2RequestTargetHost;
 import org.apache.hc.core5.http2.ssl.H2ClientTlsStrategy;
 import org.apache.hc.core5.io.CloseMode;
 import org.apache.hc.core5.reactor.IOReactorConfig;
@@ -29,6 +36,7 @@ import org.apache.hc.core5.reactor.IOSession;
 import org.apache.hc.core5.reactor.ssl.TransportSecurityLayer;
 import org.apache.hc.core5.util.Identifiable;
 import org.apache.hc.core5.util.Timeout;
+import org.jspecify.annotations.Nullable;
 
 /// Opens HTTP/2 connections on HttpComponents' event loops, bypassing its own pool: that one keeps draining connections and
 /// never opens a second one to a host. Thread-safe.
@@ -47,12 +55,25 @@ final class Http2Connector implements AutoCloseable {
                     .setTcpNoDelay(true)
                     .setSoKeepAlive(true)
                     .build())
+            .setHttpProcessor(withoutExpectContinue())
             .setH2Config(H2Config.custom().setPushEnabled(false).build())
             .setStrictALPNHandshake(true)
             .setStreamListener(new GoAwayWatch())
             .setIOSessionListener(new Forget(byId))
             .create();
     requester.start();
+  }
+
+  /// HttpComponents' usual processors hold each body back until the peer says "100 Continue": a round trip more, and APNs
+  /// does not say it.
+  private static HttpProcessor withoutExpectContinue() {
+    return HttpProcessorBuilder.create()
+        .addAll(
+            H2RequestConformance.INSTANCE,
+            H2RequestTargetHost.INSTANCE,
+            H2RequestContent.INSTANCE,
+            new RequestUserAgent("push-planet"))
+        .build();
   }
 
   /// Connects, with TLS unless the endpoint is plain `http`.
@@ -130,7 +151,7 @@ final class Http2Connector implements AutoCloseable {
   }
 
   private record Then<T>(
-      CompletableFuture<IOSession> connected, java.util.function.Consumer<T> next)
+      CompletableFuture<IOSession> connected, Consumer<T> next)
       implements FutureCallback<T> {
     @Override
     public void completed(T result) {
@@ -183,7 +204,7 @@ final class Http2Connector implements AutoCloseable {
     @Override
     public void onOutputFlowControl(HttpConnection c, int stream, int delta, int size) {}
 
-    private @org.jspecify.annotations.Nullable Http2Connection of(HttpConnection connection) {
+    private @Nullable Http2Connection of(HttpConnection connection) {
       return connection instanceof Identifiable named ? byId.get(named.getId()) : null;
     }
   }

@@ -18,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// One provider's pooled HTTP/2 connections. A request has one answer, within the time for a free stream and the time for an
-/// answer of [ConnectionSettings]; it is written twice only when the peer has not looked at it the first time.
+/// answer of [ConnectionSettings]; it is written again only when the peer has not looked at it before.
 ///
 /// Thread-safe; calls block, so make them on virtual threads.
 public final class ProviderConnections implements AutoCloseable {
@@ -27,11 +27,13 @@ public final class ProviderConnections implements AutoCloseable {
   /// Streams over all credentials: 2,000 connections at the default of 25.
   private static final int MOST_STREAMS = 50_000;
 
+  /// How often a request is written at most. Each but the last ended on a connection that was going away.
+  private static final int MOST_TRIES = 3;
+
   private final Channel channel;
   private final ConnectionSettings settings;
   private final Clock clock;
   private final Http2Connector connector = new Http2Connector();
-  private final StreamLeases leases;
   private final GenericKeyedObjectPool<ConnectionTarget, StreamLease> pool;
 
   public ProviderConnections(
@@ -39,8 +41,8 @@ public final class ProviderConnections implements AutoCloseable {
     this.channel = channel;
     this.settings = settings;
     this.clock = clock;
-    this.leases = new StreamLeases(connector, settings);
-    this.pool = new GenericKeyedObjectPool<>(leases, config(settings));
+    this.pool =
+        new GenericKeyedObjectPool<>(new StreamLeases(connector, settings), config(settings));
     gauge(meters, "connections", it -> it.connector.count());
     gauge(meters, "streams.active", it -> it.pool.getNumActive());
     gauge(meters, "streams.idle", it -> it.pool.getNumIdle());
@@ -73,14 +75,16 @@ public final class ProviderConnections implements AutoCloseable {
   ///
   /// @param spoils whether an answer leaves its connection unusable, so that no other request gets on it
   public Reply send(ConnectionTarget target, ProviderRequest request, Predicate<Answered> spoils) {
-    Reply first = sendOnce(target, request, spoils);
-    if (first instanceof NotSent(String why) && isSafeToRepeat(why)) {
-      return sendOnce(target, request, spoils);
+    for (int tries = 1; tries < MOST_TRIES; tries++) {
+      Reply reply = sendOnce(target, request, spoils);
+      if (!(reply instanceof NotSent(String why) && isWorthAnother(why))) {
+        return reply;
+      }
     }
-    return first;
+    return sendOnce(target, request, spoils);
   }
 
-  private static boolean isSafeToRepeat(String why) {
+  private static boolean isWorthAnother(String why) {
     return switch (why) {
       case "no_connection", "busy", "interrupted", "timeout" -> false;
       default -> true;
@@ -126,13 +130,17 @@ public final class ProviderConnections implements AutoCloseable {
   }
 
   private void giveBack(ConnectionTarget target, StreamLease lease) {
-    leases.exchanged();
+    if (lease.connection.isUsable()) {
+      pool.returnObject(target, lease);
+      return;
+    }
+    // Not here: the pool connects anew for those who wait, and this answer is not to wait for that.
+    Thread.ofVirtual().start(() -> invalidate(target, lease));
+  }
+
+  private void invalidate(ConnectionTarget target, StreamLease lease) {
     try {
-      if (lease.connection.isUsable()) {
-        pool.returnObject(target, lease);
-      } else {
-        pool.invalidateObject(target, lease);
-      }
+      pool.invalidateObject(target, lease);
     } catch (Exception e) {
       LOG.warn("event=lease_not_returned channel={} reason=\"{}\"", channel.word(), e.toString());
     }

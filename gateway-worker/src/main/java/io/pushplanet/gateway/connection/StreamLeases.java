@@ -17,9 +17,7 @@ import org.apache.commons.pool2.impl.DefaultPooledObject;
 import org.jspecify.annotations.Nullable;
 
 /// What the pool holds: the right to one stream of a connection. A new lease goes to a connection with room, else a
-/// connection is opened; one at a time, and nobody joins it before its first answer, because APNs allows one stream until it
-/// has seen a good request
-/// (https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns).
+/// connection is opened, one at a time.
 ///
 /// Thread-safe.
 final class StreamLeases
@@ -83,24 +81,18 @@ final class StreamLeases
     try {
       PerTarget here = targets.computeIfAbsent(target, _ -> new PerTarget());
       while (true) {
-        boolean unproven = here.opening;
         for (Held held : here.held) {
-          if (!held.connection.isUsable()) {
-            continue;
-          }
-          if (!held.connection.isProven()) {
-            unproven = true;
-          } else if (held.leases < settings.streams()) {
+          if (held.connection.isUsable() && held.leases < settings.streams()) {
             held.leases++;
             return held.connection;
           }
         }
-        if (!unproven) {
+        if (!here.opening) {
           here.opening = true;
           return null;
         }
         if (waitNanos <= 0) {
-          throw new IOException("waited for the first answer of a new connection");
+          throw new IOException("waited for another to connect");
         }
         waitNanos = changed.awaitNanos(waitNanos);
       }
@@ -117,16 +109,6 @@ final class StreamLeases
       if (connection != null) {
         here.held.add(new Held(connection));
       }
-      changed.signalAll();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /// To be called after each exchange, so that those who wait for a first answer look again.
-  void exchanged() {
-    lock.lock();
-    try {
       changed.signalAll();
     } finally {
       lock.unlock();

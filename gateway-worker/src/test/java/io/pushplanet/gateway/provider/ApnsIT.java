@@ -1,0 +1,271 @@
+package io.pushplanet.gateway.provider;
+
+import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
+import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
+import io.pushplanet.simulators.apns.ApnsKey;
+import io.pushplanet.simulators.apns.ApnsToken;
+import io.pushplanet.simulators.script.Fate;
+import io.pushplanet.simulators.script.Fate.Action;
+import io.pushplanet.simulators.script.ScriptLine;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.context.ConfigurableApplicationContext;
+
+class ApnsIT {
+  private static final Clock CLOCK = Clock.systemUTC();
+  private static final io.pushplanet.simulators.ledger.Provider APNS =
+      io.pushplanet.simulators.ledger.Provider.of("apns");
+  private static final String TOKEN = "ab".repeat(32);
+  private static @TempDir Path state;
+  private static ProviderPlatform platform;
+
+  @BeforeAll
+  static void start() {
+    platform =
+        ProviderPlatform.start(
+            state,
+            "--gateway.apns.connection.request-timeout=2s",
+            "--gateway.apns.connection.connect-timeout=2s");
+    platform.uploadKey("shop", key("AAAAAAAAAA", "KEY0000001"), "production");
+    Eventually.within(
+        Duration.ofSeconds(5),
+        () -> assertThat(send("shop", TOKEN)).isInstanceOf(Accepted.class));
+  }
+
+  @AfterAll
+  static void stop() {
+    platform.close();
+  }
+
+  @AfterEach
+  void forgetFaults() {
+    platform.simulators.script().clear();
+  }
+
+  private static ApnsKey.Issued key(String team, String id) {
+    return ApnsKey.issue(team, id, List.of(ProviderPlatform.BUNDLE));
+  }
+
+  private static DeliveryOutcome send(String app, String token) {
+    return send(platform.provider(Channel.APNS), app, token);
+  }
+
+  private static DeliveryOutcome send(Provider provider, String app, String token) {
+    Push push = aPush(CLOCK).from(app).toApns("d1", token).build();
+    return provider.send(push, push.recipients().getFirst());
+  }
+
+  private static List<DeliveryOutcome> sendMany(int count, String app) throws Exception {
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Future<DeliveryOutcome>> sent = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        String token = "%064x".formatted(i + 1);
+        sent.add(threads.submit(() -> send(app, token)));
+      }
+      List<DeliveryOutcome> outcomes = new ArrayList<>();
+      for (Future<DeliveryOutcome> one : sent) {
+        outcomes.add(one.get());
+      }
+      return outcomes;
+    }
+  }
+
+  @Test
+  void two_hundred_pushes_at_once_are_accepted_with_one_provider_token() throws Exception {
+    List<DeliveryOutcome> outcomes = sendMany(200, "shop");
+
+    assertThat(outcomes).hasSize(200).allMatch(Accepted.class::isInstance);
+    assertThat(
+            platform
+                .context
+                .getBean(io.micrometer.core.instrument.MeterRegistry.class)
+                .find("pushplanet.provider.pool.connections")
+                .tag("channel", "apns")
+                .gauge()
+                .value())
+        .isBetween(1.0, 6.0);
+  }
+
+  @Test
+  void an_uninstalled_app_is_gone_since_the_time_apns_says() {
+    String gone = "cd".repeat(32);
+    platform
+        .simulators
+        .apnsDirectory()
+        .register(gone, new ApnsToken("production", "", 1_700_000_000_000L));
+
+    DeliveryOutcome outcome = send("shop", gone);
+
+    assertThat(outcome)
+        .isEqualTo(
+            new TokenGone(410, "Unregistered", Instant.ofEpochMilli(1_700_000_000_000L)));
+  }
+
+  @Test
+  void an_app_without_a_credential_is_told_so() {
+    assertThat(send("nobody", TOKEN)).isEqualTo(new Rejected(0, "no_credential"));
+  }
+
+  @Test
+  void apns_in_trouble_defers_and_its_retry_after_is_kept() {
+    platform
+        .simulators
+        .script()
+        .add(
+            ScriptLine.next(
+                APNS,
+                1,
+                Fate.answer(503, "ServiceUnavailable").retryAfter(Duration.ofSeconds(77))));
+
+    DeliveryOutcome outcome = send("shop", TOKEN);
+
+    assertThat(outcome)
+        .isEqualTo(new Deferred(503, "ServiceUnavailable", Duration.ofSeconds(77), true));
+  }
+
+  @Test
+  void a_page_of_html_defers() {
+    platform.simulators.script().add(ScriptLine.next(APNS, 1, Fate.of(Action.HTML)));
+
+    assertThat(send("shop", TOKEN)).isEqualTo(new Deferred(502, "http_502", null, true));
+  }
+
+  @Test
+  void a_silent_peer_ends_within_the_deadline_and_the_next_push_finds_another_connection() {
+    platform.simulators.script().add(ScriptLine.next(APNS, 1, Fate.of(Action.SILENCE)));
+    long start = System.nanoTime();
+
+    DeliveryOutcome silent = send("shop", TOKEN);
+    Duration took = Duration.ofNanos(System.nanoTime() - start);
+
+    assertThat(silent).isEqualTo(new Deferred(0, "timeout", null, true));
+    assertThat(took).isLessThan(Duration.ofSeconds(4));
+    assertThat(send("shop", TOKEN)).isInstanceOf(Accepted.class);
+  }
+
+  @Test
+  void a_dropped_connection_is_ambiguous_at_once() {
+    platform.simulators.script().add(ScriptLine.next(APNS, 1, Fate.of(Action.DROP)));
+    long start = System.nanoTime();
+
+    DeliveryOutcome outcome = send("shop", TOKEN);
+
+    assertThat(outcome)
+        .isInstanceOfSatisfying(
+            Deferred.class, deferred -> assertThat(deferred.ambiguous()).isTrue());
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(1));
+    assertThat(send("shop", TOKEN)).isInstanceOf(Accepted.class);
+  }
+
+  @Test
+  void a_refused_stream_is_sent_again_at_once() {
+    platform.simulators.script().add(ScriptLine.next(APNS, 1, Fate.of(Action.REFUSE)));
+
+    assertThat(send("shop", TOKEN)).isInstanceOf(Accepted.class);
+  }
+
+  @Test
+  void a_goaway_in_the_middle_loses_nothing() throws Exception {
+    for (int i = 1; i <= 5; i++) {
+      platform
+          .simulators
+          .script()
+          .add(new ScriptLine(APNS, "", 80 * i, 1, 100, Fate.of(Action.GOAWAY)));
+    }
+
+    List<DeliveryOutcome> outcomes = sendMany(500, "shop");
+
+    assertThat(outcomes).allMatch(Accepted.class::isInstance);
+  }
+
+  @Test
+  void an_expired_provider_token_is_renewed_and_the_push_goes_out() {
+    platform.uploadKey("news", key("BBBBBBBBBB", "KEY0000002"), "production");
+    assertThat(send("news", TOKEN)).isInstanceOf(Accepted.class);
+    platform
+        .simulators
+        .script()
+        .add(ScriptLine.next(APNS, 1, Fate.answer(403, "ExpiredProviderToken")));
+
+    DeliveryOutcome outcome = send("news", TOKEN);
+
+    // The simulator allows a key one token in 20 minutes, and says so; nothing is lost by it.
+    assertThat(outcome).isInstanceOf(Deferred.class);
+    assertThat(outcome.reason()).isEqualTo("TooManyProviderTokenUpdates");
+  }
+
+  @Test
+  void a_refused_credential_is_a_fault() {
+    ApnsKey.Issued revoked = key("CCCCCCCCCC", "KEY0000003");
+    platform.uploadKey("revoked", revoked, "production");
+    platform.simulators.apnsDirectory().revoke("KEY0000003");
+
+    assertThat(send("revoked", TOKEN))
+        .isEqualTo(new CredentialFault(403, "InvalidProviderToken"));
+  }
+
+  @Test
+  void a_new_key_is_used_for_the_next_push_without_a_restart() {
+    platform.uploadKey("rotating", key("DDDDDDDDDD", "KEY0000004"), "production");
+    assertThat(send("rotating", TOKEN)).isInstanceOf(Accepted.class);
+    platform.simulators.apnsDirectory().revoke("KEY0000004");
+    platform.uploadKey("rotating", key("DDDDDDDDDD", "KEY0000005"), "production");
+
+    Eventually.within(
+        Duration.ofSeconds(3),
+        () -> assertThat(send("rotating", TOKEN)).isInstanceOf(Accepted.class));
+  }
+
+  @Test
+  void two_workers_use_one_provider_token() {
+    platform.uploadKey("shared", key("EEEEEEEEEE", "KEY0000006"), "production");
+    try (ConfigurableApplicationContext other = ProviderPlatform.worker(platform.simulators)) {
+      DeliveryOutcome first = send("shared", TOKEN);
+
+      DeliveryOutcome second =
+          send(ProviderPlatform.provider(other, Channel.APNS), "shared", TOKEN);
+
+      // A second token of this key would be answered 429.
+      assertThat(first).isInstanceOf(Accepted.class);
+      assertThat(second).isInstanceOf(Accepted.class);
+    }
+  }
+
+  @Test
+  void a_client_certificate_sends_too() {
+    byte[] p12 = platform.simulators.authority().pushCertificate(ProviderPlatform.BUNDLE, "pw");
+    platform.upload(
+        "certified",
+        "apns",
+        "production",
+        "p12",
+        "{\"bundle_id\":\"" + ProviderPlatform.BUNDLE + "\"}",
+        ("{\"p12\":\""
+                + java.util.Base64.getEncoder().encodeToString(p12)
+                + "\",\"password\":\"pw\"}")
+            .getBytes(java.nio.charset.StandardCharsets.UTF_8));
+
+    assertThat(send("certified", TOKEN)).isInstanceOf(Accepted.class);
+  }
+}

@@ -1,0 +1,180 @@
+package io.pushplanet.gateway.provider;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.access.CredentialVault;
+import io.pushplanet.common.access.MasterKey;
+import io.pushplanet.common.change.Change;
+import io.pushplanet.common.change.ChangeFeed;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.settings.PlatformConfiguration;
+import io.pushplanet.quickstart.services.LocalServices;
+import io.pushplanet.simulators.Options;
+import io.pushplanet.simulators.Simulators;
+import io.pushplanet.simulators.apns.ApnsKey;
+import io.pushplanet.simulators.fcm.FcmAccount;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.sql.Timestamp;
+import java.time.Clock;
+import java.util.List;
+import javax.sql.DataSource;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ComponentScan;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+/// The providers wired as in the worker, against the simulators, a database and Redis.
+final class ProviderPlatform implements AutoCloseable {
+  static final String BUNDLE = "com.example.shop";
+  private static final String MASTER_KEY = MasterKey.generate(new SecureRandom());
+
+  final Simulators simulators;
+  final ConfigurableApplicationContext context;
+
+  @Configuration(proxyBeanMethods = false)
+  @Import(PlatformConfiguration.class)
+  @ComponentScan({
+    "io.pushplanet.gateway.apns",
+    "io.pushplanet.gateway.fcm",
+    "io.pushplanet.gateway.credential"
+  })
+  static class Wiring {
+    @Bean
+    MeterRegistry meters() {
+      return new SimpleMeterRegistry();
+    }
+  }
+
+  private ProviderPlatform(Simulators simulators, ConfigurableApplicationContext context) {
+    this.simulators = simulators;
+    this.context = context;
+  }
+
+  static ProviderPlatform start(Path state, String... more) {
+    Simulators simulators = Simulators.start(Options.in(state), Clock.systemUTC());
+    return new ProviderPlatform(simulators, worker(simulators, more));
+  }
+
+  /// Another worker at the same servers.
+  static ConfigurableApplicationContext worker(Simulators simulators, String... more) {
+    LocalServices services = LocalServices.forTests();
+    SpringApplication application =
+        new SpringApplicationBuilder(Wiring.class).web(WebApplicationType.NONE).build();
+    application.setRegisterShutdownHook(false);
+    List<String> arguments =
+        new java.util.ArrayList<>(
+            List.of(
+                "--pushplanet.mysql.url=" + services.mysql().jdbcUrl(),
+                "--pushplanet.mysql.user=" + services.mysql().user(),
+                "--pushplanet.mysql.password=" + services.mysql().password(),
+                "--pushplanet.redis.uri=" + services.redis(),
+                "--pushplanet.amqp.uri=" + services.amqp(),
+                "--pushplanet.master-key=" + MASTER_KEY,
+                "--gateway.apns.production-endpoint=https://localhost:"
+                    + simulators.apns().port(),
+                "--gateway.apns.sandbox-endpoint=https://localhost:"
+                    + simulators.apnsSandbox().port(),
+                "--gateway.apns.trusted-certificates=" + simulators.authority().pem(),
+                "--gateway.fcm.endpoint=https://localhost:" + simulators.fcm().port(),
+                "--gateway.fcm.trusted-certificates=" + simulators.authority().pem()));
+    arguments.addAll(List.of(more));
+    return application.run(arguments.toArray(String[]::new));
+  }
+
+  Provider provider(Channel channel) {
+    return provider(context, channel);
+  }
+
+  static Provider provider(ConfigurableApplicationContext worker, Channel channel) {
+    return worker.getBeansOfType(Provider.class).values().stream()
+        .filter(it -> it.channel() == channel)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  void uploadKey(String app, ApnsKey.Issued issued, String environment) {
+    simulators.apnsDirectory().register(issued.key());
+    upload(
+        app,
+        "apns",
+        environment,
+        "p8",
+        "{\"team_id\":\"%s\",\"key_id\":\"%s\",\"bundle_id\":\"%s\"}"
+            .formatted(issued.key().teamId(), issued.key().keyId(), BUNDLE),
+        issued.p8().getBytes(StandardCharsets.US_ASCII));
+  }
+
+  void uploadAccount(String app, FcmAccount.Issued issued) {
+    simulators.fcmDirectory().register(issued.account());
+    upload(
+        app,
+        "fcm",
+        "production",
+        "service_account",
+        "{\"project_id\":\"%s\",\"client_email\":\"%s\"}"
+            .formatted(issued.account().projectId(), issued.account().clientEmail()),
+        issued.json().getBytes(StandardCharsets.UTF_8));
+  }
+
+  /// As the dashboard does it: the older one retires, in one transaction with the change.
+  void upload(
+      String app,
+      String provider,
+      String environment,
+      String kind,
+      String detail,
+      byte[] secret) {
+    byte[] sealed =
+        context
+            .getBean(CredentialVault.class)
+            .encrypt(new AppId(app), provider, environment, secret);
+    try (Connection connection = context.getBean(DataSource.class).getConnection()) {
+      connection.setAutoCommit(false);
+      try (PreparedStatement retire =
+              connection.prepareStatement(
+                  "UPDATE credentials SET state = 'retired' WHERE app_id = ? AND provider = ? AND"
+                      + " environment = ?");
+          PreparedStatement insert =
+              connection.prepareStatement(
+                  "INSERT INTO credentials (app_id, provider, environment, kind, state, detail,"
+                      + " secret, created_at, created_by) VALUES (?, ?, ?, ?, 'active', ?, ?, ?,"
+                      + " 'test')",
+                  Statement.RETURN_GENERATED_KEYS)) {
+        retire.setString(1, app);
+        retire.setString(2, provider);
+        retire.setString(3, environment);
+        retire.executeUpdate();
+        insert.setString(1, app);
+        insert.setString(2, provider);
+        insert.setString(3, environment);
+        insert.setString(4, kind);
+        insert.setString(5, detail);
+        insert.setBytes(6, sealed);
+        insert.setTimestamp(7, Timestamp.from(Clock.systemUTC().instant()));
+        insert.executeUpdate();
+        ChangeFeed.record(
+            connection, Clock.systemUTC(), Change.Kind.CREDENTIAL, new AppId(app), "1");
+        connection.commit();
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    context.close();
+    simulators.close();
+  }
+}
