@@ -96,11 +96,20 @@ final class ApnsAnswers {
   /// After these APNs serves the connection no more.
   static boolean spoilsConnection(int status, String reason) {
     return switch (of(status, reason)) {
-      case RENEW_PROVIDER_TOKEN, KEEP_OLDER_PROVIDER_TOKEN, RECONNECT,
-          RECONNECT_OR_CREDENTIAL_FAULT -> true;
+      case RENEW_PROVIDER_TOKEN,
+          KEEP_OLDER_PROVIDER_TOKEN,
+          RECONNECT,
+          RECONNECT_OR_CREDENTIAL_FAULT ->
+          true;
       case UNAVAILABLE -> reason.equals("Shutdown");
-      case ACCEPTED, TOKEN_GONE_NOW, TOKEN_GONE_SINCE, TOKEN_FOREIGN, REJECTED, CREDENTIAL_FAULT,
-          DEVICE_BUSY -> false;
+      case ACCEPTED,
+          TOKEN_GONE_NOW,
+          TOKEN_GONE_SINCE,
+          TOKEN_FOREIGN,
+          REJECTED,
+          CREDENTIAL_FAULT,
+          DEVICE_BUSY ->
+          false;
     };
   }
 }

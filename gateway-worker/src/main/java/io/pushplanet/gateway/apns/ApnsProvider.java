@@ -120,8 +120,7 @@ final class ApnsProvider implements Provider {
     };
   }
 
-  private DeliveryOutcome sent(
-      Push push, Recipient recipient, ApnsToken token, Apns credential) {
+  private DeliveryOutcome sent(Push push, Recipient recipient, ApnsToken token, Apns credential) {
     ApnsNotification notification =
         ApnsNotification.of(push, recipient.device(), credential.bundleId());
     if (notification.payload().length > ApnsNotification.LARGEST_PAYLOAD_BYTES) {
@@ -163,8 +162,15 @@ final class ApnsProvider implements Provider {
       }
       case RECONNECT, RECONNECT_OR_CREDENTIAL_FAULT ->
           outcome(attempt, exchange(target, attempt, proof));
-      case ACCEPTED, TOKEN_GONE_NOW, TOKEN_GONE_SINCE, TOKEN_FOREIGN, REJECTED, CREDENTIAL_FAULT,
-          DEVICE_BUSY, UNAVAILABLE -> outcome(attempt, reply);
+      case ACCEPTED,
+          TOKEN_GONE_NOW,
+          TOKEN_GONE_SINCE,
+          TOKEN_FOREIGN,
+          REJECTED,
+          CREDENTIAL_FAULT,
+          DEVICE_BUSY,
+          UNAVAILABLE ->
+          outcome(attempt, reply);
     };
   }
 
@@ -178,8 +184,16 @@ final class ApnsProvider implements Provider {
     return switch (meaning(reply)) {
       case RECONNECT, RECONNECT_OR_CREDENTIAL_FAULT ->
           outcome(attempt, exchange(target, attempt, null));
-      case ACCEPTED, TOKEN_GONE_NOW, TOKEN_GONE_SINCE, TOKEN_FOREIGN, REJECTED, CREDENTIAL_FAULT,
-          RENEW_PROVIDER_TOKEN, KEEP_OLDER_PROVIDER_TOKEN, DEVICE_BUSY, UNAVAILABLE ->
+      case ACCEPTED,
+          TOKEN_GONE_NOW,
+          TOKEN_GONE_SINCE,
+          TOKEN_FOREIGN,
+          REJECTED,
+          CREDENTIAL_FAULT,
+          RENEW_PROVIDER_TOKEN,
+          KEEP_OLDER_PROVIDER_TOKEN,
+          DEVICE_BUSY,
+          UNAVAILABLE ->
           outcome(attempt, reply);
     };
   }

@@ -81,15 +81,13 @@ final class RedisTokens implements SharedTokens, AutoCloseable {
 
   /// Sealing is randomized: the bytes that stand in Redis are compared, after looking into them. What cannot be opened (another
   /// master key before) may go too.
-  private byte[] replaceable(
-      ApnsKey key, byte @Nullable [] held, Optional<ProviderToken> refused) {
+  private byte[] replaceable(ApnsKey key, byte @Nullable [] held, Optional<ProviderToken> refused) {
     if (held == null) {
       return new byte[0];
     }
     Optional<ProviderToken> inside = open(key, held);
     boolean stays =
-        inside.isPresent()
-            && refused.filter(it -> it.jwt().equals(inside.get().jwt())).isEmpty();
+        inside.isPresent() && refused.filter(it -> it.jwt().equals(inside.get().jwt())).isEmpty();
     return stays ? new byte[0] : held;
   }
 
@@ -105,8 +103,7 @@ final class RedisTokens implements SharedTokens, AutoCloseable {
   private Optional<ProviderToken> open(ApnsKey key, byte[] sealed) {
     try {
       String text =
-          new String(
-              vault.decrypt(CLUSTER, "apns", name(key), sealed), StandardCharsets.US_ASCII);
+          new String(vault.decrypt(CLUSTER, "apns", name(key), sealed), StandardCharsets.US_ASCII);
       int space = text.indexOf(' ');
       return Optional.of(
           new ProviderToken(

@@ -65,8 +65,7 @@ final class Http2Connection {
   }
 
   /// A missed deadline closes the connection: HTTP/2 over one TCP stream, so all of it is wedged.
-  private Reply exchanged(ProviderRequest request, Duration deadline)
-      throws InterruptedException {
+  private Reply exchanged(ProviderRequest request, Duration deadline) throws InterruptedException {
     BasicHttpRequest head = new BasicHttpRequest("POST", host, request.path());
     for (ProviderRequest.Field field : request.headers()) {
       head.addHeader(new BasicHeader(field.name(), field.value(), field.secret()));
@@ -78,8 +77,7 @@ final class Http2Connection {
         return new NotSent("retired");
       }
       session.enqueue(
-          new RequestExecutionCommand(exchange, HttpCoreContext.create()),
-          Command.Priority.NORMAL);
+          new RequestExecutionCommand(exchange, HttpCoreContext.create()), Command.Priority.NORMAL);
       if (!session.isOpen()) {
         exchange.end("connection_closed");
       }
@@ -132,11 +130,10 @@ final class Http2Connection {
     AtomicBoolean alive = new AtomicBoolean();
     session.enqueue(
         new PingCommand(
-            new BasicPingHandler(
-                answer -> {
-                  alive.set(Boolean.TRUE.equals(answer));
-                  asked.countDown();
-                })),
+            new BasicPingHandler(answer -> {
+              alive.set(Boolean.TRUE.equals(answer));
+              asked.countDown();
+            })),
         Command.Priority.IMMEDIATE);
     try {
       if (asked.await(PING_DEADLINE.toMillis(), TimeUnit.MILLISECONDS) && alive.get()) {

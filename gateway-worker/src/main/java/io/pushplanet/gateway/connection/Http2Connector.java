@@ -108,12 +108,11 @@ final class Http2Connector implements AutoCloseable {
       }
       return connection;
     } catch (TimeoutException e) {
-      connected.whenComplete(
-          (late, _) -> {
-            if (late != null) {
-              late.close(CloseMode.IMMEDIATE);
-            }
-          });
+      connected.whenComplete((late, _) -> {
+        if (late != null) {
+          late.close(CloseMode.IMMEDIATE);
+        }
+      });
       throw new IOException("no connection within " + deadline, e);
     } catch (ExecutionException e) {
       throw new IOException(String.valueOf(e.getCause()), e.getCause());
@@ -150,8 +149,7 @@ final class Http2Connector implements AutoCloseable {
     requester.close(CloseMode.IMMEDIATE);
   }
 
-  private record Then<T>(
-      CompletableFuture<IOSession> connected, Consumer<T> next)
+  private record Then<T>(CompletableFuture<IOSession> connected, Consumer<T> next)
       implements FutureCallback<T> {
     @Override
     public void completed(T result) {

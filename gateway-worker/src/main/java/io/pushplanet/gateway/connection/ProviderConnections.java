@@ -97,6 +97,12 @@ public final class ProviderConnections implements AutoCloseable {
     try {
       lease = pool.borrowObject(target);
     } catch (NoSuchElementException e) {
+      LOG.warn(
+          "event=no_free_stream channel={} active={} idle={} reason=\"{}\"",
+          channel.word(),
+          pool.getNumActive(target),
+          pool.getNumIdle(target),
+          e.getMessage());
       return new NotSent("busy");
     } catch (IOException e) {
       LOG.warn(

@@ -37,7 +37,8 @@ public final class Trust {
       }
       KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
       store.load(null, null);
-      for (X509Certificate authority : ((X509TrustManager) managers(null)[0]).getAcceptedIssuers()) {
+      for (X509Certificate authority :
+          ((X509TrustManager) managers(null)[0]).getAcceptedIssuers()) {
         store.setCertificateEntry("jdk-" + store.size(), authority);
       }
       List<Certificate> added = new ArrayList<>();

@@ -15,8 +15,7 @@ public sealed interface Credential {
   }
 
   /// A `.p8`: a key that signs provider tokens.
-  record ApnsKey(
-      String teamId, String keyId, String bundleId, ECPrivateKey key, String fingerprint)
+  record ApnsKey(String teamId, String keyId, String bundleId, ECPrivateKey key, String fingerprint)
       implements Apns {
     @Override
     public String toString() {

@@ -153,15 +153,14 @@ public final class CredentialCache implements AutoCloseable {
             """)
         .param("app", key.app().value())
         .param("provider", key.provider())
-        .query(
-            (row, _) ->
-                new CredentialRow(
-                    row.getLong("id"),
-                    row.getString("provider"),
-                    row.getString("environment"),
-                    row.getString("kind"),
-                    row.getString("detail"),
-                    row.getBytes("secret")))
+        .query((row, _) ->
+            new CredentialRow(
+                row.getLong("id"),
+                row.getString("provider"),
+                row.getString("environment"),
+                row.getString("kind"),
+                row.getString("detail"),
+                row.getBytes("secret")))
         .list()
         .stream()
         .filter(row -> rank(row, key) > 0)

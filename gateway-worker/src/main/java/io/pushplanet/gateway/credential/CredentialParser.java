@@ -66,8 +66,7 @@ final class CredentialParser {
     KeyStore store = KeyStore.getInstance("PKCS12");
     store.load(
         new ByteArrayInputStream(Base64.getMimeDecoder().decode(text(form, "p12"))), password);
-    KeyManagerFactory keys =
-        KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+    KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
     keys.init(store, password);
     return new ApnsCertificate(
         text(detail, "bundle_id"), keys.getKeyManagers(), fingerprint(secret));

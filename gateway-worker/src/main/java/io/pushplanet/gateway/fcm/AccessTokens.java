@@ -180,7 +180,8 @@ final class AccessTokens implements AutoCloseable {
             && response.statusCode() != 429;
     return ourFault
         ? new Answer(new Grant.Refused(response.statusCode(), reason), REFUSAL_STANDS)
-        : new Answer(new Grant.Unavailable("token_endpoint_" + response.statusCode()), FAILURE_STANDS);
+        : new Answer(
+            new Grant.Unavailable("token_endpoint_" + response.statusCode()), FAILURE_STANDS);
   }
 
   private String form(FcmServiceAccount account, URI audience) {

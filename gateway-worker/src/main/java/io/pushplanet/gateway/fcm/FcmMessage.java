@@ -57,7 +57,8 @@ final class FcmMessage {
       android.put("collapse_key", collapseKey);
     }
     if (shown) {
-      // A repeat after a lost answer replaces the first on the device; a collapse key of its own for each message would use
+      // A repeat after a lost answer replaces the first on the device; a collapse key of its own
+      // for each message would use
       // up the four that a device may have.
       android
           .putObject("notification")

@@ -81,8 +81,7 @@ final class ProviderPlatform implements AutoCloseable {
                 "--pushplanet.redis.uri=" + services.redis(),
                 "--pushplanet.amqp.uri=" + services.amqp(),
                 "--pushplanet.master-key=" + MASTER_KEY,
-                "--gateway.apns.production-endpoint=https://localhost:"
-                    + simulators.apns().port(),
+                "--gateway.apns.production-endpoint=https://localhost:" + simulators.apns().port(),
                 "--gateway.apns.sandbox-endpoint=https://localhost:"
                     + simulators.apnsSandbox().port(),
                 "--gateway.apns.trusted-certificates=" + simulators.authority().pem(),
@@ -129,12 +128,7 @@ final class ProviderPlatform implements AutoCloseable {
 
   /// As the dashboard does it: the older one retires, in one transaction with the change.
   void upload(
-      String app,
-      String provider,
-      String environment,
-      String kind,
-      String detail,
-      byte[] secret) {
+      String app, String provider, String environment, String kind, String detail, byte[] secret) {
     byte[] sealed =
         context
             .getBean(CredentialVault.class)
