@@ -90,13 +90,14 @@ final class Http2Connector implements AutoCloseable {
       throw new IOException("unknown host " + name);
     }
     CompletableFuture<IOSession> connected = new CompletableFuture<>();
-    requester.connect(
-        host,
-        address,
-        null,
-        timeout,
-        null,
-        new Then<>(connected, session -> secured(session, target, host, timeout, connected)));
+    var unused =
+        requester.connect(
+            host,
+            address,
+            null,
+            timeout,
+            null,
+            new Then<>(connected, session -> secured(session, target, host, timeout, connected)));
     try {
       IOSession session = connected.get(deadline.toMillis(), TimeUnit.MILLISECONDS);
       session.setSocketTimeout(Timeout.DISABLED);
@@ -108,11 +109,7 @@ final class Http2Connector implements AutoCloseable {
       }
       return connection;
     } catch (TimeoutException e) {
-      connected.whenComplete((late, _) -> {
-        if (late != null) {
-          late.close(CloseMode.IMMEDIATE);
-        }
-      });
+      connected.completeExceptionally(e);
       throw new IOException("no connection within " + deadline, e);
     } catch (ExecutionException e) {
       throw new IOException(String.valueOf(e.getCause()), e.getCause());
@@ -127,7 +124,7 @@ final class Http2Connector implements AutoCloseable {
       Timeout timeout,
       CompletableFuture<IOSession> connected) {
     if (!target.isTls()) {
-      connected.complete(session);
+      succeed(connected, session);
       return;
     }
     new H2ClientTlsStrategy(target.tls())
@@ -136,7 +133,14 @@ final class Http2Connector implements AutoCloseable {
             host,
             HttpVersionPolicy.FORCE_HTTP_2,
             timeout,
-            new Then<>(connected, _ -> connected.complete(session)));
+            new Then<>(connected, _ -> succeed(connected, session)));
+  }
+
+  /// Nobody waits any more for a connection that comes late.
+  private static void succeed(CompletableFuture<IOSession> connected, IOSession session) {
+    if (!connected.complete(session)) {
+      session.close(CloseMode.IMMEDIATE);
+    }
   }
 
   int count() {
