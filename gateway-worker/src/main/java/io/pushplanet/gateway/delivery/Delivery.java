@@ -1,0 +1,349 @@
+package io.pushplanet.gateway.delivery;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.pushplanet.common.delivery.Attempt;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.target.ApnsToken;
+import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.wire.LanePublisher;
+import io.pushplanet.common.wire.NodeOutcomes;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.inbox.InboxStore;
+import io.pushplanet.gateway.later.LaterStore;
+import io.pushplanet.gateway.provider.DeliveryOutcome;
+import io.pushplanet.gateway.provider.Provider;
+import io.pushplanet.gateway.retry.RetrySchedule;
+import io.pushplanet.gateway.token.Tokens;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
+
+/// The worker's story. A lane hands it a batch; every message for every device in it is a parcel of its own:
+///
+/// 1. too old? it expires; seen or cancelled before? it is left out;
+/// 2. it goes to the device's node, or to the vendor;
+/// 3. the answer becomes an outcome: it ended, waits for another try, takes another channel, or is parked until the device
+///    connects;
+/// 4. all of that is made durable and told, and only then does the lane acknowledge.
+///
+/// A parcel that fails never takes its neighbours along. Thread-safe; calls block.
+public final class Delivery {
+  private final Map<Channel, Provider> providers = new EnumMap<>(Channel.class);
+  private final Map<Channel, Semaphore> inFlight = new EnumMap<>(Channel.class);
+  private final NodeDelivery nodes;
+  private final SettledBefore settledBefore;
+  private final InboxStore inbox;
+  private final LaterStore later;
+  private final LanePublisher lanes;
+  private final Tokens tokens;
+  private final RetrySchedule retries;
+  private final Clock clock;
+  private final MeterRegistry meters;
+
+  Delivery(
+      List<Provider> providers,
+      int mostInFlight,
+      NodeDelivery nodes,
+      SettledBefore settledBefore,
+      InboxStore inbox,
+      LaterStore later,
+      LanePublisher lanes,
+      Tokens tokens,
+      RetrySchedule retries,
+      Clock clock,
+      MeterRegistry meters) {
+    for (Provider provider : providers) {
+      this.providers.put(provider.channel(), provider);
+      Semaphore permits = new Semaphore(mostInFlight);
+      this.inFlight.put(provider.channel(), permits);
+      meters.gauge(
+          "pushplanet.provider.in.flight",
+          List.of(Tag.of("channel", provider.channel().word())),
+          permits,
+          free -> mostInFlight - free.availablePermits());
+    }
+    this.nodes = nodes;
+    this.settledBefore = settledBefore;
+    this.inbox = inbox;
+    this.later = later;
+    this.lanes = lanes;
+    this.tokens = tokens;
+    this.retries = retries;
+    this.clock = clock;
+    this.meters = meters;
+  }
+
+  /// Delivers a batch of a channel's lane; acknowledge it afterwards.
+  ///
+  /// @param body a batch of [Push] in wire form
+  /// @param redelivered whether the broker handed it out before
+  /// @throws io.pushplanet.common.wire.MalformedWire when it is none
+  /// @throws RuntimeException when something could not be made durable: hand the batch out again
+  public void deliver(Channel channel, byte[] body, boolean redelivered) {
+    Outbox outbox = new Outbox(inbox, later, lanes, clock, meters);
+    List<Parcel> parcels = due(parcels(body), redelivered, outbox);
+    if (channel == Channel.MQTT) {
+      overMqtt(parcels, outbox);
+    } else {
+      overProvider(channel, parcels, outbox);
+    }
+    List<Parcel> parked = outbox.settle();
+    if (!parked.isEmpty()) {
+      nodes.drainConnected(parked);
+    }
+  }
+
+  private static List<Parcel> parcels(byte[] body) {
+    List<Parcel> parcels = new ArrayList<>();
+    for (Push push : WireForm.readBatch(body, Push.class)) {
+      push.recipients().forEach(recipient -> parcels.add(new Parcel(push, recipient)));
+    }
+    return parcels;
+  }
+
+  private List<Parcel> due(List<Parcel> parcels, boolean redelivered, Outbox outbox) {
+    List<Parcel> onFirstWay = new ArrayList<>();
+    List<Parcel> mayBeRepeats = new ArrayList<>();
+    for (Parcel parcel : parcels) {
+      Push push = parcel.push();
+      // A time to live of zero means "now or never": the first try is always made.
+      boolean nowOrNever = push.delivery().ttl().isZero() && push.attempt() == 0;
+      if (push.expiredAt(clock.instant()) && !nowOrNever) {
+        outbox.end(
+            parcel,
+            DeliveryState.EXPIRED,
+            outbox.attempt(null, "expired", null, "ttl", null, null));
+      } else if (redelivered || push.attempt() > 0 || !push.tried().isEmpty()) {
+        mayBeRepeats.add(parcel);
+      } else {
+        onFirstWay.add(parcel);
+      }
+    }
+    onFirstWay.addAll(settledBefore.leaveOut(mayBeRepeats));
+    return onFirstWay;
+  }
+
+  private void overMqtt(List<Parcel> parcels, Outbox outbox) {
+    List<NodeDelivery.Request> requests =
+        parcels.stream()
+            .map(parcel -> new NodeDelivery.Request(parcel, vendorAfterMqtt(parcel).isPresent()))
+            .toList();
+    for (NodeDelivery.Answer answer : nodes.deliver(requests)) {
+      Parcel parcel = answer.parcel();
+      switch (answer.result()) {
+        case DELIVERED ->
+            outbox.end(
+                parcel,
+                DeliveryState.DELIVERED,
+                outbox.attempt(Channel.MQTT, "delivered", null, null, null, null));
+        case NOT_HERE, TIMEOUT, REFUSED -> notOverMqtt(parcel, answer, outbox);
+      }
+    }
+  }
+
+  private void notOverMqtt(Parcel parcel, NodeDelivery.Answer answer, Outbox outbox) {
+    Optional<Channel> vendor = vendorAfterMqtt(parcel);
+    if (vendor.isPresent()) {
+      Channel to = vendor.get();
+      outbox.fallBack(
+          parcel,
+          Channel.MQTT,
+          to,
+          outbox.attempt(
+              Channel.MQTT,
+              "not_delivered",
+              null,
+              answer.reason(),
+              null,
+              "falls back to " + to.word()));
+      return;
+    }
+    if (answer.result() == NodeOutcomes.Result.REFUSED && answer.reason().startsWith("too_")) {
+      outbox.end(
+          parcel,
+          DeliveryState.FAILED,
+          outbox.attempt(Channel.MQTT, "refused", null, answer.reason(), null, null));
+      return;
+    }
+    if (parcel.push().delivery().ttl().isZero()) {
+      outbox.end(
+          parcel,
+          DeliveryState.EXPIRED,
+          outbox.attempt(
+              Channel.MQTT, "expired", null, answer.reason(), null, "its ttl is now or never"));
+      return;
+    }
+    outbox.park(
+        parcel,
+        outbox.attempt(
+            Channel.MQTT,
+            "parked",
+            null,
+            answer.reason(),
+            null,
+            "waits in the inbox until the device connects"));
+  }
+
+  private static Optional<Channel> vendorAfterMqtt(Parcel parcel) {
+    return parcel.push().delivery().route() == Route.AUTO
+        ? parcel.recipient().vendor(parcel.push().tried())
+        : Optional.empty();
+  }
+
+  private void overProvider(Channel channel, List<Parcel> parcels, Outbox outbox) {
+    Provider provider = providers.get(channel);
+    if (provider == null) {
+      for (Parcel parcel : parcels) {
+        otherwise(
+            channel,
+            parcel,
+            outbox.attempt(channel, "failed", null, "channel_not_available", null, null),
+            outbox);
+      }
+      return;
+    }
+    try (ExecutorService sends = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Future<?>> sent = new ArrayList<>();
+      for (Parcel parcel : parcels) {
+        sent.add(sends.submit(() -> handle(channel, parcel, send(provider, parcel), outbox)));
+      }
+      for (Future<?> one : sent) {
+        one.get();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while sending", e);
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(
+          "a parcel could not be handled: " + e.getCause(), e.getCause());
+    }
+  }
+
+  private DeliveryOutcome send(Provider provider, Parcel parcel) {
+    Semaphore permits = inFlight.get(provider.channel());
+    if (permits == null) {
+      throw new IllegalStateException("no bound for " + provider.channel());
+    }
+    permits.acquireUninterruptibly();
+    try {
+      return provider.send(parcel.alone(), parcel.recipient());
+    } finally {
+      permits.release();
+    }
+  }
+
+  private void handle(Channel channel, Parcel parcel, DeliveryOutcome outcome, Outbox outbox) {
+    if (!(outcome instanceof DeliveryOutcome.TokenGone)) {
+      tokens.alive(parcel.push().app(), channel);
+    }
+    switch (outcome) {
+      case DeliveryOutcome.Accepted(int status, String reason, String providerId) ->
+          outbox.end(
+              parcel,
+              DeliveryState.DELIVERED,
+              outbox.attempt(channel, "delivered", status, null, providerId, null));
+      case DeliveryOutcome.Rejected(int status, String reason) ->
+          outbox.end(
+              parcel,
+              DeliveryState.FAILED,
+              outbox.attempt(channel, "rejected", orNull(status), reason, null, null));
+      case DeliveryOutcome.TokenGone(int status, String reason, Instant since) -> {
+        String action = forget(channel, parcel, since, reason);
+        otherwise(
+            channel,
+            parcel,
+            outbox.attempt(channel, "rejected", orNull(status), reason, null, action),
+            outbox);
+      }
+      case DeliveryOutcome.TokenForeign(int status, String reason) -> {
+        String action = forget(channel, parcel, clock.instant(), reason);
+        otherwise(
+            channel,
+            parcel,
+            outbox.attempt(channel, "rejected", orNull(status), reason, null, action),
+            outbox);
+      }
+      case DeliveryOutcome.Deferred deferred ->
+          again(
+              channel,
+              parcel,
+              retries.after(channel, deferred, parcel.push().attempt()),
+              deferred.status(),
+              deferred.reason(),
+              outbox);
+      case DeliveryOutcome.CredentialFault(int status, String reason) ->
+          again(channel, parcel, retries.afterCredentialFault(), status, reason, outbox);
+    }
+  }
+
+  private void again(
+      Channel channel, Parcel parcel, Duration wait, int status, String reason, Outbox outbox) {
+    Instant dueAt = clock.instant().plus(wait);
+    if (parcel.push().expiredAt(dueAt)) {
+      outbox.end(
+          parcel,
+          DeliveryState.EXPIRED,
+          outbox.attempt(
+              channel,
+              "expired",
+              orNull(status),
+              reason,
+              null,
+              "its ttl ends before the next try"));
+      return;
+    }
+    outbox.retry(
+        parcel,
+        channel,
+        dueAt,
+        outbox.attempt(channel, "deferred", orNull(status), reason, null, "retry at " + dueAt));
+  }
+
+  /// This channel will never do: another one, or the end.
+  private void otherwise(Channel channel, Parcel parcel, Attempt attempt, Outbox outbox) {
+    List<Channel> tried = new ArrayList<>(parcel.push().tried());
+    tried.add(channel);
+    Optional<Channel> next =
+        parcel.recipient().channel(parcel.push().delivery().route(), false, tried);
+    next.ifPresentOrElse(
+        to -> outbox.fallBack(parcel, channel, to, attempt),
+        () -> outbox.end(parcel, DeliveryState.FAILED, attempt));
+  }
+
+  private String forget(Channel channel, Parcel parcel, Instant since, String reason) {
+    ApnsToken apns = parcel.recipient().apns();
+    FcmToken fcm = parcel.recipient().fcm();
+    String token =
+        switch (channel) {
+          case APNS -> apns == null ? null : apns.token();
+          case FCM -> fcm == null ? null : fcm.token();
+          case MQTT, WEBPUSH -> null;
+        };
+    if (token == null) {
+      return "nothing to forget";
+    }
+    return tokens
+        .forget(parcel.push().app(), parcel.recipient().device(), channel, token, since, reason)
+        .words();
+  }
+
+  /// A status of 0 means that there was no answer.
+  private static @Nullable Integer orNull(int status) {
+    return status == 0 ? null : status;
+  }
+}

@@ -1,0 +1,117 @@
+package io.pushplanet.gateway.delivery;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.Priority;
+import io.pushplanet.common.session.RouteStore;
+import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.wire.LanePublisher;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.gateway.inbox.InboxStore;
+import io.pushplanet.gateway.intake.DeadLetters;
+import io.pushplanet.gateway.intake.QueueConsumer;
+import io.pushplanet.gateway.intake.Subscription;
+import io.pushplanet.gateway.later.LaterStore;
+import io.pushplanet.gateway.node.NodeSettings;
+import io.pushplanet.gateway.node.Nodes;
+import io.pushplanet.gateway.provider.Provider;
+import io.pushplanet.gateway.retry.RetrySchedule;
+import io.pushplanet.gateway.role.ForRole;
+import io.pushplanet.gateway.role.Role;
+import io.pushplanet.gateway.token.PurgeBreaker;
+import io.pushplanet.gateway.token.Tokens;
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import javax.sql.DataSource;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+@Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties({DeliverySettings.class, NodeSettings.class})
+@ForRole(Role.DELIVER)
+class DeliveryConfiguration {
+  @Bean(destroyMethod = "close")
+  Nodes nodes(
+      SessionDirectory directory, NodeSettings settings, Clock clock, MeterRegistry meters) {
+    return new Nodes(directory, settings, clock, meters);
+  }
+
+  @Bean
+  Tokens tokens(DataSource database, RouteStore routes, Clock clock, MeterRegistry meters) {
+    return new Tokens(database, routes, new PurgeBreaker(clock), clock, meters);
+  }
+
+  @Bean
+  Delivery delivery(
+      List<Provider> providers,
+      DeliverySettings settings,
+      NodeSettings nodeSettings,
+      SessionDirectory directory,
+      Nodes nodes,
+      DataSource database,
+      LanePublisher lanes,
+      Tokens tokens,
+      SecureRandom random,
+      Clock clock,
+      MeterRegistry meters) {
+    return new Delivery(
+        providers,
+        settings.mostInFlight(),
+        new NodeDelivery(directory, nodes, nodeSettings.answerWithin(), clock),
+        new SettledBefore(database),
+        new InboxStore(database, lanes, clock),
+        new LaterStore(database),
+        lanes,
+        tokens,
+        new RetrySchedule(random),
+        clock,
+        meters);
+  }
+
+  /// High lanes have a connection of their own, so that they never wait behind normal ones.
+  @Bean
+  QueueConsumer highLanes(
+      ConnectionFactory connections,
+      Delivery delivery,
+      DeliverySettings settings,
+      DeadLetters deadLetters,
+      SecureRandom random,
+      MeterRegistry meters) {
+    return lanes(Priority.HIGH, connections, delivery, settings, deadLetters, random, meters);
+  }
+
+  @Bean
+  QueueConsumer normalLanes(
+      ConnectionFactory connections,
+      Delivery delivery,
+      DeliverySettings settings,
+      DeadLetters deadLetters,
+      SecureRandom random,
+      MeterRegistry meters) {
+    return lanes(Priority.NORMAL, connections, delivery, settings, deadLetters, random, meters);
+  }
+
+  private static QueueConsumer lanes(
+      Priority priority,
+      ConnectionFactory connections,
+      Delivery delivery,
+      DeliverySettings settings,
+      DeadLetters deadLetters,
+      SecureRandom random,
+      MeterRegistry meters) {
+    List<Subscription> lanes = new ArrayList<>();
+    for (Channel channel : Channel.values()) {
+      lanes.add(
+          new Subscription(
+              Topology.lane(channel, priority),
+              settings.prefetch(),
+              (body, redelivered) -> delivery.deliver(channel, body, redelivered)));
+    }
+    String name = priority == Priority.HIGH ? "deliver-high" : "deliver-normal";
+    return new QueueConsumer(connections, name, lanes, deadLetters, random, meters);
+  }
+}

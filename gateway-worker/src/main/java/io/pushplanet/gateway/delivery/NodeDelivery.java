@@ -1,0 +1,183 @@
+package io.pushplanet.gateway.delivery;
+
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.session.SessionOwner;
+import io.pushplanet.common.wire.NodeFrame;
+import io.pushplanet.common.wire.NodeOutcomes;
+import io.pushplanet.gateway.inbox.DevicePayload;
+import io.pushplanet.gateway.node.Nodes;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Brings parcels to connected devices: looks up in bulk which node has which device, and sends each node one frame (or a few,
+/// where one would grow too long). Thread-safe.
+final class NodeDelivery {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeDelivery.class);
+  private static final int MOST_TARGETS = 500;
+  private static final int MOST_PAYLOAD_BYTES = NodeFrame.MOST_BYTES / 2;
+
+  private final SessionDirectory directory;
+  private final Nodes nodes;
+  private final Duration answerWithin;
+  private final Clock clock;
+
+  NodeDelivery(SessionDirectory directory, Nodes nodes, Duration answerWithin, Clock clock) {
+    this.directory = directory;
+    this.nodes = nodes;
+    this.answerWithin = answerWithin;
+    this.clock = clock;
+  }
+
+  /// @param fallsBack whether another channel waits for this parcel's outcome
+  record Request(Parcel parcel, boolean fallsBack) {}
+
+  /// What a node (or the directory) said of a parcel.
+  record Answer(Parcel parcel, NodeOutcomes.Result result, String reason) {}
+
+  /// Returns when every parcel has an answer, at the latest after the frames' deadlines.
+  List<Answer> deliver(List<Request> requests) {
+    Map<DeviceKey, SessionOwner> owners =
+        owners(requests.stream().map(request -> request.parcel().key()).toList());
+    List<Answer> answers = new ArrayList<>();
+    Map<NodeId, List<Request>> byNode = new LinkedHashMap<>();
+    for (Request request : requests) {
+      SessionOwner owner = owners.get(request.parcel().key());
+      if (owner == null) {
+        answers.add(new Answer(request.parcel(), NodeOutcomes.Result.NOT_HERE, "not_connected"));
+      } else {
+        byNode.computeIfAbsent(owner.node(), node -> new ArrayList<>()).add(request);
+      }
+    }
+    try (ExecutorService frames = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Future<List<Answer>>> sent = new ArrayList<>();
+      byNode.forEach((node, some) ->
+          split(some).forEach(frame -> sent.add(frames.submit(() -> sendFrame(node, frame)))));
+      for (Future<List<Answer>> frame : sent) {
+        answers.addAll(frame.get());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while delivering", e);
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("a frame failed", e.getCause());
+    }
+    return answers;
+  }
+
+  /// After parking: a device that connected meanwhile is drained by its node.
+  void drainConnected(List<Parcel> parked) {
+    Map<NodeId, List<NodeFrame.Drain.Device>> byNode = new LinkedHashMap<>();
+    owners(parked.stream().map(Parcel::key).distinct().toList())
+        .forEach((device, owner) ->
+            byNode
+                .computeIfAbsent(owner.node(), node -> new ArrayList<>())
+                .add(new NodeFrame.Drain.Device(device.app(), device.device())));
+    byNode.forEach((node, devices) -> nodes.drain(node, new NodeFrame.Drain(devices)));
+  }
+
+  private Map<DeviceKey, SessionOwner> owners(Collection<DeviceKey> devices) {
+    try {
+      return directory.owners(devices);
+    } catch (DirectoryUnavailable e) {
+      LOG.warn(
+          "event=directory_unavailable devices={} reason=\"{}\"", devices.size(), e.getMessage());
+      return Map.of();
+    }
+  }
+
+  private static List<List<Request>> split(List<Request> requests) {
+    List<List<Request>> frames = new ArrayList<>();
+    List<Request> frame = new ArrayList<>();
+    Map<MessageId, Boolean> letters = new HashMap<>();
+    int bytes = 0;
+    for (Request request : requests) {
+      int payload =
+          letters.containsKey(request.parcel().push().id())
+              ? 0
+              : 2 * payloadBytes(request.parcel());
+      if (!frame.isEmpty()
+          && (frame.size() == MOST_TARGETS || bytes + payload > MOST_PAYLOAD_BYTES)) {
+        frames.add(frame);
+        frame = new ArrayList<>();
+        letters.clear();
+        bytes = 0;
+        payload = 2 * payloadBytes(request.parcel());
+      }
+      frame.add(request);
+      letters.put(request.parcel().push().id(), true);
+      bytes += payload;
+    }
+    if (!frame.isEmpty()) {
+      frames.add(frame);
+    }
+    return frames;
+  }
+
+  /// Quotes inside the frame are escaped, hence the factor of two where it is used.
+  private static int payloadBytes(Parcel parcel) {
+    return 4 * DevicePayload.of(parcel.push()).length() / 3;
+  }
+
+  private List<Answer> sendFrame(NodeId node, List<Request> frame) {
+    List<NodeFrame.Letter> letters = new ArrayList<>();
+    Map<MessageId, Integer> letterOf = new HashMap<>();
+    List<NodeFrame.Target> targets = new ArrayList<>();
+    for (Request request : frame) {
+      Parcel parcel = request.parcel();
+      int letter =
+          letterOf.computeIfAbsent(
+              parcel.push().id(),
+              id -> {
+                letters.add(
+                    new NodeFrame.Letter(
+                        id, parcel.push().expiresAt(), DevicePayload.of(parcel.push())));
+                return letters.size() - 1;
+              });
+      targets.add(new NodeFrame.Target(parcel.push().app(), parcel.recipient().device(), letter));
+    }
+    List<Answer> answers = new ArrayList<>();
+    for (NodeOutcomes.Outcome outcome : nodes.deliver(node, letters, targets, answerBy(frame))) {
+      String reason = outcome.reason() == null ? word(outcome.result()) : outcome.reason();
+      answers.add(new Answer(frame.get(outcome.target()).parcel(), outcome.result(), reason));
+    }
+    return answers;
+  }
+
+  /// The shortest wait that a parcel of the frame allows.
+  private Instant answerBy(List<Request> frame) {
+    Duration wait = answerWithin;
+    for (Request request : frame) {
+      Duration own = request.parcel().push().delivery().fallbackAfter();
+      if (request.fallsBack() && own.compareTo(wait) < 0) {
+        wait = own;
+      }
+    }
+    return clock.instant().plus(wait);
+  }
+
+  private static String word(NodeOutcomes.Result result) {
+    return switch (result) {
+      case DELIVERED -> "delivered";
+      case NOT_HERE -> "not_here";
+      case TIMEOUT -> "timeout";
+      case REFUSED -> "refused";
+    };
+  }
+}

@@ -1,0 +1,18 @@
+package io.pushplanet.gateway.delivery;
+
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.session.DeviceKey;
+import java.util.List;
+
+/// One message for one device: the unit that succeeds or fails alone.
+record Parcel(Push push, Recipient recipient) {
+  DeviceKey key() {
+    return new DeviceKey(push.app(), recipient.device());
+  }
+
+  /// The message for this device only.
+  Push alone() {
+    return push.to(List.of(recipient));
+  }
+}

@@ -1,0 +1,77 @@
+package io.pushplanet.gateway.delivery;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/// Leaves out parcels that have ended already, or whose message was cancelled. Asked only for what is not on its first way: what
+/// the broker hands out again, what comes back from `later`, what fell back from another channel. It spares devices a second
+/// copy where it can; while the database is away everything is delivered, and the device knows a repeat by the message's id.
+final class SettledBefore {
+  private static final Logger LOG = LoggerFactory.getLogger(SettledBefore.class);
+  private static final int ROWS_PER_SELECT = 200;
+
+  static final String ENDED =
+      "SELECT message_id, device_id FROM deliveries WHERE (%s) AND state <> 'queued'";
+  static final String ONE_DELIVERY = "(day = ? AND message_id = ? AND device_id = ?)";
+  static final String CANCELLED = "SELECT id FROM messages WHERE (%s) AND cancelled_at IS NOT NULL";
+  static final String ONE_MESSAGE = "(day = ? AND id = ?)";
+
+  private final JdbcTemplate database;
+
+  SettledBefore(DataSource database) {
+    this.database = new JdbcTemplate(database);
+  }
+
+  List<Parcel> leaveOut(List<Parcel> parcels) {
+    if (parcels.isEmpty()) {
+      return parcels;
+    }
+    try {
+      Set<String> ended = new HashSet<>();
+      for (int from = 0; from < parcels.size(); from += ROWS_PER_SELECT) {
+        collect(parcels.subList(from, Math.min(from + ROWS_PER_SELECT, parcels.size())), ended);
+      }
+      return parcels.stream()
+          .filter(parcel ->
+              !ended.contains(parcel.push().id().value())
+                  && !ended.contains(parcel.push().id() + "/" + parcel.recipient().device()))
+          .toList();
+    } catch (DataAccessException e) {
+      LOG.warn("event=repeat_check_failed parcels={} reason=\"{}\"", parcels.size(), e.toString());
+      return parcels;
+    }
+  }
+
+  private void collect(List<Parcel> some, Set<String> ended) {
+    List<Object> deliveries = new ArrayList<>();
+    List<Object> messages = new ArrayList<>();
+    for (Parcel parcel : some) {
+      Collections.addAll(
+          deliveries,
+          parcel.push().id().day(),
+          parcel.push().id().value(),
+          parcel.recipient().device().value());
+      Collections.addAll(messages, parcel.push().id().day(), parcel.push().id().value());
+    }
+    database.query(
+        ENDED.formatted(String.join(" OR ", Collections.nCopies(some.size(), ONE_DELIVERY))),
+        row -> {
+          ended.add(row.getString("message_id") + "/" + row.getString("device_id"));
+        },
+        deliveries.toArray());
+    database.query(
+        CANCELLED.formatted(String.join(" OR ", Collections.nCopies(some.size(), ONE_MESSAGE))),
+        row -> {
+          ended.add(row.getString("id"));
+        },
+        messages.toArray());
+  }
+}

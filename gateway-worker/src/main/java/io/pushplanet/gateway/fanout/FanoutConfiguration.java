@@ -1,0 +1,62 @@
+package io.pushplanet.gateway.fanout;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.wire.FanoutOrder;
+import io.pushplanet.common.wire.LanePublisher;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.intake.DeadLetters;
+import io.pushplanet.gateway.intake.QueueConsumer;
+import io.pushplanet.gateway.intake.Subscription;
+import io.pushplanet.gateway.role.ForRole;
+import io.pushplanet.gateway.role.Role;
+import jakarta.validation.constraints.Positive;
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.util.List;
+import javax.sql.DataSource;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.validation.annotation.Validated;
+
+@Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties(FanoutConfiguration.FanoutSettings.class)
+@ForRole(Role.FANOUT)
+class FanoutConfiguration {
+  /// @param prefetch broadcasts that one worker expands side by side
+  @Validated
+  @ConfigurationProperties(prefix = "gateway.fanout", ignoreUnknownFields = false)
+  record FanoutSettings(@Positive @DefaultValue("4") int prefetch) {}
+
+  @Bean
+  Fanout fanout(
+      DataSource database,
+      SessionDirectory sessions,
+      LanePublisher lanes,
+      Clock clock,
+      MeterRegistry meters) {
+    return new Fanout(database, sessions, lanes, clock, meters);
+  }
+
+  @Bean
+  QueueConsumer fanoutOrders(
+      ConnectionFactory connections,
+      Fanout fanout,
+      FanoutSettings settings,
+      DeadLetters deadLetters,
+      SecureRandom random,
+      MeterRegistry meters) {
+    Subscription orders =
+        new Subscription(
+            Topology.FANOUT,
+            settings.prefetch(),
+            (body, redelivered) ->
+                WireForm.readBatch(body, FanoutOrder.class).forEach(fanout::expand));
+    return new QueueConsumer(connections, "fanout", List.of(orders), deadLetters, random, meters);
+  }
+}

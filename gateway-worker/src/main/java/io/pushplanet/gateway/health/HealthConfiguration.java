@@ -1,0 +1,47 @@
+package io.pushplanet.gateway.health;
+
+import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.wire.LanePublisher;
+import io.pushplanet.gateway.intake.QueueConsumer;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import javax.sql.DataSource;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/// Readiness is what these three say. Each answers within the deadlines of its client.
+@Configuration(proxyBeanMethods = false)
+class HealthConfiguration {
+  private static final int SECONDS = 2;
+
+  @Bean
+  HealthIndicator mysqlHealthIndicator(DataSource database) {
+    return () -> {
+      try (Connection connection = database.getConnection()) {
+        return said(connection.isValid(SECONDS), "MySQL does not answer");
+      } catch (SQLException e) {
+        return said(false, "MySQL cannot be reached");
+      }
+    };
+  }
+
+  @Bean
+  HealthIndicator redisHealthIndicator(RedisLink redis) {
+    return () -> said(redis.connected(), "Redis cannot be reached");
+  }
+
+  @Bean
+  HealthIndicator brokerHealthIndicator(LanePublisher lanes, List<QueueConsumer> consumers) {
+    return () ->
+        said(
+            lanes.connected() && consumers.stream().allMatch(QueueConsumer::connected),
+            "the message broker cannot be reached");
+  }
+
+  private static Health said(boolean up, String otherwise) {
+    return up ? Health.up().build() : Health.down().withDetail("reason", otherwise).build();
+  }
+}

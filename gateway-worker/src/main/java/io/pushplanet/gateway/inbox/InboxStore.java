@@ -1,0 +1,168 @@
+package io.pushplanet.gateway.inbox;
+
+import io.pushplanet.common.delivery.Attempt;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.wire.LanePublisher;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
+import java.sql.Timestamp;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/// The table `inbox`: one row per device and slot, the newest message wins. What it displaces is told as `expired`, reason
+/// `collapsed`, before the transaction commits, so that no message disappears untold. Thread-safe.
+public final class InboxStore {
+  private static final int ROWS_PER_SELECT = 200;
+  private static final int MOST_TRIES = 5;
+
+  static final String LOCK_ROWS =
+      "SELECT app_id, device_id, slot, message_id FROM inbox WHERE %s FOR UPDATE";
+  static final String ONE_ROW = "(app_id = ? AND device_id = ? AND slot = ?)";
+  private static final String UPSERT =
+      """
+      INSERT INTO inbox (app_id, device_id, slot, message_id, payload, parked_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+      ON DUPLICATE KEY UPDATE
+        payload = IF(VALUES(message_id) > message_id, VALUES(payload), payload),
+        parked_at = IF(VALUES(message_id) > message_id, VALUES(parked_at), parked_at),
+        expires_at = IF(VALUES(message_id) > message_id, VALUES(expires_at), expires_at),
+        message_id = GREATEST(message_id, VALUES(message_id))
+      """;
+
+  private final JdbcTemplate database;
+  private final TransactionTemplate transactions;
+  private final LanePublisher lanes;
+  private final Clock clock;
+
+  private record Slot(AppId app, DeviceId device, String slot) {}
+
+  public InboxStore(DataSource database, LanePublisher lanes, Clock clock) {
+    this.database = new JdbcTemplate(database);
+    this.transactions = new TransactionTemplate(new JdbcTransactionManager(database));
+    this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+    this.lanes = lanes;
+    this.clock = clock;
+  }
+
+  /// Parks messages; when it returns they are durable.
+  ///
+  /// @throws RuntimeException when the database or the broker is away: they may not be there, do not acknowledge
+  public void park(Collection<Parked> messages) {
+    if (messages.isEmpty()) {
+      return;
+    }
+    List<Parked> sorted = messages.stream().sorted(Parked.BY_KEY).toList();
+    for (int tried = 1; ; tried++) {
+      try {
+        transactions.executeWithoutResult(status -> parkInTransaction(sorted));
+        return;
+      } catch (ConcurrencyFailureException e) {
+        if (tried == MOST_TRIES) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  private void parkInTransaction(List<Parked> sorted) {
+    Instant now = clock.instant();
+    Map<Slot, MessageId> held = lock(sorted);
+    Map<Slot, Parked> newest = new LinkedHashMap<>();
+    List<DeliveryEvent> displaced = new ArrayList<>();
+    for (Parked parked : sorted) {
+      Slot slot = slot(parked);
+      MessageId mine = parked.push().id();
+      MessageId other = held.get(slot);
+      if (other != null && other.compareTo(mine) > 0) {
+        displaced.add(collapsed(slot, mine, now));
+        continue;
+      }
+      if (other != null && !other.equals(mine)) {
+        displaced.add(collapsed(slot, other, now));
+      }
+      held.put(slot, mine);
+      newest.put(slot, parked);
+    }
+    database.batchUpdate(
+        UPSERT, newest.values().stream().map(parked -> values(parked, now)).toList());
+    if (!displaced.isEmpty()) {
+      lanes.publishAndWait(Topology.EVENTS, displaced.stream().map(WireForm::write).toList());
+    }
+  }
+
+  /// Only slots with a collapse key can be held by another message.
+  private Map<Slot, MessageId> lock(List<Parked> sorted) {
+    Map<Slot, MessageId> held = new HashMap<>();
+    List<Slot> slots =
+        sorted.stream()
+            .filter(parked -> parked.push().delivery().collapseKey() != null)
+            .map(InboxStore::slot)
+            .distinct()
+            .toList();
+    for (int from = 0; from < slots.size(); from += ROWS_PER_SELECT) {
+      List<Slot> some = slots.subList(from, Math.min(from + ROWS_PER_SELECT, slots.size()));
+      List<Object> arguments = new ArrayList<>();
+      some.forEach(slot ->
+          Collections.addAll(arguments, slot.app().value(), slot.device().value(), slot.slot()));
+      database.query(
+          LOCK_ROWS.formatted(String.join(" OR ", Collections.nCopies(some.size(), ONE_ROW))),
+          row -> {
+            Slot slot =
+                new Slot(
+                    new AppId(row.getString("app_id")),
+                    new DeviceId(row.getString("device_id")),
+                    row.getString("slot"));
+            held.put(slot, new MessageId(row.getString("message_id")));
+          },
+          arguments.toArray());
+    }
+    return held;
+  }
+
+  private static Slot slot(Parked parked) {
+    return new Slot(parked.push().app(), parked.device(), parked.slot());
+  }
+
+  private static Object[] values(Parked parked, Instant now) {
+    return new Object[] {
+      parked.push().app().value(),
+      parked.device().value(),
+      parked.slot(),
+      parked.push().id().value(),
+      DevicePayload.of(parked.push()),
+      Timestamp.from(now),
+      Timestamp.from(parked.push().expiresAt())
+    };
+  }
+
+  private static DeliveryEvent collapsed(Slot slot, MessageId message, Instant now) {
+    Attempt attempt =
+        new Attempt(
+            Channel.MQTT,
+            now,
+            "expired",
+            null,
+            "collapsed",
+            null,
+            "replaced by a newer message of its collapse key");
+    return new DeliveryEvent.Ended(
+        slot.app(), now, message, slot.device(), DeliveryState.EXPIRED, attempt);
+  }
+}

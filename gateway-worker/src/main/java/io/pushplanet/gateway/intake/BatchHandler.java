@@ -1,0 +1,11 @@
+package io.pushplanet.gateway.intake;
+
+/// What is done with an AMQP message. When it returns, every effect of the message is durable.
+public interface BatchHandler {
+  /// Called on a virtual thread of its own.
+  ///
+  /// @param redelivered whether the broker handed the message out before
+  /// @throws io.pushplanet.common.wire.MalformedWire when it can never be handled: it goes to the dead-letter queue
+  /// @throws RuntimeException when it cannot be handled now: the broker hands it out again
+  void handle(byte[] body, boolean redelivered);
+}

@@ -1,0 +1,65 @@
+package io.pushplanet.gateway.intake;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.MessageProperties;
+import io.pushplanet.common.wire.BrokerUnavailable;
+import io.pushplanet.common.wire.Topology;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.TimeoutException;
+
+/// Keeps messages that nobody can read in `push.dead`, with the queue they came from and the reason in their headers.
+/// Rare, so each opens a connection of its own. Thread-safe.
+public final class DeadLetters {
+  private static final int LONGEST_REASON = 500;
+  private static final long CONFIRM_MILLIS = 10_000;
+
+  private final ConnectionFactory connections;
+
+  public DeadLetters(ConnectionFactory connections) {
+    this.connections = connections;
+  }
+
+  /// Returns when the broker has confirmed it.
+  ///
+  /// @throws BrokerUnavailable when it did not
+  public void bury(String queue, byte[] body, String reason) {
+    try (Connection connection = connections.newConnection("dead-letters");
+        Channel channel = connection.createChannel()) {
+      channel.confirmSelect();
+      channel.basicPublish(
+          "",
+          Topology.DEAD,
+          MessageProperties.MINIMAL_PERSISTENT_BASIC
+              .builder()
+              .headers(
+                  Map.of(
+                      Topology.DEAD_QUEUE_HEADER,
+                      queue,
+                      Topology.DEAD_REASON_HEADER,
+                      shortened(reason)))
+              .build(),
+          body);
+      if (!channel.waitForConfirms(CONFIRM_MILLIS)) {
+        throw new BrokerUnavailable("the broker refused a dead letter", null);
+      }
+    } catch (IOException | TimeoutException e) {
+      throw new BrokerUnavailable("a dead letter was not confirmed", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new BrokerUnavailable("interrupted while burying a dead letter", e);
+    }
+  }
+
+  /// In one line and within a header: of Jackson's messages only the first line matters, and it holds no content.
+  private static String shortened(String reason) {
+    String line = reason.lines().findFirst().orElse("");
+    byte[] bytes = line.getBytes(StandardCharsets.UTF_8);
+    return bytes.length <= LONGEST_REASON
+        ? line
+        : line.substring(0, Math.min(line.length(), LONGEST_REASON / 4));
+  }
+}

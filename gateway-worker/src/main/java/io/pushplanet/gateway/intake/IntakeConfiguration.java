@@ -1,0 +1,41 @@
+package io.pushplanet.gateway.intake;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.lettuce.core.RedisClient;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.session.RouteStore;
+import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.wire.LanePublisher;
+import java.time.Clock;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/// What every role has.
+@Configuration(proxyBeanMethods = false)
+class IntakeConfiguration {
+  @Bean
+  RedisLink redisLink(RedisClient client) {
+    return RedisLink.open(client);
+  }
+
+  @Bean
+  RouteStore routeStore(RedisLink link) {
+    return new RouteStore(link);
+  }
+
+  @Bean
+  SessionDirectory sessionDirectory(RedisLink link, Clock clock) {
+    return new SessionDirectory(link, clock);
+  }
+
+  @Bean(destroyMethod = "close")
+  LanePublisher lanePublisher(ConnectionFactory connections, MeterRegistry meters) {
+    return new LanePublisher(connections, "worker", LanePublisher.Settings.DEFAULT, meters);
+  }
+
+  @Bean
+  DeadLetters deadLetters(ConnectionFactory connections) {
+    return new DeadLetters(connections);
+  }
+}

@@ -1,0 +1,288 @@
+package io.pushplanet.gateway.intake;
+
+import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.DefaultConsumer;
+import com.rabbitmq.client.Envelope;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.wire.MalformedWire;
+import io.pushplanet.common.wire.Topology;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+
+/// Consumes queues with manual acknowledgement: one connection, one channel per queue, one virtual thread per message in
+/// hand. The prefetch of each queue bounds its threads, so queues never wait for each other. Reconnects by itself with
+/// growing, jittered pauses. Thread-safe.
+public final class QueueConsumer implements SmartLifecycle {
+  private static final Logger LOG = LoggerFactory.getLogger(QueueConsumer.class);
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
+  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(3);
+  private static final Duration DEPTH_PERIOD = Duration.ofSeconds(5);
+  private static final Duration DRAIN = Duration.ofSeconds(12);
+
+  private final ConnectionFactory connections;
+  private final String name;
+  private final List<Subscription> subscriptions;
+  private final DeadLetters deadLetters;
+  private final RandomGenerator random;
+  private final MeterRegistry meters;
+  private final Map<String, AtomicInteger> depths = new ConcurrentHashMap<>();
+  private final AtomicInteger inHand = new AtomicInteger();
+  private final AtomicReference<@Nullable Connection> live = new AtomicReference<>();
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private volatile boolean running;
+
+  /// @param name of the connection as RabbitMQ's management shows it
+  public QueueConsumer(
+      ConnectionFactory connections,
+      String name,
+      List<Subscription> subscriptions,
+      DeadLetters deadLetters,
+      RandomGenerator random,
+      MeterRegistry meters) {
+    this.connections = connections;
+    this.name = name;
+    this.subscriptions = List.copyOf(subscriptions);
+    this.deadLetters = deadLetters;
+    this.random = random;
+    this.meters = meters;
+    Gauge.builder("pushplanet.intake.in.hand", inHand, AtomicInteger::get)
+        .tag("consumer", name)
+        .register(meters);
+    Gauge.builder("pushplanet.intake.connected", live, held -> held.get() == null ? 0 : 1)
+        .tag("consumer", name)
+        .register(meters);
+    for (Subscription subscription : subscriptions) {
+      AtomicInteger depth = new AtomicInteger();
+      depths.put(subscription.queue(), depth);
+      Gauge.builder("pushplanet.queue.depth", depth, AtomicInteger::get)
+          .tag("queue", subscription.queue())
+          .register(meters);
+    }
+  }
+
+  /// Whether the broker hands out messages just now.
+  public boolean connected() {
+    return live.get() != null;
+  }
+
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public void start() {
+    running = true;
+    Thread.ofPlatform().name("intake-" + name).daemon(true).start(this::run);
+  }
+
+  /// Takes no more messages, waits for those in hand, and leaves. What is not done by then is handed out again.
+  @Override
+  public void stop() {
+    running = false;
+    closed.countDown();
+    Connection connection = live.get();
+    if (connection == null) {
+      return;
+    }
+    long end = System.nanoTime() + DRAIN.toNanos();
+    try {
+      while (inHand.get() > 0 && System.nanoTime() < end && connection.isOpen()) {
+        TimeUnit.MILLISECONDS.sleep(20);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    connection.abort(1_000);
+  }
+
+  @Override
+  public boolean isRunning() {
+    return running;
+  }
+
+  private void run() {
+    Duration pause = FIRST_PAUSE;
+    while (running) {
+      try {
+        Connection connection = connect();
+        pause = FIRST_PAUSE;
+        stayConnected(connection);
+      } catch (IOException | TimeoutException | RuntimeException e) {
+        LOG.warn("event=intake_connect_failed consumer={} reason=\"{}\"", name, e.toString());
+      } catch (InterruptedException e) {
+        return;
+      }
+      try {
+        long millis = pause.toMillis();
+        if (closed.await(millis / 2 + random.nextLong(millis), TimeUnit.MILLISECONDS)) {
+          return;
+        }
+      } catch (InterruptedException e) {
+        return;
+      }
+      pause =
+          pause.multipliedBy(2).compareTo(LONGEST_PAUSE) > 0
+              ? LONGEST_PAUSE
+              : pause.multipliedBy(2);
+    }
+  }
+
+  private Connection connect() throws IOException, TimeoutException {
+    Connection connection = connections.newConnection("intake-" + name);
+    try {
+      try (Channel declaring = connection.createChannel()) {
+        Topology.declare(declaring);
+      }
+      for (Subscription subscription : subscriptions) {
+        Channel channel = connection.createChannel();
+        channel.basicQos(subscription.prefetch());
+        channel.basicConsume(subscription.queue(), false, new Messages(channel, subscription));
+      }
+      LOG.info("event=intake_connected consumer={} queues={}", name, subscriptions.size());
+      return connection;
+    } catch (IOException | TimeoutException | RuntimeException e) {
+      connection.abort(1_000);
+      throw e;
+    }
+  }
+
+  /// Returns when the connection is lost; meanwhile looks how deep the queues are.
+  private void stayConnected(Connection connection) throws InterruptedException {
+    CountDownLatch lost = new CountDownLatch(1);
+    connection.addShutdownListener(cause -> lost.countDown());
+    live.set(connection);
+    try {
+      while (running && connection.isOpen()) {
+        readDepths(connection);
+        if (lost.await(DEPTH_PERIOD.toMillis(), TimeUnit.MILLISECONDS)) {
+          break;
+        }
+      }
+    } finally {
+      if (running) {
+        live.set(null);
+        connection.abort(1_000);
+        LOG.warn("event=intake_disconnected consumer={}", name);
+      }
+    }
+  }
+
+  private void readDepths(Connection connection) {
+    try (Channel channel = connection.createChannel()) {
+      for (Subscription subscription : subscriptions) {
+        AtomicInteger depth = depths.get(subscription.queue());
+        if (depth != null) {
+          depth.set((int) channel.messageCount(subscription.queue()));
+        }
+      }
+    } catch (IOException | TimeoutException | RuntimeException e) {
+      LOG.debug("event=queue_depth_unknown consumer={} reason=\"{}\"", name, e.toString());
+    }
+  }
+
+  /// The messages of one queue. The connection's thread only starts virtual threads.
+  private final class Messages extends DefaultConsumer {
+    private final Subscription subscription;
+    // One thread at a time writes to a channel.
+    private final Lock answering = new ReentrantLock();
+
+    Messages(Channel channel, Subscription subscription) {
+      super(channel);
+      this.subscription = subscription;
+    }
+
+    @Override
+    public void handleDelivery(
+        String consumerTag, Envelope envelope, AMQP.BasicProperties properties, byte[] body) {
+      if (!running) {
+        return;
+      }
+      inHand.incrementAndGet();
+      Thread.ofVirtual().name("lane-" + subscription.queue()).start(() -> handle(envelope, body));
+    }
+
+    /// The queue is gone or moved to another broker: connect anew.
+    @Override
+    public void handleCancel(String consumerTag) {
+      getChannel().getConnection().abort(1_000);
+    }
+
+    private void handle(Envelope envelope, byte[] body) {
+      String result = "requeued";
+      try {
+        result = handleOrBury(envelope, body);
+        answer(() -> getChannel().basicAck(envelope.getDeliveryTag(), false));
+      } catch (RuntimeException e) {
+        LOG.warn(
+            "event=message_requeued queue={} reason=\"{}\"", subscription.queue(), e.toString());
+        LOG.debug("event=message_requeued queue={}", subscription.queue(), e);
+        pause();
+        answer(() -> getChannel().basicNack(envelope.getDeliveryTag(), false, true));
+      } finally {
+        inHand.decrementAndGet();
+        meters
+            .counter("pushplanet.intake.messages", "queue", subscription.queue(), "result", result)
+            .increment();
+      }
+    }
+
+    private String handleOrBury(Envelope envelope, byte[] body) {
+      try {
+        subscription.handler().handle(body, envelope.isRedeliver());
+        return "done";
+      } catch (MalformedWire e) {
+        String reason = e.getMessage() == null ? "malformed" : e.getMessage();
+        deadLetters.bury(subscription.queue(), body, reason);
+        LOG.error("event=message_dead queue={} bytes={}", subscription.queue(), body.length);
+        return "dead";
+      }
+    }
+
+    /// So that a message nobody can handle just now does not go round in a hot loop.
+    private void pause() {
+      try {
+        long ignored = 500 + random.nextLong(1_000);
+        if (closed.await(ignored, TimeUnit.MILLISECONDS)) {
+          return;
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
+    private interface Answer {
+      void send() throws IOException;
+    }
+
+    /// A lost connection needs no answer: the broker hands the message out again.
+    private void answer(Answer answer) {
+      answering.lock();
+      try {
+        answer.send();
+      } catch (IOException | RuntimeException e) {
+        LOG.debug("event=answer_lost queue={} reason=\"{}\"", subscription.queue(), e.toString());
+      } finally {
+        answering.unlock();
+      }
+    }
+  }
+}

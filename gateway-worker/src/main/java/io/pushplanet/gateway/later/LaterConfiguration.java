@@ -1,0 +1,52 @@
+package io.pushplanet.gateway.later;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.wire.LanePublisher;
+import io.pushplanet.gateway.role.ForRole;
+import io.pushplanet.gateway.role.Role;
+import jakarta.validation.constraints.NotNull;
+import java.time.Clock;
+import java.time.Duration;
+import javax.sql.DataSource;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.validation.annotation.Validated;
+
+@Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties(LaterConfiguration.LaterSettings.class)
+@ForRole(Role.LATER)
+class LaterConfiguration {
+  /// @param period how often what is due is looked for
+  /// @param sweep how often inboxes are looked through for what waited too long
+  @Validated
+  @ConfigurationProperties(prefix = "gateway.later", ignoreUnknownFields = false)
+  record LaterSettings(
+      @NotNull @DefaultValue("250ms") Duration period,
+      @NotNull @DefaultValue("1s") Duration sweep) {}
+
+  @Bean
+  Rounds dueLane(
+      DataSource database,
+      LanePublisher lanes,
+      LaterSettings settings,
+      Clock clock,
+      MeterRegistry meters) {
+    DueLane due = new DueLane(database, lanes, clock);
+    return new Rounds("due-lane", settings.period(), () -> due.bringBack() > 0, meters);
+  }
+
+  @Bean
+  Rounds inboxSweeper(
+      DataSource database,
+      LanePublisher lanes,
+      LaterSettings settings,
+      Clock clock,
+      MeterRegistry meters) {
+    InboxSweeper sweeper = new InboxSweeper(database, lanes, clock);
+    return new Rounds(
+        "inbox-sweeper", settings.sweep(), () -> sweeper.sweep() == InboxSweeper.MOST_ROWS, meters);
+  }
+}

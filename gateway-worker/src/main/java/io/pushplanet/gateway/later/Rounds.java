@@ -1,0 +1,83 @@
+package io.pushplanet.gateway.later;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+
+/// Does a piece of work again and again on a thread of its own, with a pause in between while there is nothing to do. A round
+/// that fails is counted, logged at the first failure of a row, and tried again. Thread-safe.
+public final class Rounds implements SmartLifecycle {
+  private static final Logger LOG = LoggerFactory.getLogger(Rounds.class);
+  private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(2);
+
+  private final String name;
+  private final Duration pause;
+  private final Work work;
+  private final MeterRegistry meters;
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private volatile boolean running;
+
+  /// One round.
+  public interface Work {
+    /// @return whether there may be more to do at once
+    boolean run();
+  }
+
+  public Rounds(String name, Duration pause, Work work, MeterRegistry meters) {
+    this.name = name;
+    this.pause = pause;
+    this.work = work;
+    this.meters = meters;
+  }
+
+  @Override
+  public void start() {
+    running = true;
+    Thread.ofVirtual().name(name).start(this::run);
+  }
+
+  @Override
+  public void stop() {
+    running = false;
+    closed.countDown();
+  }
+
+  @Override
+  public boolean isRunning() {
+    return running;
+  }
+
+  private void run() {
+    boolean failing = false;
+    try {
+      while (running) {
+        Duration wait = pause;
+        try {
+          if (work.run()) {
+            wait = Duration.ZERO;
+          }
+          failing = false;
+        } catch (RuntimeException e) {
+          meters.counter("pushplanet.rounds.failed", "name", name).increment();
+          if (!failing) {
+            LOG.warn("event=round_failed name={} reason=\"{}\"", name, e.toString());
+          }
+          failing = true;
+          wait =
+              wait.compareTo(PAUSE_AFTER_FAILURE) > 0
+                  ? PAUSE_AFTER_FAILURE.multipliedBy(15)
+                  : PAUSE_AFTER_FAILURE;
+        }
+        if (!wait.isZero() && closed.await(wait.toMillis(), TimeUnit.MILLISECONDS)) {
+          return;
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

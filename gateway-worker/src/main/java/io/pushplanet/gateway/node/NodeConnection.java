@@ -1,0 +1,168 @@
+package io.pushplanet.gateway.node;
+
+import io.pushplanet.common.session.NodeLease;
+import io.pushplanet.common.wire.MalformedWire;
+import io.pushplanet.common.wire.NodeFrame;
+import io.pushplanet.common.wire.NodeOutcomes;
+import io.pushplanet.common.wire.WireForm;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.eclipse.paho.mqttv5.client.IMqttToken;
+import org.eclipse.paho.mqttv5.client.MqttAsyncClient;
+import org.eclipse.paho.mqttv5.client.MqttCallback;
+import org.eclipse.paho.mqttv5.client.MqttClientException;
+import org.eclipse.paho.mqttv5.client.MqttConnectionOptions;
+import org.eclipse.paho.mqttv5.client.MqttDisconnectResponse;
+import org.eclipse.paho.mqttv5.client.persist.MemoryPersistence;
+import org.eclipse.paho.mqttv5.common.MqttException;
+import org.eclipse.paho.mqttv5.common.MqttMessage;
+import org.eclipse.paho.mqttv5.common.packet.MqttProperties;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// One Paho connection to the trusted listener of a node. Frames of many threads share it; their answers come back on the
+/// connection's own topic and find their frame by its number. When the connection breaks, every open frame ends at once:
+/// what it had not answered counts as unanswered. Thread-safe.
+final class NodeConnection implements MqttCallback {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeConnection.class);
+  private static final Duration CALL = Duration.ofSeconds(5);
+
+  // Paho refuses a publish past the server's receive maximum (paho.mqtt.java#551): we wait in front
+  // of it instead.
+  private final Semaphore publishing;
+  private final MqttAsyncClient client;
+  private final Map<String, OpenFrame> open = new ConcurrentHashMap<>();
+
+  private NodeConnection(MqttAsyncClient client, int mostPublishing) {
+    this.client = client;
+    this.publishing = new Semaphore(mostPublishing);
+  }
+
+  /// Connects and subscribes to its answers.
+  ///
+  /// @throws MqttException when the node does not take it within [#CALL] each
+  static NodeConnection open(NodeLease node, String clientId, NodeSettings settings)
+      throws MqttException {
+    MqttAsyncClient client =
+        new MqttAsyncClient(
+            "tcp://" + node.host() + ":" + node.gatewayPort(), clientId, new MemoryPersistence());
+    NodeConnection connection = new NodeConnection(client, settings.mostPublishing());
+    client.setCallback(connection);
+    MqttConnectionOptions options = new MqttConnectionOptions();
+    options.setUserName(settings.user());
+    options.setPassword(settings.password().reveal().getBytes(StandardCharsets.UTF_8));
+    options.setCleanStart(true);
+    options.setAutomaticReconnect(false);
+    options.setConnectionTimeout((int) CALL.toSeconds());
+    options.setKeepAliveInterval(15);
+    try {
+      client.connect(options).waitForCompletion(CALL.toMillis());
+      client.subscribe(NodeFrame.OUTCOMES_TOPIC + clientId, 1).waitForCompletion(CALL.toMillis());
+      return connection;
+    } catch (MqttException e) {
+      connection.close();
+      throw e;
+    }
+  }
+
+  boolean isOpen() {
+    return client.isConnected();
+  }
+
+  /// Publishes a frame; its answers go to `frame`.
+  ///
+  /// @throws MqttException when the node did not acknowledge the frame: targets may have got it all the same
+  void send(String number, byte[] body, OpenFrame frame) throws MqttException {
+    open.put(number, frame);
+    try {
+      publish(NodeFrame.DELIVER_TOPIC, body);
+    } catch (MqttException e) {
+      open.remove(number);
+      throw e;
+    }
+    if (!client.isConnected()) {
+      frame.abandon();
+    }
+  }
+
+  void forget(String number) {
+    open.remove(number);
+  }
+
+  void drain(byte[] body) throws MqttException {
+    publish(NodeFrame.DRAIN_TOPIC, body);
+  }
+
+  void close() {
+    try {
+      client.disconnectForcibly(0, 0, false);
+    } catch (MqttException | RuntimeException e) {
+      LOG.debug("event=node_disconnect_failed reason=\"{}\"", e.toString());
+    }
+    try {
+      client.close(true);
+    } catch (MqttException | RuntimeException e) {
+      LOG.debug("event=node_close_failed reason=\"{}\"", e.toString());
+    }
+    abandonAll();
+  }
+
+  private void publish(String topic, byte[] body) throws MqttException {
+    try {
+      if (!publishing.tryAcquire(CALL.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw new MqttException(MqttClientException.REASON_CODE_CLIENT_TIMEOUT);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new MqttException(e);
+    }
+    try {
+      IMqttToken token =
+          client.publish(topic, new MqttMessage(body, 1, false, new MqttProperties()));
+      token.waitForCompletion(CALL.toMillis());
+    } finally {
+      publishing.release();
+    }
+  }
+
+  private void abandonAll() {
+    open.values().forEach(OpenFrame::abandon);
+    open.clear();
+  }
+
+  @Override
+  public void messageArrived(String topic, MqttMessage message) {
+    try {
+      NodeOutcomes outcomes = WireForm.read(message.getPayload(), NodeOutcomes.class);
+      OpenFrame frame = open.get(outcomes.frame());
+      if (frame != null) {
+        outcomes.outcomes().forEach(frame::settle);
+      }
+    } catch (MalformedWire e) {
+      LOG.warn("event=node_answer_malformed bytes={}", message.getPayload().length);
+    }
+  }
+
+  @Override
+  public void disconnected(MqttDisconnectResponse response) {
+    abandonAll();
+  }
+
+  @Override
+  public void mqttErrorOccurred(MqttException exception) {
+    LOG.debug("event=node_error reason=\"{}\"", exception.toString());
+  }
+
+  @Override
+  public void deliveryComplete(IMqttToken token) {}
+
+  @Override
+  public void connectComplete(boolean reconnect, String serverUri) {}
+
+  @Override
+  public void authPacketArrived(int reasonCode, MqttProperties properties) {}
+}

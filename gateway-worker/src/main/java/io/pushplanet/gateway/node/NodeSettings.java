@@ -1,0 +1,24 @@
+package io.pushplanet.gateway.node;
+
+import io.pushplanet.common.access.Secret;
+import jakarta.validation.constraints.NotBlank;
+import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Positive;
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.validation.annotation.Validated;
+
+/// How the worker reaches the connection managers' trusted listeners.
+///
+/// @param connections per node
+/// @param mostPublishing frames not yet acknowledged by the node, per connection
+/// @param answerWithin how long a frame's targets may take where no fallback is waiting
+@Validated
+@ConfigurationProperties(prefix = "gateway.node", ignoreUnknownFields = false)
+public record NodeSettings(
+    @NotBlank @DefaultValue("gateway") String user,
+    @NotNull Secret password,
+    @Positive @DefaultValue("2") int connections,
+    @Positive @DefaultValue("8") int mostPublishing,
+    @NotNull @DefaultValue("10s") Duration answerWithin) {}

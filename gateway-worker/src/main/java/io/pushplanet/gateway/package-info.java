@@ -1,0 +1,5 @@
+/// Takes messages from the queues and brings them to APNs, FCM and the connection managers.
+@NullMarked
+package io.pushplanet.gateway;
+
+import org.jspecify.annotations.NullMarked;

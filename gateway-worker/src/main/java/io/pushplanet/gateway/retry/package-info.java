@@ -1,0 +1,5 @@
+/// When a deferred message is tried again.
+@NullMarked
+package io.pushplanet.gateway.retry;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/// Which of its tasks this process does.
+@NullMarked
+package io.pushplanet.gateway.role;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,90 @@
+package io.pushplanet.gateway.statistics;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.gateway.intake.DeadLetters;
+import io.pushplanet.gateway.intake.QueueConsumer;
+import io.pushplanet.gateway.intake.Subscription;
+import io.pushplanet.gateway.later.Rounds;
+import io.pushplanet.gateway.role.ForRole;
+import io.pushplanet.gateway.role.Role;
+import jakarta.validation.constraints.Positive;
+import java.security.SecureRandom;
+import java.sql.SQLException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.validation.annotation.Validated;
+
+@Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties(StatisticsConfiguration.StatisticsSettings.class)
+@ForRole(Role.STATISTICS)
+class StatisticsConfiguration {
+  private static final Logger LOG = LoggerFactory.getLogger(StatisticsConfiguration.class);
+
+  /// @param prefetch AMQP messages of events in hand
+  /// @param mostEvents per transaction
+  /// @param retentionDays whole days of messages, deliveries and statistics kept before today
+  @Validated
+  @ConfigurationProperties(prefix = "gateway.statistics", ignoreUnknownFields = false)
+  record StatisticsSettings(
+      @Positive @DefaultValue("64") int prefetch,
+      @Positive @DefaultValue("2000") int mostEvents,
+      @Positive @DefaultValue("30") int retentionDays) {}
+
+  @Bean
+  StatisticsWriter statisticsWriter(DataSource database) {
+    return new StatisticsWriter(database);
+  }
+
+  @Bean(destroyMethod = "close")
+  StatisticsIntake statisticsIntake(
+      StatisticsWriter writer, StatisticsSettings settings, Clock clock, MeterRegistry meters) {
+    return new StatisticsIntake(writer, clock, settings.mostEvents(), settings.prefetch(), meters);
+  }
+
+  @Bean
+  QueueConsumer events(
+      ConnectionFactory connections,
+      StatisticsIntake intake,
+      StatisticsSettings settings,
+      DeadLetters deadLetters,
+      SecureRandom random,
+      MeterRegistry meters) {
+    Subscription events =
+        new Subscription(
+            Topology.EVENTS, settings.prefetch(), (body, redelivered) -> intake.take(body));
+    return new QueueConsumer(
+        connections, "statistics", List.of(events), deadLetters, random, meters);
+  }
+
+  @Bean
+  Rounds dayPartitions(
+      DataSource database, StatisticsSettings settings, Clock clock, MeterRegistry meters) {
+    DayPartitions partitions = new DayPartitions(database, clock, settings.retentionDays());
+    return new Rounds(
+        "day-partitions",
+        Duration.ofHours(1),
+        () -> {
+          try {
+            List<String> done = partitions.maintain();
+            if (!done.isEmpty()) {
+              LOG.info("event=day_partitions done=\"{}\"", String.join(", ", done));
+            }
+            return false;
+          } catch (SQLException e) {
+            throw new IllegalStateException(e);
+          }
+        },
+        meters);
+  }
+}
