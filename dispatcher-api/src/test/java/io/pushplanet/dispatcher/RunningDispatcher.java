@@ -179,7 +179,9 @@ final class RunningDispatcher {
       request.headers(headers);
     }
     try {
-      return new Answer(http.send(request.build(), HttpResponse.BodyHandlers.ofString()));
+      Answer answer = new Answer(http.send(request.build(), HttpResponse.BodyHandlers.ofString()));
+      ApiDescription.requireToldStatus(method, path, answer.status());
+      return answer;
     } catch (IOException e) {
       throw new IllegalStateException(method + " " + path + ": " + e, e);
     } catch (InterruptedException e) {

@@ -192,17 +192,19 @@ class DeviceRegistry {
       mapper.update(app.value(), device.value(), platform, registration, now);
     }
     writeTokens(app, device, registration.channels(), now, touched);
-    if (registration.tags() != null) {
+    List<String> tags = registration.tags();
+    if (tags != null) {
       replace(
-          registration.tags(),
+          tags,
           () -> mapper.deleteTags(app.value(), device.value()),
-          () -> mapper.addTags(app.value(), device.value(), registration.tags()));
+          () -> mapper.addTags(app.value(), device.value(), tags));
     }
-    if (registration.topics() != null) {
+    List<String> topics = registration.topics();
+    if (topics != null) {
       replace(
-          registration.topics(),
+          topics,
           () -> mapper.deleteTopics(app.value(), device.value()),
-          () -> mapper.addTopics(app.value(), device.value(), registration.topics()));
+          () -> mapper.addTopics(app.value(), device.value(), topics));
     }
     DeviceMapper.DeviceRow after = mapper.find(app.value(), device.value());
     if (after == null) {

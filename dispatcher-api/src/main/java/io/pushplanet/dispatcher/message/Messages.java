@@ -45,9 +45,15 @@ class Messages {
 
   ObjectNode message(AppId app, MessageId id) {
     MessageMapper.MessageRow row = mapper.find(app.value(), id.day(), id.value());
-    return row != null
-        ? form(row)
-        : accepted.find(app, id).map(Messages::form).orElseThrow(() -> unknown(id.value()));
+    if (row == null) {
+      return accepted.find(app, id).map(Messages::form).orElseThrow(() -> unknown(id.value()));
+    }
+    ObjectNode form = form(row);
+    if (row.audience().isEmpty()) {
+      // Other events of the message were written before its acceptance.
+      accepted.find(app, id).ifPresent(entry -> putTexts(form, entry));
+    }
+    return form;
   }
 
   ObjectNode deliveries(AppId app, MessageId id, @Nullable DeviceId device, Page page) {
@@ -123,11 +129,12 @@ class Messages {
     counts.put("cancelled", row.cancelled());
     counts.put("duplicates", row.duplicates());
     counts.put("opened", row.opened());
-    form.set(
-        "audience",
-        audience(WireForm.read(row.audience().getBytes(StandardCharsets.UTF_8), Audience.class)));
-    form.set("content", MAPPER.readTree(row.content()));
-    form.set("delivery", MAPPER.readTree(row.delivery()));
+    if (!row.audience().isEmpty()) {
+      byte[] audience = row.audience().getBytes(StandardCharsets.UTF_8);
+      form.set("audience", audience(WireForm.read(audience, Audience.class)));
+      form.set("content", MAPPER.readTree(row.content()));
+      form.set("delivery", MAPPER.readTree(row.delivery()));
+    }
     return form;
   }
 
@@ -156,10 +163,14 @@ class Messages {
     counts.put("cancelled", 0);
     counts.put("duplicates", 0);
     counts.put("opened", 0);
+    putTexts(form, entry);
+    return form;
+  }
+
+  private static void putTexts(ObjectNode form, AcceptedMessages.Entry entry) {
     form.set("audience", audience(entry.audience()));
     form.set("content", MAPPER.valueToTree(entry.content()));
     form.set("delivery", MAPPER.valueToTree(entry.delivery()));
-    return form;
   }
 
   /// As the caller wrote it.

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -64,27 +65,30 @@ final class PayloadSizes {
   static int apns(SendRequest request) {
     JsonMapper mapper = WireForm.mapper();
     ObjectNode payload = mapper.createObjectNode();
-    ObjectNode aps = payload.putObject("aps");
-    put(aps.putObject("alert"), request.content());
-    if (request.overrides().apns() != null) {
-      aps.setAll(request.overrides().apns());
-    }
-    payload.put("id", AN_ID);
-    request.content().data().forEach(payload::put);
-    return mapper.writeValueAsBytes(payload).length;
+    put(payload.putObject("aps").putObject("alert"), request.content());
+    putData(payload, request.content());
+    return mapper.writeValueAsBytes(payload).length + merged(request.overrides().apns());
   }
 
   static int fcm(SendRequest request) {
     JsonMapper mapper = WireForm.mapper();
     ObjectNode message = mapper.createObjectNode();
     put(message.putObject("notification"), request.content());
-    ObjectNode data = message.putObject("data");
-    data.put("id", AN_ID);
-    request.content().data().forEach(data::put);
-    if (request.overrides().fcm() != null) {
-      message.setAll(request.overrides().fcm());
-    }
-    return mapper.writeValueAsBytes(message).length;
+    putData(message.putObject("data"), request.content());
+    return mapper.writeValueAsBytes(message).length + merged(request.overrides().fcm());
+  }
+
+  /// As the worker names it: an `id` of the caller's own stays.
+  private static void putData(ObjectNode node, Content content) {
+    content.data().forEach(node::put);
+    node.put(content.data().containsKey("id") ? "pushplanet_id" : "id", AN_ID);
+  }
+
+  /// What merging adds at most: the fields and a comma, without the braces.
+  private static int merged(@Nullable ObjectNode overrides) {
+    return overrides == null || overrides.isEmpty()
+        ? 0
+        : WireForm.mapper().writeValueAsBytes(overrides).length - 1;
   }
 
   static int mqtt(SendRequest request) {

@@ -1,0 +1,5 @@
+/// The API described: for programs at `/openapi.json`, for people at `/docs`.
+@NullMarked
+package io.pushplanet.dispatcher.docs;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,49 @@
+package io.pushplanet.dispatcher;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import java.time.Instant;
+
+@AnalyzeClasses(
+    packages = "io.pushplanet.dispatcher",
+    importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTest {
+  @ArchTest
+  static final ArchRule features_are_free_of_cycles =
+      slices().matching("io.pushplanet.dispatcher.(*)..").should().beFreeOfCycles();
+
+  @ArchTest
+  static final ArchRule controllers_are_not_public =
+      classes().that().haveSimpleNameEndingWith("Controller").should().notBePublic();
+
+  @ArchTest
+  static final ArchRule mappers_are_not_public =
+      classes().that().haveSimpleNameEndingWith("Mapper").should().notBePublic();
+
+  @ArchTest
+  static final ArchRule time_comes_from_a_clock =
+      noClasses().should().callMethod(Instant.class, "now");
+
+  @ArchTest
+  static final ArchRule nothing_is_injected_into_fields =
+      noFields().should().beAnnotatedWith("org.springframework.beans.factory.annotation.Autowired");
+
+  @ArchTest
+  static final ArchRule names_say_what_a_thing_is =
+      noClasses().should().haveNameMatching(".*(Manager|Impl|Utils?|Helper)|.*\\.Abstract[A-Z].*");
+
+  @ArchTest
+  static final ArchRule no_other_service_is_known =
+      noClasses()
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              "io.pushplanet.gateway..", "io.pushplanet.cm..", "io.pushplanet.dashboard..");
+}

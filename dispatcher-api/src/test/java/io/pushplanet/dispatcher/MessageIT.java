@@ -1,0 +1,324 @@
+package io.pushplanet.dispatcher;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.testing.PushBuilder;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.dispatcher.RunningDispatcher.Answer;
+import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+
+class MessageIT {
+  private static final String HELLO =
+      "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"hi\"}}";
+
+  private final RunningDispatcher dispatcher = RunningDispatcher.shared();
+  private final Tenant shop = dispatcher.tenant();
+
+  private String send(String body) {
+    Answer answer = shop.post("/messages", body);
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
+    return answer.json().get("id").stringValue();
+  }
+
+  /// As the statistics role would.
+  private void writeRow(String id, int recipients, int delivered, boolean expanded) {
+    dispatcher.execute(
+        "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, expanded_at,"
+            + " recipients, delivered) VALUES (?, ?, ?, ?, '{\"title\":\"hi\"}', '{}', NOW(3), NOW(3), ?, ?, ?)",
+        java.sql.Date.valueOf(new MessageId(id).day()),
+        id,
+        shop.app(),
+        "{\"kind\":\"topic\",\"topic\":\"t\"}",
+        expanded ? "2026-01-01 00:00:00" : null,
+        recipients,
+        delivered);
+  }
+
+  private void writeDelivery(String id, String device, String state) {
+    dispatcher.execute(
+        "INSERT INTO deliveries (day, message_id, device_id, app_id, state, channel, attempts, queued_at)"
+            + " VALUES (?, ?, ?, ?, ?, 'mqtt', '[]', NOW(3))",
+        java.sql.Date.valueOf(new MessageId(id).day()),
+        id,
+        device,
+        shop.app(),
+        state);
+  }
+
+  @Test
+  void a_message_is_visible_before_its_row_is_written() {
+    shop.device("d1", "{\"mqtt\":true}");
+
+    String id = send(HELLO);
+
+    Answer answer = shop.get("/messages/" + id);
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
+    assertThat(answer.json().get("state").stringValue()).isEqualTo("accepted");
+    assertThat(answer.json().at("/counts/queued").intValue()).isEqualTo(1);
+    assertThat(answer.json().at("/audience/device").stringValue()).isEqualTo("d1");
+    JsonNode delivery = shop.get("/messages/" + id + "/deliveries").json().at("/data/0");
+    assertThat(delivery.get("device").stringValue()).isEqualTo("d1");
+    assertThat(delivery.get("state").stringValue()).isEqualTo("queued");
+    assertThat(dispatcher.tenant().get("/messages/" + id).status()).isEqualTo(404);
+  }
+
+  @Test
+  void its_state_follows_from_its_counts() {
+    shop.device("d1", "{\"mqtt\":true}");
+    String sending = send(HELLO);
+    writeRow(sending, 3, 1, true);
+    String open = send(HELLO);
+    writeRow(open, 1, 1, false);
+    String done = send(HELLO);
+    writeRow(done, 2, 2, true);
+
+    assertThat(shop.get("/messages/" + sending).json().get("state").stringValue())
+        .isEqualTo("sending");
+    assertThat(shop.get("/messages/" + sending).json().at("/counts/queued").intValue())
+        .isEqualTo(2);
+    assertThat(shop.get("/messages/" + open).json().get("state").stringValue())
+        .isEqualTo("sending");
+    assertThat(shop.get("/messages/" + done).json().get("state").stringValue()).isEqualTo("done");
+    assertThat(shop.get("/messages/" + done).json().at("/audience/topic").stringValue())
+        .isEqualTo("t");
+  }
+
+  @Test
+  void deliveries_come_in_pages() {
+    shop.device("d1", "{\"mqtt\":true}");
+    String id = send(HELLO);
+    writeRow(id, 3, 0, true);
+    List.of("a", "b", "c").forEach(device -> writeDelivery(id, device, "queued"));
+
+    Answer first = shop.get("/messages/" + id + "/deliveries?limit=2");
+    Answer second =
+        shop.get(
+            "/messages/"
+                + id
+                + "/deliveries?limit=2&cursor="
+                + first.json().get("next_cursor").stringValue());
+
+    assertThat(first.json().get("data")).hasSize(2);
+    assertThat(second.json().at("/data/0/device").stringValue()).isEqualTo("c");
+    assertThat(second.json().get("next_cursor").isNull()).isTrue();
+    assertThat(shop.get("/messages/" + id + "/deliveries?device=b").json().get("data")).hasSize(1);
+  }
+
+  @Test
+  void a_device_tells_why_newest_first() {
+    shop.device("d1", "{\"mqtt\":true}");
+    String older = send(HELLO);
+    writeDelivery(older, "d1", "delivered");
+    String newer = send(HELLO);
+    writeDelivery(newer, "d1", "queued");
+
+    JsonNode page = shop.get("/devices/d1/deliveries?limit=1").json();
+
+    assertThat(page.at("/data/0/message").stringValue()).isEqualTo(newer);
+    JsonNode next =
+        shop.get("/devices/d1/deliveries?cursor=" + page.get("next_cursor").stringValue()).json();
+    assertThat(next.at("/data/0/message").stringValue()).isEqualTo(older);
+  }
+
+  @Test
+  void a_cancelled_message_leaves_later_and_the_inbox_and_its_ends_are_told() {
+    shop.device("d1", "{\"mqtt\":true}");
+    String id = send(HELLO);
+    writeRow(id, 2, 0, true);
+    writeDelivery(id, "d1", "queued");
+    writeDelivery(id, "d2", "queued");
+    dispatcher.execute(
+        "INSERT INTO inbox (app_id, device_id, slot, message_id, payload, parked_at, expires_at)"
+            + " VALUES (?, 'd1', ?, ?, '{}', NOW(3), NOW(3))",
+        shop.app(),
+        id,
+        id);
+    byte[] push =
+        WireForm.join(
+            List.of(
+                WireForm.write(
+                    PushBuilder.aPush(Clock.systemUTC()).from(shop.app()).toMqtt("d2").build())));
+    dispatcher.execute(
+        "INSERT INTO later (id, due_at, app_id, message_id, lane, reason, pushes)"
+            + " VALUES (UUID(), NOW(3), ?, ?, 'push.fcm.high', 'r', ?)",
+        shop.app(),
+        id,
+        new String(push, StandardCharsets.UTF_8));
+    dispatcher.drain("push.events");
+
+    Answer answer = shop.post("/messages/" + id + ":cancel", "");
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
+    assertThat(answer.json().get("state").stringValue()).isEqualTo("cancelled");
+    assertThat(
+            dispatcher.drain("push.events").stream()
+                .map(event ->
+                    event.get("device").stringValue() + " " + event.get("state").stringValue())
+                .toList())
+        .containsExactlyInAnyOrder("d1 cancelled", "d2 cancelled");
+    assertThat(shop.post("/messages/" + id + ":cancel", "").status()).isEqualTo(200);
+    assertThat(dispatcher.drain("push.events")).isEmpty();
+  }
+
+  @Test
+  void a_message_that_is_done_stays_done() {
+    shop.device("d1", "{\"mqtt\":true}");
+    String id = send(HELLO);
+    writeRow(id, 1, 1, true);
+
+    assertThat(shop.post("/messages/" + id + ":cancel", "").json().get("state").stringValue())
+        .isEqualTo("done");
+    assertThat(shop.post("/messages/0192e0f0-0000-7000-8000-000000000001:cancel", "").status())
+        .isEqualTo(404);
+  }
+
+  @Test
+  void recipients_are_grouped_by_lane_and_dead_ends_are_told() {
+    shop.device("m", "{\"mqtt\":true}");
+    shop.device("f", "{\"fcm\":{\"token\":\"tok\"}}");
+    shop.device("both", "{\"mqtt\":true,\"fcm\":{\"token\":\"tok2\"}}");
+    shop.device("none", "{}");
+    List.of("push.mqtt.normal", "push.fcm.normal", "push.events").forEach(dispatcher::drain);
+
+    Answer answer =
+        shop.post(
+            "/messages",
+            """
+            {"audience":{"devices":["m","f","both","none","who"]},"content":{"title":"a"},
+             "delivery":{"priority":"normal"}}
+            """);
+
+    assertThat(answer.json().at("/recipients/estimate").intValue()).isEqualTo(5);
+    assertThat(dispatcher.drain("push.mqtt.normal")).hasSize(1);
+    assertThat(dispatcher.drain("push.fcm.normal").getFirst().get("recipients")).hasSize(2);
+    assertThat(
+            dispatcher.drain("push.events").stream()
+                .filter(event -> event.get("event").stringValue().equals("ended"))
+                .map(event ->
+                    event.get("device").stringValue()
+                        + " "
+                        + event.at("/attempt/reason").stringValue())
+                .toList())
+        .containsExactlyInAnyOrder("none no_channel", "who unknown_device");
+  }
+
+  @Test
+  void users_are_found_and_broad_audiences_are_left_to_the_fan_out_role() {
+    shop.put(
+        "/devices/d1",
+        "{\"platform\":\"android\",\"channels\":{\"mqtt\":true},\"user\":\"u1\",\"topics\":[\"t1\"],\"tags\":[\"vip\"]}");
+    List.of("push.mqtt.high", "push.fanout").forEach(dispatcher::drain);
+
+    Answer user =
+        shop.post("/messages", "{\"audience\":{\"user\":\"u1\"},\"content\":{\"title\":\"a\"}}");
+    Answer nobody =
+        shop.post("/messages", "{\"audience\":{\"user\":\"u9\"},\"content\":{\"title\":\"a\"}}");
+    for (String audience : List.of("{\"topic\":\"t1\"}", "{\"tag\":\"vip\"}", "{\"all\":true}")) {
+      Answer broad =
+          shop.post("/messages", "{\"audience\":" + audience + ",\"content\":{\"title\":\"a\"}}");
+      assertThat(broad.status()).as(broad.toString()).isEqualTo(202);
+      assertThat(broad.json().at("/recipients/estimate").intValue()).isEqualTo(1);
+    }
+
+    assertThat(user.json().at("/recipients/estimate").intValue()).isEqualTo(1);
+    assertThat(nobody.json().at("/recipients/estimate").intValue()).isZero();
+    assertThat(dispatcher.drain("push.mqtt.high")).hasSize(1);
+    assertThat(dispatcher.drain("push.fanout")).hasSize(3);
+  }
+
+  @Test
+  void a_batch_tells_each_message_in_its_place() {
+    shop.device("d1", "{\"mqtt\":true}");
+
+    Answer mixed =
+        shop.post(
+            "/messages:batch",
+            "{\"messages\":["
+                + HELLO
+                + ",{\"audience\":{\"device\":\"nobody\"},\"content\":{\"title\":\"a\"}},7,{}]}");
+    Answer all = shop.post("/messages:batch", "{\"messages\":[" + HELLO + "," + HELLO + "]}");
+
+    assertThat(mixed.status()).as(mixed.toString()).isEqualTo(207);
+    assertThat(mixed.json().get("results"))
+        .extracting(result -> result.get("status").intValue())
+        .containsExactly(202, 404, 422, 422);
+    assertThat(mixed.json().at("/results/1/problem/code").stringValue())
+        .isEqualTo("device_not_found");
+    assertThat(all.status()).as(all.toString()).isEqualTo(202);
+    assertThat(shop.get("/messages/" + all.json().at("/results/1/id").stringValue()).status())
+        .isEqualTo(200);
+    String tooMany =
+        IntStream.range(0, 1_001)
+            .mapToObj(i -> "{}")
+            .collect(Collectors.joining(",", "{\"messages\":[", "]}"));
+    assertThat(shop.post("/messages:batch", tooMany).status()).isEqualTo(422);
+  }
+
+  @Test
+  void validating_sends_nothing() {
+    shop.device("d1", "{\"mqtt\":true}");
+    dispatcher.drain("push.mqtt.high");
+
+    Answer answer = shop.post("/messages:validate", HELLO);
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
+    assertThat(answer.json().get("valid").booleanValue()).isTrue();
+    assertThat(answer.json().at("/recipients/estimate").intValue()).isEqualTo(1);
+    assertThat(dispatcher.drain("push.mqtt.high")).isEmpty();
+  }
+
+  @Test
+  void an_idempotency_key_gives_one_answer() {
+    shop.device("d1", "{\"mqtt\":true}");
+    dispatcher.drain("push.mqtt.high");
+
+    Answer first = shop.post("/messages", HELLO, "Idempotency-Key", "order-77");
+    Answer again = shop.post("/messages", HELLO, "Idempotency-Key", "order-77");
+    Answer other = shop.post("/messages", HELLO.replace("hi", "ho"), "Idempotency-Key", "order-77");
+
+    assertThat(first.status()).as(first.toString()).isEqualTo(202);
+    assertThat(first.header("Idempotency-Replayed")).isEmpty();
+    assertThat(again.http().body()).isEqualTo(first.http().body());
+    assertThat(again.header("Location")).isEqualTo(first.header("Location"));
+    assertThat(again.header("Idempotency-Replayed")).isEqualTo("true");
+    assertThat(other.status()).isEqualTo(422);
+    assertThat(other.json().get("code").stringValue()).isEqualTo("idempotency_key_reused");
+    assertThat(dispatcher.drain("push.mqtt.high")).hasSize(1);
+  }
+
+  @Test
+  void a_refused_request_frees_its_idempotency_key() {
+    Answer refused = shop.post("/messages", HELLO, "Idempotency-Key", "k");
+    shop.device("d1", "{\"mqtt\":true}");
+
+    Answer accepted = shop.post("/messages", HELLO, "Idempotency-Key", "k");
+
+    assertThat(refused.status()).isEqualTo(404);
+    assertThat(accepted.status()).as(accepted.toString()).isEqualTo(202);
+  }
+
+  @Test
+  void uplinks_are_read_in_order() {
+    for (int i = 0; i < 3; i++) {
+      dispatcher.execute(
+          "INSERT INTO uplinks (event_id, app_id, device_id, at, payload) VALUES (UUID(), ?, 'd1', NOW(3), ?)",
+          shop.app(),
+          ("p" + i).getBytes(StandardCharsets.UTF_8));
+    }
+
+    JsonNode first = shop.get("/uplinks?limit=2").json();
+    JsonNode rest = shop.get("/uplinks?after=" + first.get("next_cursor").stringValue()).json();
+
+    assertThat(first.at("/data/1/text").stringValue()).isEqualTo("p1");
+    assertThat(rest.get("data")).hasSize(1);
+    assertThat(rest.at("/data/0/text").stringValue()).isEqualTo("p2");
+  }
+}

@@ -1,0 +1,62 @@
+package io.pushplanet.dispatcher.limit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.dispatcher.problem.ProblemCode;
+import io.pushplanet.dispatcher.problem.ProblemException;
+import io.pushplanet.dispatcher.settings.DispatcherSettings;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.springframework.mock.web.MockHttpServletResponse;
+
+class SendLimitsTest {
+  private static final AppId SHOP = new AppId("shop");
+
+  private final MutableClock clock = MutableClock.started();
+
+  private SendLimits limits(int perSecond) {
+    return new SendLimits(
+        new DispatcherSettings(
+            "h",
+            1,
+            2,
+            Duration.ofDays(1),
+            Duration.ofHours(1),
+            Duration.ofSeconds(1),
+            Duration.ofSeconds(1),
+            perSecond),
+        clock);
+  }
+
+  @Test
+  void an_app_may_send_its_seconds_worth_and_then_waits() {
+    SendLimits limits = limits(10);
+    MockHttpServletResponse answer = new MockHttpServletResponse();
+    limits.take(SHOP, 10, answer);
+
+    assertThatThrownBy(() -> limits.take(SHOP, 1, answer))
+        .isInstanceOfSatisfying(
+            ProblemException.class,
+            problem -> {
+              assertThat(problem.code()).isEqualTo(ProblemCode.RATE_LIMITED);
+              assertThat(problem.headers()).containsEntry("Retry-After", "1");
+            });
+    assertThat(answer.getHeader("RateLimit-Policy")).isEqualTo("\"messages\";q=10;w=1");
+    limits.take(new AppId("other"), 10, answer);
+    clock.advance(Duration.ofMillis(200));
+    limits.take(SHOP, 2, answer);
+    assertThat(answer.getHeader("RateLimit")).isEqualTo("\"messages\";r=0;t=1");
+  }
+
+  @Test
+  void without_a_limit_no_header_is_sent() {
+    MockHttpServletResponse answer = new MockHttpServletResponse();
+
+    limits(0).take(SHOP, 1_000, answer);
+
+    assertThat(answer.getHeader("RateLimit")).isNull();
+  }
+}

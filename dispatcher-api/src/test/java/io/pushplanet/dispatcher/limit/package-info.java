@@ -1,0 +1,4 @@
+@NullMarked
+package io.pushplanet.dispatcher.limit;
+
+import org.jspecify.annotations.NullMarked;

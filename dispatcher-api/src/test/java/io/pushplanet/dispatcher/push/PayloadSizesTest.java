@@ -1,0 +1,55 @@
+package io.pushplanet.dispatcher.push;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.dispatcher.problem.ProblemCode;
+import io.pushplanet.dispatcher.problem.ProblemException;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.node.ObjectNode;
+
+class PayloadSizesTest {
+  private static SendRequest read(int bytes, String route) {
+    String body =
+        "{\"audience\":{\"device\":\"d\"},\"content\":{\"body\":\"%s\"},\"delivery\":{\"route\":\"%s\"}}";
+    return SendRequestReader.read(
+        (ObjectNode) WireForm.mapper().readTree(body.formatted("x".repeat(bytes), route)));
+  }
+
+  @Test
+  void the_last_byte_that_fits_is_taken_and_the_next_refused_with_its_number() {
+    int fixed = PayloadSizes.apns(read(1, "vendor")) - 1;
+    int most = 4_096 - fixed;
+
+    assertThatCode(() -> read(most, "vendor")).doesNotThrowAnyException();
+    assertThatThrownBy(() -> read(most + 1, "vendor"))
+        .isInstanceOfSatisfying(
+            ProblemException.class,
+            problem -> {
+              assertThat(problem.code()).isEqualTo(ProblemCode.PAYLOAD_TOO_LARGE);
+              assertThat(problem.errors().getFirst().detail())
+                  .contains("APNs")
+                  .endsWith("which is 1 bytes too many");
+            });
+  }
+
+  @Test
+  void only_the_providers_of_the_route_count() {
+    assertThatThrownBy(() -> read(4_096, "mqtt"))
+        .isInstanceOfSatisfying(
+            ProblemException.class,
+            problem ->
+                assertThat(problem.errors())
+                    .extracting(error -> error.code())
+                    .containsExactly("too_large_for_mqtt"));
+    assertThatThrownBy(() -> read(4_096, "vendor"))
+        .isInstanceOfSatisfying(
+            ProblemException.class,
+            problem ->
+                assertThat(problem.errors())
+                    .extracting(error -> error.code())
+                    .containsExactly("too_large_for_apns", "too_large_for_fcm"));
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.pushplanet.dispatcher.push;
+
+import org.jspecify.annotations.NullMarked;

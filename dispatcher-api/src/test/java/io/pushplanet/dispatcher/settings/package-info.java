@@ -1,0 +1,4 @@
+@NullMarked
+package io.pushplanet.dispatcher.settings;
+
+import org.jspecify.annotations.NullMarked;
