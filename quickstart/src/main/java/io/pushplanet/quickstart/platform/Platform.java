@@ -38,6 +38,7 @@ public final class Platform implements AutoCloseable {
   private final List<Program> springPrograms;
   private final Ports ports;
   private final Secrets secrets;
+  private final TlsIdentity tls;
   private final Progress progress;
   private final BuiltPrograms built;
   private final StateLock lock;
@@ -55,6 +56,7 @@ public final class Platform implements AutoCloseable {
     this.ports = plan.ports().resolved();
     var random = new SecureRandom();
     this.secrets = Secrets.in(plan.state(), random);
+    this.tls = TlsIdentity.in(plan.state());
     this.services = startServicesAndSimulators();
     try {
       tellServices();
@@ -321,7 +323,7 @@ public final class Platform implements AutoCloseable {
 
   private ProgramSettings programSettings() {
     return new ProgramSettings(
-        ports, secrets, services, simulatorsState(), TlsIdentity.in(plan.state()), plan.settings());
+        ports, secrets, services, simulatorsState(), tls, plan.settings());
   }
 
   private Rest simulatorsRest() {
