@@ -53,14 +53,15 @@ function charts(holder) {
     maintainAspectRatio: false,
     interaction: { mode: "index", intersect: false },
     scales: {
-      x: { stacked, ticks: { color: soft, maxTicksLimit: 8, maxRotation: 0 }, grid: { display: false }, border: { color: line } },
+      x: { stacked, ticks: { color: soft, maxTicksLimit: innerWidth < 600 ? 5 : 8, maxRotation: 0 }, grid: { display: false }, border: { color: line } },
       y: { stacked, beginAtZero: true, suggestedMax: 4, ticks: { color: soft, precision: 0, maxTicksLimit: 5 }, grid: { color: line }, border: { display: false } },
     },
     plugins: { legend: { position: "bottom", labels: { color: soft, boxWidth: 10, boxHeight: 10, usePointStyle: true } } },
   });
   const curve = (label, data, name, fill) => ({
     label, data, borderColor: colour(name), backgroundColor: colour(fill), fill: true,
-    borderWidth: 2, pointRadius: 0, pointHoverRadius: 4, tension: 0.25, cubicInterpolationMode: "monotone",
+    borderWidth: 2, pointRadius: 0, pointHoverRadius: 4,
+    segment: { borderDash: (at) => (at.p1DataIndex === data.length - 1 ? [3, 3] : undefined) }, // still counting tension: 0.25, cubicInterpolationMode: "monotone",
   });
   const flow = new Chart(document.getElementById("flow"), { type: "line", data: { labels: [], datasets: [] }, options: options(false) });
   const failures = new Chart(document.getElementById("failures"), { type: "bar", data: { labels: [], datasets: [] }, options: options(true) });

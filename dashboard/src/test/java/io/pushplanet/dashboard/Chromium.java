@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.openqa.selenium.By;
+import org.openqa.selenium.Cookie;
 import org.openqa.selenium.Dimension;
 import org.openqa.selenium.OutputType;
 import org.openqa.selenium.WebElement;
@@ -171,12 +172,8 @@ final class Chromium implements AutoCloseable {
     return driver.getCurrentUrl().substring(address.length());
   }
 
-  String cookie(String name) {
-    return String.valueOf(driver.manage().getCookieNamed(name));
-  }
-
-  void forgetCookies() {
-    driver.manage().deleteAllCookies();
+  Cookie cookie(String name) {
+    return driver.manage().getCookieNamed(name);
   }
 
   Object script(String script) {

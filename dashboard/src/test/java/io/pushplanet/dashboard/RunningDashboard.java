@@ -2,10 +2,9 @@ package io.pushplanet.dashboard;
 
 import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.quickstart.services.LocalServices;
-import java.net.http.HttpClient;
 import java.security.SecureRandom;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -17,7 +16,7 @@ final class RunningDashboard {
   static final String MASTER_KEY = MasterKey.generate(new SecureRandom());
 
   private static final class Started {
-    static final RunningDashboard ONLY = start(LocalServices.forTests());
+    static final RunningDashboard ONLY = start(LocalServices.forTests(), Map.of());
   }
 
   private final ConfigurableApplicationContext context;
@@ -32,24 +31,26 @@ final class RunningDashboard {
     return Started.ONLY;
   }
 
-  static RunningDashboard start(LocalServices services, String... more) {
-    List<String> arguments =
-        new ArrayList<>(
-            List.of(
-                "--server.port=0",
-                "--management.server.port=0",
-                "--pushplanet.mysql.url=" + services.mysql().jdbcUrl(),
-                "--pushplanet.mysql.user=" + services.mysql().user(),
-                "--pushplanet.mysql.password=" + services.mysql().password(),
-                "--pushplanet.redis.uri=" + services.redis(),
-                "--pushplanet.amqp.uri=" + services.amqp(),
-                "--pushplanet.master-key=" + MASTER_KEY,
-                "--dashboard.bootstrap-operator.name=" + ADMIN,
-                "--dashboard.bootstrap-operator.password=" + PASSWORD));
-    arguments.addAll(List.of(more));
+  /// @param more settings besides, or instead of, the usual ones
+  static RunningDashboard start(LocalServices services, Map<String, String> more) {
+    Map<String, String> settings = new TreeMap<>();
+    settings.put("server.port", "0");
+    settings.put("management.server.port", "0");
+    settings.put("pushplanet.mysql.url", services.mysql().jdbcUrl());
+    settings.put("pushplanet.mysql.user", services.mysql().user());
+    settings.put("pushplanet.mysql.password", services.mysql().password());
+    settings.put("pushplanet.redis.uri", services.redis().toString());
+    settings.put("pushplanet.amqp.uri", services.amqp().toString());
+    settings.put("pushplanet.master-key", MASTER_KEY);
+    settings.put("dashboard.bootstrap-operator.name", ADMIN);
+    settings.put("dashboard.bootstrap-operator.password", PASSWORD);
+    settings.putAll(more);
+    String[] arguments =
+        settings.entrySet().stream()
+            .map(setting -> "--" + setting.getKey() + "=" + setting.getValue())
+            .toArray(String[]::new);
     return new RunningDashboard(
-        SpringApplication.run(DashboardApplication.class, arguments.toArray(String[]::new)),
-        services);
+        SpringApplication.run(DashboardApplication.class, arguments), services);
   }
 
   LocalServices services() {
@@ -74,10 +75,6 @@ final class RunningDashboard {
 
   <T> T bean(Class<T> type) {
     return context.getBean(type);
-  }
-
-  HttpClient http() {
-    return HttpClient.newHttpClient();
   }
 
   void stop() {

@@ -151,7 +151,7 @@ final class ApnsCertificate {
         }
         length = 0;
         for (int i = 0; i < bytes; i++) {
-          length = length << 8 | der[start + i] & 0xff;
+          length = (length << 8) | (der[start + i] & 0xff);
         }
         start += bytes;
       }

@@ -19,6 +19,7 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.http.HttpMethod;
 import org.springframework.security.authentication.AuthenticationServiceException;
 import org.springframework.security.authentication.LockedException;
+import org.springframework.security.authentication.ProviderManager;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.http.SessionCreationPolicy;
 import org.springframework.security.core.AuthenticationException;
@@ -64,6 +65,8 @@ class LoginConfiguration {
         .build();
   }
 
+  /// The manager is made here: the one Spring Security builds would ask the provider again after a refusal, and so count
+  /// each failure twice.
   @Bean
   @Order(2)
   SecurityFilterChain pagesChain(
@@ -71,7 +74,7 @@ class LoginConfiguration {
       OperatorAuthentication authentication,
       OperatorMapper operators,
       AuditLog audit) {
-    return http.authenticationProvider(authentication)
+    return http.authenticationManager(new ProviderManager(authentication))
         .authorizeHttpRequests(requests ->
             requests
                 .dispatcherTypeMatchers(DispatcherType.ERROR, DispatcherType.FORWARD)

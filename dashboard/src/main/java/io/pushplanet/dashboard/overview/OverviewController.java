@@ -30,7 +30,13 @@ class OverviewController {
     return fill(span, model, "overview");
   }
 
-  /// The cards alone, for the refresh.
+  /// The numbers alone, for the refresh.
+  @GetMapping("/overview/tiles")
+  String tiles(@RequestParam(defaultValue = "hour") String span, Model model) {
+    return fill(span, model, "overview :: tiles");
+  }
+
+  /// Queues and nodes alone, for the refresh.
   @GetMapping("/overview/cards")
   String cards(@RequestParam(defaultValue = "hour") String span, Model model) {
     return fill(span, model, "overview :: cards");

@@ -1,0 +1,44 @@
+package io.pushplanet.dashboard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.settings.PlatformConfiguration;
+import java.net.URI;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+class DashboardSettingsTest {
+  private final ApplicationContextRunner context =
+      new ApplicationContextRunner()
+          .withUserConfiguration(OnlySettings.class)
+          .withPropertyValues("pushplanet.master-key=" + RunningDashboard.MASTER_KEY);
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableConfigurationProperties(DashboardSettings.class)
+  @Import(PlatformConfiguration.class)
+  static class OnlySettings {}
+
+  @Test
+  void defaults_fit_one_machine() {
+    context.run(started -> {
+      DashboardSettings settings = started.getBean(DashboardSettings.class);
+      assertThat(settings.dispatcherUrl()).isEqualTo(URI.create("http://127.0.0.1:8080"));
+      assertThat(settings.testPushTimeout()).isEqualTo(Duration.ofSeconds(5));
+      assertThat(settings.mostPasswordChecks()).isEqualTo(4);
+      assertThat(settings.bootstrapOperator().name()).isNull();
+      assertThat(settings.bootstrapOperator().password()).isNull();
+    });
+  }
+
+  @Test
+  void a_misspelt_setting_stops_the_start() {
+    context
+        .withPropertyValues("dashboard.dispatcher-uri=http://127.0.0.1:1")
+        .run(started ->
+            assertThat(started.getStartupFailure()).hasStackTraceContaining("dispatcher-uri"));
+  }
+}

@@ -1,0 +1,193 @@
+package io.pushplanet.dashboard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpServer;
+import io.pushplanet.common.access.ApiKey;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+
+class FailuresIT {
+  private final RunningDashboard dashboard = RunningDashboard.shared();
+
+  @Test
+  void html_in_a_title_is_text_on_every_page() {
+    Rows rows = new Rows(dashboard.sql());
+    rows.app("html", "<i>Html</i>");
+    rows.device("html", "d1", "android", "<script>alert(1)</script>");
+    String evil =
+        "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">";
+    String message = rows.message("html", evil, evil, "{\"kind\":\"all\"}", 1);
+    rows.delivery(
+        "html",
+        message,
+        "d1",
+        "failed",
+        "[{\"channel\":\"apns\",\"at\":\"2026-11-21T10:00:00Z\",\"result\":\"rejected\",\"reason\":\"<b>x</b>\"}]");
+    try (Chromium chromium = Chromium.open(dashboard.address())) {
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+      for (String page :
+          List.of(
+              "/messages",
+              "/messages/" + message,
+              "/devices/html/d1",
+              "/apps",
+              "/devices?app=html")) {
+        chromium.go(page);
+        assertThat(chromium.script("return document.title")).as(page).isNotEqualTo("owned");
+        assertThat(chromium.count("main img, main script, main b, main i")).as(page).isZero();
+      }
+      assertThat(chromium.go("/messages/" + message).textOf("#message-title")).isEqualTo(evil);
+    }
+  }
+
+  @Test
+  void an_upload_of_50_mb_is_answered_with_a_page_that_says_so() throws Exception {
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+    HttpResponse<String> declared =
+        admin.upload(
+            "/apps/shop/credentials/p8",
+            BodyPublishers.fromPublisher(
+                BodyPublishers.ofInputStream(() -> HttpOperator.zeros(50_000_000)), 50_000_000));
+    HttpResponse<String> endless =
+        admin.upload(
+            "/apps/shop/credentials/p8",
+            BodyPublishers.ofInputStream(() -> HttpOperator.zeros(100_000)));
+
+    assertThat(declared.statusCode()).isEqualTo(413);
+    assertThat(declared.body()).contains("The file is too large").contains("1 MB");
+    assertThat(endless.statusCode()).isEqualTo(411);
+    assertThat(admin.get("/apps").statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void what_is_not_there_is_told_without_a_stack_trace() throws Exception {
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+    for (String path :
+        List.of(
+            "/nowhere",
+            "/messages/nonsense",
+            "/messages/01a1fc9a-a1eb-76b5-9f6e-4fed5846eeaf",
+            "/devices/shop/unknown",
+            "/apps/UPPER/keys",
+            "/apps/missing/credentials")) {
+      HttpResponse<String> answer = admin.get(path);
+      assertThat(answer.statusCode()).as(path).isEqualTo(404);
+      assertThat(answer.body()).contains("There is nothing here").doesNotContain("Exception");
+    }
+    assertThat(admin.get("/audit?before=soon").statusCode()).isEqualTo(400);
+    assertThat(admin.get("/audit?before=soon").body()).doesNotContain("Exception");
+  }
+
+  @Test
+  void without_mysql_it_says_so_and_is_not_ready() throws Exception {
+    RunningDashboard alone =
+        RunningDashboard.start(
+            dashboard.services(),
+            Map.of(
+                "pushplanet.mysql.url", "jdbc:mysql://127.0.0.1:1/nothing",
+                "spring.jmx.enabled", "false"));
+    try {
+      HttpOperator operator = new HttpOperator(alone.address());
+
+      HttpResponse<String> login = operator.login("admin", "whatever it is");
+      assertThat(login.statusCode()).isEqualTo(503);
+      assertThat(login.body())
+          .contains("The database does not answer")
+          .contains("pushplanet.mysql.url");
+      assertThat(login.headers().firstValue("Retry-After")).isPresent();
+
+      HttpOperator health = new HttpOperator(alone.managementAddress());
+      assertThat(health.get("/actuator/health/readiness").statusCode()).isEqualTo(503);
+      assertThat(health.get("/actuator/health/liveness").statusCode()).isEqualTo(200);
+    } finally {
+      alone.stop();
+    }
+  }
+
+  @Test
+  void health_and_metrics_are_on_the_management_port_only() throws Exception {
+    HttpOperator management = new HttpOperator(dashboard.managementAddress());
+
+    assertThat(management.get("/actuator/health/readiness").statusCode()).isEqualTo(200);
+    assertThat(management.get("/actuator/prometheus").body()).contains("dashboard_audit_entries");
+    assertThat(new HttpOperator(dashboard.address()).get("/actuator/health").statusCode())
+        .isEqualTo(302);
+  }
+
+  @Test
+  void a_test_push_uses_a_key_that_lives_no_longer_than_the_request() throws Exception {
+    new Rows(dashboard.sql()).app("tested", "Tested");
+    List<String> asked = new CopyOnWriteArrayList<>();
+    HttpServer dispatcher =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    dispatcher.createContext(
+        "/",
+        exchange -> {
+          String key = exchange.getRequestHeaders().getFirst("Authorization").substring(7);
+          String id = ApiKey.parse(key).orElseThrow().id();
+          boolean live =
+              dashboard
+                  .sql()
+                  .queryForObject(
+                      "SELECT COUNT(*) = 1 FROM api_keys WHERE id = ? AND app_id = 'tested' AND scopes = 'send' AND revoked_at IS NULL",
+                      Boolean.class,
+                      id);
+          asked.add(
+              exchange.getRequestURI()
+                  + " "
+                  + live
+                  + " "
+                  + new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
+          boolean known = asked.size() > 1;
+          byte[] answer =
+              "{\"id\":\"01a1fc9a-a1eb-76b5-9f6e-4fed5846eeaf\",\"state\":\"accepted\"}"
+                  .getBytes(StandardCharsets.UTF_8);
+          exchange.sendResponseHeaders(known ? 202 : 401, answer.length);
+          exchange.getResponseBody().write(answer);
+          exchange.close();
+        });
+    dispatcher.start();
+    RunningDashboard other =
+        RunningDashboard.start(
+            dashboard.services(),
+            Map.of(
+                "dashboard.dispatcher-url",
+                "http://127.0.0.1:" + dispatcher.getAddress().getPort()));
+    try (Chromium chromium = Chromium.open(other.address())) {
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+      chromium.go("/test-push?app=tested&device=d1").press("Send");
+      assertThat(chromium.text()).contains("Accepted").contains("01a1fc9a");
+      assertThat(asked)
+          .hasSize(2)
+          .allMatch(request -> request.startsWith("/v1/apps/tested/messages true "))
+          .allMatch(request -> request.contains("\"audience\":{\"device\":\"d1\"}"));
+      assertThat(
+              dashboard
+                  .sql()
+                  .queryForObject(
+                      "SELECT COUNT(*) FROM api_keys WHERE app_id = 'tested' AND revoked_at IS NULL",
+                      Long.class))
+          .isZero();
+
+      dispatcher.stop(0);
+      chromium.press("Send");
+      assertThat(chromium.text()).contains("does not answer, so nothing was sent");
+    } finally {
+      other.stop();
+      dispatcher.stop(0);
+    }
+  }
+}

@@ -1,0 +1,161 @@
+package io.pushplanet.dashboard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.access.ApiKey;
+import io.pushplanet.common.access.CredentialVault;
+import io.pushplanet.common.change.Change;
+import io.pushplanet.common.change.ChangeFeed;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.testing.Eventually;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class KeysAndCredentialsIT {
+  private final RunningDashboard dashboard = RunningDashboard.shared();
+
+  @Test
+  void a_key_is_shown_once_and_revoked_everywhere_within_a_second() throws Exception {
+    try (Chromium chromium = Chromium.open(dashboard.address())) {
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD).go("/apps");
+      chromium.type("id", "keyed").type("name", "Keyed").press("Create app");
+      chromium.type("name", "orders backend").press("Create key");
+      String text = chromium.textOf("#new-key");
+      ApiKey key = ApiKey.parse(text).orElseThrow();
+      Map<String, Object> row =
+          dashboard.sql().queryForMap("SELECT * FROM api_keys WHERE id = ?", key.id());
+      assertThat(key.matches((byte[]) row.get("hash"))).isTrue();
+      assertThat(row.get("scopes")).isEqualTo("send,devices,read");
+      assertThat(chromium.go("/apps/keyed/keys").text()).doesNotContain(text).contains(key.id());
+
+      chromium.type("name", "second").press("Create key");
+      chromium.type("name", "third").press("Create key");
+      assertThat(chromium.text()).contains("two live keys already");
+
+      List<Change> told = new CopyOnWriteArrayList<>();
+      try (ChangeFeed feed = ChangeFeed.follow(dashboard.bean(DataSource.class), told::add)) {
+        assertThat(feed).isNotNull();
+        chromium.acceptAnyQuestion().pressIn(key.id(), "Revoke");
+        Eventually.within(
+            Duration.ofSeconds(1),
+            () -> assertThat(told).anyMatch(change -> change.subject().equals(key.id())));
+      }
+      assertThat(chromium.text()).contains("stops working everywhere within a second");
+      assertThat(
+              dashboard
+                  .sql()
+                  .queryForObject(
+                      "SELECT revoked_at IS NOT NULL FROM api_keys WHERE id = ?",
+                      Boolean.class,
+                      key.id()))
+          .isTrue();
+    }
+  }
+
+  @Test
+  void an_uploaded_p8_is_sealed_and_active_and_the_former_one_retires(@TempDir Path folder)
+      throws Exception {
+    new Rows(dashboard.sql()).app("apple", "Apple");
+    String pem = KeyFiles.p8("secp256r1");
+    Path file = Files.writeString(folder.resolve("AuthKey_KEY1234567.p8"), pem);
+    try (Chromium chromium = Chromium.open(dashboard.address())) {
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+      for (int i = 0; i < 2; i++) {
+        chromium
+            .go("/apps/apple/credentials")
+            .type("p8-file", file.toString())
+            .type("p8-team", "TEAM123456")
+            .type("p8-key", "KEY1234567")
+            .type("p8-bundle", "com.example.shop")
+            .pressIn("/p8", "Check and activate");
+        assertThat(chromium.text())
+            .contains("active: the next push uses it")
+            .contains("TEAM123456");
+      }
+    }
+
+    List<Map<String, Object>> active =
+        dashboard
+            .sql()
+            .queryForList(
+                "SELECT * FROM credentials WHERE app_id = 'apple' AND state = 'active' ORDER BY environment");
+    assertThat(active)
+        .extracting(row -> row.get("environment"))
+        .containsExactly("production", "sandbox");
+    Map<String, Object> production = active.getFirst();
+    assertThat(production.get("detail"))
+        .isEqualTo(
+            "{\"team_id\":\"TEAM123456\",\"key_id\":\"KEY1234567\",\"bundle_id\":\"com.example.shop\"}");
+    byte[] opened =
+        dashboard
+            .bean(CredentialVault.class)
+            .decrypt(new AppId("apple"), "apns", "production", (byte[]) production.get("secret"));
+    assertThat(new String(opened, StandardCharsets.UTF_8)).isEqualTo(pem.strip());
+    assertThat(count("SELECT COUNT(*) FROM credentials WHERE app_id = 'apple'")).isEqualTo(4);
+    assertThat(count("SELECT COUNT(*) FROM changes WHERE app_id = 'apple' AND kind = 'credential'"))
+        .isEqualTo(6);
+  }
+
+  @Test
+  void a_p12_needs_its_password_and_shows_when_it_expires(@TempDir Path folder) throws Exception {
+    new Rows(dashboard.sql()).app("cert", "Certificate");
+    Path file = Files.write(folder.resolve("apns.p12"), KeyFiles.p12("the right one", 0));
+    try (Chromium chromium = Chromium.open(dashboard.address())) {
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+      chromium
+          .go("/apps/cert/credentials")
+          .type("p12-file", file.toString())
+          .type("p12-password", "the wrong one")
+          .pressIn("/p12", "Check and activate");
+      assertThat(chromium.text()).contains("The password does not open this .p12 file");
+      assertThat(count("SELECT COUNT(*) FROM credentials WHERE app_id = 'cert'")).isZero();
+
+      chromium
+          .type("p12-file", file.toString())
+          .type("p12-password", "the right one")
+          .pressIn("/p12", "Check and activate");
+      assertThat(chromium.text())
+          .contains("com.example.shop")
+          .contains("expires within 30 days")
+          .contains("active");
+      chromium.picture("credentials-filled-light");
+    }
+  }
+
+  @Test
+  void a_service_account_is_checked_and_sealed(@TempDir Path folder) throws Exception {
+    new Rows(dashboard.sql()).app("google", "Google");
+    Path wrong = Files.writeString(folder.resolve("google-services.json"), "{\"project_info\":{}}");
+    Path right = Files.writeString(folder.resolve("key.json"), KeyFiles.serviceAccount());
+    try (Chromium chromium = Chromium.open(dashboard.address())) {
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+      chromium
+          .go("/apps/google/credentials")
+          .type("fcm-file", wrong.toString())
+          .pressIn("/fcm", "Check and activate");
+      assertThat(chromium.text()).contains("This is google-services.json");
+
+      chromium.type("fcm-file", right.toString()).pressIn("/fcm", "Check and activate");
+      assertThat(chromium.text()).contains("demo-project").contains("no expiry");
+    }
+    assertThat(
+            dashboard
+                .sql()
+                .queryForObject(
+                    "SELECT CONCAT(provider, '/', environment, '/', kind) FROM credentials WHERE app_id = 'google'",
+                    String.class))
+        .isEqualTo("fcm/production/service_account");
+  }
+
+  private long count(String query) {
+    return dashboard.sql().queryForObject(query, Long.class);
+  }
+}

@@ -1,0 +1,166 @@
+package io.pushplanet.dashboard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.http.HttpResponse;
+import java.sql.Timestamp;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.springframework.security.crypto.password.PasswordEncoder;
+
+class LoginIT {
+  private final RunningDashboard dashboard = RunningDashboard.shared();
+
+  @Test
+  void the_first_operator_of_the_settings_logs_in_and_out() {
+    try (Chromium chromium = Chromium.open(dashboard.address())) {
+      chromium.go("/messages");
+      assertThat(chromium.path()).isEqualTo("/login");
+
+      chromium
+          .type("username", RunningDashboard.ADMIN)
+          .type("password", RunningDashboard.PASSWORD)
+          .press("Log in");
+      assertThat(chromium.textOf("h1")).isEqualTo("Messages");
+      assertThat(chromium.cookie("pushplanet-dashboard").isHttpOnly()).isTrue();
+      assertThat(chromium.cookie("pushplanet-dashboard").getSameSite()).isEqualTo("Lax");
+
+      chromium.press("Log out");
+      assertThat(chromium.text()).contains("You are logged out");
+      assertThat(chromium.go("/messages").path()).isEqualTo("/login");
+    }
+  }
+
+  @Test
+  void five_failures_lock_the_name_for_a_quarter_of_an_hour() {
+    operator("locked-out", "viewer");
+    try (Chromium chromium = Chromium.open(dashboard.address())) {
+      for (int i = 0; i < 4; i++) {
+        chromium.login("locked-out", "wrong");
+        assertThat(chromium.text()).contains("The name or the password is not right");
+      }
+      chromium.login("locked-out", "wrong");
+      assertThat(chromium.text()).contains("locked for 15 minutes");
+
+      chromium.login("locked-out", RunningDashboard.PASSWORD);
+      assertThat(chromium.text()).contains("locked for 15 minutes");
+
+      Timestamp until =
+          dashboard
+              .sql()
+              .queryForObject(
+                  "SELECT locked_until FROM operators WHERE name = 'locked-out'", Timestamp.class);
+      assertThat(Duration.between(Instant.now(), until.toInstant()))
+          .isBetween(Duration.ofMinutes(14), Duration.ofMinutes(15));
+      dashboard
+          .sql()
+          .update(
+              "UPDATE operators SET locked_until = ? WHERE name = 'locked-out'",
+              Timestamp.from(Instant.now().minusSeconds(1)));
+      chromium.login("locked-out", RunningDashboard.PASSWORD);
+      assertThat(chromium.textOf("h1")).isEqualTo("Overview");
+    }
+    assertThat(audited("locked-out")).contains("login_failed", "login_locked", "login");
+  }
+
+  @Test
+  void a_login_gets_another_session_id_and_a_guarded_cookie() throws Exception {
+    HttpOperator operator = new HttpOperator(dashboard.address());
+    String before = operator.get("/login").headers().firstValue("Set-Cookie").orElseThrow();
+
+    HttpResponse<String> login = operator.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+    String after = login.headers().firstValue("Set-Cookie").orElseThrow();
+    assertThat(after).contains("HttpOnly").contains("SameSite=Lax").isNotEqualTo(before);
+    assertThat(login.headers().firstValue("Content-Security-Policy").orElseThrow())
+        .contains("script-src 'self'")
+        .doesNotContain("unsafe");
+  }
+
+  @Test
+  void a_viewer_looks_and_changes_nothing() throws Exception {
+    operator("looker", "viewer");
+    HttpOperator viewer = HttpOperator.loggedIn(dashboard, "looker", RunningDashboard.PASSWORD);
+
+    assertThat(viewer.get("/messages").statusCode()).isEqualTo(200);
+    assertThat(viewer.get("/audit").statusCode()).isEqualTo(403);
+    assertThat(viewer.get("/operators").statusCode()).isEqualTo(403);
+    assertThat(viewer.get("/test-push").statusCode()).isEqualTo(403);
+    HttpResponse<String> refused = viewer.post("/apps", "/apps", "id", "mine", "name", "Mine");
+    assertThat(refused.statusCode()).isEqualTo(403);
+    assertThat(refused.body()).contains("You may not do this").doesNotContain("Exception");
+  }
+
+  @Test
+  void a_change_without_the_forms_token_is_refused() throws Exception {
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+    assertThat(admin.postWithoutToken("/apps?id=forged&name=Forged").statusCode()).isEqualTo(403);
+    assertThat(admin.get("/apps").body()).doesNotContain("forged");
+  }
+
+  @Test
+  void a_session_ends_when_its_operator_is_changed() throws Exception {
+    operator("promoted", "viewer");
+    HttpOperator session = HttpOperator.loggedIn(dashboard, "promoted", RunningDashboard.PASSWORD);
+    assertThat(session.get("/messages").statusCode()).isEqualTo(200);
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+    admin.post("/operators", "/operators/promoted/role", "role", "operator");
+
+    assertThat(session.get("/messages").statusCode()).isEqualTo(302);
+    assertThat(audited(RunningDashboard.ADMIN)).contains("operator_changed");
+  }
+
+  @Test
+  void the_last_admin_stays() throws Exception {
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+    admin.post("/operators", "/operators/admin/delete");
+
+    assertThat(admin.get("/operators").body()).contains("This is the last admin");
+    assertThat(admin.get("/operators").statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void operators_change_their_own_password() throws Exception {
+    operator("changer", "viewer");
+    HttpOperator changer = HttpOperator.loggedIn(dashboard, "changer", RunningDashboard.PASSWORD);
+
+    changer.post(
+        "/account",
+        "/account/password",
+        "current",
+        RunningDashboard.PASSWORD,
+        "wanted",
+        "quite another one",
+        "again",
+        "quite another one");
+
+    assertThat(changer.get("/messages").statusCode()).isEqualTo(302);
+    HttpOperator again = HttpOperator.loggedIn(dashboard, "changer", "quite another one");
+    assertThat(again.get("/messages").statusCode()).isEqualTo(200);
+  }
+
+  private void operator(String name, String role) {
+    dashboard
+        .sql()
+        .update(
+            "REPLACE INTO operators (name, password, role, created_at) VALUES (?, ?, ?, ?)",
+            name,
+            dashboard.bean(PasswordEncoder.class).encode(RunningDashboard.PASSWORD),
+            role,
+            Timestamp.from(Instant.now()));
+  }
+
+  private List<String> audited(String operator) {
+    return dashboard
+        .sql()
+        .queryForList("SELECT action FROM audit WHERE operator = ?", String.class, operator);
+  }
+}

@@ -1,0 +1,54 @@
+package io.pushplanet.dashboard.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class MessageRowTest {
+  private static final Instant AT = Instant.parse("2026-11-21T10:00:00Z");
+
+  @Test
+  void a_message_is_done_when_every_recipient_has_ended() {
+    assertThat(row("{\"title\":\"t\"}", AT, null, 3, 2).state()).isEqualTo("sending");
+    assertThat(row("{\"title\":\"t\"}", AT, null, 3, 3).state()).isEqualTo("done");
+    assertThat(row("{\"title\":\"t\"}", null, null, 0, 0).state()).isEqualTo("accepted");
+    assertThat(row("{\"title\":\"t\"}", AT, AT, 3, 0).state()).isEqualTo("cancelled");
+  }
+
+  @Test
+  void a_message_without_a_title_is_named_by_what_it_has() {
+    assertThat(row("{\"title\":\"<b>\"}", AT, null, 1, 1).title()).isEqualTo("<b>");
+    assertThat(row("{\"body\":\"words\"}", AT, null, 1, 1).title()).isEqualTo("words");
+    assertThat(row("{\"data\":{\"a\":\"1\"}}", AT, null, 1, 1).title()).isEqualTo("data only");
+    assertThat(row("broken", AT, null, 1, 1).title()).isEqualTo("data only");
+  }
+
+  private static MessageRow row(
+      String content,
+      @Nullable Instant expandedAt,
+      @Nullable Instant cancelledAt,
+      int recipients,
+      int delivered) {
+    return new MessageRow(
+        new MessageId("01a1fc9a-a1eb-76b5-9f6e-4fed5846eeaf"),
+        new AppId("shop"),
+        "{\"kind\":\"all\"}",
+        content,
+        "{}",
+        AT,
+        AT,
+        expandedAt,
+        cancelledAt,
+        recipients,
+        delivered,
+        0,
+        0,
+        0,
+        0,
+        0);
+  }
+}
