@@ -23,6 +23,8 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.sql.Timestamp;
 import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
 import org.springframework.boot.SpringApplication;
@@ -62,7 +64,10 @@ final class ProviderPlatform implements AutoCloseable {
   }
 
   static ProviderPlatform start(Path state, String... more) {
-    Simulators simulators = Simulators.start(Options.in(state), Clock.systemUTC());
+    Simulators simulators =
+        Simulators.start(
+            // A renewed token is accepted at once, so that a renewal can be seen.
+            new Options(0, 0, 0, 0, state, false, Duration.ZERO, "127.0.0.1"), Clock.systemUTC());
     return new ProviderPlatform(simulators, worker(simulators, more));
   }
 
@@ -73,7 +78,7 @@ final class ProviderPlatform implements AutoCloseable {
         new SpringApplicationBuilder(Wiring.class).web(WebApplicationType.NONE).build();
     application.setRegisterShutdownHook(false);
     List<String> arguments =
-        new java.util.ArrayList<>(
+        new ArrayList<>(
             List.of(
                 "--pushplanet.mysql.url=" + services.mysql().jdbcUrl(),
                 "--pushplanet.mysql.user=" + services.mysql().user(),

@@ -1,0 +1,148 @@
+package io.pushplanet.gateway.apns;
+
+import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.Overrides;
+import io.pushplanet.common.message.Priority;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.Route;
+import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.gateway.connection.ProviderRequest.Field;
+import java.time.Duration;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+class ApnsNotificationTest {
+  private static final JsonMapper JSON = JsonMapper.shared();
+  private static final DeviceId DEVICE = new DeviceId("d1");
+  private final MutableClock clock = MutableClock.started();
+
+  @Test
+  void content_becomes_an_alert_with_data_beside_it() {
+    Push push = aPush(clock).toApns("d1", "ab").build();
+
+    ApnsNotification notification = ApnsNotification.of(push, DEVICE, "com.example");
+
+    JsonNode payload = JSON.readTree(notification.payload());
+    assertThat(payload.path("aps").path("alert").path("title").asString()).isEqualTo("Shipped");
+    assertThat(payload.path("order").asString()).isEqualTo("77");
+    assertThat(payload.path("id").asString()).isEqualTo(push.id().value());
+    assertThat(headers(notification))
+        .containsEntry("apns-topic", "com.example")
+        .containsEntry("apns-push-type", "alert")
+        .containsEntry("apns-priority", "10")
+        .containsEntry("apns-expiration", Long.toString(push.expiresAt().getEpochSecond()))
+        .containsEntry("apns-collapse-id", push.id().value());
+  }
+
+  @Test
+  void data_alone_is_a_background_push_of_priority_five() {
+    Push push = aPush(clock).saying(new Content(null, null, Map.of("k", "v"))).build();
+
+    ApnsNotification notification = ApnsNotification.of(push, DEVICE, "com.example");
+
+    assertThat(headers(notification))
+        .containsEntry("apns-push-type", "background")
+        .containsEntry("apns-priority", "5")
+        .doesNotContainKey("apns-collapse-id");
+    assertThat(JSON.readTree(notification.payload()).path("aps").path("content-available").asInt())
+        .isEqualTo(1);
+  }
+
+  @Test
+  void overrides_are_merged_into_aps_and_keep_the_alert() {
+    ObjectNode aps = JSON.createObjectNode().put("interruption-level", "active").put("badge", 3);
+    aps.putObject("alert").put("subtitle", "Order 77");
+    Push push = withOverrides(aPush(clock).build(), new Overrides(aps, null, null));
+
+    JsonNode merged =
+        JSON.readTree(ApnsNotification.of(push, DEVICE, "com.example").payload()).path("aps");
+
+    assertThat(merged.path("interruption-level").asString()).isEqualTo("active");
+    assertThat(merged.path("alert").path("title").asString()).isEqualTo("Shipped");
+    assertThat(merged.path("alert").path("subtitle").asString()).isEqualTo("Order 77");
+  }
+
+  @Test
+  void no_ttl_means_one_attempt() {
+    Push push = aPush(clock).delivered(options(Duration.ZERO, Priority.NORMAL, null)).build();
+
+    assertThat(headers(ApnsNotification.of(push, DEVICE, "com.example")))
+        .containsEntry("apns-expiration", "0")
+        .containsEntry("apns-priority", "5");
+  }
+
+  @Test
+  void a_collapse_key_that_no_header_can_carry_is_hashed() {
+    DeliveryOptions plain = options(Duration.ofHours(1), Priority.HIGH, "order-77");
+    DeliveryOptions foreign = options(Duration.ofHours(1), Priority.HIGH, "주문 77");
+
+    String kept = collapseId(plain);
+    String hashed = collapseId(foreign);
+
+    assertThat(kept).isEqualTo("order-77");
+    assertThat(hashed).matches("[A-Za-z0-9_-]{43}").isEqualTo(collapseId(foreign));
+  }
+
+  @Test
+  void every_try_of_one_message_to_one_device_has_the_same_id() {
+    Push push = aPush(clock).build();
+
+    String id = ApnsNotification.id(push.id(), DEVICE);
+
+    assertThat(id)
+        .isEqualTo(ApnsNotification.id(push.again().id(), DEVICE))
+        .isNotEqualTo(ApnsNotification.id(push.id(), new DeviceId("d2")))
+        .isEqualTo(UUID.fromString(id).toString());
+  }
+
+  @Test
+  void an_id_of_the_callers_own_is_not_lost() {
+    Push push = aPush(clock).saying(new Content("t", null, Map.of("id", "mine"))).build();
+
+    JsonNode payload = JSON.readTree(ApnsNotification.of(push, DEVICE, "com.example").payload());
+
+    assertThat(payload.path("id").asString()).isEqualTo("mine");
+    assertThat(payload.path("pushplanet_id").asString()).isEqualTo(push.id().value());
+  }
+
+  private String collapseId(DeliveryOptions options) {
+    return headers(
+            ApnsNotification.of(aPush(clock).delivered(options).build(), DEVICE, "com.example"))
+        .getOrDefault("apns-collapse-id", "");
+  }
+
+  private static DeliveryOptions options(
+      Duration ttl, Priority priority, @Nullable String collapseKey) {
+    return new DeliveryOptions(Route.AUTO, ttl, priority, collapseKey, Duration.ofSeconds(5));
+  }
+
+  private static Map<String, String> headers(ApnsNotification notification) {
+    return notification.headers().stream().collect(Collectors.toMap(Field::name, Field::value));
+  }
+
+  private static Push withOverrides(Push push, Overrides overrides) {
+    return new Push(
+        push.id(),
+        push.app(),
+        push.content(),
+        push.delivery(),
+        overrides,
+        push.acceptedAt(),
+        push.expiresAt(),
+        push.recipients(),
+        push.attempt(),
+        push.tried(),
+        push.traceparent());
+  }
+}

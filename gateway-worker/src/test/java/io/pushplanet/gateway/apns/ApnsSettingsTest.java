@@ -1,0 +1,45 @@
+package io.pushplanet.gateway.apns;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.gateway.connection.ConnectionSettings;
+import java.net.URI;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Configuration;
+
+class ApnsSettingsTest {
+  @Configuration(proxyBeanMethods = false)
+  @EnableConfigurationProperties(ApnsSettings.class)
+  static class Wiring {}
+
+  private final ApplicationContextRunner runner =
+      new ApplicationContextRunner().withUserConfiguration(Wiring.class);
+
+  @Test
+  void defaults_lead_to_apple() {
+    runner.run(context ->
+        assertThat(context.getBean(ApnsSettings.class))
+            .isEqualTo(
+                new ApnsSettings(
+                    URI.create("https://api.push.apple.com:443"),
+                    URI.create("https://api.sandbox.push.apple.com:443"),
+                    null,
+                    new ConnectionSettings(
+                        4,
+                        25,
+                        Duration.ofSeconds(5),
+                        Duration.ofSeconds(10),
+                        Duration.ofMinutes(30),
+                        Duration.ofMinutes(1)))));
+  }
+
+  @Test
+  void a_misspelt_setting_stops_the_start() {
+    runner
+        .withPropertyValues("gateway.apns.endpoint=https://localhost")
+        .run(context -> assertThat(context).hasFailed());
+  }
+}

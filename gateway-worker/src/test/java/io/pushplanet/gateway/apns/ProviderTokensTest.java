@@ -1,0 +1,181 @@
+package io.pushplanet.gateway.apns;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.gateway.credential.Credential.ApnsKey;
+import io.pushplanet.gateway.provider.ProviderMetrics;
+import java.nio.charset.StandardCharsets;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.security.Signature;
+import java.security.interfaces.ECPrivateKey;
+import java.security.spec.ECGenParameterSpec;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class ProviderTokensTest {
+  private final MutableClock clock = MutableClock.started();
+  private final KeyPair pair = keyPair();
+  private final ApnsKey key =
+      new ApnsKey("TEAM000001", "KEY0000001", "com.example", (ECPrivateKey) pair.getPrivate(), "f");
+
+  /// Redis, as far as workers see it.
+  private static final class OneForAll implements SharedTokens {
+    final Map<String, ProviderToken> held = new ConcurrentHashMap<>();
+
+    @Override
+    public Optional<ProviderToken> agree(
+        ApnsKey key, ProviderToken offer, Optional<ProviderToken> refused, Duration life) {
+      return Optional.of(
+          held.merge(
+              key.keyId(),
+              offer,
+              (before, mine) -> refused.filter(before::equals).isPresent() ? mine : before));
+    }
+
+    @Override
+    public Optional<ProviderToken> current(ApnsKey key) {
+      return Optional.ofNullable(held.get(key.keyId()));
+    }
+  }
+
+  private static final class Away implements SharedTokens {
+    @Override
+    public Optional<ProviderToken> agree(
+        ApnsKey key, ProviderToken offer, Optional<ProviderToken> refused, Duration life) {
+      return Optional.empty();
+    }
+
+    @Override
+    public Optional<ProviderToken> current(ApnsKey key) {
+      return Optional.empty();
+    }
+  }
+
+  private ProviderTokens worker(SharedTokens shared) {
+    return new ProviderTokens(
+        shared, clock, new ProviderMetrics(new SimpleMeterRegistry(), Channel.APNS));
+  }
+
+  @Test
+  void a_token_says_team_key_and_time_and_verifies_with_the_public_key() throws Exception {
+    String[] parts = worker(new Away()).current(key).jwt().split("\\.");
+
+    JsonNode header = json(parts[0]);
+    JsonNode claims = json(parts[1]);
+    byte[] signature = Base64.getUrlDecoder().decode(parts[2]);
+    Signature verifier = Signature.getInstance("SHA256withECDSAinP1363Format");
+    verifier.initVerify(pair.getPublic());
+    verifier.update((parts[0] + "." + parts[1]).getBytes(StandardCharsets.US_ASCII));
+    assertThat(header.path("alg").asString()).isEqualTo("ES256");
+    assertThat(header.path("kid").asString()).isEqualTo("KEY0000001");
+    assertThat(claims.path("iss").asString()).isEqualTo("TEAM000001");
+    assertThat(claims.path("iat").asLong()).isEqualTo(clock.instant().getEpochSecond());
+    assertThat(signature).hasSize(64);
+    assertThat(verifier.verify(signature)).isTrue();
+  }
+
+  @Test
+  void a_token_lives_fifty_minutes() {
+    ProviderTokens tokens = worker(new Away());
+    ProviderToken first = tokens.current(key);
+
+    clock.advance(Duration.ofMinutes(49));
+    ProviderToken same = tokens.current(key);
+    clock.advance(Duration.ofMinutes(2));
+    ProviderToken renewed = tokens.current(key);
+
+    assertThat(same).isEqualTo(first);
+    assertThat(renewed.jwt()).isNotEqualTo(first.jwt());
+  }
+
+  @Test
+  void many_threads_and_two_workers_get_one_token() {
+    OneForAll shared = new OneForAll();
+    ProviderTokens one = worker(shared);
+    ProviderTokens other = worker(shared);
+    Set<String> seen = ConcurrentHashMap.newKeySet();
+
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int i = 0; i < 100; i++) {
+        ProviderTokens worker = i % 2 == 0 ? one : other;
+        threads.execute(() -> seen.add(worker.current(key).jwt()));
+      }
+    }
+
+    assertThat(seen).hasSize(1);
+  }
+
+  @Test
+  void an_expired_token_is_renewed_once_for_all_who_hear_it() {
+    ProviderTokens tokens = worker(new OneForAll());
+    ProviderToken refused = tokens.current(key);
+    clock.advance(Duration.ofMinutes(1));
+
+    Set<String> renewed = new HashSet<>();
+    for (int i = 0; i < 5; i++) {
+      tokens.renewed(key, refused).ifPresent(token -> renewed.add(token.jwt()));
+    }
+
+    assertThat(renewed).hasSize(1).doesNotContain(refused.jwt());
+  }
+
+  @Test
+  void a_second_renewal_waits_twenty_minutes() {
+    ProviderTokens tokens = worker(new Away());
+    ProviderToken second = renewedAfterAMinute(tokens);
+
+    clock.advance(Duration.ofMinutes(19));
+    Optional<ProviderToken> tooSoon = tokens.renewed(key, second);
+    clock.advance(Duration.ofMinutes(2));
+    Optional<ProviderToken> later = tokens.renewed(key, second);
+
+    assertThat(tooSoon).isEmpty();
+    assertThat(later).isPresent();
+  }
+
+  @Test
+  void after_too_many_tokens_the_older_one_is_used_again() {
+    ProviderTokens tokens = worker(new Away());
+    ProviderToken older = tokens.current(key);
+    clock.advance(Duration.ofMinutes(51));
+    ProviderToken newer = tokens.current(key);
+
+    tokens.keepOlder(key, newer);
+
+    assertThat(tokens.renewed(key, older)).isEmpty();
+  }
+
+  private ProviderToken renewedAfterAMinute(ProviderTokens tokens) {
+    ProviderToken first = tokens.current(key);
+    clock.advance(Duration.ofMinutes(1));
+    return tokens.renewed(key, first).orElseThrow();
+  }
+
+  private static JsonNode json(String base64) {
+    return JsonMapper.shared().readTree(Base64.getUrlDecoder().decode(base64));
+  }
+
+  private static KeyPair keyPair() {
+    try {
+      KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
+      generator.initialize(new ECGenParameterSpec("secp256r1"));
+      return generator.generateKeyPair();
+    } catch (java.security.GeneralSecurityException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

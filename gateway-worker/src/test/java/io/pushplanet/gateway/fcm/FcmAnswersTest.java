@@ -1,0 +1,74 @@
+package io.pushplanet.gateway.fcm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.gateway.fcm.FcmAnswers.Meaning;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class FcmAnswersTest {
+  @ParameterizedTest
+  @CsvSource({
+    "200, '', ACCEPTED",
+    "400, INVALID_ARGUMENT, TOKEN_GONE_IF_NAMED",
+    "401, THIRD_PARTY_AUTH_ERROR, CREDENTIAL_FAULT",
+    "401, UNAUTHENTICATED, RENEW_ACCESS_TOKEN",
+    "403, SENDER_ID_MISMATCH, TOKEN_FOREIGN",
+    "403, PERMISSION_DENIED, CREDENTIAL_FAULT",
+    "404, UNREGISTERED, TOKEN_GONE",
+    "404, NOT_FOUND, CREDENTIAL_FAULT",
+    "429, QUOTA_EXCEEDED, QUOTA",
+    "429, RESOURCE_EXHAUSTED, QUOTA",
+    "500, INTERNAL, INTERNAL",
+    "503, UNAVAILABLE, UNAVAILABLE",
+    "404, '', CREDENTIAL_FAULT",
+    "401, '', RENEW_ACCESS_TOKEN",
+    "403, '', CREDENTIAL_FAULT",
+    "400, '', REJECTED",
+    "429, '', QUOTA",
+    "500, '', INTERNAL",
+    "502, '', UNAVAILABLE",
+    "302, '', UNAVAILABLE"
+  })
+  void an_answer_means(int status, String code, Meaning meaning) {
+    assertThat(FcmAnswers.of(status, code)).isEqualTo(meaning);
+  }
+
+  @Test
+  void the_error_code_in_the_details_comes_before_the_status() {
+    FcmError error =
+        FcmError.parse(
+            """
+            {"error":{"code":404,"status":"NOT_FOUND","details":[
+              {"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError",
+               "errorCode":"UNREGISTERED"}]}}
+            """
+                .getBytes(StandardCharsets.UTF_8));
+
+    assertThat(error).isEqualTo(new FcmError("", "UNREGISTERED", false));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"message.token, true", "message.fid, true", "message.data, false"})
+  void a_violation_names_the_token(String field, boolean named) {
+    String body =
+        "{\"error\":{\"status\":\"INVALID_ARGUMENT\",\"details\":[{\"fieldViolations\":[{\"field\":\""
+            + field
+            + "\"}]}]}}";
+
+    FcmError error = FcmError.parse(body.getBytes(StandardCharsets.UTF_8));
+
+    assertThat(error.namesToken()).isEqualTo(named);
+    assertThat(error.code()).isEqualTo("INVALID_ARGUMENT");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "<html>Bad gateway</html>", "[]", "null", "{\"error\":\"text\"}"})
+  void what_is_not_googles_form_says_nothing(String body) {
+    assertThat(FcmError.parse(body.getBytes(StandardCharsets.UTF_8)))
+        .isEqualTo(new FcmError("", "", false));
+  }
+}

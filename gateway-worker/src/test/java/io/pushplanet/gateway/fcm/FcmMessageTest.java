@@ -1,0 +1,95 @@
+package io.pushplanet.gateway.fcm;
+
+import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.Overrides;
+import io.pushplanet.common.message.Priority;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.testing.MutableClock;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+class FcmMessageTest {
+  private static final JsonMapper JSON = JsonMapper.shared();
+  private final MutableClock clock = MutableClock.started();
+  private final FcmToken token = new FcmToken("t1", "token", clock.instant());
+
+  @Test
+  void a_message_has_notification_data_and_the_time_that_is_left() {
+    DeliveryOptions options =
+        new DeliveryOptions(
+            Route.AUTO, Duration.ofHours(1), Priority.HIGH, "order-77", Duration.ofSeconds(5));
+    Push push = aPush(clock).delivered(options).build();
+    clock.advance(Duration.ofMinutes(10));
+
+    JsonNode message = message(push, token);
+
+    assertThat(message.path("token").asString()).isEqualTo("t1");
+    assertThat(message.path("notification").path("title").asString()).isEqualTo("Shipped");
+    assertThat(message.path("data").path("id").asString()).isEqualTo(push.id().value());
+    assertThat(message.path("android").path("ttl").asString()).isEqualTo("3000s");
+    assertThat(message.path("android").path("priority").asString()).isEqualTo("HIGH");
+    assertThat(message.path("android").path("collapse_key").asString()).isEqualTo("order-77");
+    assertThat(message.path("android").path("notification").path("tag").asString())
+        .isEqualTo("order-77");
+  }
+
+  @Test
+  void an_installation_id_goes_into_its_own_field() {
+    JsonNode message = message(aPush(clock).build(), new FcmToken("f1", "fid", clock.instant()));
+
+    assertThat(message.path("fid").asString()).isEqualTo("f1");
+    assertThat(message.has("token")).isFalse();
+  }
+
+  @Test
+  void data_alone_shows_nothing() {
+    Push push = aPush(clock).saying(new Content(null, null, Map.of("k", "v"))).build();
+
+    JsonNode message = message(push, token);
+
+    assertThat(message.has("notification")).isFalse();
+    assertThat(message.path("android").has("notification")).isFalse();
+  }
+
+  @Test
+  void overrides_are_merged_deeply_but_cannot_name_another_device() {
+    ObjectNode fcm = JSON.createObjectNode().put("token", "another").put("topic", "all");
+    fcm.putObject("android").putObject("notification").put("channel_id", "orders");
+    Push plain = aPush(clock).build();
+    Push push =
+        new Push(
+            plain.id(),
+            plain.app(),
+            plain.content(),
+            plain.delivery(),
+            new Overrides(null, fcm, null),
+            plain.acceptedAt(),
+            plain.expiresAt(),
+            plain.recipients(),
+            0,
+            plain.tried(),
+            null);
+
+    JsonNode message = message(push, token);
+
+    assertThat(message.path("token").asString()).isEqualTo("t1");
+    assertThat(message.has("topic")).isFalse();
+    assertThat(message.path("android").path("notification").path("channel_id").asString())
+        .isEqualTo("orders");
+    assertThat(message.path("android").path("ttl").asString()).endsWith("s");
+  }
+
+  private JsonNode message(Push push, FcmToken to) {
+    return JSON.readTree(FcmMessage.of(push, to, clock.instant())).path("message");
+  }
+}

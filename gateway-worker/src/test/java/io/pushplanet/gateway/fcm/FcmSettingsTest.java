@@ -1,0 +1,35 @@
+package io.pushplanet.gateway.fcm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.URI;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Configuration;
+
+class FcmSettingsTest {
+  @Configuration(proxyBeanMethods = false)
+  @EnableConfigurationProperties(FcmSettings.class)
+  static class Wiring {}
+
+  private final ApplicationContextRunner runner =
+      new ApplicationContextRunner().withUserConfiguration(Wiring.class);
+
+  @Test
+  void defaults_lead_to_google() {
+    runner.run(context -> {
+      FcmSettings settings = context.getBean(FcmSettings.class);
+      assertThat(settings.endpoint()).isEqualTo(URI.create("https://fcm.googleapis.com"));
+      assertThat(settings.tokenEndpoint()).isNull();
+      assertThat(settings.trustedCertificates()).isNull();
+    });
+  }
+
+  @Test
+  void a_misspelt_setting_stops_the_start() {
+    runner
+        .withPropertyValues("gateway.fcm.endpont=https://localhost")
+        .run(context -> assertThat(context).hasFailed());
+  }
+}

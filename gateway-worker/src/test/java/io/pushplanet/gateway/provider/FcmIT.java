@@ -1,0 +1,195 @@
+package io.pushplanet.gateway.provider;
+
+import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
+import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
+import io.pushplanet.simulators.fcm.FcmAccount;
+import io.pushplanet.simulators.fcm.FcmToken;
+import io.pushplanet.simulators.script.Fate;
+import io.pushplanet.simulators.script.Fate.Action;
+import io.pushplanet.simulators.script.ScriptLine;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class FcmIT {
+  private static final Clock CLOCK = Clock.systemUTC();
+  private static final io.pushplanet.simulators.ledger.Provider FCM =
+      io.pushplanet.simulators.ledger.Provider.FCM;
+  private static final io.pushplanet.simulators.ledger.Provider OAUTH =
+      io.pushplanet.simulators.ledger.Provider.OAUTH;
+  private static @TempDir Path state;
+  private static ProviderPlatform platform;
+
+  @BeforeAll
+  static void start() {
+    platform =
+        ProviderPlatform.start(
+            state,
+            "--gateway.fcm.connection.request-timeout=5s",
+            "--gateway.fcm.connection.connect-timeout=10s");
+    upload("fcm-shop", "shop-1");
+    Eventually.within(
+        Duration.ofSeconds(5),
+        () -> assertThat(send("fcm-shop", "t0")).isInstanceOf(Accepted.class));
+  }
+
+  @AfterAll
+  static void stop() {
+    platform.close();
+  }
+
+  @AfterEach
+  void forgetFaults() {
+    platform.simulators.script().clear();
+  }
+
+  private static void upload(String app, String project) {
+    platform.uploadAccount(app, FcmAccount.issue(project, platform.simulators.fcm().tokenUri()));
+  }
+
+  private static DeliveryOutcome send(String app, String token) {
+    Push push = aPush(CLOCK).from(app).toFcm("d1", token).build();
+    return platform.provider(Channel.FCM).send(push, push.recipients().getFirst());
+  }
+
+  @Test
+  void two_hundred_messages_at_once_are_accepted_with_one_access_token() throws Exception {
+    upload("fcm-crowd", "crowd-1");
+    Eventually.within(
+        Duration.ofSeconds(5), () -> assertThat(platform.provider(Channel.FCM)).isNotNull());
+    int grants = platform.simulators.ledger().entries("").size();
+
+    List<DeliveryOutcome> outcomes = new ArrayList<>();
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Future<DeliveryOutcome>> sent = new ArrayList<>();
+      for (int i = 0; i < 200; i++) {
+        String token = "crowd" + i;
+        sent.add(threads.submit(() -> send("fcm-crowd", token)));
+      }
+      for (Future<DeliveryOutcome> one : sent) {
+        outcomes.add(one.get());
+      }
+    }
+
+    assertThat(outcomes).hasSize(200).allMatch(Accepted.class::isInstance);
+    assertThat(platform.simulators.ledger().entries("").size() - grants).isLessThanOrEqualTo(1);
+  }
+
+  @Test
+  void the_message_stands_in_the_ledger_as_it_was_meant() {
+    Push push = aPush(CLOCK).from("fcm-shop").toFcm("d1", "looked-at").build();
+
+    platform.provider(Channel.FCM).send(push, push.recipients().getFirst());
+
+    var message = platform.simulators.ledger().entries("looked-at").getLast().payload();
+    assertThat(message.path("notification").path("title").asString()).isEqualTo("Shipped");
+    assertThat(message.path("data").path("order").asString()).isEqualTo("77");
+    assertThat(message.path("data").path("id").asString()).isEqualTo(push.id().value());
+    assertThat(message.path("android").path("priority").asString()).isEqualTo("HIGH");
+  }
+
+  @Test
+  void an_unregistered_token_is_gone() {
+    platform.simulators.fcmDirectory().register("dead", new FcmToken("", true));
+
+    assertThat(send("fcm-shop", "dead"))
+        .isInstanceOfSatisfying(
+            TokenGone.class, gone -> assertThat(gone.reason()).isEqualTo("UNREGISTERED"));
+  }
+
+  @Test
+  void a_token_of_another_project_is_foreign() {
+    platform.simulators.fcmDirectory().register("foreign", new FcmToken("another", false));
+
+    assertThat(send("fcm-shop", "foreign")).isEqualTo(new TokenForeign(403, "SENDER_ID_MISMATCH"));
+  }
+
+  @Test
+  void a_malformed_token_is_gone_because_fcm_names_it() {
+    assertThat(send("fcm-shop", "not a token")).isInstanceOf(TokenGone.class);
+  }
+
+  @Test
+  void an_exhausted_quota_waits_as_long_as_fcm_says() {
+    platform
+        .simulators
+        .script()
+        .add(
+            ScriptLine.next(
+                FCM, 1, Fate.answer(429, "QUOTA_EXCEEDED").retryAfter(Duration.ofSeconds(42))));
+
+    assertThat(send("fcm-shop", "t1"))
+        .isEqualTo(new Deferred(429, "QUOTA_EXCEEDED", Duration.ofSeconds(42), false));
+  }
+
+  @Test
+  void a_page_of_html_defers() {
+    platform.simulators.script().add(ScriptLine.next(FCM, 1, Fate.of(Action.HTML)));
+
+    assertThat(send("fcm-shop", "t1")).isEqualTo(new Deferred(502, "http_502", null, true));
+  }
+
+  @Test
+  void an_access_token_that_is_refused_is_renewed_once() {
+    platform.simulators.script().add(ScriptLine.next(FCM, 1, Fate.answer(401, "UNAUTHENTICATED")));
+
+    assertThat(send("fcm-shop", "t1")).isInstanceOf(Accepted.class);
+  }
+
+  @Test
+  void a_service_account_that_google_does_not_know_is_a_fault() {
+    FcmAccount.Issued issued = FcmAccount.issue("unknown-1", platform.simulators.fcm().tokenUri());
+    platform.upload(
+        "fcm-unknown",
+        "fcm",
+        "production",
+        "service_account",
+        "{}",
+        issued.json().getBytes(java.nio.charset.StandardCharsets.UTF_8));
+
+    assertThat(send("fcm-unknown", "t1")).isEqualTo(new CredentialFault(400, "invalid_grant"));
+  }
+
+  @Test
+  void a_token_endpoint_in_trouble_defers_and_blames_nobody() {
+    upload("fcm-later", "later-1");
+    platform.simulators.script().add(ScriptLine.next(OAUTH, 1, Fate.answer(503, "")));
+
+    assertThat(send("fcm-later", "t1"))
+        .isInstanceOfSatisfying(
+            Deferred.class, deferred -> assertThat(deferred.ambiguous()).isFalse());
+  }
+
+  @Test
+  void a_silent_peer_ends_within_the_deadline() {
+    platform.simulators.script().add(ScriptLine.next(FCM, 1, Fate.of(Action.SILENCE)));
+
+    assertThat(send("fcm-shop", "t1")).isEqualTo(new Deferred(0, "timeout", null, true));
+    assertThat(send("fcm-shop", "t1")).isInstanceOf(Accepted.class);
+  }
+
+  @Test
+  void an_app_without_a_service_account_is_told_so() {
+    assertThat(send("nobody", "t1")).isEqualTo(new Rejected(0, "no_credential"));
+  }
+}
