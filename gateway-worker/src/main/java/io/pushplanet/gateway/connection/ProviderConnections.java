@@ -104,6 +104,8 @@ public final class ProviderConnections implements AutoCloseable {
           pool.getNumIdle(target),
           e.getMessage());
       return new NotSent("busy");
+    } catch (StreamLeases.NotNow e) {
+      return new NotSent("no_connection");
     } catch (IOException e) {
       LOG.warn(
           "event=connect_failed channel={} endpoint={} reason=\"{}\"",

@@ -2,6 +2,7 @@ package io.pushplanet.gateway.connection;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
+import java.io.Serial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -30,6 +31,15 @@ final class StreamLeases
     }
   }
 
+  /// The last try to connect failed a moment ago.
+  static final class NotNow extends IOException {
+    @Serial private static final long serialVersionUID = 1;
+
+    NotNow() {
+      super("the last try to connect failed a moment ago");
+    }
+  }
+
   private static final class Held {
     final Http2Connection connection;
     int leases = 1;
@@ -42,7 +52,12 @@ final class StreamLeases
   private static final class PerTarget {
     final List<Held> held = new ArrayList<>();
     boolean opening;
+    long noConnectBeforeNanos = System.nanoTime();
   }
+
+  /// After a failed connect the next try waits so long: those who come meanwhile are told at once instead of queueing up to
+  /// knock one after the other.
+  private static final Duration AFTER_A_FAILURE = Duration.ofSeconds(1);
 
   private final Http2Connector connector;
   private final ConnectionSettings settings;
@@ -87,6 +102,9 @@ final class StreamLeases
           }
         }
         if (!here.opening) {
+          if (System.nanoTime() - here.noConnectBeforeNanos < 0) {
+            throw new NotNow();
+          }
           here.opening = true;
           return null;
         }
@@ -107,6 +125,8 @@ final class StreamLeases
       here.opening = false;
       if (connection != null) {
         here.held.add(new Held(connection));
+      } else {
+        here.noConnectBeforeNanos = System.nanoTime() + AFTER_A_FAILURE.toNanos();
       }
       changed.signalAll();
     } finally {

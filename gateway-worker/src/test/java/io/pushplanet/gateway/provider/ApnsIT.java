@@ -3,9 +3,12 @@ package io.pushplanet.gateway.provider;
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.eatthepath.pushy.apns.server.MockApnsServer;
+import com.eatthepath.pushy.apns.server.MockApnsServerBuilder;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
@@ -18,14 +21,23 @@ import io.pushplanet.simulators.apns.ApnsToken;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.ScriptLine;
+import io.pushplanet.simulators.tls.Authority;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.Signature;
+import java.security.cert.X509Certificate;
+import java.security.spec.X509EncodedKeySpec;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -86,11 +98,16 @@ class ApnsIT {
   }
 
   private static List<DeliveryOutcome> sendMany(int count, String app) throws Exception {
+    return sendMany(count, platform.provider(Channel.APNS), app);
+  }
+
+  private static List<DeliveryOutcome> sendMany(int count, Provider provider, String app)
+      throws Exception {
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<DeliveryOutcome>> sent = new ArrayList<>();
       for (int i = 0; i < count; i++) {
         String token = "%064x".formatted(i + 1);
-        sent.add(threads.submit(() -> send(app, token)));
+        sent.add(threads.submit(() -> send(provider, app, token)));
       }
       List<DeliveryOutcome> outcomes = new ArrayList<>();
       for (Future<DeliveryOutcome> one : sent) {
@@ -281,5 +298,93 @@ class ApnsIT {
             .getBytes(StandardCharsets.UTF_8));
 
     assertThat(send("certified", TOKEN)).isInstanceOf(Accepted.class);
+  }
+
+  /// An HTTP/2 server and a reading of the headers that are not ours. Its own check of tokens wants DER signatures, which RFC
+  /// 7518 does not allow, so the token is verified here.
+  @Test
+  void the_mock_server_of_pushy_accepts_two_hundred_pushes_too() throws Exception {
+    ApnsKey.Issued issued = key("FFFFFFFFFF", "KEY0000007");
+    platform.uploadKey("pushy", issued, "production");
+    Set<String> tokens = ConcurrentHashMap.newKeySet();
+    Set<String> paths = ConcurrentHashMap.newKeySet();
+    var authority = platform.simulators.authority().server();
+    MockApnsServer server =
+        new MockApnsServerBuilder()
+            .setUseAlpn(true)
+            .setServerCredentials(
+                new X509Certificate[] {authority.certificate()}, authority.key(), null)
+            .setHandlerFactory(_ ->
+                (headers, _) -> {
+                  tokens.add(headers.get("authorization").toString());
+                  paths.add(headers.path().toString());
+                })
+            .build();
+    int port = server.start(0).get();
+
+    try (ConfigurableApplicationContext other =
+        ProviderPlatform.worker(
+            platform.simulators,
+            "--gateway.apns.production-endpoint=" + ProviderPlatform.local(port))) {
+      List<DeliveryOutcome> outcomes =
+          sendMany(200, ProviderPlatform.provider(other, Channel.APNS), "pushy");
+
+      assertThat(outcomes).hasSize(200).allMatch(Accepted.class::isInstance);
+      assertThat(paths).hasSize(200);
+      assertThat(tokens).hasSize(1).allMatch(token -> isSignedBy(issued, token));
+    } finally {
+      server.shutdown().get();
+    }
+  }
+
+  private static boolean isSignedBy(ApnsKey.Issued issued, String authorization) {
+    String[] parts = authorization.substring("bearer ".length()).split("\\.");
+    try {
+      Signature signature = Signature.getInstance("SHA256withECDSAinP1363Format");
+      signature.initVerify(
+          KeyFactory.getInstance("EC")
+              .generatePublic(
+                  new X509EncodedKeySpec(Authority.Pem.decode(issued.key().publicKeyPem()))));
+      signature.update((parts[0] + "." + parts[1]).getBytes(StandardCharsets.US_ASCII));
+      return signature.verify(Base64.getUrlDecoder().decode(parts[2]));
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  void a_message_that_expired_on_its_way_is_not_written() {
+    Push push = aPush(CLOCK).from("shop").toApns("d1", "ee".repeat(32)).build();
+    Push late =
+        new Push(
+            push.id(),
+            push.app(),
+            push.content(),
+            push.delivery(),
+            push.overrides(),
+            push.acceptedAt(),
+            CLOCK.instant().minusSeconds(1),
+            push.recipients(),
+            0,
+            push.tried(),
+            null);
+
+    DeliveryOutcome outcome =
+        platform.provider(Channel.APNS).send(late, late.recipients().getFirst());
+
+    assertThat(outcome).isEqualTo(new Rejected(0, "expired"));
+    assertThat(platform.simulators.ledger().entries("ee".repeat(32))).isEmpty();
+  }
+
+  @Test
+  void a_payload_over_four_kilobytes_is_not_written() {
+    Content big = new Content("t", "x".repeat(4_096), Map.of());
+    Push push = aPush(CLOCK).from("shop").saying(big).toApns("d1", "ef".repeat(32)).build();
+
+    DeliveryOutcome outcome =
+        platform.provider(Channel.APNS).send(push, push.recipients().getFirst());
+
+    assertThat(outcome).isEqualTo(new Rejected(413, "PayloadTooLarge"));
+    assertThat(platform.simulators.ledger().entries("ef".repeat(32))).isEmpty();
   }
 }

@@ -24,8 +24,8 @@ import java.sql.Statement;
 import java.sql.Timestamp;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import javax.sql.DataSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
@@ -77,23 +77,24 @@ final class ProviderPlatform implements AutoCloseable {
     SpringApplication application =
         new SpringApplicationBuilder(Wiring.class).web(WebApplicationType.NONE).build();
     application.setRegisterShutdownHook(false);
-    List<String> arguments =
-        new ArrayList<>(
-            List.of(
-                "--pushplanet.mysql.url=" + services.mysql().jdbcUrl(),
-                "--pushplanet.mysql.user=" + services.mysql().user(),
-                "--pushplanet.mysql.password=" + services.mysql().password(),
-                "--pushplanet.redis.uri=" + services.redis(),
-                "--pushplanet.amqp.uri=" + services.amqp(),
-                "--pushplanet.master-key=" + MASTER_KEY,
-                "--gateway.apns.production-endpoint=https://localhost:" + simulators.apns().port(),
-                "--gateway.apns.sandbox-endpoint=https://localhost:"
-                    + simulators.apnsSandbox().port(),
-                "--gateway.apns.trusted-certificates=" + simulators.authority().pem(),
-                "--gateway.fcm.endpoint=https://localhost:" + simulators.fcm().port(),
-                "--gateway.fcm.trusted-certificates=" + simulators.authority().pem()));
-    arguments.addAll(List.of(more));
-    return application.run(arguments.toArray(String[]::new));
+    Map<String, Object> settings = new LinkedHashMap<>();
+    settings.put("pushplanet.mysql.url", services.mysql().jdbcUrl());
+    settings.put("pushplanet.mysql.user", services.mysql().user());
+    settings.put("pushplanet.mysql.password", services.mysql().password());
+    settings.put("pushplanet.redis.uri", services.redis().toString());
+    settings.put("pushplanet.amqp.uri", services.amqp().toString());
+    settings.put("pushplanet.master-key", MASTER_KEY);
+    settings.put("gateway.apns.production-endpoint", local(simulators.apns().port()));
+    settings.put("gateway.apns.sandbox-endpoint", local(simulators.apnsSandbox().port()));
+    settings.put("gateway.apns.trusted-certificates", simulators.authority().pem().toString());
+    settings.put("gateway.fcm.endpoint", local(simulators.fcm().port()));
+    settings.put("gateway.fcm.trusted-certificates", simulators.authority().pem().toString());
+    application.setDefaultProperties(settings);
+    return application.run(more);
+  }
+
+  static String local(int port) {
+    return "https://localhost:" + port;
   }
 
   Provider provider(Channel channel) {
