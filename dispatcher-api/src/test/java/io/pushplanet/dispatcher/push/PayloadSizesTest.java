@@ -20,7 +20,7 @@ class PayloadSizesTest {
 
   @Test
   void the_last_byte_that_fits_is_taken_and_the_next_refused_with_its_number() {
-    int fixed = PayloadSizes.apns(read(1, "vendor")) - 1;
+    int fixed = PayloadSizes.fcm(read(1, "vendor")) - 1;
     int most = 4_096 - fixed;
 
     assertThatCode(() -> read(most, "vendor")).doesNotThrowAnyException();
@@ -30,7 +30,7 @@ class PayloadSizesTest {
             problem -> {
               assertThat(problem.code()).isEqualTo(ProblemCode.PAYLOAD_TOO_LARGE);
               assertThat(problem.errors().getFirst().detail())
-                  .contains("APNs")
+                  .contains("FCM")
                   .endsWith("which is 1 bytes too many");
             });
   }
