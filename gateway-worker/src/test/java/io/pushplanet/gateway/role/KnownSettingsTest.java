@@ -1,0 +1,42 @@
+package io.pushplanet.gateway.role;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+import org.springframework.mock.env.MockEnvironment;
+
+class KnownSettingsTest {
+  @Test
+  void a_misspelt_group_stops_the_start() {
+    MockEnvironment environment = new MockEnvironment().withProperty("gateway.statistic.prefetch", "1");
+
+    assertThatThrownBy(() -> new KnownSettings(environment))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("statistic");
+  }
+
+  @Test
+  void known_groups_do_not() {
+    MockEnvironment environment =
+        new MockEnvironment().withProperty("gateway.roles", "deliver,later").withProperty("gateway.node.password", "x");
+
+    assertThatCode(() -> new KnownSettings(environment)).doesNotThrowAnyException();
+  }
+
+  @Test
+  void a_process_has_the_roles_it_is_given_and_all_by_default() {
+    MockEnvironment environment = new MockEnvironment().withProperty("gateway.roles", "fanout,later");
+
+    assertThat(OnRole.roles(environment)).containsExactlyInAnyOrder(Role.FANOUT, Role.LATER);
+    assertThat(OnRole.roles(new MockEnvironment())).containsExactlyInAnyOrder(Role.values());
+  }
+
+  @Test
+  void an_unknown_role_stops_the_start() {
+    MockEnvironment environment = new MockEnvironment().withProperty("gateway.roles", "deliver,dance");
+
+    assertThatThrownBy(() -> OnRole.roles(environment)).hasMessageContaining("gateway.roles");
+  }
+}
