@@ -65,7 +65,13 @@ public final class Platform implements AutoCloseable {
       startPrograms();
       AddressFile.write(plan.state(), addresses());
     } catch (RuntimeException e) {
+      // Whoever gave the start up has interrupted this thread; what runs is still stopped in good
+      // order.
+      boolean interrupted = Thread.interrupted();
       close();
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
       throw e;
     }
   }
@@ -322,8 +328,7 @@ public final class Platform implements AutoCloseable {
   }
 
   private ProgramSettings programSettings() {
-    return new ProgramSettings(
-        ports, secrets, services, simulatorsState(), tls, plan.settings());
+    return new ProgramSettings(ports, secrets, services, simulatorsState(), tls, plan.settings());
   }
 
   private Rest simulatorsRest() {

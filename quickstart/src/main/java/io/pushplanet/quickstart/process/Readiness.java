@@ -28,6 +28,9 @@ public final class Readiness {
                 + " before it was ready. "
                 + log(child));
       }
+      if (Thread.currentThread().isInterrupted()) {
+        throw new ProcessFailed("the start of " + child.name() + " was given up");
+      }
       try {
         if (check.isReady()) {
           return;
