@@ -160,7 +160,8 @@ class DeviceIT {
             }
           });
           assertThat(row[0]).isEqualTo("1.3");
-          assertThat(row[1]).isGreaterThan(before);
+          // Connector/J cuts fractions of a second where MariaDB calls itself 5.5.5.
+          assertThat(row[1]).isGreaterThanOrEqualTo(before);
         });
   }
 

@@ -2,6 +2,7 @@ package io.pushplanet.dispatcher.message;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.SetArgs;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.cache.CaffeineCacheMetrics;
@@ -19,12 +20,15 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /// Keeps accepted messages visible until the statistics role has written their rows: here and, for the other dispatchers, in
 /// Redis. Losing it only hides a message for a moment. Thread-safe.
 @Component
 public class AcceptedMessages {
+  private static final Logger LOG = LoggerFactory.getLogger(AcceptedMessages.class);
   private static final String ACCEPTED = "accepted:";
   private static final Duration KEPT = Duration.ofMinutes(10);
   private static final int MOST_KEPT_HERE = 10_000;
@@ -61,14 +65,21 @@ public class AcceptedMessages {
     if (!redis.connected()) {
       return;
     }
-    for (Entry entry : entries) {
-      String text = new String(WireForm.write(entry), StandardCharsets.UTF_8);
-      var unused =
-          redis
-              .connection()
-              .async()
-              .set(ACCEPTED + entry.id().value(), text, SetArgs.Builder.px(KEPT));
+    try {
+      entries.forEach(this::putIntoRedis);
+    } catch (DirectoryUnavailable | RedisException e) {
+      // The messages are accepted: nothing that happens here may make the answer another one.
+      LOG.debug("event=accepted_not_kept reason=\"{}\"", e.toString());
     }
+  }
+
+  private void putIntoRedis(Entry entry) {
+    String text = new String(WireForm.write(entry), StandardCharsets.UTF_8);
+    var unused =
+        redis
+            .connection()
+            .async()
+            .set(ACCEPTED + entry.id().value(), text, SetArgs.Builder.px(KEPT));
   }
 
   Optional<Entry> find(AppId app, MessageId id) {
