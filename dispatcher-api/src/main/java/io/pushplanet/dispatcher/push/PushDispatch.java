@@ -27,6 +27,7 @@ import io.pushplanet.dispatcher.lane.Parcel;
 import io.pushplanet.dispatcher.message.AcceptedMessages;
 import java.time.Clock;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashSet;
@@ -77,7 +78,7 @@ class PushDispatch {
 
   /// Finds the recipients and encodes what will be published; changes nothing.
   Prepared prepare(AppId app, SendRequest request, MessageId id, @Nullable String traceparent) {
-    Instant now = clock.instant();
+    Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
     Resolution resolution = resolving.record(() -> audiences.resolve(app, request.audience()));
     if (resolution == null) {
       throw new IllegalStateException("an audience resolves to something");
