@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/// The settings of each program as environment variables; docs/settings-contract.md is their meaning.
+/// The settings of each program as environment variables; docs/settings.md is their meaning.
 record ProgramSettings(
     Ports ports,
     Secrets secrets,
