@@ -9,6 +9,7 @@ import io.pushplanet.gateway.connection.Reply.NotSent;
 import io.pushplanet.gateway.connection.StreamLeases.StreamLease;
 import java.io.IOException;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.NoSuchElementException;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
@@ -26,6 +27,9 @@ public final class ProviderConnections implements AutoCloseable {
 
   /// Streams over all credentials: 2,000 connections at the default of 25.
   private static final int MOST_STREAMS = 50_000;
+
+  /// Who waits for a stream to come back does not hear of room for a new one; so he looks again.
+  private static final Duration LOOK_AGAIN = Duration.ofMillis(200);
 
   /// How often a request is written at most. Each but the last ended on a connection that was going away.
   private static final int MOST_TRIES = 3;
@@ -55,7 +59,7 @@ public final class ProviderConnections implements AutoCloseable {
     config.setMaxTotal(MOST_STREAMS);
     config.setMaxTotalPerKey(perKey);
     config.setMaxIdlePerKey(perKey);
-    config.setMaxWait(settings.connectTimeout());
+    config.setMaxWait(LOOK_AGAIN);
     config.setTestOnBorrow(true);
     config.setTimeBetweenEvictionRuns(settings.idleTimeout().dividedBy(4));
     config.setMinEvictableIdleDuration(settings.idleTimeout());
@@ -95,7 +99,7 @@ public final class ProviderConnections implements AutoCloseable {
       ConnectionTarget target, ProviderRequest request, Predicate<Answered> spoils) {
     StreamLease lease;
     try {
-      lease = pool.borrowObject(target);
+      lease = borrowed(target);
     } catch (NoSuchElementException e) {
       LOG.warn(
           "event=no_free_stream channel={} active={} idle={} reason=\"{}\"",
@@ -134,6 +138,19 @@ public final class ProviderConnections implements AutoCloseable {
       return new Reply.NoAnswer("interrupted");
     } finally {
       giveBack(target, lease);
+    }
+  }
+
+  private StreamLease borrowed(ConnectionTarget target) throws Exception {
+    long endNanos = System.nanoTime() + settings.connectTimeout().toNanos();
+    while (true) {
+      try {
+        return pool.borrowObject(target);
+      } catch (NoSuchElementException e) {
+        if (System.nanoTime() - endNanos >= 0) {
+          throw e;
+        }
+      }
     }
   }
 
