@@ -1,5 +1,7 @@
 package io.pushplanet.gateway.connection;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
@@ -9,8 +11,9 @@ import io.pushplanet.gateway.connection.Reply.NotSent;
 import io.pushplanet.gateway.connection.StreamLeases.StreamLease;
 import java.io.IOException;
 import java.time.Clock;
-import java.time.Duration;
 import java.util.NoSuchElementException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import org.apache.commons.pool2.impl.GenericKeyedObjectPool;
@@ -28,9 +31,6 @@ public final class ProviderConnections implements AutoCloseable {
   /// Streams over all credentials: 2,000 connections at the default of 25.
   private static final int MOST_STREAMS = 50_000;
 
-  /// Who waits for a stream to come back does not hear of room for a new one; so he looks again.
-  private static final Duration LOOK_AGAIN = Duration.ofMillis(200);
-
   /// How often a request is written at most. Each but the last ended on a connection that was going away.
   private static final int MOST_TRIES = 3;
 
@@ -39,6 +39,8 @@ public final class ProviderConnections implements AutoCloseable {
   private final Clock clock;
   private final Http2Connector connector = new Http2Connector();
   private final GenericKeyedObjectPool<ConnectionTarget, StreamLease> pool;
+  private final Cache<ConnectionTarget, Semaphore> turnstiles =
+      Caffeine.newBuilder().weakValues().build();
 
   public ProviderConnections(
       Channel channel, ConnectionSettings settings, Clock clock, MeterRegistry meters) {
@@ -50,22 +52,34 @@ public final class ProviderConnections implements AutoCloseable {
     gauge(meters, "connections", it -> it.connector.count());
     gauge(meters, "streams.active", it -> it.pool.getNumActive());
     gauge(meters, "streams.idle", it -> it.pool.getNumIdle());
-    gauge(meters, "streams.waiting", it -> it.pool.getNumWaiters());
+    gauge(meters, "streams.waiting", ProviderConnections::waiting);
+  }
+
+  private Semaphore turnstile(ConnectionTarget target) {
+    return turnstiles.get(
+        target, _ -> new Semaphore(settings.perCredential() * settings.streams(), true));
   }
 
   private static GenericKeyedObjectPoolConfig<StreamLease> config(ConnectionSettings settings) {
     int perKey = settings.perCredential() * settings.streams();
     GenericKeyedObjectPoolConfig<StreamLease> config = new GenericKeyedObjectPoolConfig<>();
     config.setMaxTotal(MOST_STREAMS);
-    config.setMaxTotalPerKey(perKey);
+    // The turnstile is the limit: threads that wait in the pool for others to create spin once
+    // their time is up, and on
+    // virtual threads that keeps the creators from ever running (Commons Pool 2.13.1).
+    config.setMaxTotalPerKey(-1);
     config.setMaxIdlePerKey(perKey);
-    config.setMaxWait(LOOK_AGAIN);
+    config.setBlockWhenExhausted(false);
     config.setTestOnBorrow(true);
     config.setTimeBetweenEvictionRuns(settings.idleTimeout().dividedBy(4));
     config.setMinEvictableIdleDuration(settings.idleTimeout());
     config.setNumTestsPerEvictionRun(-1);
     config.setJmxEnabled(false);
     return config;
+  }
+
+  private int waiting() {
+    return turnstiles.asMap().values().stream().mapToInt(Semaphore::getQueueLength).sum();
   }
 
   private void gauge(
@@ -97,9 +111,27 @@ public final class ProviderConnections implements AutoCloseable {
 
   private Reply sendOnce(
       ConnectionTarget target, ProviderRequest request, Predicate<Answered> spoils) {
+    Semaphore turnstile = turnstile(target);
+    try {
+      if (!turnstile.tryAcquire(settings.connectTimeout().toNanos(), TimeUnit.NANOSECONDS)) {
+        return new NotSent("busy");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return new NotSent("interrupted");
+    }
+    try {
+      return leased(target, request, spoils);
+    } finally {
+      turnstile.release();
+    }
+  }
+
+  private Reply leased(
+      ConnectionTarget target, ProviderRequest request, Predicate<Answered> spoils) {
     StreamLease lease;
     try {
-      lease = borrowed(target);
+      lease = pool.borrowObject(target);
     } catch (NoSuchElementException e) {
       LOG.warn(
           "event=no_free_stream channel={} active={} idle={} reason=\"{}\"",
@@ -107,7 +139,7 @@ public final class ProviderConnections implements AutoCloseable {
           pool.getNumActive(target),
           pool.getNumIdle(target),
           e.getMessage());
-      return new NotSent("busy");
+      return new NotSent("no_stream");
     } catch (StreamLeases.NotNow e) {
       return new NotSent("no_connection");
     } catch (IOException e) {
@@ -141,29 +173,11 @@ public final class ProviderConnections implements AutoCloseable {
     }
   }
 
-  private StreamLease borrowed(ConnectionTarget target) throws Exception {
-    long endNanos = System.nanoTime() + settings.connectTimeout().toNanos();
-    while (true) {
-      try {
-        return pool.borrowObject(target);
-      } catch (NoSuchElementException e) {
-        if (System.nanoTime() - endNanos >= 0) {
-          throw e;
-        }
-      }
-    }
-  }
-
   private void giveBack(ConnectionTarget target, StreamLease lease) {
     if (lease.connection.isUsable()) {
       pool.returnObject(target, lease);
       return;
     }
-    // Not here: the pool connects anew for those who wait, and this answer is not to wait for that.
-    Thread.ofVirtual().start(() -> invalidate(target, lease));
-  }
-
-  private void invalidate(ConnectionTarget target, StreamLease lease) {
     try {
       pool.invalidateObject(target, lease);
     } catch (Exception e) {
