@@ -5,12 +5,14 @@ import io.micrometer.core.instrument.Tag;
 import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.common.wire.NodeOutcomes;
+import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.inbox.InboxStore;
 import io.pushplanet.gateway.later.LaterStore;
@@ -23,6 +25,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,6 +35,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
 
 /// The worker's story. A lane hands it a batch; every message for every device in it is a parcel of its own:
 ///
@@ -43,8 +49,9 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A parcel that fails never takes its neighbours along. Thread-safe; calls block.
 public final class Delivery {
+  private static final Logger LOG = LoggerFactory.getLogger(Delivery.class);
   private final Map<Channel, Provider> providers = new EnumMap<>(Channel.class);
-  private final Map<Channel, Semaphore> inFlight = new EnumMap<>(Channel.class);
+  private final Map<String, Semaphore> inFlight = new HashMap<>();
   private final NodeDelivery nodes;
   private final SettledBefore settledBefore;
   private final InboxStore inbox;
@@ -69,13 +76,17 @@ public final class Delivery {
       MeterRegistry meters) {
     for (Provider provider : providers) {
       this.providers.put(provider.channel(), provider);
-      Semaphore permits = new Semaphore(mostInFlight);
-      this.inFlight.put(provider.channel(), permits);
-      meters.gauge(
-          "pushplanet.provider.in.flight",
-          List.of(Tag.of("channel", provider.channel().word())),
-          permits,
-          free -> mostInFlight - free.availablePermits());
+      for (Priority priority : Priority.values()) {
+        // One bound per lane, so that high never waits behind normal.
+        String lane = Topology.lane(provider.channel(), priority);
+        Semaphore permits = new Semaphore(mostInFlight);
+        this.inFlight.put(lane, permits);
+        meters.gauge(
+            "pushplanet.provider.in.flight",
+            List.of(Tag.of("lane", lane)),
+            permits,
+            free -> mostInFlight - free.availablePermits());
+      }
     }
     this.nodes = nodes;
     this.settledBefore = settledBefore;
@@ -180,6 +191,11 @@ public final class Delivery {
           outbox.attempt(Channel.MQTT, "refused", null, answer.reason(), null, null));
       return;
     }
+    if (answer.reason().equals(NodeDelivery.DIRECTORY_UNAVAILABLE)) {
+      // It may be connected: parked now, it would wait for a connect that does not come.
+      again(Channel.MQTT, parcel, retries.afterDirectoryLoss(), 0, answer.reason(), outbox);
+      return;
+    }
     if (parcel.push().delivery().ttl().isZero()) {
       outbox.end(
           parcel,
@@ -235,13 +251,24 @@ public final class Delivery {
   }
 
   private DeliveryOutcome send(Provider provider, Parcel parcel) {
-    Semaphore permits = inFlight.get(provider.channel());
+    String lane = Topology.lane(provider.channel(), parcel.push().delivery().priority());
+    Semaphore permits = inFlight.get(lane);
     if (permits == null) {
-      throw new IllegalStateException("no bound for " + provider.channel());
+      throw new IllegalStateException("no bound for " + lane);
     }
     permits.acquireUninterruptibly();
     try {
       return provider.send(parcel.alone(), parcel.recipient());
+    } catch (RuntimeException e) {
+      // A bug that one message meets must not send its neighbours a second time: only this one is
+      // tried again, until its TTL.
+      LOG.error(
+          "event=send_failed lane={} messageId={} appId={}",
+          lane,
+          parcel.push().id(),
+          parcel.push().app(),
+          e);
+      return new DeliveryOutcome.Deferred(0, "internal_error", null, true);
     } finally {
       permits.release();
     }
@@ -337,9 +364,18 @@ public final class Delivery {
     if (token == null) {
       return "nothing to forget";
     }
-    return tokens
-        .forget(parcel.push().app(), parcel.recipient().device(), channel, token, since, reason)
-        .words();
+    try {
+      return tokens
+          .forget(parcel.push().app(), parcel.recipient().device(), channel, token, since, reason)
+          .words();
+    } catch (DataAccessException e) {
+      LOG.warn(
+          "event=token_not_forgotten appId={} deviceId={} reason=\"{}\"",
+          parcel.push().app(),
+          parcel.recipient().device(),
+          e.toString());
+      return "token kept: the database is away";
+    }
   }
 
   /// A status of 0 means that there was no answer.

@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.delivery;
 
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.Push;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.NodeId;
@@ -14,7 +15,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,6 +30,8 @@ import org.slf4j.LoggerFactory;
 /// where one would grow too long). Thread-safe.
 final class NodeDelivery {
   private static final Logger LOG = LoggerFactory.getLogger(NodeDelivery.class);
+  static final String DIRECTORY_UNAVAILABLE = "directory_unavailable";
+
   private static final int MOST_TARGETS = 500;
   private static final int MOST_PAYLOAD_BYTES = NodeFrame.MOST_BYTES / 2;
 
@@ -53,8 +55,17 @@ final class NodeDelivery {
 
   /// Returns when every parcel has an answer, at the latest after the frames' deadlines.
   List<Answer> deliver(List<Request> requests) {
-    Map<DeviceKey, SessionOwner> owners =
-        owners(requests.stream().map(request -> request.parcel().key()).toList());
+    Map<DeviceKey, SessionOwner> owners;
+    try {
+      owners = directory.owners(requests.stream().map(request -> request.parcel().key()).toList());
+    } catch (DirectoryUnavailable e) {
+      LOG.warn(
+          "event=directory_unavailable parcels={} reason=\"{}\"", requests.size(), e.getMessage());
+      return requests.stream()
+          .map(request ->
+              new Answer(request.parcel(), NodeOutcomes.Result.NOT_HERE, DIRECTORY_UNAVAILABLE))
+          .toList();
+    }
     List<Answer> answers = new ArrayList<>();
     Map<NodeId, List<Request>> byNode = new LinkedHashMap<>();
     for (Request request : requests) {
@@ -82,24 +93,17 @@ final class NodeDelivery {
   }
 
   /// After parking: a device that connected meanwhile is drained by its node.
+  ///
+  /// @throws DirectoryUnavailable when nobody knows whether one did: do not acknowledge, look again
   void drainConnected(List<Parcel> parked) {
     Map<NodeId, List<NodeFrame.Drain.Device>> byNode = new LinkedHashMap<>();
-    owners(parked.stream().map(Parcel::key).distinct().toList())
+    directory
+        .owners(parked.stream().map(Parcel::key).distinct().toList())
         .forEach((device, owner) ->
             byNode
                 .computeIfAbsent(owner.node(), node -> new ArrayList<>())
                 .add(new NodeFrame.Drain.Device(device.app(), device.device())));
     byNode.forEach((node, devices) -> nodes.drain(node, new NodeFrame.Drain(devices)));
-  }
-
-  private Map<DeviceKey, SessionOwner> owners(Collection<DeviceKey> devices) {
-    try {
-      return directory.owners(devices);
-    } catch (DirectoryUnavailable e) {
-      LOG.warn(
-          "event=directory_unavailable devices={} reason=\"{}\"", devices.size(), e.getMessage());
-      return Map.of();
-    }
   }
 
   private static List<List<Request>> split(List<Request> requests) {
@@ -136,6 +140,7 @@ final class NodeDelivery {
   }
 
   private List<Answer> sendFrame(NodeId node, List<Request> frame) {
+    Instant answerBy = answerBy(frame);
     List<NodeFrame.Letter> letters = new ArrayList<>();
     Map<MessageId, Integer> letterOf = new HashMap<>();
     List<NodeFrame.Target> targets = new ArrayList<>();
@@ -147,17 +152,22 @@ final class NodeDelivery {
               id -> {
                 letters.add(
                     new NodeFrame.Letter(
-                        id, parcel.push().expiresAt(), DevicePayload.of(parcel.push())));
+                        id, lastMoment(parcel.push(), answerBy), DevicePayload.of(parcel.push())));
                 return letters.size() - 1;
               });
       targets.add(new NodeFrame.Target(parcel.push().app(), parcel.recipient().device(), letter));
     }
     List<Answer> answers = new ArrayList<>();
-    for (NodeOutcomes.Outcome outcome : nodes.deliver(node, letters, targets, answerBy(frame))) {
+    for (NodeOutcomes.Outcome outcome : nodes.deliver(node, letters, targets, answerBy)) {
       String reason = outcome.reason() == null ? word(outcome.result()) : outcome.reason();
       answers.add(new Answer(frame.get(outcome.target()).parcel(), outcome.result(), reason));
     }
     return answers;
+  }
+
+  /// "Now or never" is over when nobody waits for the answer any more, not before the node has read the frame.
+  private static Instant lastMoment(Push push, Instant answerBy) {
+    return push.delivery().ttl().isZero() ? answerBy : push.expiresAt();
   }
 
   /// The shortest wait that a parcel of the frame allows.

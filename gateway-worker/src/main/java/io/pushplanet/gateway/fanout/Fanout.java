@@ -74,7 +74,10 @@ public final class Fanout {
   public void expand(FanoutOrder order) {
     Push push = order.push();
     Instant now = clock.instant();
-    if (push.expiredAt(now) || isCancelled(push)) {
+    // A time to live of zero means "now or never": such a message is still brought to those who are
+    // here.
+    boolean tooLate = push.expiredAt(now) && !push.delivery().ttl().isZero();
+    if (tooLate || isCancelled(push)) {
       publishEvents(
           List.of(new DeliveryEvent.Expanded(push.app(), now, push.id(), List.of(), true)));
       return;

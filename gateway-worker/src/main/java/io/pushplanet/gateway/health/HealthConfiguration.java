@@ -5,8 +5,8 @@ import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.gateway.intake.QueueConsumer;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.List;
 import javax.sql.DataSource;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
@@ -34,7 +34,9 @@ class HealthConfiguration {
   }
 
   @Bean
-  HealthIndicator brokerHealthIndicator(LanePublisher lanes, List<QueueConsumer> consumers) {
+  HealthIndicator brokerHealthIndicator(
+      LanePublisher lanes, ObjectProvider<QueueConsumer> consumers) {
+    // A worker with the role `later` alone consumes nothing.
     return () ->
         said(
             lanes.connected() && consumers.stream().allMatch(QueueConsumer::connected),

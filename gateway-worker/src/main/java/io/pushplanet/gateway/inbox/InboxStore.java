@@ -36,6 +36,13 @@ public final class InboxStore {
   static final String LOCK_ROWS =
       "SELECT app_id, device_id, slot, message_id FROM inbox WHERE %s FOR UPDATE";
   static final String ONE_ROW = "(app_id = ? AND device_id = ? AND slot = ?)";
+  // Takes the row's lock whether or not the row was there: of two workers with one slot the second
+  // sees what the first parked.
+  private static final String CLAIM_SLOT =
+      """
+      INSERT INTO inbox (app_id, device_id, slot, message_id, payload, parked_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+      ON DUPLICATE KEY UPDATE message_id = message_id
+      """;
   private static final String UPSERT =
       """
       INSERT INTO inbox (app_id, device_id, slot, message_id, payload, parked_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -83,7 +90,7 @@ public final class InboxStore {
 
   private void parkInTransaction(List<Parked> sorted) {
     Instant now = clock.instant();
-    Map<Slot, MessageId> held = lock(sorted);
+    Map<Slot, MessageId> held = lock(sorted, now);
     Map<Slot, Parked> newest = new LinkedHashMap<>();
     List<DeliveryEvent> displaced = new ArrayList<>();
     for (Parked parked : sorted) {
@@ -108,14 +115,16 @@ public final class InboxStore {
   }
 
   /// Only slots with a collapse key can be held by another message.
-  private Map<Slot, MessageId> lock(List<Parked> sorted) {
+  private Map<Slot, MessageId> lock(List<Parked> sorted, Instant now) {
     Map<Slot, MessageId> held = new HashMap<>();
-    List<Slot> slots =
-        sorted.stream()
-            .filter(parked -> parked.push().delivery().collapseKey() != null)
-            .map(InboxStore::slot)
-            .distinct()
-            .toList();
+    List<Parked> collapsing =
+        sorted.stream().filter(parked -> parked.push().delivery().collapseKey() != null).toList();
+    if (collapsing.isEmpty()) {
+      return held;
+    }
+    database.batchUpdate(
+        CLAIM_SLOT, collapsing.stream().map(parked -> values(parked, now)).toList());
+    List<Slot> slots = collapsing.stream().map(InboxStore::slot).distinct().toList();
     for (int from = 0; from < slots.size(); from += ROWS_PER_SELECT) {
       List<Slot> some = slots.subList(from, Math.min(from + ROWS_PER_SELECT, slots.size()));
       List<Object> arguments = new ArrayList<>();

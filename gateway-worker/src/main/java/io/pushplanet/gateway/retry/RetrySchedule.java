@@ -14,6 +14,9 @@ public final class RetrySchedule {
   /// A credential that was refused may be replaced any moment.
   public static final Duration CREDENTIAL_PAUSE = Duration.ofSeconds(30);
 
+  /// Redis is back soon, or nobody can be found at all.
+  public static final Duration DIRECTORY_PAUSE = Duration.ofSeconds(3);
+
   private final RandomGenerator random;
 
   public RetrySchedule(RandomGenerator random) {
@@ -32,6 +35,10 @@ public final class RetrySchedule {
 
   public Duration afterCredentialFault() {
     return spread(CREDENTIAL_PAUSE);
+  }
+
+  public Duration afterDirectoryLoss() {
+    return spread(DIRECTORY_PAUSE);
   }
 
   private static Duration first(Channel channel, int status) {

@@ -1,0 +1,180 @@
+package io.pushplanet.gateway.delivery;
+
+import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.RedisClient;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.access.Secret;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.Priority;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.session.RouteStore;
+import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.RealServers;
+import io.pushplanet.gateway.inbox.InboxStore;
+import io.pushplanet.gateway.later.LaterStore;
+import io.pushplanet.gateway.node.NodeSettings;
+import io.pushplanet.gateway.node.Nodes;
+import io.pushplanet.gateway.provider.DeliveryOutcome;
+import io.pushplanet.gateway.provider.Provider;
+import io.pushplanet.gateway.retry.RetrySchedule;
+import io.pushplanet.gateway.statistics.StatisticsWriter;
+import io.pushplanet.gateway.token.PurgeBreaker;
+import io.pushplanet.gateway.token.Tokens;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class NeighboursIT {
+  private final Clock clock = Clock.systemUTC();
+  private final RedisClient nowhere = RedisClient.create("redis://127.0.0.1:1");
+  private final ApnsForTests apns = new ApnsForTests();
+  private RealServers servers;
+
+  /// Accepts every token but "bug", which it trips over.
+  private static final class ApnsForTests implements Provider {
+    final Queue<String> sent = new ConcurrentLinkedQueue<>();
+
+    @Override
+    public Channel channel() {
+      return Channel.APNS;
+    }
+
+    @Override
+    public DeliveryOutcome send(Push push, Recipient recipient) {
+      String device = recipient.device().value();
+      sent.add(device);
+      if (device.equals("bug")) {
+        throw new IllegalStateException("a bug");
+      }
+      return new DeliveryOutcome.Accepted(200, "", "id-of-" + device);
+    }
+  }
+
+  @BeforeEach
+  void start() throws Exception {
+    servers = new RealServers();
+    servers.sql().update("DELETE FROM inbox");
+    servers.sql().update("DELETE FROM later");
+  }
+
+  @AfterEach
+  void close() {
+    servers.close();
+    nowhere.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+  }
+
+  @Test
+  void a_batch_that_is_handed_out_again_is_sent_once_when_its_end_is_written() throws Exception {
+    Delivery delivery = delivery(servers.sessions());
+    byte[] batch = batch(aPush(clock).toApns("d1", "aa").build());
+
+    delivery.deliver(Channel.APNS, batch, false);
+    List<DeliveryEvent> told = servers.drain(Topology.EVENTS, DeliveryEvent.class);
+    new StatisticsWriter(servers.database()).write(told);
+    delivery.deliver(Channel.APNS, batch, true);
+
+    assertThat(apns.sent).containsExactly("d1");
+    assertThat(ends(told)).containsExactly(DeliveryState.DELIVERED);
+    assertThat(servers.drain(Topology.EVENTS, DeliveryEvent.class)).isEmpty();
+  }
+
+  @Test
+  void a_message_that_trips_over_a_bug_takes_no_neighbour_along() throws Exception {
+    byte[] batch = batch(aPush(clock).toApns("bug", "aa").toApns("d2", "bb").build());
+
+    delivery(servers.sessions()).deliver(Channel.APNS, batch, false);
+
+    assertThat(ends(servers.drain(Topology.EVENTS, DeliveryEvent.class)))
+        .containsExactly(DeliveryState.DELIVERED);
+    assertThat(servers.sql().queryForList("SELECT reason FROM later", String.class))
+        .containsExactly("internal_error");
+  }
+
+  @Test
+  void a_message_for_a_device_that_is_away_is_parked_once_however_often_it_comes() {
+    Delivery delivery = delivery(servers.sessions());
+    byte[] batch = batch(aPush(clock).toMqtt("away").build());
+
+    delivery.deliver(Channel.MQTT, batch, false);
+    delivery.deliver(Channel.MQTT, batch, true);
+
+    assertThat(servers.sql().queryForList("SELECT device_id FROM inbox", String.class))
+        .containsExactly("away");
+  }
+
+  @Test
+  void nothing_is_parked_while_nobody_knows_who_is_connected() {
+    Delivery delivery = delivery(new SessionDirectory(RedisLink.open(nowhere), clock));
+
+    delivery.deliver(Channel.MQTT, batch(aPush(clock).toMqtt("here").build()), false);
+
+    assertThat(servers.sql().queryForList("SELECT device_id FROM inbox", String.class)).isEmpty();
+    assertThat(servers.sql().queryForList("SELECT reason FROM later", String.class))
+        .containsExactly(NodeDelivery.DIRECTORY_UNAVAILABLE);
+  }
+
+  @Test
+  void now_or_never_for_a_device_that_is_away_expires_and_is_not_parked() throws Exception {
+    DeliveryOptions nowOrNever =
+        new DeliveryOptions(Route.MQTT, Duration.ZERO, Priority.HIGH, null, Duration.ofSeconds(5));
+
+    delivery(servers.sessions())
+        .deliver(
+            Channel.MQTT, batch(aPush(clock).delivered(nowOrNever).toMqtt("away").build()), false);
+
+    assertThat(ends(servers.drain(Topology.EVENTS, DeliveryEvent.class)))
+        .containsExactly(DeliveryState.EXPIRED);
+    assertThat(servers.sql().queryForList("SELECT device_id FROM inbox", String.class)).isEmpty();
+  }
+
+  private Delivery delivery(SessionDirectory directory) {
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    NodeSettings settings =
+        new NodeSettings("gateway", new Secret("x"), 2, 8, Duration.ofSeconds(2));
+    return new Delivery(
+        List.of(apns),
+        16,
+        new NodeDelivery(
+            directory, new Nodes(directory, settings, clock, meters), Duration.ofSeconds(2), clock),
+        new SettledBefore(servers.database()),
+        new InboxStore(servers.database(), servers.lanes(), clock),
+        new LaterStore(servers.database()),
+        servers.lanes(),
+        new Tokens(
+            servers.database(),
+            new RouteStore(RedisLink.open(nowhere)),
+            new PurgeBreaker(clock),
+            clock,
+            meters),
+        new RetrySchedule(new Random(1)),
+        clock,
+        meters);
+  }
+
+  private static byte[] batch(Push push) {
+    return WireForm.join(List.of(WireForm.write(push)));
+  }
+
+  private static List<DeliveryState> ends(List<DeliveryEvent> events) {
+    return events.stream()
+        .filter(DeliveryEvent.Ended.class::isInstance)
+        .map(event -> ((DeliveryEvent.Ended) event).state())
+        .toList();
+  }
+}

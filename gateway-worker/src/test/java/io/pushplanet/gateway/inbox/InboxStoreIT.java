@@ -1,0 +1,114 @@
+package io.pushplanet.gateway.inbox;
+
+import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.Priority;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.Route;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.gateway.RealServers;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class InboxStoreIT {
+  private static final DeviceId DEVICE = new DeviceId("d1");
+
+  private RealServers servers;
+  private InboxStore inbox;
+
+  @BeforeEach
+  void start() throws Exception {
+    servers = new RealServers();
+    servers.sql().update("DELETE FROM inbox");
+    inbox = new InboxStore(servers.database(), servers.lanes(), Clock.systemUTC());
+  }
+
+  @AfterEach
+  void close() {
+    servers.close();
+  }
+
+  @Test
+  void the_newest_message_of_a_collapse_key_stays_whatever_order_they_come_in() throws Exception {
+    // Ids of one millisecond are in no order.
+    List<Push> byAge =
+        Stream.of(collapsing(), collapsing()).sorted(Comparator.comparing(Push::id)).toList();
+    Push older = byAge.getFirst();
+    Push newer = byAge.getLast();
+
+    inbox.park(List.of(new Parked(newer, DEVICE)));
+    inbox.park(List.of(new Parked(older, DEVICE)));
+
+    assertThat(held()).containsExactly(newer.id().value());
+    assertThat(collapsed()).containsExactly(older.id());
+  }
+
+  @Test
+  void parking_a_message_again_displaces_nothing() throws Exception {
+    Push push = collapsing();
+
+    inbox.park(List.of(new Parked(push, DEVICE)));
+    inbox.park(List.of(new Parked(push, DEVICE)));
+
+    assertThat(held()).containsExactly(push.id().value());
+    assertThat(collapsed()).isEmpty();
+  }
+
+  @Test
+  void workers_that_park_in_one_slot_at_once_leave_no_message_untold() throws Exception {
+    List<Push> pushes = new ArrayList<>();
+    for (int count = 0; count < 40; count++) {
+      pushes.add(collapsing());
+    }
+
+    try (ExecutorService workers = Executors.newFixedThreadPool(6)) {
+      List<Future<?>> parked = new ArrayList<>();
+      for (Push push : pushes) {
+        parked.add(workers.submit(() -> inbox.park(List.of(new Parked(push, DEVICE)))));
+      }
+      for (Future<?> one : parked) {
+        one.get();
+      }
+    }
+
+    MessageId newest = pushes.stream().map(Push::id).max(MessageId::compareTo).orElseThrow();
+    assertThat(held()).containsExactly(newest.value());
+    assertThat(collapsed())
+        .containsAll(pushes.stream().map(Push::id).filter(id -> !id.equals(newest)).toList())
+        .doesNotContain(newest);
+  }
+
+  private static Push collapsing() {
+    return aPush(Clock.systemUTC())
+        .delivered(
+            new DeliveryOptions(
+                Route.MQTT, Duration.ofHours(1), Priority.HIGH, "order-77", Duration.ofSeconds(5)))
+        .toMqtt(DEVICE.value())
+        .build();
+  }
+
+  private List<String> held() {
+    return servers.sql().queryForList("SELECT message_id FROM inbox", String.class);
+  }
+
+  private List<MessageId> collapsed() throws Exception {
+    return servers.drain(Topology.EVENTS, DeliveryEvent.class).stream()
+        .map(event -> ((DeliveryEvent.Ended) event).message())
+        .toList();
+  }
+}

@@ -1,0 +1,94 @@
+package io.pushplanet.gateway.intake;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.GetResponse;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.RealServers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class QueueConsumerIT {
+  private static final String QUEUE = "push.webpush.normal";
+  private static final Duration SOON = Duration.ofSeconds(20);
+
+  private RealServers servers;
+
+  @BeforeEach
+  void start() throws Exception {
+    servers = new RealServers();
+  }
+
+  @AfterEach
+  void close() {
+    servers.close();
+  }
+
+  @Test
+  void a_message_that_fails_is_handed_out_again_and_says_so() throws Exception {
+    Queue<Boolean> redelivered = new ConcurrentLinkedQueue<>();
+    QueueConsumer consumer =
+        consumer((body, again) -> {
+          redelivered.add(again);
+          if (!again) {
+            throw new IllegalStateException("MySQL is away");
+          }
+        });
+    servers.lanes().publishAndWait(QUEUE, List.of("{}".getBytes(StandardCharsets.UTF_8)));
+
+    consumer.start();
+
+    Eventually.within(SOON, () -> assertThat(redelivered).containsExactly(false, true));
+    consumer.stop();
+    assertThat(depth(QUEUE)).isZero();
+  }
+
+  @Test
+  void a_message_nobody_can_read_is_kept_with_its_reason() throws Exception {
+    QueueConsumer consumer = consumer((body, again) -> WireForm.readBatch(body, Push.class));
+    servers.lanes().publishAndWait(QUEUE, List.of("{\"id\":7}".getBytes(StandardCharsets.UTF_8)));
+
+    consumer.start();
+
+    Eventually.within(SOON, () -> assertThat(depth(Topology.DEAD)).isEqualTo(1));
+    consumer.stop();
+    try (Connection connection = servers.connections().newConnection();
+        Channel channel = connection.createChannel()) {
+      GetResponse dead = channel.basicGet(Topology.DEAD, true);
+      assertThat(dead.getBody()).asString(StandardCharsets.UTF_8).isEqualTo("[{\"id\":7}]");
+      assertThat(dead.getProps().getHeaders().get(Topology.DEAD_QUEUE_HEADER)).hasToString(QUEUE);
+      assertThat(dead.getProps().getHeaders().get(Topology.DEAD_REASON_HEADER).toString())
+          .contains("batch of Push");
+    }
+  }
+
+  private QueueConsumer consumer(BatchHandler handler) {
+    return new QueueConsumer(
+        servers.connections(),
+        "test",
+        List.of(new Subscription(QUEUE, 4, handler)),
+        new DeadLetters(servers.connections()),
+        new Random(1),
+        new SimpleMeterRegistry());
+  }
+
+  private long depth(String queue) throws Exception {
+    try (Connection connection = servers.connections().newConnection();
+        Channel channel = connection.createChannel()) {
+      return channel.messageCount(queue);
+    }
+  }
+}
