@@ -224,7 +224,7 @@ final class ApnsProvider implements Provider {
       case Answered answered -> outcome(attempt, answered);
       case Reply.NotSent(String why) -> new Deferred(0, why, null, false);
       case Reply.NoAnswer(String why) -> new Deferred(0, why, null, true);
-      case Reply.Expired() -> new Rejected(0, "expired");
+      case Reply.Expired() -> new DeliveryOutcome.Expired();
     };
   }
 

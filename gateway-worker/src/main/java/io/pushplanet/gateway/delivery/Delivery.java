@@ -289,6 +289,11 @@ public final class Delivery {
               parcel,
               DeliveryState.FAILED,
               outbox.attempt(channel, "rejected", orNull(status), reason, null, null));
+      case DeliveryOutcome.Expired expired ->
+          outbox.end(
+              parcel,
+              DeliveryState.EXPIRED,
+              outbox.attempt(channel, "expired", null, expired.reason(), null, "not sent"));
       case DeliveryOutcome.TokenGone(int status, String reason, Instant since) -> {
         String action = forget(channel, parcel, since, reason);
         otherwise(

@@ -152,7 +152,7 @@ final class FcmProvider implements Provider {
       case Answered answered -> outcome(push, answered);
       case Reply.NotSent(String why) -> new Deferred(0, why, null, false);
       case Reply.NoAnswer(String why) -> new Deferred(0, why, null, true);
-      case Reply.Expired() -> new Rejected(0, "expired");
+      case Reply.Expired() -> new DeliveryOutcome.Expired();
     };
   }
 

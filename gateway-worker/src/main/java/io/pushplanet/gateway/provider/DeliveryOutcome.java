@@ -18,6 +18,19 @@ public sealed interface DeliveryOutcome {
   /// Permanent, and no fault of the token: never retried.
   record Rejected(int status, String reason) implements DeliveryOutcome {}
 
+  /// Its time to live was over just before it would have been written: it was not sent.
+  record Expired() implements DeliveryOutcome {
+    @Override
+    public int status() {
+      return 0;
+    }
+
+    @Override
+    public String reason() {
+      return "ttl";
+    }
+  }
+
   /// The token is dead: forget it if it was registered before `since` and is still the same.
   record TokenGone(int status, String reason, Instant since) implements DeliveryOutcome {}
 

@@ -6,6 +6,7 @@ import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Expired;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
@@ -54,6 +55,7 @@ public final class ProviderMetrics {
     return switch (outcome) {
       case Accepted _ -> "accepted";
       case Rejected _ -> "rejected";
+      case Expired _ -> "expired";
       case TokenGone _ -> "token_gone";
       case TokenForeign _ -> "token_foreign";
       case Deferred _ -> "deferred";

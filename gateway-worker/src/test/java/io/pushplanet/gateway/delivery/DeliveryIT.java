@@ -76,7 +76,11 @@ class DeliveryIT {
           new LaterStore(servers.database()),
           servers.lanes(),
           new Tokens(
-              servers.database(), new RouteStore(redis.connect()), new PurgeBreaker(clock), clock, meters),
+              servers.database(),
+              new RouteStore(redis.connect()),
+              new PurgeBreaker(clock),
+              clock,
+              meters),
           new RetrySchedule(new Random(1)),
           clock,
           meters);
@@ -124,11 +128,10 @@ class DeliveryIT {
 
     assertThat(events(DeliveryEvent.Ended.class))
         .hasSize(2)
-        .allSatisfy(
-            ended -> {
-              assertThat(ended.state()).isEqualTo(DeliveryState.DELIVERED);
-              assertThat(ended.attempt().providerId()).isEqualTo("provider-id");
-            });
+        .allSatisfy(ended -> {
+          assertThat(ended.state()).isEqualTo(DeliveryState.DELIVERED);
+          assertThat(ended.attempt().providerId()).isEqualTo("provider-id");
+        });
   }
 
   @Test
@@ -137,19 +140,26 @@ class DeliveryIT {
     fcm.answers.put("d3", new DeliveryOutcome.Deferred(503, "UNAVAILABLE", null, true));
 
     deliver(
-        Channel.FCM, aPush(clock).from(APP).toFcm("d1", "t1").toFcm("d2", "t2").toFcm("d3", "t3").build());
+        Channel.FCM,
+        aPush(clock).from(APP).toFcm("d1", "t1").toFcm("d2", "t2").toFcm("d3", "t3").build());
 
     assertThat(fcm.sent).containsExactlyInAnyOrder("d1", "d2", "d3");
     assertThat(servers.sql().queryForList("SELECT pushes FROM later", String.class))
         .singleElement()
-        .satisfies(
-            waiting -> assertThat(waiting).contains("\"d3\"", "\"attempt\":1").doesNotContain("\"d1\"", "\"d2\""));
+        .satisfies(waiting ->
+            assertThat(waiting)
+                .contains("\"d3\"", "\"attempt\":1")
+                .doesNotContain("\"d1\"", "\"d2\""));
   }
 
   @Test
   void what_expired_in_the_queue_is_not_sent() throws Exception {
     Push push =
-        aPush(clock).from(APP).delivered(options(Route.AUTO, Duration.ofSeconds(5), null)).toFcm("d1", "t").build();
+        aPush(clock)
+            .from(APP)
+            .delivered(options(Route.AUTO, Duration.ofSeconds(5), null))
+            .toFcm("d1", "t")
+            .build();
     clock.advance(Duration.ofSeconds(5));
 
     deliver(Channel.FCM, push);
@@ -162,38 +172,42 @@ class DeliveryIT {
 
   @Test
   void a_retry_that_would_come_after_the_ttl_is_not_made() throws Exception {
-    fcm.answers.put("d1", new DeliveryOutcome.Deferred(503, "UNAVAILABLE", Duration.ofSeconds(60), true));
+    fcm.answers.put(
+        "d1", new DeliveryOutcome.Deferred(503, "UNAVAILABLE", Duration.ofSeconds(60), true));
 
     deliver(
         Channel.FCM,
-        aPush(clock).from(APP).delivered(options(Route.AUTO, Duration.ofSeconds(30), null)).toFcm("d1", "t").build());
+        aPush(clock)
+            .from(APP)
+            .delivered(options(Route.AUTO, Duration.ofSeconds(30), null))
+            .toFcm("d1", "t")
+            .build());
 
     assertThat(events(DeliveryEvent.Ended.class))
         .singleElement()
-        .satisfies(
-            ended -> {
-              assertThat(ended.state()).isEqualTo(DeliveryState.EXPIRED);
-              assertThat(ended.attempt().reason()).isEqualTo("UNAVAILABLE");
-            });
+        .satisfies(ended -> {
+          assertThat(ended.state()).isEqualTo(DeliveryState.EXPIRED);
+          assertThat(ended.attempt().reason()).isEqualTo("UNAVAILABLE");
+        });
   }
 
   @Test
-  void a_device_that_is_away_gets_its_vendor_where_it_has_one_and_the_inbox_otherwise() throws Exception {
-    Push push =
-        aPush(clock).from(APP).toMqtt("d1").build();
+  void a_device_that_is_away_gets_its_vendor_where_it_has_one_and_the_inbox_otherwise()
+      throws Exception {
+    Push push = aPush(clock).from(APP).toMqtt("d1").build();
     Recipient both =
         new Recipient(new DeviceId("d2"), true, null, new FcmToken("t2", "token", clock.instant()));
 
     deliver(Channel.MQTT, push, push.to(List.of(both)));
 
-    assertThat(servers.sql().queryForList("SELECT device_id FROM inbox", String.class)).containsExactly("d1");
+    assertThat(servers.sql().queryForList("SELECT device_id FROM inbox", String.class))
+        .containsExactly("d1");
     assertThat(servers.drain("push.fcm.high", Push.class))
         .singleElement()
-        .satisfies(
-            fallback -> {
-              assertThat(fallback.recipients()).containsExactly(both);
-              assertThat(fallback.tried()).containsExactly(Channel.MQTT);
-            });
+        .satisfies(fallback -> {
+          assertThat(fallback.recipients()).containsExactly(both);
+          assertThat(fallback.tried()).containsExactly(Channel.MQTT);
+        });
   }
 
   @Test
@@ -210,18 +224,21 @@ class DeliveryIT {
         .containsExactly(newer.id().value());
     assertThat(events(DeliveryEvent.Ended.class))
         .singleElement()
-        .satisfies(
-            ended -> {
-              assertThat(ended.message()).isEqualTo(older.id());
-              assertThat(ended.attempt().reason()).isEqualTo("collapsed");
-            });
+        .satisfies(ended -> {
+          assertThat(ended.message()).isEqualTo(older.id());
+          assertThat(ended.attempt().reason()).isEqualTo("collapsed");
+        });
   }
 
   @Test
   void now_or_never_is_never_when_the_device_is_away() throws Exception {
     deliver(
         Channel.MQTT,
-        aPush(clock).from(APP).delivered(options(Route.AUTO, Duration.ZERO, null)).toMqtt("d1").build());
+        aPush(clock)
+            .from(APP)
+            .delivered(options(Route.AUTO, Duration.ZERO, null))
+            .toMqtt("d1")
+            .build());
 
     assertThat(servers.sql().queryForList("SELECT device_id FROM inbox")).isEmpty();
     assertThat(events(DeliveryEvent.Ended.class))
@@ -230,16 +247,23 @@ class DeliveryIT {
   }
 
   @Test
-  void a_token_that_the_provider_calls_gone_is_forgotten_unless_it_was_registered_again() throws Exception {
+  void a_token_that_the_provider_calls_gone_is_forgotten_unless_it_was_registered_again()
+      throws Exception {
     register("d1", "old-token", clock.instant().minusSeconds(3_600));
     register("d2", "new-token", clock.instant());
     Instant since = clock.instant().minusSeconds(60);
     apns.answers.put("d1", new DeliveryOutcome.TokenGone(410, "Unregistered", since));
     apns.answers.put("d2", new DeliveryOutcome.TokenGone(410, "Unregistered", since));
 
-    deliver(Channel.APNS, aPush(clock).from(APP).toApns("d1", "old-token").toApns("d2", "new-token").build());
+    deliver(
+        Channel.APNS,
+        aPush(clock).from(APP).toApns("d1", "old-token").toApns("d2", "new-token").build());
 
-    assertThat(servers.sql().queryForList("SELECT device_id FROM channel_tokens WHERE dead_at IS NOT NULL", String.class))
+    assertThat(
+            servers
+                .sql()
+                .queryForList(
+                    "SELECT device_id FROM channel_tokens WHERE dead_at IS NOT NULL", String.class))
         .containsExactly("d1");
     assertThat(events(DeliveryEvent.Ended.class))
         .extracting(ended -> ended.attempt().action())
@@ -264,7 +288,8 @@ class DeliveryIT {
   void a_batch_that_is_handed_out_twice_reaches_the_provider_once() throws Exception {
     Push push = aPush(clock).from(APP).toFcm("d1", "t1").build();
     deliver(Channel.FCM, push);
-    new StatisticsWriter(servers.database()).write(servers.drain(Topology.EVENTS, DeliveryEvent.class));
+    new StatisticsWriter(servers.database())
+        .write(servers.drain(Topology.EVENTS, DeliveryEvent.class));
 
     delivery.deliver(Channel.FCM, batch(push), true);
 
@@ -289,7 +314,13 @@ class DeliveryIT {
 
   @Test
   void a_channel_without_a_provider_fails_and_says_so() throws Exception {
-    deliver(Channel.WEBPUSH, aPush(clock).from(APP).toFcm("d1", "t").delivered(options(Route.VENDOR, Duration.ofHours(1), null)).build());
+    deliver(
+        Channel.WEBPUSH,
+        aPush(clock)
+            .from(APP)
+            .toFcm("d1", "t")
+            .delivered(options(Route.VENDOR, Duration.ofHours(1), null))
+            .build());
 
     assertThat(servers.drain("push.fcm.high", Push.class)).hasSize(1);
   }
@@ -298,7 +329,8 @@ class DeliveryIT {
   void rubbish_is_malformed_and_touches_nothing() throws Exception {
     byte[] rubbish = "[{\"id\":1}]".getBytes(StandardCharsets.UTF_8);
 
-    assertThatThrownBy(() -> delivery.deliver(Channel.FCM, rubbish, false)).isInstanceOf(MalformedWire.class);
+    assertThatThrownBy(() -> delivery.deliver(Channel.FCM, rubbish, false))
+        .isInstanceOf(MalformedWire.class);
     assertThat(servers.drain(Topology.EVENTS, DeliveryEvent.class)).isEmpty();
   }
 
@@ -311,11 +343,20 @@ class DeliveryIT {
   }
 
   private <T extends DeliveryEvent> List<T> events(Class<T> type) throws Exception {
-    return servers.drain(Topology.EVENTS, DeliveryEvent.class).stream().filter(type::isInstance).map(type::cast).toList();
+    return servers.drain(Topology.EVENTS, DeliveryEvent.class).stream()
+        .filter(type::isInstance)
+        .map(type::cast)
+        .toList();
   }
 
   private Push newerThan(Push older, DeliveryOptions options) {
-    Push newer = aPush(clock).from(APP).delivered(options).toMqtt("d1").saying(new Content("newer", null, Map.of())).build();
+    Push newer =
+        aPush(clock)
+            .from(APP)
+            .delivered(options)
+            .toMqtt("d1")
+            .saying(new Content("newer", null, Map.of()))
+            .build();
     while (newer.id().compareTo(older.id()) < 0) {
       newer = aPush(clock).from(APP).delivered(options).toMqtt("d1").build();
     }

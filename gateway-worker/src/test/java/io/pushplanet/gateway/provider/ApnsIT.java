@@ -372,7 +372,7 @@ class ApnsIT {
     DeliveryOutcome outcome =
         platform.provider(Channel.APNS).send(late, late.recipients().getFirst());
 
-    assertThat(outcome).isEqualTo(new Rejected(0, "expired"));
+    assertThat(outcome).isEqualTo(new DeliveryOutcome.Expired());
     assertThat(platform.simulators.ledger().entries("ee".repeat(32))).isEmpty();
   }
 

@@ -15,7 +15,8 @@ class RetryScheduleTest {
   void what_the_provider_asks_for_is_never_undercut() {
     Deferred asked = new Deferred(503, "UNAVAILABLE", Duration.ofSeconds(40), true);
 
-    assertThat(schedule.after(Channel.FCM, asked, 0)).isBetween(Duration.ofSeconds(40), Duration.ofSeconds(50));
+    assertThat(schedule.after(Channel.FCM, asked, 0))
+        .isBetween(Duration.ofSeconds(40), Duration.ofSeconds(50));
   }
 
   @RepeatedTest(20)
@@ -28,7 +29,9 @@ class RetryScheduleTest {
   void waits_double_up_to_a_quarter_of_an_hour() {
     Deferred error = new Deferred(503, "ServiceUnavailable", null, true);
 
-    assertThat(schedule.after(Channel.APNS, error, 1)).isBetween(Duration.ofMillis(4_500), Duration.ofMillis(7_500));
-    assertThat(schedule.after(Channel.APNS, error, 1_000)).isLessThanOrEqualTo(RetrySchedule.LONGEST.multipliedBy(5).dividedBy(4));
+    assertThat(schedule.after(Channel.APNS, error, 1))
+        .isBetween(Duration.ofMillis(4_500), Duration.ofMillis(7_500));
+    assertThat(schedule.after(Channel.APNS, error, 1_000))
+        .isLessThanOrEqualTo(RetrySchedule.LONGEST.multipliedBy(5).dividedBy(4));
   }
 }

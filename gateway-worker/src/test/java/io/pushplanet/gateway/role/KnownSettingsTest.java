@@ -10,7 +10,8 @@ import org.springframework.mock.env.MockEnvironment;
 class KnownSettingsTest {
   @Test
   void a_misspelt_group_stops_the_start() {
-    MockEnvironment environment = new MockEnvironment().withProperty("gateway.statistic.prefetch", "1");
+    MockEnvironment environment =
+        new MockEnvironment().withProperty("gateway.statistic.prefetch", "1");
 
     assertThatThrownBy(() -> new KnownSettings(environment))
         .isInstanceOf(IllegalStateException.class)
@@ -20,14 +21,17 @@ class KnownSettingsTest {
   @Test
   void known_groups_do_not() {
     MockEnvironment environment =
-        new MockEnvironment().withProperty("gateway.roles", "deliver,later").withProperty("gateway.node.password", "x");
+        new MockEnvironment()
+            .withProperty("gateway.roles", "deliver,later")
+            .withProperty("gateway.node.password", "x");
 
     assertThatCode(() -> new KnownSettings(environment)).doesNotThrowAnyException();
   }
 
   @Test
   void a_process_has_the_roles_it_is_given_and_all_by_default() {
-    MockEnvironment environment = new MockEnvironment().withProperty("gateway.roles", "fanout,later");
+    MockEnvironment environment =
+        new MockEnvironment().withProperty("gateway.roles", "fanout,later");
 
     assertThat(OnRole.roles(environment)).containsExactlyInAnyOrder(Role.FANOUT, Role.LATER);
     assertThat(OnRole.roles(new MockEnvironment())).containsExactlyInAnyOrder(Role.values());
@@ -35,7 +39,8 @@ class KnownSettingsTest {
 
   @Test
   void an_unknown_role_stops_the_start() {
-    MockEnvironment environment = new MockEnvironment().withProperty("gateway.roles", "deliver,dance");
+    MockEnvironment environment =
+        new MockEnvironment().withProperty("gateway.roles", "deliver,dance");
 
     assertThatThrownBy(() -> OnRole.roles(environment)).hasMessageContaining("gateway.roles");
   }
