@@ -1,9 +1,6 @@
 package io.pushplanet.cm.mqtt;
 
-import java.util.Arrays;
-import java.util.EnumSet;
 import java.util.Optional;
-import java.util.Set;
 
 /// Every property of MQTT 5, its form, and the packets it may stand in
 /// (https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901029).
@@ -80,12 +77,16 @@ public enum PropertyId {
 
   private final int code;
   private final Form form;
-  private final Set<Place> places;
+  private final int places;
 
   PropertyId(int code, Form form, Place... places) {
     this.code = code;
     this.form = form;
-    this.places = EnumSet.copyOf(Arrays.asList(places));
+    int bits = 0;
+    for (var place : places) {
+      bits |= 1 << place.ordinal();
+    }
+    this.places = bits;
   }
 
   public int code() {
@@ -97,7 +98,7 @@ public enum PropertyId {
   }
 
   public boolean mayStandIn(Place place) {
-    return places.contains(place);
+    return (places & (1 << place.ordinal())) != 0;
   }
 
   public static Optional<PropertyId> of(int code) {

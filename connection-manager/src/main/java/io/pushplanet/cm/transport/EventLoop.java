@@ -75,7 +75,7 @@ public final class EventLoop {
   /// Runs `task` on this loop, soon. From any thread.
   public void execute(Runnable task) {
     tasks.add(task);
-    if (Thread.currentThread() != thread && awake.compareAndSet(false, true)) {
+    if (!isCurrentThread() && awake.compareAndSet(false, true)) {
       selector.wakeup();
     }
   }
@@ -86,7 +86,7 @@ public final class EventLoop {
   }
 
   public boolean isCurrentThread() {
-    return Thread.currentThread() == thread;
+    return Thread.currentThread().equals(thread);
   }
 
   int connections() {

@@ -32,7 +32,7 @@ final class PacketBytes {
   void varint(int value) {
     int rest = value;
     while (rest > 0x7F) {
-      write(rest & 0x7F | 0x80);
+      write((rest & 0x7F) | 0x80);
       rest >>>= 7;
     }
     write(rest);
@@ -69,7 +69,7 @@ final class PacketBytes {
     int start = HEADER_ROOM - lengthBytes - 1;
     bytes[start] = (byte) firstByte;
     for (int index = 0, rest = length; index < lengthBytes; index++, rest >>>= 7) {
-      bytes[start + 1 + index] = (byte) (rest & 0x7F | (index < lengthBytes - 1 ? 0x80 : 0));
+      bytes[start + 1 + index] = (byte) ((rest & 0x7F) | (index < lengthBytes - 1 ? 0x80 : 0));
     }
     return Arrays.copyOfRange(bytes, start, end);
   }
