@@ -21,6 +21,7 @@ import org.eclipse.paho.mqttv5.client.IMqttMessageListener;
 import org.eclipse.paho.mqttv5.client.MqttClient;
 import org.eclipse.paho.mqttv5.client.MqttConnectionOptions;
 import org.eclipse.paho.mqttv5.client.persist.MemoryPersistence;
+import org.eclipse.paho.mqttv5.common.MqttException;
 import org.eclipse.paho.mqttv5.common.MqttMessage;
 import org.eclipse.paho.mqttv5.common.MqttSubscription;
 
@@ -97,7 +98,7 @@ final class TestGateway implements AutoCloseable {
   }
 
   @Override
-  public void close() throws Exception {
+  public void close() throws MqttException {
     client.disconnectForcibly(1, 1);
     client.close();
   }
