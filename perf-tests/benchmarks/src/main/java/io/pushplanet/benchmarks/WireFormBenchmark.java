@@ -1,0 +1,97 @@
+package io.pushplanet.benchmarks;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.MessageIds;
+import io.pushplanet.common.message.Overrides;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.wire.WireForm;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/// What a push costs on the lane, per push in a batch of 64: encoding (accepting thread), joining (lane), decoding (worker).
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 3, time = 2)
+@Measurement(iterations = 5, time = 2)
+@Fork(
+    value = 1,
+    jvmArgsAppend = {"-XX:+UseCompactObjectHeaders", "-Xmx512m"})
+public class WireFormBenchmark {
+  private static final int BATCH = 64;
+
+  private final List<Push> pushes;
+  private final List<byte[]> encoded;
+  private final byte[] batch;
+
+  public WireFormBenchmark() {
+    Instant now = Instant.parse("2026-11-21T05:00:00Z");
+    MessageIds ids = new MessageIds(Clock.fixed(now, ZoneOffset.UTC), new Random(1));
+    this.pushes = IntStream.range(0, BATCH).mapToObj(i -> push(ids, now, i)).toList();
+    this.encoded = pushes.stream().map(WireForm::write).toList();
+    this.batch = WireForm.join(encoded);
+  }
+
+  private static Push push(MessageIds ids, Instant now, int number) {
+    return new Push(
+        ids.next(),
+        new AppId("shop"),
+        new Content("Shipped", "Order 77 is on its way", Map.of("order", "77")),
+        DeliveryOptions.DEFAULT,
+        Overrides.NONE,
+        now,
+        now.plus(DeliveryOptions.DEFAULT_TTL),
+        List.of(
+            new Recipient(
+                new DeviceId("device-" + number),
+                true,
+                null,
+                new FcmToken("x".repeat(140) + number, "token", now))),
+        0,
+        List.of(),
+        null);
+  }
+
+  @Benchmark
+  @OperationsPerInvocation(BATCH)
+  public long encode() {
+    long bytes = 0;
+    for (Push push : pushes) {
+      bytes += WireForm.write(push).length;
+    }
+    return bytes;
+  }
+
+  @Benchmark
+  @OperationsPerInvocation(BATCH)
+  public byte[] join() {
+    return WireForm.join(encoded);
+  }
+
+  @Benchmark
+  @OperationsPerInvocation(BATCH)
+  public List<Push> decode() {
+    return WireForm.readBatch(batch, Push.class);
+  }
+}
