@@ -14,6 +14,7 @@ public final class DeliveryMetrics {
   final Counter frames;
   final Counter malformed;
   final Counter unheard;
+  final Counter violations;
   final AtomicInteger openTargets = new AtomicInteger();
   final AtomicInteger gateways = new AtomicInteger();
   private final Map<Result, Counter> outcomes = new EnumMap<>(Result.class);
@@ -21,6 +22,7 @@ public final class DeliveryMetrics {
   public DeliveryMetrics(MeterRegistry meters) {
     frames = meters.counter("cm.delivery.frames");
     malformed = meters.counter("cm.delivery.frames.malformed");
+    violations = meters.counter("cm.delivery.violations");
     unheard = meters.counter("cm.delivery.outcomes.unheard");
     meters.gauge("cm.delivery.targets.open", openTargets);
     meters.gauge("cm.delivery.gateways", gateways);

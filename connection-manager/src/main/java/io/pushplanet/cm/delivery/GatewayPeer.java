@@ -265,7 +265,10 @@ public final class GatewayPeer implements MqttPeer, FrameDispatch.Answers {
 
   @Override
   public void refused(ReasonCode reason, String why) {
-    LOG.warn("event=gateway_link_refused reason={} detail=\"{}\"", reason, why);
+    metrics.violations.increment();
+    if (connected) {
+      LOG.warn("event=gateway_link_refused reason={} detail=\"{}\"", reason, why);
+    }
   }
 
   @Override

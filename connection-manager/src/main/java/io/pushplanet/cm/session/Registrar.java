@@ -130,7 +130,7 @@ public final class Registrar implements AutoCloseable {
       directory.release(session.key(), node, session.epoch());
       if (subscription != null && expirySeconds > 0) {
         var kept = Duration.ofSeconds(Math.min(expirySeconds, LONGEST.toSeconds()));
-        memory.remember(session.key(), subscription, kept);
+        memory.age(session.key(), kept);
       } else if (table.find(session.key()) == null) {
         memory.forget(session.key());
       }

@@ -28,6 +28,11 @@ final class SessionMemory {
     redis.sync().set(name(device), subscription.text(), SetArgs.Builder.px(kept));
   }
 
+  /// The connection ended. Never brings back what a later connection has forgotten.
+  void age(DeviceKey device, Duration kept) {
+    redis.sync().pexpire(name(device), kept);
+  }
+
   void forget(DeviceKey device) {
     redis.sync().del(name(device));
   }

@@ -104,7 +104,8 @@ public final class Uplinks {
   }
 
   private DeliveryEvent uplink(DeviceKey device, Binary payload) {
-    var id = new UUID((random.nextLong() & ~0xF000L) | 0x4000L, (random.nextLong() >>> 2) | (1L << 63));
+    var id =
+        new UUID((random.nextLong() & ~0xF000L) | 0x4000L, (random.nextLong() >>> 2) | (1L << 63));
     return new DeliveryEvent.Uplink(
         device.app(), clock.instant(), device.device(), id.toString(), payload.bytes());
   }

@@ -292,7 +292,7 @@ public final class PacketDecoder {
   private static MqttPacket unsubAck(PacketBody body, boolean v5) {
     int packetId = body.packetId();
     var properties = properties(body, v5, Place.UNSUBACK);
-    return new MqttPacket.UnsubAck(packetId, codes(body), properties);
+    return new MqttPacket.UnsubAck(packetId, v5 ? codes(body) : List.of(), properties);
   }
 
   private static List<Integer> codes(PacketBody body) {

@@ -1,0 +1,59 @@
+package io.pushplanet.cm.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.access.Secret;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.context.properties.ConfigurationPropertiesBinding;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.convert.converter.Converter;
+
+class NodeSettingsTest {
+  private final ApplicationContextRunner runner =
+      new ApplicationContextRunner()
+          .withUserConfiguration(OnlySettings.class)
+          .withPropertyValues("cm.gateway-password=secret");
+
+  @Test
+  void the_defaults_are_the_documented_ones() {
+    runner.run(context -> {
+      var settings = context.getBean(NodeSettings.class);
+      assertThat(settings.mqttPort()).isEqualTo(1883);
+      assertThat(settings.tlsPort()).isEqualTo(8883);
+      assertThat(settings.gatewayPort()).isEqualTo(1884);
+      assertThat(settings.bind()).isEqualTo("0.0.0.0");
+      assertThat(settings.advertisedHost()).isEqualTo("127.0.0.1");
+      assertThat(settings.gatewayUser()).isEqualTo("gateway");
+      assertThat(settings.tls().certificate()).isNull();
+      assertThat(settings.session().window()).isEqualTo(16);
+      assertThat(settings.session().holdUntilSubscribed()).isEqualTo(Duration.ofSeconds(2));
+      assertThat(settings.uplink().bytes().toBytes()).isEqualTo(4096);
+      assertThat(settings.toString()).doesNotContain("secret");
+    });
+  }
+
+  @Test
+  void a_misspelt_setting_stops_the_start() {
+    runner.withPropertyValues("cm.mqtt-prot=1").run(context -> assertThat(context).hasFailed());
+    runner
+        .withPropertyValues("cm.session.windwo=1")
+        .run(context -> assertThat(context).hasFailed());
+  }
+
+  @EnableConfigurationProperties(NodeSettings.class)
+  static class OnlySettings {
+    @Bean
+    @ConfigurationPropertiesBinding
+    static Converter<String, Secret> secrets() {
+      return new Converter<>() {
+        @Override
+        public Secret convert(String text) {
+          return new Secret(text);
+        }
+      };
+    }
+  }
+}

@@ -1,0 +1,40 @@
+package io.pushplanet.cm.uplink;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class InboundWindowTest {
+  @Test
+  void acknowledgements_leave_in_the_order_of_arrival() {
+    var window = new InboundWindow(3);
+    List<Integer> acknowledged = new ArrayList<>();
+    window.arrived(7);
+    window.arrived(8);
+    window.arrived(9);
+    assertThat(window.isFull()).isTrue();
+
+    window.done(9, () -> acknowledged.add(9));
+    window.done(8, () -> acknowledged.add(8));
+    assertThat(acknowledged).isEmpty();
+    window.done(7, () -> acknowledged.add(7));
+
+    assertThat(acknowledged).containsExactly(7, 8, 9);
+    assertThat(window.isFull()).isFalse();
+  }
+
+  @Test
+  void an_id_that_is_not_open_is_ignored() {
+    var window = new InboundWindow(1);
+
+    window.done(
+        1,
+        () -> {
+          throw new AssertionError("nothing to acknowledge");
+        });
+
+    assertThat(window.isFull()).isFalse();
+  }
+}
