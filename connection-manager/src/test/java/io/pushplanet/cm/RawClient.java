@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -81,6 +82,22 @@ final class RawClient implements AutoCloseable {
             false,
             qos == QoS.AT_MOST_ONCE ? 0 : 7,
             MqttProperties.NONE));
+  }
+
+  void patience(Duration longest) throws IOException {
+    socket.setSoTimeout((int) longest.toMillis());
+  }
+
+  /// Reads whatever comes until the server has closed.
+  void drainToEnd() throws IOException {
+    var chunk = new byte[4096];
+    try {
+      while (socket.getInputStream().read(chunk) >= 0) {}
+    } catch (SocketTimeoutException silence) {
+      throw new AssertionError("the server did not close", silence);
+    } catch (IOException reset) {
+      // Closed as well.
+    }
   }
 
   /// The next packet; empty when the server closed. Waits at most ten seconds.

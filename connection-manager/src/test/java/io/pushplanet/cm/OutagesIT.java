@@ -1,0 +1,167 @@
+package io.pushplanet.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.session.Registrar;
+import io.pushplanet.cm.uplink.EventLane;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.wire.NodeOutcomes.Result;
+import io.pushplanet.quickstart.services.LocalServices;
+import io.pushplanet.quickstart.services.Service;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/// Devices stay connected and nothing acknowledged is lost while a store is away.
+class OutagesIT {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private final LocalServices services = LocalServices.forTests();
+  private final DeviceKey device = TestNode.newDevice();
+  private TestNode node;
+
+  @BeforeEach
+  void start() {
+    node = TestNode.start();
+  }
+
+  @AfterEach
+  void stop() {
+    node.close();
+  }
+
+  @Test
+  void an_uplink_is_acknowledged_only_when_the_broker_is_back_and_has_it() throws Exception {
+    var lane = node.bean(EventLane.class);
+    Eventually.within(PATIENCE, () -> assertThat(lane.isConnected()).isTrue());
+    try (var client = subscribed()) {
+      services.kill9(Service.AMQP);
+      try {
+        client.publish("push/uplink", "kept", QoS.AT_LEAST_ONCE, false);
+        client.send(new MqttPacket.PingReq());
+        // The answer to the ping comes; the acknowledgement, asked for before, does not.
+        client.expect(MqttPacket.PingResp.class);
+      } finally {
+        services.restart(Service.AMQP);
+      }
+      keepAlive(client);
+    }
+    assertThat(node.events())
+        .anySatisfy(event -> {
+          assertThat(event).isInstanceOf(DeliveryEvent.Uplink.class);
+          assertThat(((DeliveryEvent.Uplink) event).payload()).isEqualTo(Binary.of("kept").bytes());
+        });
+  }
+
+  private static void keepAlive(RawClient client) throws Exception {
+    client.patience(Duration.ofSeconds(60));
+    assertThat(client.expect(MqttPacket.PubAck.class).reason()).isEqualTo(ReasonCode.SUCCESS);
+  }
+
+  @Test
+  void without_redis_sockets_stay_new_devices_come_and_all_are_announced_when_it_returns()
+      throws Exception {
+    var late = TestNode.newDevice();
+    try (var gateway = new TestGateway(node, "gw-outage");
+        var before = subscribed()) {
+      services.kill9(Service.REDIS);
+      RawClient during;
+      try {
+        during = new RawClient(node.port("mqtt"), MqttVersion.V5);
+        during.send(RawClient.connect(MqttVersion.V5, late));
+        assertThat(during.expect(MqttPacket.ConnAck.class).code()).isZero();
+        during.subscribe().expect(MqttPacket.SubAck.class);
+        var queue =
+            gateway.send(
+                List.of(device, late), TestNode.newMessage(), "{}", Duration.ofSeconds(10));
+        acknowledge(before);
+        acknowledge(during);
+        for (int count = 0; count < 2; count++) {
+          var outcome = queue.poll(10, TimeUnit.SECONDS);
+          assertThat(outcome).isNotNull();
+          assertThat(outcome.result()).isEqualTo(Result.DELIVERED);
+        }
+        Eventually.within(
+            PATIENCE, () -> assertThat(node.bean(Registrar.class).isReachable()).isFalse());
+      } finally {
+        services.restart(Service.REDIS);
+      }
+      var directory = node.bean(SessionDirectory.class);
+      Eventually.within(
+          PATIENCE,
+          () -> assertThat(directory.owners(List.of(device, late))).containsOnlyKeys(device, late));
+      during.close();
+    }
+  }
+
+  @Test
+  void without_mysql_a_device_connects_and_its_inbox_comes_when_it_is_back() throws Exception {
+    node.park(device, "s", TestNode.newMessage(), "{\"kept\":1}", Duration.ofHours(1));
+    services.kill9(Service.MYSQL);
+    RawClient client;
+    try {
+      client = subscribed();
+      client.send(new MqttPacket.PingReq());
+      client.expect(MqttPacket.PingResp.class);
+    } finally {
+      services.restart(Service.MYSQL);
+    }
+    client.patience(Duration.ofSeconds(60));
+    var publish = client.expect(MqttPacket.Publish.class);
+    assertThat(publish.payload()).isEqualTo(Binary.of("{\"kept\":1}"));
+    client.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS));
+    Eventually.within(PATIENCE, () -> assertThat(node.parked(device)).isZero());
+    client.close();
+  }
+
+  @Test
+  void a_node_that_stops_tells_its_devices_and_leaves_the_directory() throws Exception {
+    try (var witness = TestNode.start();
+        var leaving = TestNode.start("--cm.node-id=leaving")) {
+      var client = new RawClient(leaving.port("mqtt"), MqttVersion.V5);
+      client.send(RawClient.connect(MqttVersion.V5, device));
+      client.expect(MqttPacket.ConnAck.class);
+      var directory = witness.bean(SessionDirectory.class);
+      Eventually.within(
+          PATIENCE,
+          () ->
+              assertThat(directory.nodes())
+                  .anyMatch(lease ->
+                      lease.node().value().equals("leaving")
+                          && lease.gatewayPort() == leaving.port("gateway")));
+
+      leaving.close();
+
+      assertThat(client.expect(MqttPacket.Disconnect.class).reason())
+          .isEqualTo(ReasonCode.SERVER_SHUTTING_DOWN);
+      assertThat(directory.owner(device)).isEmpty();
+      assertThat(directory.nodes()).noneMatch(lease -> lease.node().value().equals("leaving"));
+      client.close();
+    }
+  }
+
+  private static void acknowledge(RawClient client) throws Exception {
+    var publish = client.expect(MqttPacket.Publish.class);
+    client.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS, MqttProperties.NONE));
+  }
+
+  private RawClient subscribed() throws Exception {
+    var client = new RawClient(node.port("mqtt"), MqttVersion.V5);
+    client.send(RawClient.connect(MqttVersion.V5, device));
+    assertThat(client.expect(MqttPacket.ConnAck.class).code()).isZero();
+    client.subscribe().expect(MqttPacket.SubAck.class);
+    return client;
+  }
+}
