@@ -11,6 +11,7 @@ import org.openqa.selenium.By;
 import org.openqa.selenium.Cookie;
 import org.openqa.selenium.Dimension;
 import org.openqa.selenium.OutputType;
+import org.openqa.selenium.WebDriverException;
 import org.openqa.selenium.WebElement;
 import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.chrome.ChromeDriverService;
@@ -136,11 +137,20 @@ final class Chromium implements AutoCloseable {
   }
 
   private Chromium arrivedAfter(WebElement page) {
-    new WebDriverWait(driver, DEADLINE)
-        .until(org.openqa.selenium.support.ui.ExpectedConditions.stalenessOf(page));
+    new WebDriverWait(driver, DEADLINE).until(_ -> isGone(page));
     new WebDriverWait(driver, DEADLINE)
         .until(_ -> "complete".equals(driver.executeScript("return document.readyState")));
     return this;
+  }
+
+  /// While a page is being replaced, Chromium's driver has more errors for an old element than Selenium calls stale.
+  private static boolean isGone(WebElement page) {
+    try {
+      page.isEnabled();
+      return false;
+    } catch (WebDriverException e) {
+      return true;
+    }
   }
 
   private WebElement visible(By by) {
