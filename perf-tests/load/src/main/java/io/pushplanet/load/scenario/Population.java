@@ -15,6 +15,8 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -24,6 +26,8 @@ import java.util.stream.Stream;
 public record Population(List<Device> mqtt, List<DeviceId> apns, List<DeviceId> fcm) {
   private static final Duration ANSWER_WITHIN = Duration.ofSeconds(30);
   private static final int CONNECTIONS = 16;
+  private static final int MOST_ATTEMPTS = 8;
+  private static final long PAUSE_NANOS = Duration.ofMillis(20).toNanos();
 
   /// The shortest that FCM's tokens are in the field is well over 100 characters.
   private static final int FCM_TOKEN_LENGTH = 140;
@@ -126,14 +130,20 @@ public record Population(List<Device> mqtt, List<DeviceId> apns, List<DeviceId> 
       HttpConnection connection, Target target, DeviceId device, String platform, String channel)
       throws IOException {
     String body = "{\"platform\":\"" + platform + "\",\"channels\":{" + channel + "}}";
-    HttpAnswer answer =
-        connection.exchange(
-            HttpConnection.request(
-                "PUT",
-                target.dispatcherUrl(),
-                "/v1/apps/" + target.app().value() + "/devices/" + device.value(),
-                target.apiKey().reveal(),
-                body.getBytes(StandardCharsets.UTF_8)));
+    byte[] request =
+        HttpConnection.request(
+            "PUT",
+            target.dispatcherUrl(),
+            "/v1/apps/" + target.app().value() + "/devices/" + device.value(),
+            target.apiKey().reveal(),
+            body.getBytes(StandardCharsets.UTF_8));
+    HttpAnswer answer = connection.exchange(request);
+    // A registration may be repeated safely, and a 503 asks for it.
+    for (int attempt = 1; answer.status() == 503 && attempt < MOST_ATTEMPTS; attempt++) {
+      LockSupport.parkNanos(
+          attempt * PAUSE_NANOS + ThreadLocalRandom.current().nextLong(PAUSE_NANOS));
+      answer = connection.exchange(request);
+    }
     if (answer.status() != 200 && answer.status() != 201) {
       throw new IOException(
           "registering " + device + " was answered with " + answer.status() + ": " + answer.text());
