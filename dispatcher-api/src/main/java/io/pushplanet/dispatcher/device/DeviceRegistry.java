@@ -31,6 +31,7 @@ import org.springframework.dao.DuplicateKeyException;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /// The devices of the apps, in MySQL. Every change is one transaction; routes are forgotten after its commit. Thread-safe.
@@ -54,6 +55,10 @@ class DeviceRegistry {
     this.routes = routes;
     this.lanes = lanes;
     this.transactions = new TransactionTemplate(transactions);
+    // Under REPEATABLE READ locking a device that is not there yet locks the gap it will fill, and
+    // two first registrations
+    // next to each other deadlock again and again.
+    this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
     this.clock = clock;
   }
 
