@@ -6,6 +6,11 @@ import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -48,6 +53,31 @@ class DeviceIT {
     assertThat(shop.put("/devices/d1", FULL).status()).isEqualTo(201);
     assertThat(shop.put("/devices/d1", FULL).status()).isEqualTo(200);
     assertThat(shop.put("/devices/bad%20id", FULL).status()).isEqualTo(422);
+  }
+
+  /// Issue 2: gap locks made first registrations of neighbours deadlock; the load runs found it.
+  @Test
+  void neighbours_register_for_the_first_time_at_once() throws Exception {
+    List<Callable<Integer>> registrations =
+        IntStream.range(0, 200)
+            .<Callable<Integer>>mapToObj(i ->
+                () ->
+                    shop.put(
+                            "/devices/neighbour-" + i,
+                            "{\"platform\":\"android\",\"channels\":{\"fcm\":{\"token\":\"n"
+                                + i
+                                + "\"}}}")
+                        .status())
+            .toList();
+
+    List<Future<Integer>> answers;
+    try (var executor = Executors.newFixedThreadPool(16)) {
+      answers = executor.invokeAll(registrations);
+    }
+
+    for (Future<Integer> answer : answers) {
+      assertThat(answer.get()).isEqualTo(201);
+    }
   }
 
   @Test
