@@ -285,10 +285,11 @@ public final class Delivery {
               DeliveryState.DELIVERED,
               outbox.attempt(channel, "delivered", status, null, providerId, null));
       case DeliveryOutcome.Rejected(int status, String reason) ->
-          outbox.end(
+          otherwise(
+              channel,
               parcel,
-              DeliveryState.FAILED,
-              outbox.attempt(channel, "rejected", orNull(status), reason, null, null));
+              outbox.attempt(channel, "rejected", orNull(status), reason, null, null),
+              outbox);
       case DeliveryOutcome.Expired expired ->
           outbox.end(
               parcel,

@@ -285,6 +285,17 @@ class DeliveryIT {
   }
 
   @Test
+  void what_a_vendor_refuses_still_reaches_a_device_that_has_mqtt() throws Exception {
+    fcm.answers.put("d1", new DeliveryOutcome.Rejected(0, "no_credential"));
+    Recipient both = new Recipient(new DeviceId("d1"), true, null, new FcmToken("t", "token", clock.instant()));
+
+    deliver(Channel.FCM, aPush(clock).from(APP).build().to(List.of(both)));
+
+    assertThat(servers.drain("push.mqtt.high", Push.class)).hasSize(1);
+    assertThat(events(DeliveryEvent.Ended.class)).isEmpty();
+  }
+
+  @Test
   void a_batch_that_is_handed_out_twice_reaches_the_provider_once() throws Exception {
     Push push = aPush(clock).from(APP).toFcm("d1", "t1").build();
     deliver(Channel.FCM, push);
