@@ -126,6 +126,8 @@ class OutagesIT {
     client.close();
   }
 
+  // The node is closed in the middle, which is the point; closing it twice is harmless.
+  @SuppressWarnings("try")
   @Test
   void a_node_that_stops_tells_its_devices_and_leaves_the_directory() throws Exception {
     try (var witness = TestNode.start();
