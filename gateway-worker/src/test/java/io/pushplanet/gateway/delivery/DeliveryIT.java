@@ -287,7 +287,8 @@ class DeliveryIT {
   @Test
   void what_a_vendor_refuses_still_reaches_a_device_that_has_mqtt() throws Exception {
     fcm.answers.put("d1", new DeliveryOutcome.Rejected(0, "no_credential"));
-    Recipient both = new Recipient(new DeviceId("d1"), true, null, new FcmToken("t", "token", clock.instant()));
+    Recipient both =
+        new Recipient(new DeviceId("d1"), true, null, new FcmToken("t", "token", clock.instant()));
 
     deliver(Channel.FCM, aPush(clock).from(APP).build().to(List.of(both)));
 

@@ -21,7 +21,9 @@ class LinksTest {
       List<Path> pages =
           files
               .filter(file -> file.toString().endsWith(".md"))
-              .filter(file -> !file.toString().contains("/target/") && !ROOT.relativize(file).toString().startsWith("."))
+              .filter(file ->
+                  !file.toString().contains("/target/")
+                      && !ROOT.relativize(file).toString().startsWith("."))
               .map(ROOT::relativize)
               .toList();
       assertThat(pages).contains(Path.of("README.md"), Path.of("docs/the-way-of-a-message.md"));
