@@ -1,15 +1,14 @@
 package io.pushplanet.common.session;
 
 import io.lettuce.core.RedisFuture;
-import io.lettuce.core.ScanArgs;
 import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.SetArgs;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.pushplanet.common.wire.WireForm;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -30,7 +29,8 @@ public final class SessionDirectory {
   public static final Duration LEASE = Duration.ofSeconds(15);
 
   private static final String SESSION = "session:";
-  private static final String NODE = "node:";
+  private static final String NODES = "nodes";
+  private static final Duration FORGOTTEN_AFTER = Duration.ofDays(1);
 
   /// KEYS[1] session; ARGV node, now in ms. Takes the device over and returns the new epoch.
   private static final String CLAIM =
@@ -153,33 +153,31 @@ public final class SessionDirectory {
     return owners;
   }
 
-  /// A node is alive for another [#LEASE].
+  /// A node is alive for another [#LEASE] after the lease's `at`.
   public void heartbeat(NodeLease lease) {
     String text = new String(WireForm.write(lease), StandardCharsets.UTF_8);
-    await(redis.get().set(NODE + lease.node().value(), text, SetArgs.Builder.px(LEASE)));
+    await(redis.get().hset(NODES, lease.node().value(), text));
   }
 
   public void leave(NodeId node) {
-    await(redis.get().del(NODE + node.value()));
+    await(redis.get().hdel(NODES, node.value()));
   }
 
-  /// Every node whose lease runs.
+  /// Every node whose lease runs. One read of one small hash, however much else is in Redis; what stopped its heartbeat long
+  /// ago is swept out on the way.
   public List<NodeLease> nodes() {
-    List<String> names = new ArrayList<>();
-    var cursor = await(redis.get().scan(ScanArgs.Builder.matches(NODE + "*").limit(1_000)));
-    names.addAll(cursor.getKeys());
-    while (!cursor.isFinished()) {
-      cursor = await(redis.get().scan(cursor, ScanArgs.Builder.matches(NODE + "*").limit(1_000)));
-      names.addAll(cursor.getKeys());
-    }
-    if (names.isEmpty()) {
-      return List.of();
-    }
-    return await(redis.get().mget(names.stream().distinct().toArray(String[]::new))).stream()
-        .filter(value -> value.hasValue())
-        .map(value ->
-            WireForm.read(value.getValue().getBytes(StandardCharsets.UTF_8), NodeLease.class))
-        .toList();
+    Instant now = clock.instant();
+    List<NodeLease> alive = new ArrayList<>();
+    Map<String, String> all = await(redis.get().hgetall(NODES));
+    all.forEach((name, text) -> {
+      NodeLease lease = WireForm.read(text.getBytes(StandardCharsets.UTF_8), NodeLease.class);
+      if (lease.at().plus(LEASE).isAfter(now)) {
+        alive.add(lease);
+      } else if (lease.at().plus(FORGOTTEN_AFTER).isBefore(now)) {
+        await(redis.get().hdel(NODES, name));
+      }
+    });
+    return List.copyOf(alive);
   }
 
   private static String[] keys(DeviceKey device) {

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -43,6 +44,7 @@ public final class Nodes implements AutoCloseable {
   private final GenericKeyedObjectPool<Address, NodeConnection> pool;
   private final AtomicLong frames = new AtomicLong();
   private final Timer answered;
+  private final ReentrantLock reading = new ReentrantLock();
   private volatile Leases leases = new Leases(Map.of(), Instant.EPOCH);
 
   private record Leases(Map<NodeId, NodeLease> byId, Instant readAt) {}
@@ -170,22 +172,44 @@ public final class Nodes implements AutoCloseable {
     }
   }
 
+  /// Leases are read again after [#LEASES_KEPT]. One thread reads; the others go on with what was known, except where they look
+  /// for a node that was not: they wait for the answer.
   private Optional<NodeLease> lease(NodeId node) {
     Leases known = leases;
-    Instant now = clock.instant();
-    if (known.readAt().plus(LEASES_KEPT).isBefore(now)) {
-      try {
-        known =
-            new Leases(
-                directory.nodes().stream()
-                    .collect(Collectors.toMap(NodeLease::node, Function.identity())),
-                now);
-        leases = known;
-      } catch (DirectoryUnavailable e) {
-        LOG.debug("event=leases_unknown reason=\"{}\"", e.toString());
+    if (isOld(known)) {
+      boolean mine = reading.tryLock();
+      if (!mine && !known.byId().containsKey(node)) {
+        reading.lock();
+        mine = true;
+      }
+      if (mine) {
+        try {
+          readIfOld();
+        } finally {
+          reading.unlock();
+        }
       }
     }
-    return Optional.ofNullable(known.byId().get(node));
+    return Optional.ofNullable(leases.byId().get(node));
+  }
+
+  private boolean isOld(Leases known) {
+    return known.readAt().plus(LEASES_KEPT).isBefore(clock.instant());
+  }
+
+  private void readIfOld() {
+    if (!isOld(leases)) {
+      return;
+    }
+    try {
+      leases =
+          new Leases(
+              directory.nodes().stream()
+                  .collect(Collectors.toMap(NodeLease::node, Function.identity())),
+              clock.instant());
+    } catch (DirectoryUnavailable e) {
+      LOG.debug("event=leases_unknown reason=\"{}\"", e.toString());
+    }
   }
 
   private static List<NodeOutcomes.Outcome> complete(
