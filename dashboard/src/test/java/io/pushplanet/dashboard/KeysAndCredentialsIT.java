@@ -8,6 +8,7 @@ import io.pushplanet.common.change.Change;
 import io.pushplanet.common.change.ChangeFeed;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.dashboard.browser.Chromium;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,6 +2,7 @@ package io.pushplanet.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.dashboard.browser.Chromium;
 import java.net.http.HttpResponse;
 import java.sql.Timestamp;
 import java.time.Duration;

@@ -12,6 +12,7 @@ import io.pushplanet.common.session.NodeLease;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.Topology;
+import io.pushplanet.dashboard.browser.Chromium;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;

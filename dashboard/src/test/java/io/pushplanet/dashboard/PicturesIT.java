@@ -2,6 +2,7 @@ package io.pushplanet.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.dashboard.browser.Chromium;
 import org.junit.jupiter.api.Test;
 
 /// Takes a picture of every page, wide and on a phone, light and dark, into `target/screenshots`, and checks what a program

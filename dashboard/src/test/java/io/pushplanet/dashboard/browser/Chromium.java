@@ -1,4 +1,4 @@
-package io.pushplanet.dashboard;
+package io.pushplanet.dashboard.browser;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,7 +19,7 @@ import org.openqa.selenium.chrome.ChromeOptions;
 import org.openqa.selenium.support.ui.WebDriverWait;
 
 /// A real Chromium with a profile of its own, as Debian installs it; other places by CHROMIUM and CHROMEDRIVER.
-final class Chromium implements AutoCloseable {
+public final class Chromium implements AutoCloseable {
   private static final Duration DEADLINE = Duration.ofSeconds(20);
 
   private final ChromeDriver driver;
@@ -32,7 +32,7 @@ final class Chromium implements AutoCloseable {
     this.address = address;
   }
 
-  static Chromium open(String address) {
+  public static Chromium open(String address) {
     Path chromium = program("CHROMIUM", "/usr/bin/chromium");
     Path chromeDriver = program("CHROMEDRIVER", "/usr/bin/chromedriver");
     try {
@@ -77,7 +77,7 @@ final class Chromium implements AutoCloseable {
     return program;
   }
 
-  Chromium size(int width, int height) {
+  public Chromium size(int width, int height) {
     driver.executeCdpCommand(
         "Emulation.setDeviceMetricsOverride",
         Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
@@ -85,23 +85,23 @@ final class Chromium implements AutoCloseable {
     return this;
   }
 
-  Chromium scheme(String darkOrLight) {
+  public Chromium scheme(String darkOrLight) {
     driver.executeCdpCommand(
         "Emulation.setEmulatedMedia",
         Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", darkOrLight))));
     return this;
   }
 
-  Chromium go(String path) {
+  public Chromium go(String path) {
     driver.get(address + path);
     return this;
   }
 
-  Chromium login(String name, String password) {
+  public Chromium login(String name, String password) {
     return go("/login").type("username", name).type("password", password).press("Log in");
   }
 
-  Chromium type(String id, String text) {
+  public Chromium type(String id, String text) {
     WebElement field = driver.findElement(By.id(id));
     if (!"file".equals(field.getDomAttribute("type"))) {
       field.clear();
@@ -111,14 +111,14 @@ final class Chromium implements AutoCloseable {
   }
 
   /// Clicks the first visible button with these words and waits for the next page.
-  Chromium press(String words) {
+  public Chromium press(String words) {
     WebElement page = driver.findElement(By.tagName("html"));
     visible(By.xpath("//button[normalize-space()='" + words + "']")).click();
     return arrivedAfter(page);
   }
 
   /// The button of the form whose address ends with this.
-  Chromium pressIn(String formAction, String words) {
+  public Chromium pressIn(String formAction, String words) {
     WebElement page = driver.findElement(By.tagName("html"));
     visible(
             By.xpath(
@@ -131,7 +131,7 @@ final class Chromium implements AutoCloseable {
     return arrivedAfter(page);
   }
 
-  Chromium acceptAnyQuestion() {
+  public Chromium acceptAnyQuestion() {
     driver.executeScript("window.confirm = () => true");
     return this;
   }
@@ -160,38 +160,38 @@ final class Chromium implements AutoCloseable {
         .orElseThrow(() -> new AssertionError("nothing visible for " + by + " in:\n" + text()));
   }
 
-  Chromium waitFor(String css) {
+  public Chromium waitFor(String css) {
     new WebDriverWait(driver, DEADLINE)
         .until(_ -> !driver.findElements(By.cssSelector(css)).isEmpty());
     return this;
   }
 
-  String text() {
+  public String text() {
     return driver.findElement(By.tagName("body")).getText();
   }
 
-  String textOf(String css) {
+  public String textOf(String css) {
     return driver.findElement(By.cssSelector(css)).getText();
   }
 
-  int count(String css) {
+  public int count(String css) {
     return driver.findElements(By.cssSelector(css)).size();
   }
 
-  String path() {
+  public String path() {
     return driver.getCurrentUrl().substring(address.length());
   }
 
-  Cookie cookie(String name) {
+  public Cookie cookie(String name) {
     return driver.manage().getCookieNamed(name);
   }
 
-  Object script(String script) {
+  public Object script(String script) {
     return driver.executeScript(script);
   }
 
   /// Written to `target/screenshots`, over the whole length of the page.
-  void picture(String name) {
+  public void picture(String name) {
     try {
       Path folder = Files.createDirectories(Path.of("target", "screenshots"));
       long height = (Long) driver.executeScript("return document.documentElement.scrollHeight");
@@ -204,7 +204,7 @@ final class Chromium implements AutoCloseable {
   }
 
   /// What the browser complained of, such as a violated Content-Security-Policy.
-  List<String> complaints() {
+  public List<String> complaints() {
     return driver.manage().logs().get("browser").getAll().stream()
         .map(entry -> entry.getMessage())
         .toList();

@@ -1,0 +1,263 @@
+package io.pushplanet.load.whole;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.dashboard.browser.Chromium;
+import io.pushplanet.quickstart.platform.Addresses;
+import io.pushplanet.quickstart.platform.Plan;
+import io.pushplanet.quickstart.platform.Platform;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/// One message's whole way through every process as it is shipped, with clients that we did not write: an HTTP client,
+/// Mosquitto's tools and Chromium.
+class WholeWayIT {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final String BUNDLE = "io.pushplanet.demo";
+  private static final JsonMapper JSON = JsonMapper.shared();
+
+  @TempDir static Path state;
+  private static Platform platform;
+  private static Addresses at;
+  private static Api api;
+  private static Api simulators;
+
+  @BeforeAll
+  static void up() {
+    platform = Platform.start(Plan.forTests(Path.of("..", ".."), state), System.out::println);
+    at = platform.addresses();
+    api = new Api(at.dispatcherUrl() + "/v1/apps/" + at.app(), at.apiKey());
+    simulators = new Api(at.simulatorsUrl(), "");
+  }
+
+  @AfterAll
+  static void down() {
+    simulators.close();
+    api.close();
+    platform.close();
+  }
+
+  @Test
+  void a_subscriber_gets_byte_for_byte_what_was_sent() throws Exception {
+    var device = mosquitto();
+    var subscriber = device.subscribe(1, PATIENCE);
+    var title = "Grüße \"quoted\" \\ 배송 🚚 \u2028 <b>&amp;</b>";
+    var data = "{\"order\":\"77\",\"empty\":\"\",\"emoji\":\"👩‍👩‍👧\"}";
+
+    var id =
+        send(audience(device), "{\"title\":" + quoted(title) + ",\"data\":" + data + "}", "{}");
+
+    var payload = subscriber.payloads().getFirst();
+    var received = JSON.readTree(payload);
+    assertThat(received.path("id").asString()).isEqualTo(id);
+    assertThat(received.path("title").asString()).isEqualTo(title);
+    assertThat(received.path("data")).isEqualTo(JSON.readTree(data));
+    assertThat(payload).contains("배송 🚚").contains("👩‍👩‍👧");
+    Eventually.within(PATIENCE, () -> assertThat(counts(id).path("delivered").asInt()).isOne());
+  }
+
+  @Test
+  void what_is_sent_while_the_device_is_away_waits_newest_per_collapse_key_and_within_its_ttl()
+      throws Exception {
+    var device = mosquitto();
+    var old = send(audience(device), content("v1"), "{\"collapse_key\":\"order-77\"}");
+    Eventually.within(PATIENCE, () -> assertThat(attempts(old)).isPositive());
+    var current = send(audience(device), content("v2"), "{\"collapse_key\":\"order-77\"}");
+    var plain = send(audience(device), content("plain"), "{\"ttl\":\"PT6H\"}");
+    var brief = send(audience(device), content("brief"), "{\"ttl\":\"PT1S\"}");
+    Eventually.within(PATIENCE, () -> assertThat(attempts(current)).isPositive());
+    Eventually.within(PATIENCE, () -> assertThat(attempts(plain)).isPositive());
+    Eventually.within(PATIENCE, () -> assertThat(counts(brief).path("expired").asInt()).isOne());
+
+    // One more than may come: what is wrong has time to show.
+    var received = device.subscribe(3, Duration.ofSeconds(5)).payloads();
+
+    assertThat(received)
+        .extracting(payload -> JSON.readTree(payload).path("id").asString())
+        .containsExactlyInAnyOrder(current, plain);
+    Eventually.within(
+        PATIENCE,
+        () -> {
+          assertThat(counts(current).path("delivered").asInt()).isOne();
+          assertThat(counts(plain).path("delivered").asInt()).isOne();
+          assertThat(counts(old).path("delivered").asInt()).isZero();
+          assertThat(api.call("GET", "/messages/" + old, "").text("state")).isEqualTo("done");
+        });
+  }
+
+  @Test
+  void a_receipt_of_the_device_shows_as_opened() throws Exception {
+    var device = mosquitto();
+    var subscriber = device.subscribe(1, PATIENCE);
+    var id = send(audience(device), content("open me"), "{}");
+    assertThat(subscriber.payloads()).hasSize(1);
+
+    device.publish("push/receipts", "{\"id\":\"" + id + "\",\"event\":\"opened\"}");
+
+    Eventually.within(PATIENCE, () -> assertThat(counts(id).path("opened").asInt()).isOne());
+  }
+
+  @Test
+  void a_p8_uploaded_in_the_browser_is_used_for_the_next_push_and_the_former_one_is_not(
+      @TempDir Path folder) throws Exception {
+    var token = UUID.randomUUID().toString().replace("-", "").repeat(2);
+    simulators.call("PUT", "/apns/tokens/" + token, "{\"topic\":\"" + BUNDLE + "\"}");
+    var device = "iphone-" + UUID.randomUUID();
+    api.call(
+        "PUT",
+        "/devices/" + device,
+        "{\"platform\":\"ios\",\"channels\":{\"apns\":{\"token\":\""
+            + token
+            + "\",\"environment\":\"production\"}}}");
+    var audience = "{\"device\":\"" + device + "\"}";
+    delivered(send(audience, content("with the former key"), "{}"));
+    var issued = simulators.call("POST", "/apns/keys", "{\"topics\":[\"" + BUNDLE + "\"]}");
+    var file = Files.writeString(folder.resolve("AuthKey.p8"), issued.text("p8"));
+
+    try (var chromium = Chromium.open(at.dashboardUrl())) {
+      chromium
+          .login(at.operatorUser(), at.operatorPassword())
+          .go("/apps/" + at.app() + "/credentials")
+          .type("p8-file", file.toString())
+          .type("p8-team", issued.text("team_id"))
+          .type("p8-key", issued.text("key_id"))
+          .type("p8-bundle", BUNDLE)
+          .pressIn("/p8", "Check and activate");
+      assertThat(chromium.text()).contains("active: the next push uses it");
+    }
+    delivered(send(audience, content("with the new key"), "{}"));
+
+    // Only the new key is in use: once it is revoked at Apple, pushes are refused although the
+    // former one still holds.
+    simulators.call("DELETE", "/apns/keys/" + issued.text("key_id"), "");
+    var refused = send(audience, content("with a revoked key"), "{\"ttl\":\"PT1M\"}");
+    Eventually.within(
+        PATIENCE,
+        () ->
+            assertThat(
+                    api.call("GET", "/messages/" + refused + "/deliveries", "").body().toString())
+                .contains("InvalidProviderToken"));
+  }
+
+  @Test
+  void a_key_revoked_in_the_browser_stops_working_and_its_successor_works() throws Exception {
+    try (var chromium = Chromium.open(at.dashboardUrl())) {
+      chromium
+          .login(at.operatorUser(), at.operatorPassword())
+          .go("/apps/" + at.app() + "/keys")
+          .type("name", "rotated")
+          .press("Create key");
+      var key = chromium.textOf("#new-key");
+      try (var rotated = new Api(at.dispatcherUrl() + "/v1/apps/" + at.app(), key)) {
+        Eventually.within(
+            PATIENCE,
+            () -> assertThat(rotated.call("GET", "/devices/nobody", "").status()).isEqualTo(404));
+
+        chromium.acceptAnyQuestion().pressIn(key.split("_")[1], "Revoke");
+        long revoked = System.nanoTime();
+
+        Eventually.within(
+            PATIENCE,
+            () -> assertThat(rotated.call("GET", "/devices/nobody", "").status()).isEqualTo(401));
+        System.out.printf(
+            "revoked key refused %d ms after the page said so%n",
+            (System.nanoTime() - revoked) / 1_000_000);
+      }
+      assertThat(api.call("GET", "/devices/nobody", "").status()).isEqualTo(404);
+    }
+  }
+
+  @Test
+  void an_operators_test_push_reaches_the_device_and_the_dashboard_shows_it() throws Exception {
+    var device = mosquitto();
+    var subscriber = device.subscribe(1, PATIENCE);
+    try (var chromium = Chromium.open(at.dashboardUrl())) {
+      chromium
+          .login(at.operatorUser(), at.operatorPassword())
+          .go("/test-push?app=" + at.app() + "&device=" + device.device())
+          .press("Send");
+
+      var received = JSON.readTree(subscriber.payloads().getFirst());
+      var id = received.path("id").asString();
+      assertThat(chromium.text()).contains(id);
+      Eventually.within(
+          PATIENCE,
+          () ->
+              assertThat(chromium.go("/messages/" + id).text()).containsIgnoringCase("delivered"));
+    }
+  }
+
+  private static Mosquitto mosquitto() throws Exception {
+    var device = "mosquitto-" + UUID.randomUUID();
+    var registered =
+        api.call(
+            "PUT", "/devices/" + device, "{\"platform\":\"iot\",\"channels\":{\"mqtt\":true}}");
+    assertThat(registered.status()).isEqualTo(201);
+    return new Mosquitto(at, device, registered.body().path("mqtt").path("password").asString());
+  }
+
+  private static String audience(Mosquitto device) {
+    return "{\"device\":\"" + device.device() + "\"}";
+  }
+
+  private static String content(String title) {
+    return "{\"title\":" + quoted(title) + "}";
+  }
+
+  private static String quoted(String text) {
+    return JSON.writeValueAsString(text);
+  }
+
+  private static String send(String audience, String content, String delivery) throws Exception {
+    var accepted =
+        api.call(
+            "POST",
+            "/messages",
+            "{\"audience\":"
+                + audience
+                + ",\"content\":"
+                + content
+                + ",\"delivery\":"
+                + delivery
+                + "}");
+    assertThat(accepted.status()).as(accepted.toString()).isEqualTo(202);
+    return accepted.text("id");
+  }
+
+  private static JsonNode counts(String id) throws Exception {
+    return api.call("GET", "/messages/" + id, "").body().path("counts");
+  }
+
+  /// How many attempts the timeline of a message to one device shows.
+  private static int attempts(String id) throws Exception {
+    return api.call("GET", "/messages/" + id + "/deliveries", "")
+        .body()
+        .path("data")
+        .path(0)
+        .path("attempts")
+        .size();
+  }
+
+  private static void delivered(String id) {
+    Eventually.within(
+        PATIENCE,
+        () -> assertThat(counts(id).path("delivered").asInt()).as(() -> timeline(id)).isOne());
+  }
+
+  private static String timeline(String id) {
+    try {
+      return api.call("GET", "/messages/" + id + "/deliveries", "").body().toString();
+    } catch (Exception e) {
+      return e.toString();
+    }
+  }
+}
