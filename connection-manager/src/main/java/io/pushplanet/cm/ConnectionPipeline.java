@@ -5,8 +5,8 @@ import io.pushplanet.cm.admission.Admission.AdmissionOutcome;
 import io.pushplanet.cm.handshake.DeviceHandshake;
 import io.pushplanet.cm.handshake.HandshakeOutcome;
 import io.pushplanet.cm.handshake.HandshakeOutcome.Welcome;
-import io.pushplanet.cm.inbox.Inbox;
 import io.pushplanet.cm.inbox.InboxDrain;
+import io.pushplanet.cm.inbox.ParkedMessages;
 import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.PropertyId;
@@ -14,7 +14,7 @@ import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.SubscriptionRequest;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
-import io.pushplanet.cm.mqtt.link.MqttLink;
+import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.cm.mqtt.link.MqttPeer;
 import io.pushplanet.cm.session.DetachedWindows;
 import io.pushplanet.cm.session.DeviceSession;
@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 /// 1. a socket is accepted, and CONNECT comes: [DeviceHandshake] reads it, [Admission] says whether there is room;
 /// 2. an older connection of the same device on this node is closed, [Registrar] takes the device over in the directory;
 /// 3. the session stands in the [SessionTable], CONNACK goes out, what the last connection left open is sent again;
-/// 4. SUBSCRIBE to `push/messages`: what waited in the [Inbox] is drained;
+/// 4. SUBSCRIBE to `push/messages`: what waited in the inbox is drained ([InboxDrain]);
 /// 5. gateways' frames are offered to the session (package `delivery`), the device's PUBACK settles them;
 /// 6. receipts and uplinks become events ([Uplinks]), acknowledged once the broker has them;
 /// 7. the connection ends: the will is told, the directory is released.
@@ -51,7 +51,7 @@ public final class ConnectionPipeline {
   private final DetachedWindows detached;
   private final SessionLimits sessionLimits;
   private final SessionMetrics sessionMetrics;
-  private final Inbox inbox;
+  private final ParkedMessages inbox;
   private final Uplinks uplinks;
   private final Limits limits;
   private final InstantSource clock;
@@ -68,7 +68,7 @@ public final class ConnectionPipeline {
       DetachedWindows detached,
       SessionLimits sessionLimits,
       SessionMetrics sessionMetrics,
-      Inbox inbox,
+      ParkedMessages inbox,
       Uplinks uplinks,
       Limits limits,
       InstantSource clock) {
@@ -86,7 +86,7 @@ public final class ConnectionPipeline {
   }
 
   /// The peer behind a new link.
-  public MqttPeer accepted(MqttLink link) {
+  public MqttPeer accepted(Link link) {
     return new Device(link);
   }
 
@@ -105,7 +105,7 @@ public final class ConnectionPipeline {
 
   /// One device's connection. Confined to its event loop.
   private final class Device implements MqttPeer {
-    private final MqttLink link;
+    private final Link link;
     private final InboundWindow inbound = new InboundWindow(limits.uplinksInFlight());
     private @Nullable Welcome welcome;
     private @Nullable DeviceSession session;
@@ -113,7 +113,7 @@ public final class ConnectionPipeline {
     private long expirySeconds;
     private boolean goodbye;
 
-    Device(MqttLink link) {
+    Device(Link link) {
       this.link = link;
     }
 

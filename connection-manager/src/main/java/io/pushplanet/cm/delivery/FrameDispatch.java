@@ -5,7 +5,7 @@ import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.Settlement;
-import io.pushplanet.cm.transport.EventLoop;
+import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes.Outcome;
@@ -29,7 +29,7 @@ public final class FrameDispatch {
   private final LongSupplier nanoTime;
 
   /// Hears the outcomes of one frame, from any thread.
-  interface Answers {
+  public interface Answers {
     void answer(String frame, Outcome outcome);
   }
 
@@ -48,11 +48,11 @@ public final class FrameDispatch {
     this.nanoTime = nanoTime;
   }
 
-  void dispatch(NodeFrame frame, Answers answers) {
+  public void dispatch(NodeFrame frame, Answers answers) {
     metrics.frames.increment();
     var payloads = frame.letters().stream().map(letter -> Binary.of(letter.payload())).toList();
     long answerByNanos = nanoTime.getAsLong() + patience(frame).toNanos();
-    Map<EventLoop, List<Handoff>> handoffs = new HashMap<>();
+    Map<Loop, List<Handoff>> handoffs = new HashMap<>();
     for (int index = 0; index < frame.targets().size(); index++) {
       var target = frame.targets().get(index);
       if (target.letter() < 0 || target.letter() >= payloads.size()) {

@@ -9,7 +9,7 @@ import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.KeepAlive;
-import io.pushplanet.cm.mqtt.link.MqttLink;
+import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.cm.mqtt.link.MqttPeer;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.MalformedWire;
@@ -46,7 +46,7 @@ public final class GatewayPeer implements MqttPeer, FrameDispatch.Answers {
   private static final PacketLimits LIMITS =
       PacketLimits.UNAUTHENTICATED.withPacketBytes(NodeFrame.MOST_BYTES + 4 * 1024);
 
-  private final MqttLink link;
+  private final Link link;
   private final DeliverySettings settings;
   private final DeliveryMetrics metrics;
   private final FrameDispatch dispatch;
@@ -65,7 +65,7 @@ public final class GatewayPeer implements MqttPeer, FrameDispatch.Answers {
   /// @param drain told of devices whose inbox has something
   /// @param readers runs the reading of frames: virtual threads
   public GatewayPeer(
-      MqttLink link,
+      Link link,
       DeliverySettings settings,
       DeliveryMetrics metrics,
       FrameDispatch dispatch,

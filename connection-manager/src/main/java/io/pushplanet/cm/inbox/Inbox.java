@@ -3,7 +3,7 @@ package io.pushplanet.cm.inbox;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.pushplanet.cm.uplink.EventLane;
+import io.pushplanet.cm.uplink.Events;
 import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
@@ -28,12 +28,12 @@ import org.slf4j.LoggerFactory;
 /// [Settings#devicesPerRead] devices at once. A delivered row is told as an event first and deleted after the broker has
 /// confirmed it, so that a crash in between repeats a message rather than loses its outcome.
 /// Thread-safe; callers never wait.
-public final class Inbox implements AutoCloseable {
+public final class Inbox implements ParkedMessages, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Inbox.class);
   private static final int DELETES_AT_ONCE = 256;
 
   private final InboxTable table;
-  private final EventLane events;
+  private final Events events;
   private final InstantSource clock;
   private final Settings settings;
   private final BlockingQueue<Request> requests;
@@ -56,7 +56,7 @@ public final class Inbox implements AutoCloseable {
 
   public Inbox(
       DataSource database,
-      EventLane events,
+      Events events,
       InstantSource clock,
       Settings settings,
       MeterRegistry meters) {
@@ -82,19 +82,19 @@ public final class Inbox implements AutoCloseable {
     return reachable;
   }
 
-  /// Reads a device's inbox. `then` runs on a reader's thread, once.
+  @Override
   public void read(DeviceKey device, Consumer<InboxPage> then) {
     if (!requests.offer(new Request(device, then))) {
       then.accept(new InboxPage.Unreadable());
     }
   }
 
-  /// The device acknowledged the row's message. `then` runs when the row is gone (or never will be by our hand).
+  @Override
   public void delivered(InboxRow row, Runnable then) {
     finished(row, DeliveryState.DELIVERED, null, then);
   }
 
-  /// The device will never take the row's message.
+  @Override
   public void failed(InboxRow row, String reason, Runnable then) {
     finished(row, DeliveryState.FAILED, reason, then);
   }

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 public final class InboxDrain {
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-  private final Inbox inbox;
+  private final ParkedMessages inbox;
   private final DeviceSession session;
   private final ArrayDeque<InboxRow> rows = new ArrayDeque<>(0);
   private boolean asked;
@@ -20,7 +20,7 @@ public final class InboxDrain {
   private long retryAtNanos;
   private boolean retry;
 
-  public InboxDrain(Inbox inbox, DeviceSession session) {
+  public InboxDrain(ParkedMessages inbox, DeviceSession session) {
     this.inbox = inbox;
     this.session = session;
   }

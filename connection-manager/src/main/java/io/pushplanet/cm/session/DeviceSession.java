@@ -5,9 +5,9 @@ import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
-import io.pushplanet.cm.mqtt.link.MqttLink;
+import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.cm.session.DetachedWindows.Unacknowledged;
-import io.pushplanet.cm.transport.EventLoop;
+import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.session.DeviceKey;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
@@ -28,7 +28,7 @@ public final class DeviceSession {
   private static final int LAST_PACKET_ID = 0xFFFF;
 
   private final DeviceKey key;
-  private final MqttLink link;
+  private final Link link;
   private final SessionTerms terms;
   private final SessionLimits limits;
   private final SessionMetrics metrics;
@@ -59,7 +59,7 @@ public final class DeviceSession {
 
   public DeviceSession(
       DeviceKey key,
-      MqttLink link,
+      Link link,
       long epoch,
       SessionTerms terms,
       SessionLimits limits,
@@ -79,7 +79,7 @@ public final class DeviceSession {
     return key;
   }
 
-  public EventLoop loop() {
+  public Loop loop() {
     return link.loop();
   }
 

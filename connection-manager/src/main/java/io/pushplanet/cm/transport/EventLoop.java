@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 ///
 /// The task queue has no bound of its own: every producer has one (frames in flight per gateway, claims in flight,
 /// unconfirmed uplinks), named in RATIONALE.md.
-public final class EventLoop {
+public final class EventLoop implements Loop {
   private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);
   private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final int ACCEPTS_PER_TURN = 64;
@@ -72,7 +72,7 @@ public final class EventLoop {
     this.nextSweepNanos = nowNanos + SWEEP_NANOS;
   }
 
-  /// Runs `task` on this loop, soon. From any thread.
+  @Override
   public void execute(Runnable task) {
     tasks.add(task);
     if (!isCurrentThread() && awake.compareAndSet(false, true)) {
@@ -80,7 +80,7 @@ public final class EventLoop {
     }
   }
 
-  /// The time this turn began.
+  @Override
   public long nowNanos() {
     return nowNanos;
   }

@@ -17,7 +17,7 @@ import java.util.random.RandomGenerator;
 
 /// Events to `push.events`: told once the broker has confirmed, retried (every 200 to 400 ms) while it is away, never more
 /// than `mostOpen` at once. Thread-safe; nobody waits.
-public final class EventLane implements AutoCloseable {
+public final class EventLane implements Events, AutoCloseable {
   private final LanePublisher lane;
   private final int mostOpen;
   private final RandomGenerator random;
@@ -43,8 +43,7 @@ public final class EventLane implements AutoCloseable {
     return lane.connected();
   }
 
-  /// @param confirmed runs when the broker has it, on the broker connection's thread: must not block
-  /// @return false when too many events are open already: the caller must not acknowledge what caused this one
+  @Override
   public boolean tell(DeliveryEvent event, Runnable confirmed) {
     if (open.incrementAndGet() > mostOpen) {
       open.decrementAndGet();

@@ -27,7 +27,7 @@ public final class Uplinks {
 
   private static final JsonMapper JSON = JsonMapper.builder().build();
 
-  private final EventLane lane;
+  private final Events lane;
   private final int mostBytes;
   private final InstantSource clock;
   private final RandomGenerator random;
@@ -36,7 +36,7 @@ public final class Uplinks {
   private final Counter wills;
 
   public Uplinks(
-      EventLane lane,
+      Events lane,
       int mostBytes,
       InstantSource clock,
       RandomGenerator random,

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /// MQTT on one socket. Until [#accept] only a CONNECT may come, within [#CONNECT_WITHIN_SECONDS] and within small limits.
 /// Confined to its event loop.
-public final class MqttLink implements ConnectionHandler {
+public final class MqttLink implements ConnectionHandler, Link {
   public static final int CONNECT_WITHIN_SECONDS = 5;
 
   private static final PacketDecoder DECODER = new PacketDecoder();
@@ -40,14 +40,17 @@ public final class MqttLink implements ConnectionHandler {
     this.peer = peer.apply(this);
   }
 
+  @Override
   public EventLoop loop() {
     return connection.loop();
   }
 
+  @Override
   public boolean isOpen() {
     return connection.isOpen();
   }
 
+  @Override
   public boolean isV5() {
     return version == MqttVersion.V5;
   }
@@ -56,7 +59,7 @@ public final class MqttLink implements ConnectionHandler {
     return connection.pendingBytes();
   }
 
-  /// The CONNECT was good; from now on these rules hold. `explains`: the client wants reason strings.
+  @Override
   public void accept(
       MqttVersion spoken, PacketLimits newLimits, KeepAlive newKeepAlive, boolean wantsReasons) {
     version = spoken;
@@ -66,28 +69,32 @@ public final class MqttLink implements ConnectionHandler {
     connection.authenticated();
   }
 
+  @Override
   public void pauseReading() {
     connection.pauseReading();
   }
 
+  @Override
   public void resumeReading() {
     connection.resumeReading();
   }
 
+  @Override
   public void send(MqttPacket packet) {
     connection.write(ENCODER.encode(packet, version == null ? MqttVersion.V3_1_1 : version));
   }
 
-  /// How long this packet would be on this link.
+  @Override
   public byte[] encode(MqttPacket packet) {
     return ENCODER.encode(packet, version == null ? MqttVersion.V3_1_1 : version);
   }
 
+  @Override
   public void sendEncoded(byte[] packet) {
     connection.write(packet);
   }
 
-  /// Answers a CONNECT with a refusal, as far as its version has a word for it, and closes.
+  @Override
   public void refuseConnect(MqttVersion spoken, ReasonCode reason, MqttProperties properties) {
     if (spoken == MqttVersion.V5) {
       connection.write(
@@ -103,13 +110,14 @@ public final class MqttLink implements ConnectionHandler {
     connection.closeAfterFlush();
   }
 
-  /// Ends an accepted connection. An MQTT 5 client is told why; 3.1.1 has no word for it.
+  @Override
   public void disconnect(ReasonCode reason, String why) {
     disconnect(
         reason,
         explains ? MqttProperties.with(PropertyId.REASON_STRING, why) : MqttProperties.NONE);
   }
 
+  @Override
   public void disconnect(ReasonCode reason, MqttProperties properties) {
     if (version == MqttVersion.V5) {
       send(new MqttPacket.Disconnect(reason, properties));
@@ -117,7 +125,7 @@ public final class MqttLink implements ConnectionHandler {
     connection.closeAfterFlush();
   }
 
-  /// The client said goodbye, or there is nobody to tell.
+  @Override
   public void close() {
     connection.close(CloseCause.OURS);
   }

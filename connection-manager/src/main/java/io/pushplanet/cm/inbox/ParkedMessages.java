@@ -1,0 +1,16 @@
+package io.pushplanet.cm.inbox;
+
+import io.pushplanet.common.session.DeviceKey;
+import java.util.function.Consumer;
+
+/// What waits for devices, as one device's [InboxDrain] sees it. Thread-safe; callers never wait.
+public interface ParkedMessages {
+  /// Reads a device's inbox. `then` runs on a reader's thread, once.
+  void read(DeviceKey device, Consumer<InboxPage> then);
+
+  /// The device acknowledged the row's message. `then` runs when the row is gone (or never will be by our hand).
+  void delivered(InboxRow row, Runnable then);
+
+  /// The device will never take the row's message.
+  void failed(InboxRow row, String reason, Runnable then);
+}

@@ -1,0 +1,42 @@
+package io.pushplanet.cm.mqtt.link;
+
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.codec.PacketLimits;
+import io.pushplanet.cm.transport.Loop;
+
+/// One peer's connection, as everything above the wire sees it: an [MqttLink], or a simulated one. Confined to its loop.
+public interface Link {
+  Loop loop();
+
+  boolean isOpen();
+
+  boolean isV5();
+
+  /// The CONNECT was good; from now on these rules hold. `explains`: the client wants reason strings.
+  void accept(MqttVersion spoken, PacketLimits limits, KeepAlive keepAlive, boolean explains);
+
+  void pauseReading();
+
+  void resumeReading();
+
+  void send(MqttPacket packet);
+
+  /// The bytes of this packet on this link.
+  byte[] encode(MqttPacket packet);
+
+  void sendEncoded(byte[] packet);
+
+  /// Answers a CONNECT with a refusal, as far as its version has a word for it, and closes.
+  void refuseConnect(MqttVersion spoken, ReasonCode reason, MqttProperties properties);
+
+  /// Ends an accepted connection. An MQTT 5 client is told why; 3.1.1 has no word for it.
+  void disconnect(ReasonCode reason, String why);
+
+  void disconnect(ReasonCode reason, MqttProperties properties);
+
+  /// The client said goodbye, or there is nobody to tell.
+  void close();
+}
