@@ -15,7 +15,8 @@ public final class PushPlanet {
   }
 
   private static ExitCode run(List<String> arguments) {
-    String command = arguments.isEmpty() ? "help" : arguments.getFirst();
+    boolean asksForHelp = arguments.contains("--help") || arguments.contains("-h");
+    String command = arguments.isEmpty() || asksForHelp ? "help" : arguments.getFirst();
     List<String> rest = arguments.isEmpty() ? List.of() : arguments.subList(1, arguments.size());
     Path root = Path.of(System.getProperty("pushplanet.root", ".")).toAbsolutePath().normalize();
     try {
@@ -26,7 +27,7 @@ public final class PushPlanet {
         case "demo" -> Demo.run(root, rest);
         case "send" -> Send.run(root, rest);
         case "bench" -> Bench.run(root, rest);
-        case "help", "--help", "-h" -> {
+        case "help" -> {
           System.out.print(Help.TEXT);
           yield ExitCode.OK;
         }
