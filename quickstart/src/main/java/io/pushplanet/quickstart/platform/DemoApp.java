@@ -1,6 +1,7 @@
 package io.pushplanet.quickstart.platform;
 
 import io.pushplanet.common.access.ApiKey;
+import io.pushplanet.common.access.CredentialUnreadable;
 import io.pushplanet.common.access.CredentialVault;
 import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.common.access.Scope;
@@ -11,6 +12,7 @@ import java.security.SecureRandom;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Instant;
@@ -39,7 +41,8 @@ final class DemoApp {
     this.now = now;
   }
 
-  /// Adds what is missing; a second start finds it all. Credentials that were replaced by hand stay replaced.
+  /// Adds what is missing; a second start finds it all. Credentials that were replaced by hand stay replaced; those that
+  /// another master key has sealed (external servers with a fresh state directory) open for nobody here and are issued anew.
   void ensure(ApiKey key) {
     try (Connection connection =
         DriverManager.getConnection(mysql.jdbcUrl(), mysql.user(), mysql.password())) {
@@ -122,15 +125,36 @@ final class DemoApp {
         now());
   }
 
-  private static boolean hasCredential(Connection connection, String provider, String environment)
+  private boolean hasCredential(Connection connection, String provider, String environment)
       throws SQLException {
     try (PreparedStatement statement =
         connection.prepareStatement(
-            "SELECT 1 FROM credentials WHERE app_id = ? AND provider = ? AND environment = ? AND state = 'active'")) {
+            "SELECT id, secret FROM credentials WHERE app_id = ? AND provider = ? AND environment = ? AND state = 'active'")) {
       statement.setString(1, ID.value());
       statement.setString(2, provider);
       statement.setString(3, environment);
-      return statement.executeQuery().next();
+      try (ResultSet active = statement.executeQuery()) {
+        if (!active.next()) {
+          return false;
+        }
+        if (opens(provider, environment, active.getBytes("secret"))) {
+          return true;
+        }
+        update(
+            connection,
+            "UPDATE credentials SET state = 'retired' WHERE id = ?",
+            active.getLong("id"));
+        return false;
+      }
+    }
+  }
+
+  private boolean opens(String provider, String environment, byte[] secret) {
+    try {
+      vault.decrypt(ID, provider, environment, secret);
+      return true;
+    } catch (CredentialUnreadable sealedByAnotherKey) {
+      return false;
     }
   }
 

@@ -6,6 +6,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -73,7 +74,7 @@ final class Rest implements AutoCloseable {
                 + " answered "
                 + response.statusCode()
                 + ": "
-                + response.body());
+                + reason(response.body()));
       }
       return response.body().isEmpty() ? JSON.createObjectNode() : JSON.readTree(response.body());
     } catch (IOException e) {
@@ -81,6 +82,16 @@ final class Rest implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new Refused(method + " " + base + path + " was interrupted");
+    }
+  }
+
+  /// What a problem document (RFC 9457) says to people, else the body as it is.
+  private static String reason(String body) {
+    try {
+      String detail = JSON.readTree(body).path("detail").asString("");
+      return detail.isEmpty() ? body : detail;
+    } catch (JacksonException e) {
+      return body;
     }
   }
 
