@@ -113,6 +113,36 @@ final class PacketBody {
     }
   }
 
+  /// The name of a topic to publish to; may be empty.
+  String topicName() {
+    var topic = topic(ReasonCode.TOPIC_NAME_INVALID);
+    if (topic.indexOf('+') >= 0 || topic.indexOf('#') >= 0) {
+      throw new ProtocolViolation(ReasonCode.TOPIC_NAME_INVALID, "a wildcard in a topic name");
+    }
+    return topic;
+  }
+
+  String topicFilter() {
+    var filter = topic(ReasonCode.TOPIC_FILTER_INVALID);
+    if (filter.isEmpty()) {
+      throw malformed("an empty topic filter");
+    }
+    return filter;
+  }
+
+  private String topic(ReasonCode tooLong) {
+    need(2);
+    if ((bytes.getShort(bytes.position()) & 0xFFFF) > PacketLimits.TOPIC_BYTES) {
+      throw new ProtocolViolation(tooLong, "a topic over " + PacketLimits.TOPIC_BYTES + " bytes");
+    }
+    var topic = text();
+    if (topic.chars().filter(character -> character == '/').count() >= PacketLimits.TOPIC_LEVELS) {
+      throw new ProtocolViolation(
+          tooLong, "a topic of more than " + PacketLimits.TOPIC_LEVELS + " levels");
+    }
+    return topic;
+  }
+
   MqttProperties properties(Place place) {
     int length = varint();
     if (length == 0) {
@@ -150,7 +180,8 @@ final class PacketBody {
       case SHORT -> into.number(property, checked(property, unsignedShort()));
       case INT -> into.number(property, checked(property, unsignedInt()));
       case VARINT -> into.number(property, checked(property, varint()));
-      case TEXT -> into.text(property, text());
+      case TEXT ->
+          into.text(property, property == PropertyId.RESPONSE_TOPIC ? topicName() : text());
       case BINARY -> into.binary(property, binary());
       case TEXT_PAIR -> {
         if (into.userProperties() == limits.userProperties()) {

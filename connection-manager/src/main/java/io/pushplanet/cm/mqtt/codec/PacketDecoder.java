@@ -142,7 +142,7 @@ public final class PacketDecoder {
       var willProperties = v5 ? body.properties(Place.WILL) : MqttProperties.NONE;
       will =
           new Will(
-              body.text(),
+              body.topicName(),
               new Binary(body.binary()),
               willQos,
               body.bool(flags & 0x20),
@@ -197,11 +197,7 @@ public final class PacketDecoder {
     if (qos == QoS.AT_MOST_ONCE && duplicate) {
       throw malformed("DUP at QoS 0");
     }
-    var topic = body.text();
-    if (topic.indexOf('+') >= 0 || topic.indexOf('#') >= 0) {
-      throw new ProtocolViolation(
-          ReasonCode.TOPIC_NAME_INVALID, "a wildcard in the topic of a PUBLISH");
-    }
+    var topic = body.topicName();
     int packetId = qos == QoS.AT_MOST_ONCE ? 0 : body.packetId();
     var properties = properties(body, v5, Place.PUBLISH);
     if (topic.isEmpty() && !properties.has(PropertyId.TOPIC_ALIAS)) {
@@ -229,7 +225,7 @@ public final class PacketDecoder {
     var requests = new ArrayList<SubscriptionRequest>();
     while (body.hasMore()) {
       room(requests.size(), limits);
-      var filter = filter(body);
+      var filter = body.topicFilter();
       int options = body.unsignedByte();
       if ((options & (v5 ? 0xC0 : 0xFC)) != 0) {
         throw malformed("reserved subscription options");
@@ -259,20 +255,12 @@ public final class PacketDecoder {
     var filters = new ArrayList<String>();
     while (body.hasMore()) {
       room(filters.size(), limits);
-      filters.add(filter(body));
+      filters.add(body.topicFilter());
     }
     if (filters.isEmpty()) {
       throw protocolError("UNSUBSCRIBE without a filter");
     }
     return new MqttPacket.Unsubscribe(packetId, filters, properties);
-  }
-
-  private static String filter(PacketBody body) {
-    var filter = body.text();
-    if (filter.isEmpty()) {
-      throw malformed("an empty topic filter");
-    }
-    return filter;
   }
 
   private static void room(int filters, PacketLimits limits) {

@@ -5,6 +5,11 @@ package io.pushplanet.cm.mqtt.codec;
 public record PacketLimits(
     int packetBytes, int propertyBytes, int userProperties, int filtersPerSubscribe) {
 
+  /// Longest topic name or filter, in bytes and in levels; no topic of this server comes near.
+  public static final int TOPIC_BYTES = 256;
+
+  public static final int TOPIC_LEVELS = 8;
+
   /// Before CONNECT has been accepted.
   public static final PacketLimits UNAUTHENTICATED = new PacketLimits(8 * 1024, 2 * 1024, 16, 16);
 
