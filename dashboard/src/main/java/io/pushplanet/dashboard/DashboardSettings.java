@@ -23,5 +23,7 @@ public record DashboardSettings(
     @Positive @DefaultValue("4") int mostPasswordChecks,
     @Valid @NotNull @DefaultValue BootstrapOperator bootstrapOperator) {
 
+  /// @param name the admin that is created while there is no operator
+  /// @param password that admin's password
   public record BootstrapOperator(@Nullable String name, @Nullable Secret password) {}
 }

@@ -11,7 +11,8 @@ import org.springframework.validation.annotation.Validated;
 
 /// Where the platform's servers are; the same in every process.
 ///
-/// @param masterKey 32 bytes in base64 (`openssl rand -base64 32`), the same in every process
+/// @param masterKey 32 random bytes in base64 (`openssl rand -base64 32`), the same in every process: the root of sealed
+///     credentials and of device credentials
 @Validated
 @ConfigurationProperties(prefix = "pushplanet", ignoreUnknownFields = false)
 public record PlatformSettings(
@@ -20,13 +21,19 @@ public record PlatformSettings(
     @Valid @NotNull @DefaultValue Amqp amqp,
     @NotNull Secret masterKey) {
 
+  /// @param url JDBC URL of MySQL, which holds the truth
+  /// @param user who logs in to MySQL
+  /// @param password that user's password
+  /// @param poolSize most connections of this process to MySQL
   public record Mysql(
       @NotBlank @DefaultValue("jdbc:mysql://127.0.0.1:3306/pushplanet") String url,
       @NotBlank @DefaultValue("pushplanet") String user,
       @DefaultValue("") Secret password,
       @Positive @DefaultValue("10") int poolSize) {}
 
+  /// @param uri Redis, for sessions and routes: `redis://:password@host:port`, or `rediss://` with TLS
   public record Redis(@NotNull @DefaultValue("redis://127.0.0.1:6379") Secret uri) {}
 
+  /// @param uri RabbitMQ: `amqp://user:password@host:port/virtual-host`, or `amqps://` with TLS
   public record Amqp(@NotNull @DefaultValue("amqp://guest:guest@127.0.0.1:5672/%2f") Secret uri) {}
 }

@@ -18,8 +18,13 @@ import org.springframework.validation.annotation.Validated;
 /// Everything about this node.
 ///
 /// @param nodeId unique among nodes; blank makes one from the host's name and a random part
+/// @param mqttPort the listener for devices; 0 = any free one
+/// @param tlsPort the listener for devices with TLS; 0 = any free one
+/// @param gatewayPort the trusted listener, which only gateways may reach; 0 = any free one
 /// @param bind address of all listeners
-/// @param advertisedHost where gateways reach this node
+/// @param advertisedHost the host under which gateways reach this node
+/// @param gatewayUser who may log in at the trusted listener; must equal `gateway.node.user`
+/// @param gatewayPassword that user's password; must equal `gateway.node.password`
 @Validated
 @ConfigurationProperties(prefix = "cm", ignoreUnknownFields = false)
 record NodeSettings(
@@ -41,13 +46,17 @@ record NodeSettings(
     @Valid @NotNull @DefaultValue Uplink uplink) {
 
   /// PEM files; without them there is no TLS listener.
+  ///
+  /// @param certificate PEM file with the certificate and its chain; without it there is no TLS listener
+  /// @param privateKey PEM file with the certificate's key
   record Tls(@Nullable Path certificate, @Nullable Path privateKey) {}
 
   /// @param loops event loops; 0 takes one per processor
   /// @param unauthenticatedBytes cap on what all peers without a CONNECT make us hold
   /// @param pendingBytes what may wait for one device before it is closed as a slow reader
-  /// @param gatewayPendingBytes the same for one gateway
+  /// @param gatewayPendingBytes what may wait for one gateway before it is closed as a slow reader
   /// @param writeStall how long a peer may take nothing while something waits for it
+  /// @param backlog connections of each listener that wait to be accepted
   record Transport(
       @Min(0) @DefaultValue("0") int loops,
       @NotNull @DefaultValue("64MB") DataSize unauthenticatedBytes,
@@ -71,7 +80,7 @@ record NodeSettings(
       @NotNull @DefaultValue("2s") Duration holdUntilSubscribed) {}
 
   /// @param concurrent calls to Redis at once
-  /// @param waiting connects and disconnects in line for them; a connect past it is told Server busy
+  /// @param waiting connects and disconnects in line for Redis; a connect past it is told Server busy
   /// @param verifyEvery how often all sessions are compared with the directory
   /// @param heartbeatEvery how often this node says that it lives; the lease runs 15 s
   record Directory(
@@ -82,6 +91,9 @@ record NodeSettings(
 
   /// @param readers SELECT statements at once
   /// @param waiting devices in line to be read, and delivered rows in line to be deleted
+  /// @param devicesPerRead most devices that one SELECT reads
+  /// @param rowsPerDevice most rows that are read for one device at a time
+  /// @param rowsPerRead most rows of one SELECT
   record Inbox(
       @Positive @DefaultValue("2") int readers,
       @Positive @DefaultValue("100000") int waiting,

@@ -12,7 +12,9 @@ import org.springframework.validation.annotation.Validated;
 
 /// What an operator can set here.
 ///
-/// @param mqttHost what registration tells devices to connect to
+/// @param mqttHost where registration tells devices to connect to
+/// @param mqttPort the port it tells them for plain MQTT
+/// @param mqttTlsPort the port it tells them for MQTT over TLS
 /// @param credentialValidity how long a device's MQTT password holds
 /// @param keyCache how long a known API key stays in memory when no change is told
 /// @param unknownKeyCache how long an unknown key id stays refused without a look at MySQL

@@ -15,7 +15,6 @@ import java.util.NoSuchElementException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
-import java.util.function.ToDoubleFunction;
 import org.apache.commons.pool2.impl.GenericKeyedObjectPool;
 import org.apache.commons.pool2.impl.GenericKeyedObjectPoolConfig;
 import org.slf4j.Logger;
@@ -49,10 +48,18 @@ public final class ProviderConnections implements AutoCloseable {
     this.clock = clock;
     this.pool =
         new GenericKeyedObjectPool<>(new StreamLeases(connector, settings), config(settings));
-    gauge(meters, "connections", it -> it.connector.count());
-    gauge(meters, "streams.active", it -> it.pool.getNumActive());
-    gauge(meters, "streams.idle", it -> it.pool.getNumIdle());
-    gauge(meters, "streams.waiting", ProviderConnections::waiting);
+    Gauge.builder("pushplanet.provider.pool.connections", this, it -> it.connector.count())
+        .tag("channel", channel.word())
+        .register(meters);
+    Gauge.builder("pushplanet.provider.pool.streams.active", this, it -> it.pool.getNumActive())
+        .tag("channel", channel.word())
+        .register(meters);
+    Gauge.builder("pushplanet.provider.pool.streams.idle", this, it -> it.pool.getNumIdle())
+        .tag("channel", channel.word())
+        .register(meters);
+    Gauge.builder("pushplanet.provider.pool.streams.waiting", this, ProviderConnections::waiting)
+        .tag("channel", channel.word())
+        .register(meters);
   }
 
   private Semaphore turnstile(ConnectionTarget target) {
@@ -80,13 +87,6 @@ public final class ProviderConnections implements AutoCloseable {
 
   private int waiting() {
     return turnstiles.asMap().values().stream().mapToInt(Semaphore::getQueueLength).sum();
-  }
-
-  private void gauge(
-      MeterRegistry meters, String what, ToDoubleFunction<ProviderConnections> value) {
-    Gauge.builder("pushplanet.provider.pool." + what, this, value)
-        .tag("channel", channel.word())
-        .register(meters);
   }
 
   /// Sends a request.

@@ -7,12 +7,14 @@ import java.net.URI;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.validation.annotation.Validated;
 
 /// Where FCM is.
 ///
-/// @param tokenEndpoint instead of the service account's `token_uri`
+/// @param endpoint where messages are sent
+/// @param tokenEndpoint where access tokens are fetched, instead of the service account's `token_uri`
 /// @param trustedCertificates authorities besides the JDK's, a PEM file; for simulators
 @Validated
 @ConfigurationProperties(prefix = "gateway.fcm", ignoreUnknownFields = false)
@@ -20,4 +22,4 @@ record FcmSettings(
     @NotNull @DefaultValue("https://fcm.googleapis.com") URI endpoint,
     @Nullable URI tokenEndpoint,
     @Nullable Path trustedCertificates,
-    @Valid @NotNull @DefaultValue ConnectionSettings connection) {}
+    @Valid @NotNull @DefaultValue @NestedConfigurationProperty ConnectionSettings connection) {}

@@ -11,7 +11,9 @@ import org.springframework.validation.annotation.Validated;
 
 /// How the worker reaches the connection managers' trusted listeners.
 ///
-/// @param connections per node
+/// @param user who logs in at the nodes; must equal `cm.gateway-user`
+/// @param password that user's password; must equal `cm.gateway-password`
+/// @param connections MQTT connections to each node
 /// @param mostPublishing frames not yet acknowledged by the node, per connection
 /// @param answerWithin how long a frame's targets may take where no fallback is waiting
 @Validated

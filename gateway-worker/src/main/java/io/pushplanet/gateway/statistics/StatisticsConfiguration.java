@@ -32,7 +32,7 @@ class StatisticsConfiguration {
   private static final Logger LOG = LoggerFactory.getLogger(StatisticsConfiguration.class);
 
   /// @param prefetch AMQP messages of events in hand
-  /// @param mostEvents per transaction
+  /// @param mostEvents events written in one transaction
   /// @param retentionDays whole days of messages, deliveries and statistics kept before today
   @Validated
   @ConfigurationProperties(prefix = "gateway.statistics", ignoreUnknownFields = false)

@@ -1,0 +1,134 @@
+package io.pushplanet.common.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.wire.WireForm;
+import jakarta.validation.constraints.Max;
+import jakarta.validation.constraints.Min;
+import jakarta.validation.constraints.NotBlank;
+import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Positive;
+import jakarta.validation.constraints.PositiveOrZero;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.RecordComponent;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import tools.jackson.databind.JsonNode;
+
+/// The settings of one module as a Markdown table: names, defaults and meanings from what Spring Boot's configuration
+/// processor wrote beside the classes (a meaning is a record's `@param`), limits from the records.
+public final class SettingsTable {
+  private static final Pattern DASHED = Pattern.compile("-([a-z])");
+  private static final Map<String, String> TYPES =
+      Map.of(
+          "Integer", "number",
+          "Long", "number",
+          "Boolean", "`true` or `false`",
+          "String", "text",
+          "Secret", "secret",
+          "URI", "URI",
+          "Path", "file",
+          "Duration", "duration",
+          "DataSize", "size");
+
+  private SettingsTable() {}
+
+  /// @param module a folder of the repository whose classes are compiled
+  /// @throws AssertionError when a setting does not say what it means
+  public static String of(String module) {
+    Path metadata =
+        ReferencePage.repository()
+            .resolve(module)
+            .resolve("target/classes/META-INF/spring-configuration-metadata.json");
+    assertThat(metadata).as("made by spring-boot-configuration-processor").isRegularFile();
+    Map<String, String> rows = new TreeMap<>();
+    for (JsonNode property : read(metadata).get("properties")) {
+      rows.put(property.get("name").stringValue(), row(property));
+    }
+    return "| setting | type | default | meaning |\n|---|---|---|---|\n"
+        + String.join("\n", rows.values());
+  }
+
+  private static String row(JsonNode property) {
+    String name = property.get("name").stringValue();
+    String meaning = property.path("description").asString("").strip();
+    assertThat(meaning).as("%s has no @param that says what it means", name).isNotEmpty();
+    AnnotatedElement declared = declaration(property, name);
+    return "| `%s` | %s | %s | %s |"
+        .formatted(
+            name,
+            type(property.get("type").stringValue()) + limits(declared),
+            preset(property.get("defaultValue"), declared),
+            meaning.replaceAll("\\s+", " ").replace("|", "\\|"));
+  }
+
+  private static String type(String name) {
+    if (name.startsWith("java.util.Set<") || name.startsWith("java.util.List<")) {
+      return "list";
+    }
+    return TYPES.getOrDefault(name.substring(name.lastIndexOf('.') + 1), name);
+  }
+
+  private static String limits(AnnotatedElement declared) {
+    Min least = declared.getAnnotation(Min.class);
+    Max most = declared.getAnnotation(Max.class);
+    String from =
+        declared.isAnnotationPresent(Positive.class)
+            ? "1"
+            : declared.isAnnotationPresent(PositiveOrZero.class)
+                ? "0"
+                : least == null ? "" : Long.toString(least.value());
+    if (from.isEmpty() && most == null) {
+      return "";
+    }
+    return most == null ? ", from " + from : ", " + from + " to " + most.value();
+  }
+
+  private static String preset(JsonNode preset, AnnotatedElement declared) {
+    if (preset != null) {
+      String text = preset.isString() ? preset.stringValue() : preset.toString();
+      return text.isEmpty() ? "empty" : "`" + text + "`";
+    }
+    boolean required =
+        declared.isAnnotationPresent(NotNull.class) || declared.isAnnotationPresent(NotBlank.class);
+    return required ? "**required**" : "none";
+  }
+
+  /// Where the record's component is annotated: a constraint lands on the component's accessor too.
+  private static AnnotatedElement declaration(JsonNode property, String name) {
+    if (!property.has("sourceType")) {
+      return SettingsTable.class;
+    }
+    String component =
+        DASHED
+            .matcher(name.substring(name.lastIndexOf('.') + 1))
+            .replaceAll(letter -> letter.group(1).toUpperCase(Locale.ROOT));
+    Class<?> source = load(property.get("sourceType").stringValue());
+    return Arrays.stream(source.getRecordComponents())
+        .filter(candidate -> candidate.getName().equals(component))
+        .findFirst()
+        .map(RecordComponent::getAccessor)
+        .orElseThrow(() -> new AssertionError(source + " has no component " + component));
+  }
+
+  private static Class<?> load(String name) {
+    try {
+      return Class.forName(name, false, SettingsTable.class.getClassLoader());
+    } catch (ClassNotFoundException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static JsonNode read(Path file) {
+    try {
+      return WireForm.mapper().readTree(Files.readString(file));
+    } catch (java.io.IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+}
