@@ -1,18 +1,25 @@
 package io.pushplanet.load;
 
 import io.pushplanet.load.bench.Benchmark;
+import io.pushplanet.load.bench.Run;
+import io.pushplanet.quickstart.process.ProcessFailed;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
-/// `./pushplanet bench NAME`: measures a running platform.
+/// `./pushplanet bench NAME`: measures a running platform, or what the benchmark starts for itself.
 ///
 /// Exit code 0 when it was measured and the account balanced, 1 when not, 2 when it was called wrongly.
 public final class Bench {
   private static final String USAGE =
-      "usage: ./pushplanet bench NAME [--seconds=20], with the platform up. Names:\n";
+      "usage: ./pushplanet bench NAME [--seconds=20] [its options]. Names:\n";
   private static final int DEFAULT_SECONDS = 20;
+  private static final Pattern OPTION = Pattern.compile("--([a-z][a-z-]*)=(.+)");
 
   private Bench() {}
 
@@ -24,13 +31,17 @@ public final class Bench {
     String name = "";
     Path addresses = Path.of(".pushplanet", "quickstart.json");
     int seconds = DEFAULT_SECONDS;
+    Map<String, String> options = new HashMap<>();
     for (String argument : arguments) {
+      Matcher option = OPTION.matcher(argument);
       if (argument.startsWith("--addresses=")) {
         addresses = Path.of(argument.substring("--addresses=".length()));
       } else if (argument.matches("--seconds=[1-9][0-9]{0,3}")) {
         seconds = Integer.parseInt(argument.substring("--seconds=".length()));
       } else if (argument.endsWith(".json")) {
         addresses = Path.of(argument);
+      } else if (option.matches()) {
+        options.put(option.group(1), option.group(2));
       } else if (!argument.startsWith("-") && name.isEmpty()) {
         name = argument;
       } else {
@@ -43,18 +54,30 @@ public final class Bench {
       System.err.print("there is no benchmark '" + name + "'\n" + USAGE + Benchmark.list());
       return 2;
     }
+    if (!benchmark.get().options().containsAll(options.keySet())) {
+      System.err.print(name + " has no such option: " + options + "\n" + USAGE + Benchmark.list());
+      return 2;
+    }
     try {
+      Clock clock = Clock.systemUTC();
       boolean balances =
           benchmark
               .get()
               .run(
-                  addresses,
-                  Duration.ofSeconds(seconds),
-                  Path.of(System.getProperty("pushplanet.root", ".")),
-                  Clock.systemUTC(),
-                  System.out);
+                  new Run(
+                      addresses,
+                      addresses.toAbsolutePath().resolveSibling("bench"),
+                      Path.of(System.getProperty("pushplanet.root", ".")),
+                      "b" + Long.toString(clock.millis(), Character.MAX_RADIX),
+                      Duration.ofSeconds(seconds),
+                      options,
+                      clock,
+                      System.out));
       return balances ? 0 : 1;
-    } catch (IllegalStateException | java.io.UncheckedIOException e) {
+    } catch (IllegalArgumentException e) {
+      System.err.println(e.getMessage());
+      return 2;
+    } catch (IllegalStateException | java.io.UncheckedIOException | ProcessFailed e) {
       System.err.println("the benchmark ended early: " + e.getMessage());
       return 1;
     }

@@ -6,9 +6,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /// `./pushplanet bench NAME`: hands over to the load module's main program in a JVM of its own, with our terminal.
 final class Bench {
+  /// They start what they measure and need no platform.
+  private static final Set<String> ON_THEIR_OWN = Set.of("connections");
+
   private Bench() {}
 
   static ExitCode run(Path root, List<String> arguments) {
@@ -17,7 +21,9 @@ final class Bench {
     }
     Path state = state(root, arguments);
     Path addresses = state.resolve(AddressFile.NAME);
-    PushPlanet.addresses(state);
+    if (!ON_THEIR_OWN.contains(arguments.getFirst())) {
+      PushPlanet.addresses(state);
+    }
     Path target = root.resolve("perf-tests/load/target");
     var command =
         new ArrayList<>(

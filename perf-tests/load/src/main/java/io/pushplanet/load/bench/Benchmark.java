@@ -1,35 +1,50 @@
 package io.pushplanet.load.bench;
 
-import io.pushplanet.load.scenario.Target;
-import java.io.PrintStream;
-import java.nio.file.Path;
-import java.time.Clock;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
 
 /// The benchmarks by name.
 public enum Benchmark {
   ACCEPT("accept", "unicast accepts per second with broker confirms, 64 and 500 clients") {
     @Override
-    Result measure(Target target, Path directory, String run, Duration each, PrintStream out) {
-      return AcceptBench.measure(target, directory, run, each, out);
+    Result measure(Run run) {
+      return AcceptBench.measure(run.target(), run.directory(), run.name(), run.each(), run.out());
     }
   },
   END_TO_END("end-to-end", "accepted to device PUBACK over MQTT, then the auditor") {
     @Override
-    Result measure(Target target, Path directory, String run, Duration each, PrintStream out) {
-      return EndToEndBench.measure(target, directory, run, each, out);
+    Result measure(Run run) {
+      return EndToEndBench.measure(
+          run.target(), run.directory(), run.name(), run.each(), run.out());
+    }
+  },
+  CONNECTIONS(
+      "connections",
+      "memory and CPU per session against other brokers; starts its own, needs no platform"
+          + " [--sessions=5000,10000,19500] [--servers=connection-manager,mosquitto,moquette,hivemq]",
+      "sessions servers") {
+    @Override
+    Result measure(Run run) {
+      return ConnectionsBench.measure(run);
     }
   };
 
   private final String text;
   private final String what;
+  private final String options;
 
   Benchmark(String text, String what) {
+    this(text, what, "");
+  }
+
+  /// @param options it has besides `--seconds`, parted by blanks
+  Benchmark(String text, String what, String options) {
     this.text = text;
     this.what = what;
+    this.options = options;
   }
 
   /// Figures and whether the run's account balanced.
@@ -39,8 +54,12 @@ public enum Benchmark {
     }
   }
 
-  abstract Result measure(
-      Target target, Path directory, String run, Duration each, PrintStream out);
+  abstract Result measure(Run run);
+
+  /// The options it has besides `--seconds`.
+  public Set<String> options() {
+    return Set.of(options.split(" "));
+  }
 
   public static Optional<Benchmark> named(String name) {
     return Arrays.stream(values()).filter(benchmark -> benchmark.text.equals(name)).findFirst();
@@ -55,27 +74,26 @@ public enum Benchmark {
     return list.toString();
   }
 
-  /// Runs it against the platform that `quickstart.json` names, prints a table and writes `bench/NAME.json` beside that file.
+  /// Runs it, prints a table and writes `NAME.json` into the run's directory.
   ///
-  /// @param each how long each part is measured
-  /// @param root the repository, for its commit
-  /// @return whether the account balanced
-  public boolean run(Path quickstart, Duration each, Path root, Clock clock, PrintStream out) {
-    Target target = Target.of(quickstart);
-    Path directory = quickstart.toAbsolutePath().resolveSibling("bench");
-    String run = "b" + Long.toString(clock.millis(), Character.MAX_RADIX);
-    Result result = measure(target, directory, run, each, out);
+  /// @return whether all went as it must (the account balanced, nobody was lost)
+  public boolean run(Run run) {
+    Result result = measure(run);
+    StringBuilder command = new StringBuilder("./pushplanet bench " + text);
+    command.append(" --seconds=").append(run.each().toSeconds());
+    new TreeMap<>(run.options())
+        .forEach((option, value) -> command.append(" --" + option + "=" + value));
     Report report =
         new Report(
             text,
-            clock.instant(),
-            Machine.commit(root),
-            "./pushplanet bench " + text + " --seconds=" + each.toSeconds(),
+            run.clock().instant(),
+            Machine.commit(run.root()),
+            command.toString(),
             Machine.description(),
             result.rows());
-    out.println();
-    out.print(report.table());
-    out.println("written to " + report.write(directory));
+    run.out().println();
+    run.out().print(report.table());
+    run.out().println("written to " + report.write(run.directory()));
     return result.balances();
   }
 }

@@ -28,6 +28,7 @@ final class DeviceLink {
   }
 
   final Device device;
+  private final FleetSettings settings;
   Phase phase = Phase.AWAY;
   int failures;
 
@@ -42,9 +43,11 @@ final class DeviceLink {
   private @Nullable ByteBuffer partial;
   private @Nullable ByteBuffer unsent;
   private int lastPacketId = SUBSCRIBE_ID;
+  private int pongs;
 
-  DeviceLink(Device device) {
+  DeviceLink(Device device, FleetSettings settings) {
     this.device = device;
+    this.settings = settings;
   }
 
   void connect(Selector selector, InetSocketAddress server) throws IOException {
@@ -57,13 +60,13 @@ final class DeviceLink {
     opened.connect(server);
   }
 
-  void finishConnect(FleetSettings settings) throws IOException {
+  void finishConnect() throws IOException {
     if (channel == null || key == null || !channel.finishConnect()) {
       return;
     }
     key.interestOps(SelectionKey.OP_READ);
     phase = Phase.WAITING_CONNACK;
-    write(DeviceWire.connect(device, settings.keepAlive()));
+    write(DeviceWire.connect(device, settings));
   }
 
   /// Reads what is there, acknowledges the messages among it and adds their ids to `messageIds`.
@@ -96,6 +99,13 @@ final class DeviceLink {
 
   void ping() throws IOException {
     write(DeviceWire.ping());
+  }
+
+  /// Answers to pings since the last call.
+  int takePongs() {
+    int taken = pongs;
+    pongs = 0;
+    return taken;
   }
 
   void publish(String topic, byte[] payload) throws IOException {
@@ -165,7 +175,8 @@ final class DeviceLink {
       case DeviceWire.PUBLISH -> message(header, body, acks, messageIds);
       case DeviceWire.CONNACK -> connected(body);
       case DeviceWire.SUBACK -> subscribed(body);
-      case DeviceWire.PUBACK, DeviceWire.PINGRESP -> {}
+      case DeviceWire.PUBACK -> {}
+      case DeviceWire.PINGRESP -> pongs++;
       case DeviceWire.DISCONNECT ->
           throw new IOException(
               "the server disconnects with 0x"
@@ -183,7 +194,7 @@ final class DeviceLink {
           "the server refuses the connection with 0x" + Integer.toHexString(code));
     }
     phase = Phase.WAITING_SUBACK;
-    write(DeviceWire.subscribe(device.version(), SUBSCRIBE_ID));
+    write(DeviceWire.subscribe(device.version(), SUBSCRIBE_ID, settings.qos()));
   }
 
   private void subscribed(ByteBuffer body) throws IOException {

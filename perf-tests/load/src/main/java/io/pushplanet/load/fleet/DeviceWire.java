@@ -22,9 +22,11 @@ final class DeviceWire {
   /// User name, password, and a session that outlives the connection.
   private static final int CONNECT_FLAGS = 0xC0;
 
+  private static final int CLEAN = 0x02;
+
   private DeviceWire() {}
 
-  static ByteBuffer connect(Device device, Duration keepAlive) {
+  static ByteBuffer connect(Device device, FleetSettings settings) {
     byte[] clientId = utf8(device.id().value());
     byte[] user = utf8(device.app().value());
     byte[] password = utf8(device.password().reveal());
@@ -32,11 +34,13 @@ final class DeviceWire {
     int length = 10 + properties + 6 + clientId.length + user.length + password.length;
     ByteBuffer packet = start(0x10, length);
     string(packet, utf8("MQTT"));
-    packet.put((byte) device.version().level()).put((byte) CONNECT_FLAGS);
-    packet.putShort((short) keepAlive.toSeconds());
+    packet
+        .put((byte) device.version().level())
+        .put((byte) (CONNECT_FLAGS | (settings.forgets() ? CLEAN : 0)));
+    packet.putShort((short) settings.keepAlive().toSeconds());
     if (properties > 0) {
       packet.put((byte) 5).put((byte) SESSION_EXPIRY_INTERVAL);
-      packet.putInt((int) SESSION_EXPIRY.toSeconds());
+      packet.putInt(settings.forgets() ? 0 : (int) SESSION_EXPIRY.toSeconds());
     }
     string(packet, clientId);
     string(packet, user);
@@ -44,14 +48,14 @@ final class DeviceWire {
     return packet.flip();
   }
 
-  static ByteBuffer subscribe(MqttVersion version, int packetId) {
+  static ByteBuffer subscribe(MqttVersion version, int packetId, int qos) {
     byte[] topic = utf8(MESSAGES);
     int properties = version == MqttVersion.V5 ? 1 : 0;
     ByteBuffer packet = start(0x82, 2 + properties + 2 + topic.length + 1);
     packet.putShort((short) packetId);
     noProperties(packet, version);
     string(packet, topic);
-    return packet.put((byte) 1).flip();
+    return packet.put((byte) qos).flip();
   }
 
   static ByteBuffer publish(MqttVersion version, int packetId, String topicName, byte[] payload) {

@@ -47,6 +47,7 @@ public final class Fleet implements AutoCloseable {
   private final LongAdder cuts = new LongAdder();
   private final LongAdder refused = new LongAdder();
   private final LongAdder received = new LongAdder();
+  private final LongAdder pongs = new LongAdder();
   private final AtomicInteger ready = new AtomicInteger();
   private final AtomicInteger devices = new AtomicInteger();
   private volatile boolean closed;
@@ -98,7 +99,7 @@ public final class Fleet implements AutoCloseable {
     devices.addAndGet(more.size());
     command(() ->
         more.forEach(device -> {
-          DeviceLink link = new DeviceLink(device);
+          DeviceLink link = new DeviceLink(device, settings);
           links.put(device.id(), link);
           toConnect.add(link);
         }));
@@ -137,6 +138,23 @@ public final class Fleet implements AutoCloseable {
         guarded(link, () -> link.publish(DeviceWire.RECEIPTS, payload));
       }
     });
+  }
+
+  /// Every connected device pings now, whatever its keep-alive.
+  public void pingAll() {
+    command(() -> {
+      for (DeviceLink link : links.values()) {
+        if (link.phase == DeviceLink.Phase.READY) {
+          link.sinceNanos = System.nanoTime();
+          guarded(link, link::ping);
+        }
+      }
+    });
+  }
+
+  /// Answers to pings so far.
+  public long pongs() {
+    return pongs.sum();
   }
 
   public FleetCounts counts() {
@@ -193,7 +211,7 @@ public final class Fleet implements AutoCloseable {
           DeviceLink.Phase before = link.phase;
           try {
             if (key.isConnectable()) {
-              link.finishConnect(settings);
+              link.finishConnect();
             }
             if (key.isWritable()) {
               link.writePending();
@@ -219,6 +237,7 @@ public final class Fleet implements AutoCloseable {
       long now = System.nanoTime();
       link.heardNanos = now;
       received.add(messageIds.size());
+      pongs.add(link.takePongs());
       for (String id : messageIds) {
         arrivals.arrived(link.device.id(), id, now);
       }

@@ -7,7 +7,6 @@ import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 
@@ -16,7 +15,7 @@ class DeviceWireTest {
 
   @Test
   void connect_of_3_1_1_is_as_the_standard_draws_it() {
-    ByteBuffer packet = DeviceWire.connect(device(MqttVersion.V3_1_1), Duration.ofSeconds(60));
+    ByteBuffer packet = DeviceWire.connect(device(MqttVersion.V3_1_1), FleetSettings.DEFAULT);
 
     assertThat(hex(packet))
         .isEqualTo("1014" + "00044d51545404c0003c" + "00026431" + "000161" + "000170");
@@ -24,7 +23,7 @@ class DeviceWireTest {
 
   @Test
   void connect_of_5_asks_for_a_session_of_an_hour() {
-    ByteBuffer packet = DeviceWire.connect(device(MqttVersion.V5), Duration.ofSeconds(60));
+    ByteBuffer packet = DeviceWire.connect(device(MqttVersion.V5), FleetSettings.DEFAULT);
 
     assertThat(hex(packet))
         .isEqualTo("101a00044d51545405c0003c051100000e10" + "00026431" + "000161" + "000170");

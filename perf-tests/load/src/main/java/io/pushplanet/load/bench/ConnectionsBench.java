@@ -1,0 +1,88 @@
+package io.pushplanet.load.bench;
+
+import io.pushplanet.load.node.ConnectionManager;
+import io.pushplanet.load.node.Peer;
+import io.pushplanet.load.node.Server;
+import io.pushplanet.quickstart.process.ProcessFailed;
+import io.pushplanet.quickstart.services.LocalServices;
+import io.pushplanet.quickstart.services.ServicesChoice;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/// What a connected device costs us, and what it costs others under the same load in the same run: memory of an idle
+/// session, processor time of a connect, a ping, a message. Every server runs alone, in a process of its own; the
+/// devices are in another.
+final class ConnectionsBench {
+  private static final String OURS = "connection-manager";
+  private static final String SESSIONS = "5000,10000,19500";
+  private static final String SERVERS = OURS + ",mosquitto,moquette,hivemq";
+
+  private ConnectionsBench() {}
+
+  static Benchmark.Result measure(Run run) {
+    List<Integer> sessions =
+        Arrays.stream(run.option("sessions").orElse(SESSIONS).split(","))
+            .map(Integer::parseInt)
+            .sorted()
+            .toList();
+    if (sessions.size() < 2) {
+      throw new IllegalArgumentException("--sessions wants two numbers at least, for a slope");
+    }
+    Path directory = run.directory().resolve(run.name());
+    Map<String, SessionCosts> costs = new LinkedHashMap<>();
+    for (String name : run.option("servers").orElse(SERVERS).split(",")) {
+      try {
+        Files.createDirectories(directory);
+        cost(name, run, sessions, directory).ifPresent(found -> costs.put(name, found));
+      } catch (IOException e) {
+        throw new UncheckedIOException("cannot write to " + directory, e);
+      } catch (ProcessFailed | IllegalStateException e) {
+        if (name.equals(OURS)) {
+          throw e;
+        }
+        run.out().println("SKIPPED " + name + ": " + e.getMessage());
+      }
+    }
+    return new Benchmark.Result(SessionCosts.rows(costs, OURS), true);
+  }
+
+  private static Optional<SessionCosts> cost(
+      String name, Run run, List<Integer> sessions, Path directory) {
+    if (name.equals(OURS)) {
+      try (LocalServices services =
+              LocalServices.start(ServicesChoice.AUTO, directory.resolve("services"));
+          Server server =
+              ConnectionManager.start(
+                  run.root(), services, directory, "bench-1", List.of("-Xmx1g"), Map.of())) {
+        return Optional.of(new SessionMeter(run, server, directory).measure(sessions));
+      }
+    }
+    Optional<Peer> peer =
+        switch (name) {
+          case "mosquitto" -> Peer.mosquitto(directory);
+          case "moquette" -> Peer.java(run.root(), name, "MoquettePeer.java", directory);
+          case "hivemq" -> Peer.java(run.root(), name, "HiveMqPeer.java", directory);
+          default -> throw new IllegalArgumentException("there is no server " + name);
+        };
+    if (peer.isEmpty()) {
+      run.out()
+          .println(
+              "SKIPPED "
+                  + name
+                  + (name.equals("mosquitto")
+                      ? ": not installed here (apt-get install mosquitto)"
+                      : ": its artifacts could not be downloaded"));
+      return Optional.empty();
+    }
+    try (Server server = peer.get()) {
+      return Optional.of(new SessionMeter(run, server, directory).measure(sessions));
+    }
+  }
+}

@@ -1,0 +1,135 @@
+package io.pushplanet.load.bench;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+
+/// What sessions cost one server.
+///
+/// @param memory with more and more idle, subscribed sessions
+/// @param idleMicros processor time per session and second without any traffic
+/// @param pingMicros processor time per ping; so are the others, per connect with log-in and SUBSCRIBE, and per message
+record SessionCosts(
+    List<SessionMeter.Memory> memory,
+    double idleMicros,
+    double pingMicros,
+    double connectMicros,
+    double unacknowledgedMicros,
+    double acknowledgedMicros) {
+  private static final double KEEP_ALIVE_SECONDS = 300;
+
+  SessionCosts {
+    memory = List.copyOf(memory);
+  }
+
+  /// One figure of all servers: ours first, with the best of the others beside it and what we want.
+  static List<Report.Row> rows(Map<String, SessionCosts> costs, String ours) {
+    List<Report.Row> rows = new ArrayList<>();
+    costs.values().stream()
+        .findFirst()
+        .ifPresent(first -> {
+          int few = first.memory.getFirst().sessions();
+          int many = first.memory.getLast().sessions();
+          String slope = String.format(Locale.ROOT, " (slope %d to %d)", few, many);
+          add(
+              rows,
+              costs,
+              ours,
+              "memory per session" + slope,
+              "bytes",
+              1_000.0,
+              SessionCosts::bytesPerSession);
+          add(
+              rows,
+              costs,
+              ours,
+              "resident per session" + slope,
+              "bytes",
+              null,
+              SessionCosts::residentPerSession);
+          add(
+              rows,
+              costs,
+              ours,
+              "CPU per connect + log-in + subscribe",
+              "us",
+              45.0,
+              SessionCosts::connectMicros);
+          add(
+              rows,
+              costs,
+              ours,
+              "CPU per QoS 0 message",
+              "us",
+              12.0,
+              SessionCosts::unacknowledgedMicros);
+          add(
+              rows,
+              costs,
+              ours,
+              "CPU per acked QoS 1 message",
+              "us",
+              20.0,
+              SessionCosts::acknowledgedMicros);
+          add(rows, costs, ours, "CPU per ping", "us", null, SessionCosts::pingMicros);
+          add(
+              rows,
+              costs,
+              ours,
+              "of a core for 1M idle sessions, a ping each 300 s",
+              "%",
+              5.0,
+              SessionCosts::idleMillionPercent);
+        });
+    return rows;
+  }
+
+  private static void add(
+      List<Report.Row> rows,
+      Map<String, SessionCosts> costs,
+      String ours,
+      String metric,
+      String unit,
+      @Nullable Double goal,
+      ToDoubleFunction<SessionCosts> figure) {
+    OptionalDouble best =
+        costs.entrySet().stream()
+            .filter(server -> !server.getKey().equals(ours))
+            .mapToDouble(server -> figure.applyAsDouble(server.getValue()))
+            .min();
+    costs.forEach((server, cost) -> {
+      boolean isOurs = server.equals(ours);
+      double value = Math.round(figure.applyAsDouble(cost) * 100) / 100.0;
+      Double peer =
+          isOurs && best.isPresent()
+              ? (Double) (Math.round(best.getAsDouble() * 100) / 100.0)
+              : null;
+      rows.add(new Report.Row(metric + ": " + server, unit, value, peer, isOurs ? goal : null));
+    });
+  }
+
+  /// Live heap and direct buffers; what is resident where there is no heap to look into.
+  double bytesPerSession() {
+    return memory.getLast().heapBytes() == 0
+        ? residentPerSession()
+        : slope(SessionMeter.Memory::heapBytes);
+  }
+
+  double residentPerSession() {
+    return slope(SessionMeter.Memory::residentBytes);
+  }
+
+  private double slope(ToDoubleFunction<SessionMeter.Memory> bytes) {
+    double more = bytes.applyAsDouble(memory.getLast()) - bytes.applyAsDouble(memory.getFirst());
+    return more / (memory.getLast().sessions() - memory.getFirst().sessions());
+  }
+
+  double idleMillionPercent() {
+    double microsPerSecond = 1e6 * (idleMicros + pingMicros / KEEP_ALIVE_SECONDS);
+    return microsPerSecond / 1e6 * 100;
+  }
+}

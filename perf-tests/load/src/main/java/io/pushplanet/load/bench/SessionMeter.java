@@ -1,0 +1,156 @@
+package io.pushplanet.load.bench;
+
+import io.pushplanet.load.fleet.Device;
+import io.pushplanet.load.node.FleetProcess;
+import io.pushplanet.load.node.Jvm;
+import io.pushplanet.load.node.Sender;
+import io.pushplanet.load.node.Server;
+import io.pushplanet.load.node.Usage;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+
+/// Measures one server: fills it in steps with idle sessions, lets it idle, pings, connects again, sends.
+///
+/// The figures of processor time are taken after a round that is not counted, so that a JVM has compiled what is hot.
+final class SessionMeter {
+  private static final String PREFIX = "0190b8a0";
+  private static final Duration SETTLED_AFTER = Duration.ofSeconds(3);
+  private static final int CONNECT_ROUNDS = 3;
+  private static final int PING_ROUNDS = 5;
+  private static final int WARM_MESSAGES = 10;
+  private static final int MESSAGES = 20;
+
+  private final Run run;
+  private final Server server;
+  private final Path directory;
+
+  SessionMeter(Run run, Server server, Path directory) {
+    this.run = run;
+    this.server = server;
+    this.directory = directory;
+  }
+
+  SessionCosts measure(List<Integer> steps) {
+    int most = steps.getLast();
+    try (FleetProcess fleet =
+        FleetProcess.start(server, PREFIX, directory.resolve("fleet-" + server.name() + ".log"))) {
+      double idleEmpty = idle();
+      List<Memory> memory = new ArrayList<>();
+      for (int step : steps) {
+        fleet.connect(step, 1);
+        memory.add(memory(step));
+      }
+      double idle = idle() - idleEmpty;
+      double ping = ping(fleet, most);
+      double connect = connect(fleet, most);
+      double acknowledged = fanOut(fleet, most, "QoS 1");
+      fleet.leave();
+      settle();
+      fleet.connect(most, 0);
+      double unacknowledged = fanOut(fleet, most, "QoS 0");
+      return new SessionCosts(memory, idle / most, ping, connect, unacknowledged, acknowledged);
+    }
+  }
+
+  /// @param heapBytes live objects and direct buffers; 0 for what is no JVM
+  record Memory(int sessions, long heapBytes, long residentBytes) {}
+
+  private Memory memory(int sessions) {
+    settle();
+    long heap = 0;
+    if (server.isJvm()) {
+      try (Jvm jvm = Jvm.attach(server.pid())) {
+        heap = jvm.liveBytes() + jvm.directBytes();
+        Files.writeString(
+            directory.resolve("histogram-" + server.name() + "-" + sessions + ".txt"),
+            jvm.classHistogram());
+      } catch (IOException e) {
+        throw new UncheckedIOException("cannot keep the class histogram", e);
+      }
+    }
+    long resident = Usage.of(server.pid()).residentBytes();
+    say("%,d sessions: live heap and direct %,d, resident %,d bytes", sessions, heap, resident);
+    return new Memory(sessions, heap, resident);
+  }
+
+  /// Microseconds of processor time in a second in which nothing is asked.
+  private double idle() {
+    settle();
+    Usage before = Usage.of(server.pid());
+    long start = System.nanoTime();
+    LockSupport.parkNanos(run.each().toNanos());
+    double seconds = (System.nanoTime() - start) / 1e9;
+    double micros = Usage.of(server.pid()).nanosSince(before) / 1e3 / seconds;
+    say("idle: %,.0f us of processor time a second", micros);
+    return micros;
+  }
+
+  private double ping(FleetProcess fleet, int devices) {
+    double last = 0;
+    for (int round = 0; round < PING_ROUNDS; round++) {
+      Usage before = Usage.of(server.pid());
+      long answered = fleet.ping();
+      last = Usage.of(server.pid()).nanosSince(before) / 1e3 / Math.max(1, answered);
+      if (answered < devices) {
+        say("only %,d of %,d pings were answered", answered, devices);
+      }
+    }
+    say("ping: %.2f us", last);
+    return last;
+  }
+
+  private double connect(FleetProcess fleet, int devices) {
+    double last = 0;
+    for (int round = 0; round < CONNECT_ROUNDS; round++) {
+      fleet.leave();
+      settle();
+      Usage before = Usage.of(server.pid());
+      int connected = fleet.connect(devices, 1);
+      last = Usage.of(server.pid()).nanosSince(before) / 1e3 / connected;
+      say("connect, log in, subscribe: %.2f us", last);
+    }
+    return last;
+  }
+
+  /// One message to everybody at a time; the next when all have it.
+  private double fanOut(FleetProcess fleet, int devices, String what) {
+    List<Device> all =
+        IntStream.range(0, devices).mapToObj(n -> FleetProcess.device(PREFIX, n)).toList();
+    try (Sender sender = server.sender()) {
+      long sent = 0;
+      Usage before = Usage.of(server.pid());
+      for (int message = 0; message < WARM_MESSAGES + MESSAGES; message++) {
+        if (message == WARM_MESSAGES) {
+          before = Usage.of(server.pid());
+        }
+        sender.send(all);
+        sent += devices;
+        long received = fleet.awaitReceived(sent);
+        if (received < sent) {
+          throw new IllegalStateException(
+              server.name() + " lost messages: " + received + " of " + sent + " came");
+        }
+      }
+      settle();
+      double each = Usage.of(server.pid()).nanosSince(before) / 1e3 / (1.0 * devices * MESSAGES);
+      say("message at %s: %.2f us", what, each);
+      return each;
+    }
+  }
+
+  private static void settle() {
+    LockSupport.parkNanos(SETTLED_AFTER.toNanos());
+  }
+
+  private void say(String format, Object... values) {
+    run.out().println(server.name() + ": " + String.format(Locale.ROOT, format, values));
+  }
+}

@@ -1,0 +1,143 @@
+package io.pushplanet.load.fleet;
+
+import io.pushplanet.common.access.MasterKey;
+import io.pushplanet.common.access.Secret;
+import io.pushplanet.common.device.DeviceCredential;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/// A fleet as a program: one command a line on standard input, one answer a line on standard output, ends with its input.
+public final class FleetProgram {
+  /// The environment variable with the key that signs the devices' credentials.
+  public static final String MASTER_KEY = "FLEET_MASTER_KEY";
+
+  private static final AppId APP = new AppId("bench");
+  private static final Duration KEEP_ALIVE = Duration.ofMinutes(20);
+  private static final Duration CONNECTED_WITHIN = Duration.ofMinutes(5);
+  private static final Duration STALLED_AFTER = Duration.ofSeconds(30);
+
+  private final InetSocketAddress server;
+  private final String prefix;
+  private final DeviceCredential credential;
+  private @Nullable Fleet fleet;
+  private int devices;
+
+  private FleetProgram(InetSocketAddress server, String prefix, MasterKey masterKey) {
+    this.server = server;
+    this.prefix = prefix;
+    this.credential = new DeviceCredential(masterKey, Clock.systemUTC());
+  }
+
+  public static void main(String[] arguments) throws IOException {
+    var program =
+        new FleetProgram(
+            new InetSocketAddress(arguments[0], Integer.parseInt(arguments[1])),
+            arguments[2],
+            MasterKey.parse(System.getenv(MASTER_KEY)));
+    var commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+      System.out.println(program.answer(line.split(" ")));
+      System.out.flush();
+    }
+    program.leave();
+  }
+
+  /// A device of such a fleet, without its password. Its id is as long as those that the dispatcher gives.
+  public static Device device(String prefix, int number) {
+    return device(prefix, number, "");
+  }
+
+  private static Device device(String prefix, int number, String password) {
+    String id = String.format(Locale.ROOT, "%s-0000-7000-8000-%012d", prefix, number);
+    return new Device(APP, new DeviceId(id), new Secret(password), MqttVersion.V3_1_1);
+  }
+
+  private String answer(String[] command) {
+    return switch (command[0]) {
+      case "connect" -> connect(Integer.parseInt(command[1]), Integer.parseInt(command[2]));
+      case "leave" -> leave();
+      case "ping" -> ping();
+      case "received" -> received(Long.parseLong(command[1]));
+      case "troubles" -> fleet == null ? "none" : fleet.counts() + " " + fleet.reasons();
+      default -> "failed: no such command";
+    };
+  }
+
+  private String connect(int wanted, int qos) {
+    Fleet current = fleet;
+    if (current == null) {
+      current =
+          Fleet.start(
+              server,
+              FleetSettings.DEFAULT.withKeepAlive(KEEP_ALIVE).subscribingAt(qos).forgetting(),
+              (device, message, nanos) -> {},
+              new SplittableRandom());
+      fleet = current;
+    }
+    current.add(
+        IntStream.range(devices, wanted)
+            .mapToObj(number -> {
+              Device device = device(prefix, number);
+              return device(
+                  prefix, number, credential.mint(device.app(), device.id(), Duration.ofDays(1)));
+            })
+            .toList());
+    devices = wanted;
+    return current.awaitReady(CONNECTED_WITHIN)
+        ? Integer.toString(current.counts().ready())
+        : "failed: " + current.counts() + " " + current.reasons();
+  }
+
+  private String leave() {
+    if (fleet != null) {
+      fleet.close();
+      fleet = null;
+      devices = 0;
+    }
+    return "left";
+  }
+
+  private String ping() {
+    Fleet current = fleet;
+    if (current == null) {
+      return "0";
+    }
+    long before = current.pongs();
+    current.pingAll();
+    return Long.toString(await(before + devices, current::pongs) - before);
+  }
+
+  private String received(long messages) {
+    Fleet current = fleet;
+    return current == null
+        ? "0"
+        : Long.toString(await(messages, () -> current.counts().received()));
+  }
+
+  /// Waits until the count is reached or has not moved for a while.
+  private static long await(long wanted, java.util.function.LongSupplier count) {
+    long last = count.getAsLong();
+    long movedNanos = System.nanoTime();
+    while (last < wanted && System.nanoTime() - movedNanos < STALLED_AFTER.toNanos()) {
+      LockSupport.parkNanos(Duration.ofMillis(2).toNanos());
+      long now = count.getAsLong();
+      if (now != last) {
+        last = now;
+        movedNanos = System.nanoTime();
+      }
+    }
+    return last;
+  }
+}

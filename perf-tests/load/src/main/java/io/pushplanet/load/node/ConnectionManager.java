@@ -1,0 +1,163 @@
+package io.pushplanet.load.node;
+
+import io.pushplanet.common.access.MasterKey;
+import io.pushplanet.quickstart.process.ChildProcess;
+import io.pushplanet.quickstart.process.Command;
+import io.pushplanet.quickstart.process.Readiness;
+import io.pushplanet.quickstart.services.LocalServices;
+import io.pushplanet.quickstart.services.Port;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.HttpURLConnection;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/// Our own node, as the build left it, on services that a benchmark has started.
+public final class ConnectionManager implements Server {
+  /// Only for nodes on the loopback address that end with the benchmark.
+  static final String MASTER_KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+
+  private static final String GATEWAY_PASSWORD = "only-for-benchmarks";
+  private static final Duration READY_WITHIN = Duration.ofSeconds(120);
+  private static final Duration STOPS_WITHIN = Duration.ofSeconds(20);
+
+  private final ChildProcess process;
+  private final int mqttPort;
+  private final int gatewayPort;
+  private final int managementPort;
+
+  private ConnectionManager(
+      ChildProcess process, int mqttPort, int gatewayPort, int managementPort) {
+    this.process = process;
+    this.mqttPort = mqttPort;
+    this.gatewayPort = gatewayPort;
+    this.managementPort = managementPort;
+  }
+
+  /// Starts a node and waits until it is ready.
+  ///
+  /// @param settings further ones, such as `cm.admission.most-sessions`
+  public static ConnectionManager start(
+      Path root,
+      LocalServices services,
+      Path directory,
+      String nodeId,
+      List<String> jvmFlags,
+      Map<String, String> settings) {
+    int mqtt = Port.free();
+    int gateway = Port.free();
+    int management = Port.free();
+    List<String> command = new ArrayList<>();
+    command.add(JvmFlags.java());
+    command.addAll(JvmFlags.COMMON);
+    command.addAll(jvmFlags);
+    command.add("-jar");
+    command.add(bootJar(root).toString());
+    command.addAll(
+        List.of(
+            "--pushplanet.mysql.url=" + services.mysql().jdbcUrl(),
+            "--pushplanet.mysql.user=" + services.mysql().user(),
+            "--pushplanet.mysql.password=" + services.mysql().password(),
+            "--pushplanet.redis.uri=" + services.redis(),
+            "--pushplanet.amqp.uri=" + services.amqp(),
+            "--pushplanet.master-key=" + MASTER_KEY,
+            "--server.port=" + management,
+            "--cm.node-id=" + nodeId,
+            "--cm.mqtt-port=" + mqtt,
+            "--cm.tls-port=0",
+            "--cm.gateway-port=" + gateway,
+            "--cm.bind=127.0.0.1",
+            "--cm.gateway-password=" + GATEWAY_PASSWORD));
+    settings.forEach((name, value) -> command.add("--" + name + "=" + value));
+    ChildProcess process =
+        ChildProcess.start(
+            new Command(nodeId, command, Map.of(), directory, directory.resolve(nodeId + ".log")));
+    ConnectionManager node = new ConnectionManager(process, mqtt, gateway, management);
+    try {
+      Readiness.await(process, READY_WITHIN, node::answers);
+      return node;
+    } catch (RuntimeException e) {
+      node.close();
+      throw e;
+    }
+  }
+
+  /// The key that the fleet's credentials are signed with.
+  public static MasterKey masterKey() {
+    return MasterKey.parse(MASTER_KEY);
+  }
+
+  private static Path bootJar(Path root) {
+    Path target = root.resolve("connection-manager/target");
+    try (Stream<Path> files = Files.list(target)) {
+      return files
+          .filter(file -> file.toString().endsWith("-boot.jar"))
+          .findFirst()
+          .orElseThrow(() -> notBuilt(target));
+    } catch (IOException e) {
+      throw notBuilt(target);
+    }
+  }
+
+  private static IllegalStateException notBuilt(Path target) {
+    return new IllegalStateException(
+        "there is no connection-manager in " + target + ": ./mvnw -Pfast -DskipTests package");
+  }
+
+  private boolean answers() {
+    try {
+      HttpURLConnection page = (HttpURLConnection) management("/node").toURL().openConnection();
+      page.setConnectTimeout(2_000);
+      page.setReadTimeout(2_000);
+      return page.getResponseCode() == HttpURLConnection.HTTP_OK;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  public URI management(String path) {
+    return URI.create("http://127.0.0.1:" + managementPort + path);
+  }
+
+  /// The process, to be frozen or killed.
+  public ChildProcess process() {
+    return process;
+  }
+
+  @Override
+  public String name() {
+    return "connection-manager";
+  }
+
+  @Override
+  public long pid() {
+    return process.pid();
+  }
+
+  @Override
+  public InetSocketAddress mqtt() {
+    return new InetSocketAddress("127.0.0.1", mqttPort);
+  }
+
+  @Override
+  public Sender sender() {
+    return new Gateway("tcp://127.0.0.1:" + gatewayPort, GATEWAY_PASSWORD);
+  }
+
+  @Override
+  public boolean isJvm() {
+    return true;
+  }
+
+  @Override
+  public void close() {
+    process.stop(STOPS_WITHIN);
+  }
+}

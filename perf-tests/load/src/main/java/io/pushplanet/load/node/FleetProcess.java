@@ -1,0 +1,112 @@
+package io.pushplanet.load.node;
+
+import io.pushplanet.load.fleet.Device;
+import io.pushplanet.load.fleet.FleetProgram;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+
+/// A fleet in a process of its own, because a process may have only so many open files. Ends with this JVM: its standard
+/// input does. Not thread-safe; every call waits for the answer.
+public final class FleetProcess implements AutoCloseable {
+  private final Process process;
+  private final BufferedReader answers;
+  private final Writer commands;
+
+  private FleetProcess(Process process) {
+    this.process = process;
+    this.answers = process.inputReader(StandardCharsets.UTF_8);
+    this.commands = process.outputWriter(StandardCharsets.UTF_8);
+  }
+
+  /// A fleet without devices yet.
+  ///
+  /// @param prefix of its device ids
+  public static FleetProcess start(Server server, String prefix, Path log) {
+    List<String> command =
+        List.of(
+            JvmFlags.java(),
+            "-Xmx512m",
+            "-XX:+UseSerialGC",
+            "-XX:+UseCompactObjectHeaders",
+            "-cp",
+            System.getProperty("java.class.path"),
+            FleetProgram.class.getName(),
+            server.mqtt().getHostString(),
+            Integer.toString(server.mqtt().getPort()),
+            prefix);
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()));
+    builder.environment().put(FleetProgram.MASTER_KEY, ConnectionManager.MASTER_KEY);
+    try {
+      return new FleetProcess(builder.start());
+    } catch (IOException e) {
+      throw new UncheckedIOException("the fleet's process cannot be started", e);
+    }
+  }
+
+  /// The fleet's device number `number`, counted from 0.
+  public static Device device(String prefix, int number) {
+    return FleetProgram.device(prefix, number);
+  }
+
+  public long pid() {
+    return process.pid();
+  }
+
+  /// Connects further devices until there are so many in all, subscribed at this QoS. Returns once they are subscribed.
+  ///
+  /// @return how many are
+  public int connect(int devices, int qos) {
+    return Integer.parseInt(ask("connect " + devices + " " + qos));
+  }
+
+  /// All devices say goodbye and are forgotten.
+  public void leave() {
+    ask("leave");
+  }
+
+  /// Every device pings once; returns when every answer came.
+  ///
+  /// @return how many came
+  public long ping() {
+    return Long.parseLong(ask("ping"));
+  }
+
+  /// Waits until the fleet has got so many messages since its last [#leave].
+  ///
+  /// @return how many it got, fewer when they do not come
+  public long awaitReceived(long messages) {
+    return Long.parseLong(ask("received " + messages));
+  }
+
+  /// Connections that ended, and refused ones, since the last [#leave], with the reasons.
+  public String troubles() {
+    return ask("troubles");
+  }
+
+  private String ask(String command) {
+    try {
+      commands.write(command + "\n");
+      commands.flush();
+      String answer = answers.readLine();
+      if (answer == null || answer.startsWith("failed")) {
+        throw new IllegalStateException(
+            String.format(Locale.ROOT, "the fleet answers '%s' with: %s", command, answer));
+      }
+      return answer;
+    } catch (IOException e) {
+      throw new UncheckedIOException("the fleet's process has ended", e);
+    }
+  }
+
+  @Override
+  public void close() {
+    process.destroy();
+  }
+}

@@ -1,0 +1,96 @@
+package io.pushplanet.load.node;
+
+import io.pushplanet.common.message.MessageIds;
+import io.pushplanet.common.wire.NodeFrame;
+import io.pushplanet.common.wire.NodeOutcomes;
+import io.pushplanet.common.wire.NodeOutcomes.Result;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.load.fleet.Device;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import org.eclipse.paho.mqttv5.client.IMqttMessageListener;
+import org.eclipse.paho.mqttv5.client.MqttClient;
+import org.eclipse.paho.mqttv5.client.MqttConnectionOptions;
+import org.eclipse.paho.mqttv5.client.persist.MemoryPersistence;
+import org.eclipse.paho.mqttv5.common.MqttException;
+import org.eclipse.paho.mqttv5.common.MqttSubscription;
+
+/// A gateway on a node's trusted listener, as the worker is one: frames of 500 targets, outcomes counted.
+public final class Gateway implements Sender {
+  private static final int TARGETS_PER_FRAME = 500;
+  private static final Duration PATIENCE = Duration.ofSeconds(25);
+  private static final Duration TIME_TO_LIVE = Duration.ofHours(1);
+
+  private final Clock clock = Clock.systemUTC();
+  private final MessageIds ids = new MessageIds(clock, new SecureRandom());
+  private final MqttClient client;
+  private final LongAdder delivered = new LongAdder();
+  private final LongAdder otherwise = new LongAdder();
+
+  Gateway(String uri, String password) {
+    String id = "bench-" + ids.next().value().substring(24);
+    try {
+      client = new MqttClient(uri, id, new MemoryPersistence());
+      MqttConnectionOptions options = new MqttConnectionOptions();
+      options.setUserName("gateway");
+      options.setPassword(password.getBytes(StandardCharsets.UTF_8));
+      client.connect(options);
+      client.subscribe(
+          new MqttSubscription[] {new MqttSubscription(NodeFrame.OUTCOMES_TOPIC + id, 1)},
+          new IMqttMessageListener[] {(topic, message) -> heard(message.getPayload())});
+    } catch (MqttException e) {
+      throw new IllegalStateException("the gateway listener at " + uri + " does not take us", e);
+    }
+  }
+
+  private void heard(byte[] payload) {
+    for (var outcome : WireForm.read(payload, NodeOutcomes.class).outcomes()) {
+      (outcome.result() == Result.DELIVERED ? delivered : otherwise).increment();
+    }
+  }
+
+  @Override
+  public void send(List<Device> devices) {
+    Instant now = clock.instant();
+    var id = ids.next();
+    var letter = new NodeFrame.Letter(id, now.plus(TIME_TO_LIVE), Payload.of(id.value()));
+    try {
+      for (int from = 0; from < devices.size(); from += TARGETS_PER_FRAME) {
+        List<NodeFrame.Target> targets =
+            devices.subList(from, Math.min(devices.size(), from + TARGETS_PER_FRAME)).stream()
+                .map(device -> new NodeFrame.Target(device.app(), device.id(), 0))
+                .toList();
+        var frame =
+            new NodeFrame(id.value() + "-" + from, now.plus(PATIENCE), List.of(letter), targets);
+        client.publish(NodeFrame.DELIVER_TOPIC, WireForm.write(frame), 1, false);
+      }
+    } catch (MqttException e) {
+      throw new IllegalStateException("the node does not take frames", e);
+    }
+  }
+
+  /// Targets that the node called delivered.
+  public long delivered() {
+    return delivered.sum();
+  }
+
+  /// Targets with any other outcome.
+  public long otherwise() {
+    return otherwise.sum();
+  }
+
+  @Override
+  public void close() {
+    try {
+      client.disconnectForcibly(1, 1);
+      client.close();
+    } catch (MqttException e) {
+      // The node went first.
+    }
+  }
+}

@@ -1,0 +1,20 @@
+package io.pushplanet.load.node;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/// How JVMs under measurement are started: all alike.
+final class JvmFlags {
+  static final List<String> COMMON =
+      List.of(
+          "-XX:+UseG1GC",
+          "-XX:+UseCompactObjectHeaders",
+          "--enable-native-access=ALL-UNNAMED",
+          "--sun-misc-unsafe-memory-access=allow");
+
+  private JvmFlags() {}
+
+  static String java() {
+    return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+  }
+}
