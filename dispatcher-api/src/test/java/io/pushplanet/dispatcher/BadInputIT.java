@@ -146,6 +146,11 @@ class BadInputIT {
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"titel\":\"a\",\"body\":\"b\"}} | /content/titel | unknown_field",
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"a/b\":7}}} | /content/data/a~1b | not_a_string",
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"from\":\"x\"}}} | /content/data/from | reserved_key",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"google.x\":\"x\"}}} | /content/data/google.x | reserved_key",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"gcm.y\":\"x\"}}} | /content/data/gcm.y | reserved_key",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"aps\":\"x\"}}} | /content/data/aps | reserved_key",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"fcm\":{\"data\":{\"from\":\"x\"}}}} | /overrides/fcm/data/from | reserved_key",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"fcm\":{\"data\":{\"n\":1}}}} | /overrides/fcm/data/n | not_a_string",
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"\\ud800\"}} | /content/title | not_unicode",
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"ttl\":\"-PT5S\"}} | /delivery/ttl | negative",
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"ttl\":\"5 hours\"}} | /delivery/ttl | not_a_duration",
@@ -166,6 +171,20 @@ class BadInputIT {
           assertThat(error.get("detail").stringValue()).isNotEmpty();
         });
     isProblem(shop.post("/messages:validate", body), 422, "invalid_request");
+  }
+
+  @Test
+  void a_reserved_key_says_whose_it_is_and_breaks_nothing_over_mqtt() {
+    String both = "\"content\":{\"data\":{\"aps\":\"x\",\"from\":\"y\"}}";
+    String device = "{\"audience\":{\"device\":\"d1\"},";
+
+    Answer vendors = shop.post("/messages:validate", device + both + "}");
+    Answer mqtt =
+        shop.post("/messages:validate", device + both + ",\"delivery\":{\"route\":\"mqtt\"}}");
+
+    assertThat(vendors.json().at("/errors/0/detail").stringValue()).contains("APNs");
+    assertThat(vendors.json().at("/errors/1/detail").stringValue()).contains("FCM");
+    assertThat(mqtt.status()).as(mqtt.toString()).isEqualTo(200);
   }
 
   @ParameterizedTest

@@ -83,6 +83,22 @@ final class RunningDispatcher {
     return context.getEnvironment().getRequiredProperty("local.management.port", int.class);
   }
 
+  /// What Prometheus scrapes.
+  String metrics() {
+    URI page = URI.create("http://127.0.0.1:" + managementPort() + "/actuator/prometheus");
+    try {
+      return http.send(
+              HttpRequest.newBuilder(page).timeout(Duration.ofSeconds(30)).build(),
+              HttpResponse.BodyHandlers.ofString())
+          .body();
+    } catch (IOException e) {
+      throw new IllegalStateException(page + ": " + e, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
   /// An app of its own, with a key that may do everything.
   Tenant tenant() {
     return tenant("send,devices,read");

@@ -66,4 +66,18 @@ class SendIT {
 
     assertThat(dispatcher.sql.statements()).isEmpty();
   }
+
+  @Test
+  void every_stage_of_accepting_is_a_histogram() {
+    shop.device("d1", "{\"mqtt\":true}");
+
+    shop.post(
+        "/messages",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"hi\"},\"delivery\":{\"priority\":\"normal\"}}");
+
+    assertThat(dispatcher.metrics())
+        .contains("pushplanet_accept_resolve_seconds_bucket{")
+        .containsPattern("pushplanet_accept_confirm_seconds_bucket\\{.*priority=\"normal\"")
+        .containsPattern("pushplanet_lane_confirm_seconds_bucket\\{.*queue=\"push.mqtt.normal\"");
+  }
 }

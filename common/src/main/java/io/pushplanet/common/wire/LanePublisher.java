@@ -10,6 +10,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -21,6 +22,7 @@ import java.util.NavigableMap;
 import java.util.Queue;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
@@ -56,6 +58,8 @@ public final class LanePublisher implements AutoCloseable {
   private final Counter confirmedItems;
   private final Counter failedItems;
   private final DistributionSummary batchSizes;
+  private final MeterRegistry meters;
+  private final Map<String, Timer> confirmTimes = new ConcurrentHashMap<>();
 
   /// @param linger how long the first item of a batch waits for neighbours
   /// @param mostItems per AMQP message
@@ -81,7 +85,7 @@ public final class LanePublisher implements AutoCloseable {
     void failed(BrokerUnavailable why);
   }
 
-  private record Item(String queue, byte[] body, Confirmation confirmation) {}
+  private record Item(String queue, byte[] body, Confirmation confirmation, long givenNanos) {}
 
   /// One live connection, known by its identity. Sequence numbers are its channel's, so they never mix with an older one's.
   private static final class Link {
@@ -101,6 +105,7 @@ public final class LanePublisher implements AutoCloseable {
     this.connections = connections;
     this.name = name;
     this.settings = settings;
+    this.meters = meters;
     this.waiting = new ArrayBlockingQueue<>(settings.mostWaiting());
     this.unconfirmed = new Semaphore(settings.mostUnconfirmed());
     this.confirmedItems =
@@ -138,7 +143,7 @@ public final class LanePublisher implements AutoCloseable {
       confirmation.failed(new BrokerUnavailable("the message broker is away", null));
       return;
     }
-    if (!waiting.offer(new Item(queue, item, confirmation))) {
+    if (!waiting.offer(new Item(queue, item, confirmation, System.nanoTime()))) {
       failedItems.increment();
       confirmation.failed(
           new BrokerUnavailable(
@@ -150,36 +155,13 @@ public final class LanePublisher implements AutoCloseable {
   ///
   /// @throws BrokerUnavailable when one of them failed or was not confirmed in time; any of them may still arrive
   public void publishAndWait(String queue, List<byte[]> items) {
-    CountDownLatch open = new CountDownLatch(items.size());
-    AtomicReference<@Nullable BrokerUnavailable> failure = new AtomicReference<>();
-    Confirmation each =
-        new Confirmation() {
-          @Override
-          public void confirmed() {
-            open.countDown();
-          }
+    Confirms confirms = new Confirms(this);
+    items.forEach(item -> confirms.publish(queue, item));
+    confirms.await();
+  }
 
-          @Override
-          public void failed(BrokerUnavailable why) {
-            failure.set(why);
-            open.countDown();
-          }
-        };
-    items.forEach(item -> publish(queue, item, each));
-    try {
-      if (!open.await(settings.confirmWithin().toMillis(), TimeUnit.MILLISECONDS)) {
-        throw new BrokerUnavailable(
-            "the broker did not confirm within " + settings.confirmWithin(), null);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new BrokerUnavailable("interrupted while waiting for the broker", e);
-    }
-    BrokerUnavailable why = failure.get();
-    if (why != null) {
-      throw new BrokerUnavailable(
-          why.getMessage() == null ? "not confirmed" : why.getMessage(), why);
-    }
+  Duration confirmWithin() {
+    return settings.confirmWithin();
   }
 
   @Override
@@ -351,9 +333,26 @@ public final class LanePublisher implements AutoCloseable {
         items.forEach(item -> item.confirmation().failed(failure));
       } else {
         confirmedItems.increment(items.size());
+        time(items);
         items.forEach(item -> item.confirmation().confirmed());
       }
     }
+  }
+
+  /// From the hand-over of an item to its confirm. The items of a batch are of one queue.
+  private void time(List<Item> items) {
+    Timer timer =
+        confirmTimes.computeIfAbsent(
+            items.getFirst().queue(),
+            queue ->
+                Timer.builder("pushplanet.lane.confirm")
+                    .description("From the hand-over of an item to the broker's confirm")
+                    .tag("publisher", name)
+                    .tag("queue", queue)
+                    .publishPercentileHistogram()
+                    .register(meters));
+    long now = System.nanoTime();
+    items.forEach(item -> timer.record(now - item.givenNanos(), TimeUnit.NANOSECONDS));
   }
 
   /// Gives up a link: everything in it fails. Called from the sender and from the connection's thread; the second call

@@ -1,7 +1,5 @@
 package io.pushplanet.dispatcher.push;
 
-import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Timer;
 import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
@@ -49,7 +47,7 @@ class PushDispatch {
   private final Lanes lanes;
   private final AcceptedMessages accepted;
   private final Clock clock;
-  private final Timer resolving;
+  private final PushMetrics metrics;
 
   PushDispatch(
       AudienceResolver audiences,
@@ -57,13 +55,13 @@ class PushDispatch {
       Lanes lanes,
       AcceptedMessages accepted,
       Clock clock,
-      MeterRegistry meters) {
+      PushMetrics metrics) {
     this.audiences = audiences;
     this.directory = directory;
     this.lanes = lanes;
     this.accepted = accepted;
     this.clock = clock;
-    this.resolving = Timer.builder("pushplanet.accept.resolve").register(meters);
+    this.metrics = metrics;
   }
 
   /// A message with everything that must be confirmed before it counts as accepted.
@@ -79,10 +77,7 @@ class PushDispatch {
   /// Finds the recipients and encodes what will be published; changes nothing.
   Prepared prepare(AppId app, SendRequest request, MessageId id, @Nullable String traceparent) {
     Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
-    Resolution resolution = resolving.record(() -> audiences.resolve(app, request.audience()));
-    if (resolution == null) {
-      throw new IllegalStateException("an audience resolves to something");
-    }
+    Resolution resolution = metrics.resolving(() -> audiences.resolve(app, request.audience()));
     Push push =
         new Push(
             id,
@@ -105,6 +100,8 @@ class PushDispatch {
   /// @throws BrokerUnavailable when one of them was not confirmed
   void publish(List<Prepared> prepared) {
     lanes.publish(prepared.stream().flatMap(one -> one.parcels().stream()).toList());
+    Instant confirmedAt = clock.instant();
+    prepared.forEach(one -> metrics.confirmed(one.entry(), confirmedAt));
     accepted.remember(prepared.stream().map(Prepared::entry).toList());
   }
 

@@ -153,6 +153,10 @@ final class SendRequestReader {
       FCM_TARGETS.stream()
           .filter(message::mentions)
           .forEach(name -> message.wrong(name, "reserved_key", "the audience says whom it is for"));
+      ObjectNode data = message.object("data");
+      if (data != null) {
+        fcmData(new Fields(data, message.at("data"), overrides.findings()), data);
+      }
     }
     for (ObjectNode one : new ObjectNode[] {apns, fcm, webpush}) {
       if (one != null && !isUnicode(one)) {
@@ -160,6 +164,17 @@ final class SendRequestReader {
       }
     }
     return new Overrides(apns, fcm, webpush);
+  }
+
+  private static void fcmData(Fields data, ObjectNode node) {
+    for (Map.Entry<String, JsonNode> entry : node.properties()) {
+      if (!entry.getValue().isString()) {
+        data.wrong(entry.getKey(), "not_a_string", "FCM takes only strings in data");
+      }
+      if (RESERVED_BY_FCM.matcher(entry.getKey()).matches()) {
+        data.wrong(entry.getKey(), "reserved_key", "FCM reserves this key; use another");
+      }
+    }
   }
 
   private static boolean isUnicode(JsonNode tree) {
