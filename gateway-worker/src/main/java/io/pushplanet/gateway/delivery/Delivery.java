@@ -1,7 +1,5 @@
 package io.pushplanet.gateway.delivery;
 
-import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Tag;
 import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryState;
@@ -45,7 +43,7 @@ import org.springframework.dao.DataAccessException;
 /// 2. it goes to the device's node, or to the vendor;
 /// 3. the answer becomes an outcome: it ended, waits for another try, takes another channel, or is parked until the device
 ///    connects;
-/// 4. all of that is made durable and told, and only then does the lane acknowledge.
+/// 4. that leaves as soon as it is known, and only when all of it is durable and told does the lane acknowledge.
 ///
 /// A parcel that fails never takes its neighbours along. Thread-safe; calls block.
 public final class Delivery {
@@ -60,7 +58,7 @@ public final class Delivery {
   private final Tokens tokens;
   private final RetrySchedule retries;
   private final Clock clock;
-  private final MeterRegistry meters;
+  private final DeliveryMetrics metrics;
 
   Delivery(
       List<Provider> providers,
@@ -73,7 +71,7 @@ public final class Delivery {
       Tokens tokens,
       RetrySchedule retries,
       Clock clock,
-      MeterRegistry meters) {
+      DeliveryMetrics metrics) {
     for (Provider provider : providers) {
       this.providers.put(provider.channel(), provider);
       for (Priority priority : Priority.values()) {
@@ -81,11 +79,7 @@ public final class Delivery {
         String lane = Topology.lane(provider.channel(), priority);
         Semaphore permits = new Semaphore(mostInFlight);
         this.inFlight.put(lane, permits);
-        meters.gauge(
-            "pushplanet.provider.in.flight",
-            List.of(Tag.of("lane", lane)),
-            permits,
-            free -> mostInFlight - free.availablePermits());
+        metrics.inFlight(lane, () -> mostInFlight - permits.availablePermits());
       }
     }
     this.nodes = nodes;
@@ -96,7 +90,7 @@ public final class Delivery {
     this.tokens = tokens;
     this.retries = retries;
     this.clock = clock;
-    this.meters = meters;
+    this.metrics = metrics;
   }
 
   /// Delivers a batch of a channel's lane; acknowledge it afterwards.
@@ -106,30 +100,32 @@ public final class Delivery {
   /// @throws io.pushplanet.common.wire.MalformedWire when it is none
   /// @throws RuntimeException when something could not be made durable: hand the batch out again
   public void deliver(Channel channel, byte[] body, boolean redelivered) {
-    Outbox outbox = new Outbox(inbox, later, lanes, clock, meters);
-    List<Parcel> parcels = due(parcels(body), redelivered, outbox);
+    Outbox outbox = new Outbox(inbox, later, lanes, retries, clock, metrics);
+    List<Parcel> parcels = due(takenUp(channel, body, redelivered), outbox);
     if (channel == Channel.MQTT) {
       overMqtt(parcels, outbox);
     } else {
       overProvider(channel, parcels, outbox);
     }
-    List<Parcel> parked = outbox.settle();
-    if (!parked.isEmpty()) {
-      nodes.drainConnected(parked);
-    }
+    outbox.settle();
   }
 
-  private static List<Parcel> parcels(byte[] body) {
+  private List<Parcel> takenUp(Channel channel, byte[] body, boolean redelivered) {
+    Instant now = clock.instant();
     List<Parcel> parcels = new ArrayList<>();
     for (Push push : WireForm.readBatch(body, Push.class)) {
-      push.recipients().forEach(recipient -> parcels.add(new Parcel(push, recipient)));
+      boolean repeat = redelivered || push.attempt() > 0 || !push.tried().isEmpty();
+      if (!repeat) {
+        metrics.takenUp(channel, push, now);
+      }
+      push.recipients().forEach(recipient -> parcels.add(new Parcel(push, recipient, repeat)));
     }
     return parcels;
   }
 
-  private List<Parcel> due(List<Parcel> parcels, boolean redelivered, Outbox outbox) {
+  private List<Parcel> due(List<Parcel> parcels, Outbox outbox) {
     List<Parcel> onFirstWay = new ArrayList<>();
-    List<Parcel> mayBeRepeats = new ArrayList<>();
+    List<Parcel> repeats = new ArrayList<>();
     for (Parcel parcel : parcels) {
       Push push = parcel.push();
       // A time to live of zero means "now or never": the first try is always made.
@@ -139,13 +135,13 @@ public final class Delivery {
             parcel,
             DeliveryState.EXPIRED,
             outbox.attempt(null, "expired", null, "ttl", null, null));
-      } else if (redelivered || push.attempt() > 0 || !push.tried().isEmpty()) {
-        mayBeRepeats.add(parcel);
+      } else if (parcel.repeat()) {
+        repeats.add(parcel);
       } else {
         onFirstWay.add(parcel);
       }
     }
-    onFirstWay.addAll(settledBefore.leaveOut(mayBeRepeats));
+    onFirstWay.addAll(settledBefore.leaveOut(repeats));
     return onFirstWay;
   }
 
@@ -154,16 +150,28 @@ public final class Delivery {
         parcels.stream()
             .map(parcel -> new NodeDelivery.Request(parcel, vendorAfterMqtt(parcel).isPresent()))
             .toList();
-    for (NodeDelivery.Answer answer : nodes.deliver(requests)) {
-      Parcel parcel = answer.parcel();
-      switch (answer.result()) {
-        case DELIVERED ->
-            outbox.end(
-                parcel,
-                DeliveryState.DELIVERED,
-                outbox.attempt(Channel.MQTT, "delivered", null, null, null, null));
-        case NOT_HERE, TIMEOUT, REFUSED -> notOverMqtt(parcel, answer, outbox);
+    nodes.deliver(
+        requests,
+        answers -> {
+          answers.forEach(answer -> handle(answer, outbox));
+          // A device that connected meanwhile has looked into its inbox too early.
+          nodes.drainConnected(outbox.keep()).forEach(outbox::lookAgain);
+        });
+  }
+
+  private void handle(NodeDelivery.Answer answer, Outbox outbox) {
+    Parcel parcel = answer.parcel();
+    switch (answer.result()) {
+      case DELIVERED -> {
+        outbox.end(
+            parcel,
+            DeliveryState.DELIVERED,
+            outbox.attempt(Channel.MQTT, "delivered", null, null, null, null));
+        if (parcel.repeat()) {
+          outbox.takeOut(parcel);
+        }
       }
+      case NOT_HERE, TIMEOUT, REFUSED -> notOverMqtt(parcel, answer, outbox);
     }
   }
 

@@ -69,7 +69,7 @@ class DeliveryConfiguration {
         tokens,
         new RetrySchedule(random),
         clock,
-        meters);
+        new DeliveryMetrics(meters));
   }
 
   /// High lanes have a connection of their own, so that they never wait behind normal ones.

@@ -23,6 +23,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,57 +54,89 @@ final class NodeDelivery {
   /// What a node (or the directory) said of a parcel.
   record Answer(Parcel parcel, NodeOutcomes.Result result, String reason) {}
 
-  /// Returns when every parcel has an answer, at the latest after the frames' deadlines.
-  List<Answer> deliver(List<Request> requests) {
+  /// Hands answers on as they come, from several threads; returns when every parcel has one, at the latest after the frames'
+  /// deadlines.
+  ///
+  /// @throws RuntimeException what `answers` throws, once all frames have ended
+  void deliver(List<Request> requests, Consumer<List<Answer>> answers) {
     Map<DeviceKey, SessionOwner> owners;
     try {
       owners = directory.owners(requests.stream().map(request -> request.parcel().key()).toList());
     } catch (DirectoryUnavailable e) {
       LOG.warn(
           "event=directory_unavailable parcels={} reason=\"{}\"", requests.size(), e.getMessage());
-      return requests.stream()
-          .map(request ->
-              new Answer(request.parcel(), NodeOutcomes.Result.NOT_HERE, DIRECTORY_UNAVAILABLE))
-          .toList();
+      answers.accept(notHere(requests, DIRECTORY_UNAVAILABLE));
+      return;
     }
-    List<Answer> answers = new ArrayList<>();
+    List<Request> away = new ArrayList<>();
     Map<NodeId, List<Request>> byNode = new LinkedHashMap<>();
     for (Request request : requests) {
       SessionOwner owner = owners.get(request.parcel().key());
       if (owner == null) {
-        answers.add(new Answer(request.parcel(), NodeOutcomes.Result.NOT_HERE, "not_connected"));
+        away.add(request);
       } else {
         byNode.computeIfAbsent(owner.node(), node -> new ArrayList<>()).add(request);
       }
     }
     try (ExecutorService frames = Executors.newVirtualThreadPerTaskExecutor()) {
-      List<Future<List<Answer>>> sent = new ArrayList<>();
+      List<Future<?>> sent = new ArrayList<>();
       byNode.forEach((node, some) ->
-          split(some).forEach(frame -> sent.add(frames.submit(() -> sendFrame(node, frame)))));
-      for (Future<List<Answer>> frame : sent) {
-        answers.addAll(frame.get());
+          split(some)
+              .forEach(frame -> sent.add(frames.submit(() -> sendFrame(node, frame, answers)))));
+      if (!away.isEmpty()) {
+        answers.accept(notHere(away, "not_connected"));
+      }
+      for (Future<?> frame : sent) {
+        frame.get();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while delivering", e);
     } catch (ExecutionException e) {
-      throw new IllegalStateException("a frame failed", e.getCause());
+      throw new IllegalStateException("a frame failed: " + e.getCause(), e.getCause());
     }
-    return answers;
+  }
+
+  private static List<Answer> notHere(List<Request> requests, String reason) {
+    return requests.stream()
+        .map(request -> new Answer(request.parcel(), NodeOutcomes.Result.NOT_HERE, reason))
+        .toList();
   }
 
   /// After parking: a device that connected meanwhile is drained by its node.
   ///
-  /// @throws DirectoryUnavailable when nobody knows whether one did: do not acknowledge, look again
-  void drainConnected(List<Parcel> parked) {
-    Map<NodeId, List<NodeFrame.Drain.Device>> byNode = new LinkedHashMap<>();
-    directory
-        .owners(parked.stream().map(Parcel::key).distinct().toList())
-        .forEach((device, owner) ->
-            byNode
-                .computeIfAbsent(owner.node(), node -> new ArrayList<>())
-                .add(new NodeFrame.Drain.Device(device.app(), device.device())));
-    byNode.forEach((node, devices) -> nodes.drain(node, new NodeFrame.Drain(devices)));
+  /// @return the parcels whose node could not be asked, or of which nobody knows whether they have one
+  List<Parcel> drainConnected(List<Parcel> parked) {
+    Map<DeviceKey, SessionOwner> owners;
+    try {
+      owners = directory.owners(parked.stream().map(Parcel::key).distinct().toList());
+    } catch (DirectoryUnavailable e) {
+      LOG.warn("event=drain_unknown parcels={} reason=\"{}\"", parked.size(), e.getMessage());
+      return parked;
+    }
+    Map<NodeId, List<Parcel>> byNode = new LinkedHashMap<>();
+    for (Parcel parcel : parked) {
+      SessionOwner owner = owners.get(parcel.key());
+      if (owner != null) {
+        byNode.computeIfAbsent(owner.node(), node -> new ArrayList<>()).add(parcel);
+      }
+    }
+    List<Parcel> notAsked = new ArrayList<>();
+    byNode.forEach((node, parcels) -> {
+      if (!nodes.drain(node, drain(parcels))) {
+        notAsked.addAll(parcels);
+      }
+    });
+    return notAsked;
+  }
+
+  private static NodeFrame.Drain drain(List<Parcel> parcels) {
+    return new NodeFrame.Drain(
+        parcels.stream()
+            .map(Parcel::key)
+            .distinct()
+            .map(device -> new NodeFrame.Drain.Device(device.app(), device.device()))
+            .toList());
   }
 
   private static List<List<Request>> split(List<Request> requests) {
@@ -139,7 +172,7 @@ final class NodeDelivery {
     return 4 * DevicePayload.of(parcel.push()).length() / 3;
   }
 
-  private List<Answer> sendFrame(NodeId node, List<Request> frame) {
+  private void sendFrame(NodeId node, List<Request> frame, Consumer<List<Answer>> answers) {
     Instant answerBy = answerBy(frame);
     List<NodeFrame.Letter> letters = new ArrayList<>();
     Map<MessageId, Integer> letterOf = new HashMap<>();
@@ -157,12 +190,17 @@ final class NodeDelivery {
               });
       targets.add(new NodeFrame.Target(parcel.push().app(), parcel.recipient().device(), letter));
     }
-    List<Answer> answers = new ArrayList<>();
-    for (NodeOutcomes.Outcome outcome : nodes.deliver(node, letters, targets, answerBy)) {
-      String reason = outcome.reason() == null ? word(outcome.result()) : outcome.reason();
-      answers.add(new Answer(frame.get(outcome.target()).parcel(), outcome.result(), reason));
-    }
-    return answers;
+    nodes.deliver(
+        node,
+        letters,
+        targets,
+        answerBy,
+        some -> answers.accept(some.stream().map(outcome -> answer(frame, outcome)).toList()));
+  }
+
+  private static Answer answer(List<Request> frame, NodeOutcomes.Outcome outcome) {
+    String reason = outcome.reason() == null ? word(outcome.result()) : outcome.reason();
+    return new Answer(frame.get(outcome.target()).parcel(), outcome.result(), reason);
   }
 
   /// "Now or never" is over when nobody waits for the answer any more, not before the node has read the frame.

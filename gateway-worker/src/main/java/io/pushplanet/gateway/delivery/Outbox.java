@@ -1,11 +1,12 @@
 package io.pushplanet.gateway.delivery;
 
-import io.micrometer.core.instrument.MeterRegistry;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.wire.Confirms;
 import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
@@ -13,95 +14,126 @@ import io.pushplanet.gateway.inbox.InboxStore;
 import io.pushplanet.gateway.inbox.Parked;
 import io.pushplanet.gateway.later.Later;
 import io.pushplanet.gateway.later.LaterStore;
+import io.pushplanet.gateway.retry.RetrySchedule;
 import java.time.Clock;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// Everything that must be durable before an AMQP message is acknowledged: what is parked, what waits, what goes to another
-/// lane, what is told. Gathered while parcels are delivered (also by many threads), settled once.
+/// Everything that must be durable before an AMQP message is acknowledged. An outcome leaves at once; what moves a message is
+/// gathered, so that neighbours share a statement, and told when it is durable. Thread-safe.
 final class Outbox {
   private final InboxStore inbox;
   private final LaterStore later;
-  private final LanePublisher lanes;
+  private final Confirms lanes;
+  private final RetrySchedule retries;
   private final Clock clock;
-  private final MeterRegistry meters;
-  private final List<Parcel> parked = new ArrayList<>();
-  private final List<Later> waiting = new ArrayList<>();
-  private final Map<String, List<byte[]>> elsewhere = new LinkedHashMap<>();
-  private final List<DeliveryEvent> events = new ArrayList<>();
+  private final DeliveryMetrics metrics;
+
+  @GuardedBy("this")
+  private Moves gathered = new Moves();
+
+  /// What moves messages, and the news of it.
+  private static final class Moves {
+    final List<Parcel> parked = new ArrayList<>();
+    final List<Parcel> taken = new ArrayList<>();
+    final List<Later> waiting = new ArrayList<>();
+    final List<DeliveryEvent> news = new ArrayList<>();
+  }
 
   Outbox(
-      InboxStore inbox, LaterStore later, LanePublisher lanes, Clock clock, MeterRegistry meters) {
+      InboxStore inbox,
+      LaterStore later,
+      LanePublisher lanes,
+      RetrySchedule retries,
+      Clock clock,
+      DeliveryMetrics metrics) {
     this.inbox = inbox;
     this.later = later;
-    this.lanes = lanes;
+    this.lanes = new Confirms(lanes);
+    this.retries = retries;
     this.clock = clock;
-    this.meters = meters;
+    this.metrics = metrics;
   }
 
-  synchronized void end(Parcel parcel, DeliveryState state, Attempt attempt) {
+  void end(Parcel parcel, DeliveryState state, Attempt attempt) {
     Push push = parcel.push();
-    events.add(
+    tell(
         new DeliveryEvent.Ended(
             push.app(), attempt.at(), push.id(), parcel.recipient().device(), state, attempt));
-    count(attempt.channel(), state.word());
-    meters
-        .timer(
-            "pushplanet.accept.to.outcome",
-            "channel",
-            word(attempt.channel()),
-            "result",
-            state.word())
-        .record(Duration.between(push.acceptedAt(), attempt.at()));
-  }
-
-  synchronized void park(Parcel parcel, Attempt attempt) {
-    parked.add(parcel);
-    tell(parcel, attempt);
-    count(attempt.channel(), "parked");
-  }
-
-  synchronized void retry(Parcel parcel, Channel channel, Instant dueAt, Attempt attempt) {
-    Push push = parcel.alone().again();
-    String lane = Topology.lane(channel, push.delivery().priority());
-    waiting.add(
-        new Later(dueAt, lane, attempt.reason() == null ? "retry" : attempt.reason(), push));
-    tell(parcel, attempt);
-    count(channel, "deferred");
+    metrics.ended(push, attempt.channel(), state.word(), attempt.at());
   }
 
   /// Gives up `from` for this parcel and tries `to`.
-  synchronized void fallBack(Parcel parcel, Channel from, Channel to, Attempt attempt) {
+  void fallBack(Parcel parcel, Channel from, Channel to, Attempt attempt) {
     Push push = parcel.alone().without(from);
-    elsewhere
-        .computeIfAbsent(Topology.lane(to, push.delivery().priority()), lane -> new ArrayList<>())
-        .add(WireForm.write(push));
-    tell(parcel, attempt);
-    count(from, "fell_back");
+    lanes.publish(Topology.lane(to, push.delivery().priority()), WireForm.write(push));
+    tell(attempted(parcel, attempt));
+    metrics.count(from, "fell_back");
   }
 
-  /// Makes all of it durable: first what moves messages, last what tells of it.
+  /// The device took a parcel that may lie in its inbox.
+  synchronized void takeOut(Parcel parcel) {
+    gathered.taken.add(parcel);
+  }
+
+  synchronized void park(Parcel parcel, Attempt attempt) {
+    gathered.parked.add(parcel);
+    gathered.news.add(attempted(parcel, attempt));
+    metrics.count(attempt.channel(), "parked");
+  }
+
+  synchronized void retry(Parcel parcel, Channel channel, Instant dueAt, Attempt attempt) {
+    String reason = attempt.reason() == null ? "retry" : attempt.reason();
+    gathered.waiting.add(later(parcel, channel, dueAt, reason));
+    gathered.news.add(attempted(parcel, attempt));
+    metrics.count(channel, "deferred");
+  }
+
+  /// It is parked, its device may be connected, and its node could not be asked to look.
+  synchronized void lookAgain(Parcel parcel) {
+    Instant dueAt = clock.instant().plus(retries.afterFailedDrain(parcel.push().attempt()));
+    if (!parcel.push().expiredAt(dueAt)) {
+      gathered.waiting.add(later(parcel, Channel.MQTT, dueAt, "drain_failed"));
+      metrics.count(Channel.MQTT, "drain_failed");
+    }
+  }
+
+  private static Later later(Parcel parcel, Channel channel, Instant dueAt, String reason) {
+    Push push = parcel.alone().again();
+    return new Later(dueAt, Topology.lane(channel, push.delivery().priority()), reason, push);
+  }
+
+  /// Makes durable what has been gathered so far: first what moves messages, then what tells of it.
   ///
   /// @return the parcels that were parked
   /// @throws RuntimeException when a part of it may not be durable: do not acknowledge
-  synchronized List<Parcel> settle() {
-    inbox.park(
-        parked.stream()
-            .map(parcel -> new Parked(parcel.push(), parcel.recipient().device()))
-            .toList());
-    if (!waiting.isEmpty()) {
-      later.keep(waiting);
+  List<Parcel> keep() {
+    Moves moves;
+    synchronized (this) {
+      moves = gathered;
+      gathered = new Moves();
     }
-    elsewhere.forEach(lanes::publishAndWait);
-    if (!events.isEmpty()) {
-      lanes.publishAndWait(Topology.EVENTS, events.stream().map(WireForm::write).toList());
+    inbox.park(moves.parked.stream().map(Outbox::inInbox).toList());
+    inbox.takeOut(moves.taken.stream().map(Outbox::inInbox).toList());
+    if (!moves.waiting.isEmpty()) {
+      later.keep(moves.waiting);
     }
-    return List.copyOf(parked);
+    moves.news.forEach(this::tell);
+    return moves.parked;
+  }
+
+  /// The end: everything is durable and confirmed.
+  ///
+  /// @throws RuntimeException when a part of it may not be: do not acknowledge
+  void settle() {
+    keep();
+    lanes.await();
+  }
+
+  private static Parked inInbox(Parcel parcel) {
+    return new Parked(parcel.push(), parcel.recipient().device());
   }
 
   Attempt attempt(
@@ -114,18 +146,13 @@ final class Outbox {
     return new Attempt(channel, clock.instant(), result, status, reason, providerId, action);
   }
 
-  private void tell(Parcel parcel, Attempt attempt) {
+  private static DeliveryEvent attempted(Parcel parcel, Attempt attempt) {
     Push push = parcel.push();
-    events.add(
-        new DeliveryEvent.Attempted(
-            push.app(), attempt.at(), push.id(), parcel.recipient().device(), attempt));
+    return new DeliveryEvent.Attempted(
+        push.app(), attempt.at(), push.id(), parcel.recipient().device(), attempt);
   }
 
-  private void count(@Nullable Channel channel, String result) {
-    meters.counter("pushplanet.outcomes", "channel", word(channel), "result", result).increment();
-  }
-
-  private static String word(@Nullable Channel channel) {
-    return channel == null ? "none" : channel.word();
+  private void tell(DeliveryEvent event) {
+    lanes.publish(Topology.EVENTS, WireForm.write(event));
   }
 }

@@ -6,7 +6,9 @@ import io.pushplanet.common.session.DeviceKey;
 import java.util.List;
 
 /// One message for one device: the unit that succeeds or fails alone.
-record Parcel(Push push, Recipient recipient) {
+///
+/// @param repeat it is not on its first way: it may have been sent, parked or ended before
+record Parcel(Push push, Recipient recipient, boolean repeat) {
   DeviceKey key() {
     return new DeviceKey(push.app(), recipient.device());
   }

@@ -21,7 +21,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -30,6 +33,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 /// The table `inbox`: one row per device and slot, the newest message wins. What it displaces is told as `expired`, reason
 /// `collapsed`, before the transaction commits, so that no message disappears untold. Thread-safe.
 public final class InboxStore {
+  private static final Logger LOG = LoggerFactory.getLogger(InboxStore.class);
   private static final int ROWS_PER_SELECT = 200;
   private static final int MOST_TRIES = 5;
 
@@ -52,6 +56,9 @@ public final class InboxStore {
         expires_at = IF(VALUES(message_id) > message_id, VALUES(expires_at), expires_at),
         message_id = GREATEST(message_id, VALUES(message_id))
       """;
+
+  private static final String TAKE_OUT =
+      "DELETE FROM inbox WHERE app_id = ? AND device_id = ? AND slot = ? AND message_id = ?";
 
   private final JdbcTemplate database;
   private final TransactionTemplate transactions;
@@ -85,6 +92,30 @@ public final class InboxStore {
           throw e;
         }
       }
+    }
+  }
+
+  /// Takes out what its device has got on another way. A row that stays, because the database is away or the device's node has
+  /// it in hand, brings a repeat at worst.
+  public void takeOut(Collection<Parked> messages) {
+    if (messages.isEmpty()) {
+      return;
+    }
+    try {
+      database.batchUpdate(
+          TAKE_OUT,
+          messages.stream()
+              .sorted(Parked.BY_KEY)
+              .map(parked ->
+                  new Object[] {
+                    parked.push().app().value(),
+                    parked.device().value(),
+                    parked.slot(),
+                    parked.push().id().value()
+                  })
+              .toList());
+    } catch (DataAccessException e) {
+      LOG.warn("event=inbox_not_cleared messages={} reason=\"{}\"", messages.size(), e.toString());
     }
   }
 

@@ -140,7 +140,7 @@ final class NodeConnection implements MqttCallback {
       NodeOutcomes outcomes = WireForm.read(message.getPayload(), NodeOutcomes.class);
       OpenFrame frame = open.get(outcomes.frame());
       if (frame != null) {
-        outcomes.outcomes().forEach(frame::settle);
+        frame.settle(outcomes.outcomes());
       }
     } catch (MalformedWire e) {
       LOG.warn("event=node_answer_malformed bytes={}", message.getPayload().length);

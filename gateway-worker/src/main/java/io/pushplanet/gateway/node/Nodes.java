@@ -13,12 +13,16 @@ import io.pushplanet.common.wire.WireForm;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -43,7 +47,8 @@ public final class Nodes implements AutoCloseable {
   private final Clock clock;
   private final GenericKeyedObjectPool<Address, NodeConnection> pool;
   private final AtomicLong frames = new AtomicLong();
-  private final Timer answered;
+  private final Map<NodeOutcomes.Result, Timer> answerTimes =
+      new EnumMap<>(NodeOutcomes.Result.class);
   private final ReentrantLock reading = new ReentrantLock();
   private volatile Leases leases = new Leases(Map.of(), Instant.EPOCH);
 
@@ -69,64 +74,101 @@ public final class Nodes implements AutoCloseable {
     config.setMinEvictableIdleDuration(Duration.ofMinutes(10));
     config.setJmxEnabled(false);
     this.pool = new GenericKeyedObjectPool<>(new Connections(), config);
-    this.answered = meters.timer("pushplanet.node.frame");
+    for (NodeOutcomes.Result result : NodeOutcomes.Result.values()) {
+      answerTimes.put(
+          result,
+          Timer.builder("pushplanet.node.answer")
+              .description("From handing a frame to a node to its answer for one device")
+              .tag("result", result.name().toLowerCase(Locale.ROOT))
+              .publishPercentileHistogram()
+              .register(meters));
+    }
     Gauge.builder("pushplanet.node.connections", pool, all -> all.getNumActive() + all.getNumIdle())
         .register(meters);
   }
 
-  /// Sends one frame and waits for its answers, at most until `answerBy`.
-  ///
-  /// @return the outcome of each target by its index. What the node did not answer, also because it is gone, is `timeout`;
-  ///     a node without a lease is `not_here`.
-  public List<NodeOutcomes.Outcome> deliver(
+  /// Sends one frame and hands its answers on as they come, on the calling thread; returns when every target has one, at the
+  /// latest shortly after `answerBy`. What the node did not answer, also because it is gone, is `timeout`; a node without a
+  /// lease is `not_here`.
+  public void deliver(
       NodeId node,
       List<NodeFrame.Letter> letters,
       List<NodeFrame.Target> targets,
-      Instant answerBy) {
+      Instant answerBy,
+      Consumer<List<NodeOutcomes.Outcome>> answers) {
     Optional<NodeLease> lease = lease(node);
     if (lease.isEmpty()) {
-      return all(targets, NodeOutcomes.Result.NOT_HERE, "node_gone");
+      answers.accept(gone(targets));
+      return;
     }
     String number = Long.toString(frames.incrementAndGet());
-    OpenFrame frame = new OpenFrame(targets.size());
     byte[] body = WireForm.write(new NodeFrame(number, answerBy, letters, targets));
-    Timer.Sample sample = Timer.start();
+    OpenFrame frame = new OpenFrame(targets.size());
+    // The node answers by the deadline; its answer needs a moment to come back.
+    Instant waitUntil = answerBy.plusMillis(500);
+    long sentNanos = System.nanoTime();
+    String silence = "no_answer";
     NodeConnection connection = null;
     try {
       connection = withConnection(lease.get(), some -> some.send(number, body, frame));
-      // The node answers by the deadline; its answer needs a moment to come back.
-      Map<Integer, NodeOutcomes.Outcome> answers =
-          frame.await(Duration.between(clock.instant(), answerBy).plusMillis(500));
-      sample.stop(answered);
-      return complete(targets, answers);
+      List<NodeOutcomes.Outcome> some = frame.next(until(waitUntil));
+      while (!some.isEmpty()) {
+        time(some, sentNanos);
+        answers.accept(some);
+        some = frame.next(until(waitUntil));
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return all(targets, NodeOutcomes.Result.TIMEOUT, "interrupted");
+      silence = "interrupted";
     } catch (NodeUnreachable e) {
       LOG.warn(
           "event=node_unreachable node={} targets={} reason=\"{}\"",
           node,
           targets.size(),
           e.getMessage());
-      return all(targets, NodeOutcomes.Result.TIMEOUT, "node_unreachable");
+      silence = "node_unreachable";
     } finally {
       if (connection != null) {
         connection.forget(number);
       }
     }
+    List<NodeOutcomes.Outcome> silent = frame.unanswered(silence);
+    if (!silent.isEmpty()) {
+      time(silent, sentNanos);
+      answers.accept(silent);
+    }
   }
 
-  /// Asks a node to look into the inboxes of devices that may be connected. Best effort: they are drained at their next
-  /// connect anyway.
-  public void drain(NodeId node, NodeFrame.Drain drain) {
-    lease(node)
-        .ifPresent(lease -> {
-          try {
-            withConnection(lease, connection -> connection.drain(WireForm.write(drain)));
-          } catch (NodeUnreachable e) {
-            LOG.warn("event=node_drain_failed node={} reason=\"{}\"", node, e.getMessage());
-          }
-        });
+  private Duration until(Instant end) {
+    return Duration.between(clock.instant(), end);
+  }
+
+  private void time(List<NodeOutcomes.Outcome> outcomes, long sentNanos) {
+    long nanos = System.nanoTime() - sentNanos;
+    for (NodeOutcomes.Outcome outcome : outcomes) {
+      Timer timer = answerTimes.get(outcome.result());
+      if (timer != null) {
+        timer.record(nanos, TimeUnit.NANOSECONDS);
+      }
+    }
+  }
+
+  /// Asks a node to look into the inboxes of devices that may be connected.
+  ///
+  /// @return false when the request may not have reached it: ask again. A node without a lease has no devices; they are
+  ///     drained where they connect next, or once their node is back in the directory.
+  public boolean drain(NodeId node, NodeFrame.Drain drain) {
+    Optional<NodeLease> lease = lease(node);
+    if (lease.isEmpty()) {
+      return true;
+    }
+    try {
+      withConnection(lease.get(), connection -> connection.drain(WireForm.write(drain)));
+      return true;
+    } catch (NodeUnreachable e) {
+      LOG.warn("event=node_drain_failed node={} reason=\"{}\"", node, e.getMessage());
+      return false;
+    }
   }
 
   @Override
@@ -212,18 +254,10 @@ public final class Nodes implements AutoCloseable {
     }
   }
 
-  private static List<NodeOutcomes.Outcome> complete(
-      List<NodeFrame.Target> targets, Map<Integer, NodeOutcomes.Outcome> answers) {
-    List<NodeOutcomes.Outcome> missing = all(targets, NodeOutcomes.Result.TIMEOUT, "no_answer");
-    return missing.stream()
-        .map(outcome -> answers.getOrDefault(outcome.target(), outcome))
-        .toList();
-  }
-
-  private static List<NodeOutcomes.Outcome> all(
-      List<NodeFrame.Target> targets, NodeOutcomes.Result result, String reason) {
+  private static List<NodeOutcomes.Outcome> gone(List<NodeFrame.Target> targets) {
     return IntStream.range(0, targets.size())
-        .mapToObj(target -> new NodeOutcomes.Outcome(target, result, reason))
+        .mapToObj(
+            target -> new NodeOutcomes.Outcome(target, NodeOutcomes.Result.NOT_HERE, "node_gone"))
         .toList();
   }
 

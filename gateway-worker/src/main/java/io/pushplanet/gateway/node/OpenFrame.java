@@ -2,42 +2,71 @@ package io.pushplanet.gateway.node;
 
 import io.pushplanet.common.wire.NodeOutcomes;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.Map;
-import java.util.concurrent.CountDownLatch;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/// A frame whose targets are being answered. Thread-safe.
+/// A frame whose targets are being answered. The connection's thread hands answers in, one other thread takes them out as they
+/// come. As many can wait as the node sends answers for the frame's targets.
 final class OpenFrame {
-  private final int targets;
-  private final Map<Integer, NodeOutcomes.Outcome> answers = new HashMap<>();
-  private final CountDownLatch done = new CountDownLatch(1);
+  private static final List<NodeOutcomes.Outcome> NO_MORE = List.of();
+
+  private final BlockingQueue<List<NodeOutcomes.Outcome>> arrived = new LinkedBlockingQueue<>();
+
+  /// Confined to the thread that takes answers out.
+  private final BitSet unanswered;
 
   OpenFrame(int targets) {
-    this.targets = targets;
+    unanswered = new BitSet(targets);
+    unanswered.set(0, targets);
   }
 
-  synchronized void settle(NodeOutcomes.Outcome outcome) {
-    if (outcome.target() >= 0 && outcome.target() < targets) {
-      answers.putIfAbsent(outcome.target(), outcome);
-    }
-    if (answers.size() == targets) {
-      done.countDown();
+  void settle(List<NodeOutcomes.Outcome> outcomes) {
+    if (!outcomes.isEmpty()) {
+      arrived.add(outcomes);
     }
   }
 
   /// No more answers will come.
   void abandon() {
-    done.countDown();
+    arrived.add(NO_MORE);
   }
 
-  /// Waits until every target is answered, the connection is gone, or `atMost` is over.
-  ///
-  /// @return the answers by target; what is absent was not answered
-  Map<Integer, NodeOutcomes.Outcome> await(Duration atMost) throws InterruptedException {
-    done.await(Math.max(0, atMost.toMillis()), TimeUnit.MILLISECONDS);
-    synchronized (this) {
-      return Map.copyOf(answers);
+  /// The next answers, each target once. Empty when every target is answered, the connection is gone, or `atMost` is over.
+  List<NodeOutcomes.Outcome> next(Duration atMost) throws InterruptedException {
+    long endNanos = System.nanoTime() + Math.max(0, atMost.toNanos());
+    while (!unanswered.isEmpty()) {
+      List<NodeOutcomes.Outcome> some =
+          arrived.poll(Math.max(0, endNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
+      if (some == null || some.isEmpty()) {
+        return List.of();
+      }
+      List<NodeOutcomes.Outcome> first = firstAnswers(some);
+      if (!first.isEmpty()) {
+        return first;
+      }
     }
+    return List.of();
+  }
+
+  private List<NodeOutcomes.Outcome> firstAnswers(List<NodeOutcomes.Outcome> some) {
+    List<NodeOutcomes.Outcome> first = new ArrayList<>(some.size());
+    for (NodeOutcomes.Outcome outcome : some) {
+      if (outcome.target() >= 0 && unanswered.get(outcome.target())) {
+        unanswered.clear(outcome.target());
+        first.add(outcome);
+      }
+    }
+    return first;
+  }
+
+  /// The targets that [#next] has not told of.
+  List<NodeOutcomes.Outcome> unanswered(String reason) {
+    return unanswered.stream()
+        .mapToObj(target -> new NodeOutcomes.Outcome(target, NodeOutcomes.Result.TIMEOUT, reason))
+        .toList();
   }
 }

@@ -17,6 +17,9 @@ public final class RetrySchedule {
   /// Redis is back soon, or nobody can be found at all.
   public static final Duration DIRECTORY_PAUSE = Duration.ofSeconds(3);
 
+  /// A message that is parked for a connected device is looked after so often at least.
+  public static final Duration LONGEST_DRAIN_PAUSE = Duration.ofMinutes(1);
+
   private final RandomGenerator random;
 
   public RetrySchedule(RandomGenerator random) {
@@ -39,6 +42,12 @@ public final class RetrySchedule {
 
   public Duration afterDirectoryLoss() {
     return spread(DIRECTORY_PAUSE);
+  }
+
+  /// @param attempt how often it was tried before, 0 at first
+  public Duration afterFailedDrain(int attempt) {
+    Duration wait = doubled(DIRECTORY_PAUSE, attempt);
+    return spread(wait.compareTo(LONGEST_DRAIN_PAUSE) > 0 ? LONGEST_DRAIN_PAUSE : wait);
   }
 
   private static Duration first(Channel channel, int status) {

@@ -58,7 +58,8 @@ public final class StatisticsIntake implements AutoCloseable {
     this.clock = clock;
     this.mostEvents = mostEvents;
     this.waiting = new ArrayBlockingQueue<>(Math.max(1, prefetch));
-    this.writes = meters.timer("pushplanet.statistics.write");
+    this.writes =
+        Timer.builder("pushplanet.statistics.write").publishPercentileHistogram().register(meters);
     this.sizes = meters.summary("pushplanet.statistics.events");
     this.droppedReceipts = meters.counter("pushplanet.statistics.receipts.dropped");
     this.thread = Thread.ofPlatform().name("statistics").daemon(true).start(this::run);

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lettuce.core.RedisClient;
+import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
@@ -24,16 +24,10 @@ import io.pushplanet.common.wire.MalformedWire;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
-import io.pushplanet.gateway.inbox.InboxStore;
-import io.pushplanet.gateway.later.LaterStore;
-import io.pushplanet.gateway.node.NodeSettings;
 import io.pushplanet.gateway.node.Nodes;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.Provider;
-import io.pushplanet.gateway.retry.RetrySchedule;
 import io.pushplanet.gateway.statistics.StatisticsWriter;
-import io.pushplanet.gateway.token.PurgeBreaker;
-import io.pushplanet.gateway.token.Tokens;
 import java.nio.charset.StandardCharsets;
 import java.sql.Timestamp;
 import java.time.Duration;
@@ -43,9 +37,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
-import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -60,30 +54,17 @@ class DeliveryIT {
   private final ScriptedProvider apns = new ScriptedProvider(Channel.APNS);
   private final RedisClient redis = RedisClient.create(servers.services().redis().toString());
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
-  private final Nodes nodes =
-      new Nodes(
-          servers.sessions(),
-          new NodeSettings("gateway", new Secret("x"), 1, 8, Duration.ofSeconds(1)),
-          clock,
-          meters);
+  private final Nodes nodes = DeliveryForTests.nodes(servers.sessions(), clock, meters);
   private final Delivery delivery =
-      new Delivery(
-          List.of(fcm, apns),
-          64,
-          new NodeDelivery(servers.sessions(), nodes, Duration.ofSeconds(1), clock),
-          new SettledBefore(servers.database()),
-          new InboxStore(servers.database(), servers.lanes(), clock),
-          new LaterStore(servers.database()),
-          servers.lanes(),
-          new Tokens(
-              servers.database(),
-              new RouteStore(redis.connect()),
-              new PurgeBreaker(clock),
-              clock,
-              meters),
-          new RetrySchedule(new Random(1)),
+      DeliveryForTests.at(
+          servers,
+          servers.sessions(),
+          nodes,
+          new RouteStore(redis.connect()),
           clock,
-          meters);
+          meters,
+          fcm,
+          apns);
 
   /// Answers what the test says, per device; accepts otherwise.
   private static final class ScriptedProvider implements Provider {
@@ -132,6 +113,25 @@ class DeliveryIT {
           assertThat(ended.state()).isEqualTo(DeliveryState.DELIVERED);
           assertThat(ended.attempt().providerId()).isEqualTo("provider-id");
         });
+  }
+
+  @Test
+  void the_wait_in_the_queue_and_the_whole_way_are_timed() {
+    Push push = aPush(clock).from(APP).toFcm("d1", "t1").build();
+    clock.advance(Duration.ofSeconds(2));
+
+    deliver(Channel.FCM, push);
+    deliver(Channel.FCM, push.again());
+
+    Timer wait = meters.get("pushplanet.queue.wait").tag("lane", "push.fcm.high").timer();
+    assertThat(wait.count()).isEqualTo(1);
+    assertThat(wait.totalTime(TimeUnit.SECONDS)).isEqualTo(2);
+    Timer whole =
+        meters
+            .get("pushplanet.accept.to.outcome")
+            .tags("channel", "fcm", "priority", "high", "result", "delivered")
+            .timer();
+    assertThat(whole.count()).isEqualTo(2);
   }
 
   @Test

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
@@ -20,21 +19,13 @@ import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
-import io.pushplanet.gateway.inbox.InboxStore;
-import io.pushplanet.gateway.later.LaterStore;
-import io.pushplanet.gateway.node.NodeSettings;
-import io.pushplanet.gateway.node.Nodes;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.Provider;
-import io.pushplanet.gateway.retry.RetrySchedule;
 import io.pushplanet.gateway.statistics.StatisticsWriter;
-import io.pushplanet.gateway.token.PurgeBreaker;
-import io.pushplanet.gateway.token.Tokens;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
-import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -145,26 +136,14 @@ class NeighboursIT {
 
   private Delivery delivery(SessionDirectory directory) {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    NodeSettings settings =
-        new NodeSettings("gateway", new Secret("x"), 2, 8, Duration.ofSeconds(2));
-    return new Delivery(
-        List.of(apns),
-        16,
-        new NodeDelivery(
-            directory, new Nodes(directory, settings, clock, meters), Duration.ofSeconds(2), clock),
-        new SettledBefore(servers.database()),
-        new InboxStore(servers.database(), servers.lanes(), clock),
-        new LaterStore(servers.database()),
-        servers.lanes(),
-        new Tokens(
-            servers.database(),
-            new RouteStore(RedisLink.open(nowhere)),
-            new PurgeBreaker(clock),
-            clock,
-            meters),
-        new RetrySchedule(new Random(1)),
+    return DeliveryForTests.at(
+        servers,
+        directory,
+        DeliveryForTests.nodes(directory, clock, meters),
+        new RouteStore(RedisLink.open(nowhere)),
         clock,
-        meters);
+        meters,
+        apns);
   }
 
   private static byte[] batch(Push push) {

@@ -1,0 +1,79 @@
+package io.pushplanet.gateway.delivery;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.Priority;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.wire.Topology;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/// What the delivery measures. `pushplanet.queue.wait` by lane: from a message's `accepted_at` to the moment a worker takes it
+/// up, on its first way only (a fan-out counts in, a retry or a fallback is not measured again).
+/// `pushplanet.accept.to.outcome` by channel, priority and result: a message's whole way to one device.
+/// `pushplanet.outcomes` counts what became of parcels. `pushplanet.provider.in.flight` by lane. Thread-safe.
+final class DeliveryMetrics {
+  /// Beyond it histograms do not tell apart: a retry may take hours.
+  private static final Duration LONGEST_TOLD_APART = Duration.ofMinutes(10);
+
+  private final MeterRegistry meters;
+  private final Map<String, Timer> waits = new ConcurrentHashMap<>();
+  private final Map<End, Timer> ends = new ConcurrentHashMap<>();
+
+  private record End(String channel, Priority priority, String result) {}
+
+  DeliveryMetrics(MeterRegistry meters) {
+    this.meters = meters;
+  }
+
+  void inFlight(String lane, Supplier<Number> requests) {
+    Gauge.builder("pushplanet.provider.in.flight", requests).tag("lane", lane).register(meters);
+  }
+
+  void takenUp(Channel channel, Push push, Instant at) {
+    waits
+        .computeIfAbsent(Topology.lane(channel, push.delivery().priority()), this::wait)
+        .record(Duration.between(push.acceptedAt(), at));
+  }
+
+  private Timer wait(String lane) {
+    return Timer.builder("pushplanet.queue.wait")
+        .description("From accepted_at to the moment a worker takes the message up")
+        .tag("lane", lane)
+        .publishPercentileHistogram()
+        .maximumExpectedValue(LONGEST_TOLD_APART)
+        .register(meters);
+  }
+
+  void ended(Push push, @Nullable Channel channel, String result, Instant at) {
+    ends.computeIfAbsent(new End(word(channel), push.delivery().priority(), result), this::wholeWay)
+        .record(Duration.between(push.acceptedAt(), at));
+    count(channel, result);
+  }
+
+  private Timer wholeWay(End end) {
+    return Timer.builder("pushplanet.accept.to.outcome")
+        .description("From accepted_at to the outcome at one device")
+        .tag("channel", end.channel())
+        .tag("priority", end.priority().name().toLowerCase(Locale.ROOT))
+        .tag("result", end.result())
+        .publishPercentileHistogram()
+        .maximumExpectedValue(LONGEST_TOLD_APART)
+        .register(meters);
+  }
+
+  void count(@Nullable Channel channel, String result) {
+    meters.counter("pushplanet.outcomes", "channel", word(channel), "result", result).increment();
+  }
+
+  private static String word(@Nullable Channel channel) {
+    return channel == null ? "none" : channel.word();
+  }
+}

@@ -1,0 +1,56 @@
+package io.pushplanet.gateway.delivery;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.access.Secret;
+import io.pushplanet.common.session.RouteStore;
+import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.gateway.RealServers;
+import io.pushplanet.gateway.inbox.InboxStore;
+import io.pushplanet.gateway.later.LaterStore;
+import io.pushplanet.gateway.node.NodeSettings;
+import io.pushplanet.gateway.node.Nodes;
+import io.pushplanet.gateway.provider.Provider;
+import io.pushplanet.gateway.retry.RetrySchedule;
+import io.pushplanet.gateway.token.PurgeBreaker;
+import io.pushplanet.gateway.token.Tokens;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+
+/// The delivery as the worker wires it, at real servers.
+final class DeliveryForTests {
+  static final Duration ANSWER_WITHIN = Duration.ofSeconds(20);
+
+  private DeliveryForTests() {}
+
+  static Nodes nodes(SessionDirectory directory, Clock clock, MeterRegistry meters) {
+    return new Nodes(
+        directory,
+        new NodeSettings("gateway", new Secret("x"), 2, 8, ANSWER_WITHIN),
+        clock,
+        meters);
+  }
+
+  static Delivery at(
+      RealServers servers,
+      SessionDirectory directory,
+      Nodes nodes,
+      RouteStore routes,
+      Clock clock,
+      MeterRegistry meters,
+      Provider... providers) {
+    return new Delivery(
+        List.of(providers),
+        64,
+        new NodeDelivery(directory, nodes, ANSWER_WITHIN, clock),
+        new SettledBefore(servers.database()),
+        new InboxStore(servers.database(), servers.lanes(), clock),
+        new LaterStore(servers.database()),
+        servers.lanes(),
+        new Tokens(servers.database(), routes, new PurgeBreaker(clock), clock, meters),
+        new RetrySchedule(new Random(1)),
+        clock,
+        new DeliveryMetrics(meters));
+  }
+}

@@ -1,0 +1,208 @@
+package io.pushplanet.gateway.delivery;
+
+import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.RedisClient;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.session.RouteStore;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.wire.NodeOutcomes.Result;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.RealServers;
+import io.pushplanet.gateway.later.DueLane;
+import io.pushplanet.gateway.node.FakeNode;
+import io.pushplanet.gateway.node.Nodes;
+import io.pushplanet.gateway.provider.DeliveryOutcome;
+import io.pushplanet.gateway.provider.Provider;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/// What leaves a batch before its slowest recipient is done, and what is looked after until it has left.
+class PromptOutcomesIT {
+  private static final String APP = "prompt-it";
+  private static final Duration PATIENCE = Duration.ofSeconds(15);
+
+  private final Clock clock = Clock.systemUTC();
+  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  private final ExecutorService lane = Executors.newVirtualThreadPerTaskExecutor();
+  private final SlowProvider fcm = new SlowProvider();
+  private final List<DeliveryEvent> told = new ArrayList<>();
+  private RealServers servers;
+  private RedisClient redis;
+  private FakeNode node;
+  private Nodes nodes;
+  private Delivery delivery;
+
+  /// Accepts at once, but "slow" only when it is released.
+  private static final class SlowProvider implements Provider {
+    final CountDownLatch release = new CountDownLatch(1);
+
+    @Override
+    public Channel channel() {
+      return Channel.FCM;
+    }
+
+    @Override
+    public DeliveryOutcome send(Push push, Recipient recipient) {
+      if (recipient.device().value().equals("slow")) {
+        try {
+          if (!release.await(60, TimeUnit.SECONDS)) {
+            throw new IllegalStateException("nobody released it");
+          }
+        } catch (InterruptedException e) {
+          throw new IllegalStateException(e);
+        }
+      }
+      return new DeliveryOutcome.Accepted(200, "", "id");
+    }
+  }
+
+  @BeforeEach
+  void start() throws Exception {
+    servers = new RealServers();
+    servers.sql().update("DELETE FROM inbox");
+    servers.sql().update("DELETE FROM later");
+    redis = RedisClient.create(servers.services().redis().toString());
+    node = new FakeNode("node-" + System.nanoTime());
+    servers.sessions().heartbeat(node.lease(clock.instant().plusSeconds(300)));
+    nodes = DeliveryForTests.nodes(servers.sessions(), clock, meters);
+    delivery =
+        DeliveryForTests.at(
+            servers,
+            servers.sessions(),
+            nodes,
+            new RouteStore(redis.connect()),
+            clock,
+            meters,
+            fcm);
+  }
+
+  @AfterEach
+  void close() {
+    fcm.release.countDown();
+    lane.shutdownNow();
+    nodes.close();
+    node.close();
+    redis.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+    servers.close();
+  }
+
+  @Test
+  void an_outcome_is_told_while_a_slow_neighbour_is_still_under_way() throws Exception {
+    Future<?> batch =
+        deliver(Channel.FCM, aPush(clock).from(APP).toFcm("d1", "t1").toFcm("slow", "t2").build());
+
+    Eventually.within(PATIENCE, () -> assertThat(delivered()).containsExactly("d1"));
+    assertThat(batch).isNotDone();
+    fcm.release.countDown();
+    batch.get(60, TimeUnit.SECONDS);
+
+    assertThat(delivered()).containsExactly("d1", "slow");
+  }
+
+  @Test
+  void what_a_node_answers_is_told_while_it_waits_for_another_device() throws Exception {
+    connect("d1");
+    connect("d2");
+    node.answer("d1", Result.DELIVERED);
+
+    Future<?> batch =
+        deliver(
+            Channel.MQTT, aPush(clock).from(APP).toMqtt("d1").toMqtt("d2").toMqtt("away").build());
+
+    Eventually.within(PATIENCE, () -> assertThat(delivered()).containsExactly("d1"));
+    Eventually.within(PATIENCE, () -> assertThat(inbox()).containsExactly("away"));
+    assertThat(batch).isNotDone();
+    node.answer("d2", Result.DELIVERED);
+    batch.get(60, TimeUnit.SECONDS);
+
+    assertThat(delivered()).containsExactly("d1", "d2");
+    assertThat(meters.get("pushplanet.node.answer").tag("result", "delivered").timer().count())
+        .isEqualTo(2);
+  }
+
+  @Test
+  void a_device_that_connected_while_its_message_was_parked_is_drained() throws Exception {
+    connect("d1");
+    node.answer("d1", Result.NOT_HERE);
+
+    deliver(Channel.MQTT, aPush(clock).from(APP).toMqtt("d1").build()).get(60, TimeUnit.SECONDS);
+
+    assertThat(inbox()).containsExactly("d1");
+    assertThat(node.drained()).containsExactly(new DeviceId("d1"));
+    assertThat(waiting()).isEmpty();
+  }
+
+  @Test
+  void a_parked_message_whose_node_could_not_be_asked_comes_back_until_the_device_has_it()
+      throws Exception {
+    connect("d1");
+    node.answer("d1", Result.NOT_HERE);
+    node.refuseDrains(true);
+
+    deliver(Channel.MQTT, aPush(clock).from(APP).toMqtt("d1").build()).get(60, TimeUnit.SECONDS);
+
+    assertThat(inbox()).containsExactly("d1");
+    assertThat(waiting()).containsExactly("drain_failed");
+    node.answer("d1", Result.DELIVERED);
+    new DueLane(servers.database(), servers.lanes(), Clock.offset(clock, Duration.ofMinutes(1)))
+        .bringBack();
+    List<Push> back = servers.drain("push.mqtt.high", Push.class);
+    assertThat(back).hasSize(1);
+    deliver(Channel.MQTT, back.getFirst()).get(60, TimeUnit.SECONDS);
+
+    assertThat(delivered()).containsExactly("d1");
+    assertThat(inbox()).isEmpty();
+    assertThat(waiting()).isEmpty();
+  }
+
+  private Future<?> deliver(Channel channel, Push push) {
+    byte[] body = WireForm.join(List.of(WireForm.write(push)));
+    return lane.submit(() -> delivery.deliver(channel, body, false));
+  }
+
+  private void connect(String device) {
+    NodeId here = node.lease(clock.instant()).node();
+    servers.sessions().claim(new DeviceKey(new AppId(APP), new DeviceId(device)), here);
+  }
+
+  /// The devices whose delivery was told so far, in the order of the events.
+  private List<String> delivered() throws Exception {
+    told.addAll(servers.drain(Topology.EVENTS, DeliveryEvent.class));
+    return told.stream()
+        .filter(DeliveryEvent.Ended.class::isInstance)
+        .map(DeliveryEvent.Ended.class::cast)
+        .filter(ended -> ended.state() == DeliveryState.DELIVERED)
+        .map(ended -> ended.device().value())
+        .toList();
+  }
+
+  private List<String> inbox() {
+    return servers.sql().queryForList("SELECT device_id FROM inbox", String.class);
+  }
+
+  private List<String> waiting() {
+    return servers.sql().queryForList("SELECT reason FROM later", String.class);
+  }
+}

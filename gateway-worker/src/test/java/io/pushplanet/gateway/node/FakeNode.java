@@ -1,0 +1,205 @@
+package io.pushplanet.gateway.node;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.session.NodeLease;
+import io.pushplanet.common.wire.NodeFrame;
+import io.pushplanet.common.wire.NodeOutcomes;
+import io.pushplanet.common.wire.WireForm;
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/// A connection manager's trusted listener, as much of it as a gateway needs: MQTT 5 with publishes at QoS 1. It answers for
+/// the devices it was told of, at once or when it is told to; of others it says nothing. Thread-safe.
+public final class FakeNode implements AutoCloseable {
+  private final NodeId id;
+  private final ServerSocket listener;
+  private final Map<DeviceId, NodeOutcomes.Result> answers = new ConcurrentHashMap<>();
+  private final Queue<DeviceId> drained = new ConcurrentLinkedQueue<>();
+  private final List<Open> frames = new ArrayList<>();
+  private final Queue<Socket> sockets = new ConcurrentLinkedQueue<>();
+  private volatile boolean refusesDrains;
+
+  private record Open(NodeFrame frame, String answersTo, OutputStream out) {}
+
+  public FakeNode(String id) throws IOException {
+    this.id = new NodeId(id);
+    this.listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    Thread.ofVirtual().start(this::listen);
+  }
+
+  public NodeLease lease(Instant now) {
+    return new NodeLease(id, "127.0.0.1", listener.getLocalPort(), 0, 0, 0, false, now);
+  }
+
+  /// Answers for a device from now on, also in frames that wait for it.
+  public synchronized void answer(String device, NodeOutcomes.Result result) {
+    answers.put(new DeviceId(device), result);
+    for (Open open : frames) {
+      answer(open, new DeviceId(device), result);
+    }
+  }
+
+  /// Breaks the connection on which it is asked to drain.
+  public void refuseDrains(boolean refuses) {
+    refusesDrains = refuses;
+  }
+
+  /// The devices it was asked to drain.
+  public List<DeviceId> drained() {
+    return List.copyOf(drained);
+  }
+
+  private void listen() {
+    try {
+      while (true) {
+        Socket socket = listener.accept();
+        sockets.add(socket);
+        Thread.ofVirtual().start(() -> serve(socket));
+      }
+    } catch (IOException closed) {
+      sockets.forEach(FakeNode::close);
+    }
+  }
+
+  private void serve(Socket socket) {
+    String answersTo = "";
+    try (socket) {
+      DataInputStream in = new DataInputStream(socket.getInputStream());
+      OutputStream out = socket.getOutputStream();
+      while (true) {
+        int header = in.readUnsignedByte();
+        ByteBuffer packet = ByteBuffer.wrap(in.readNBytes(length(in)));
+        switch (header >> 4) {
+          case 1 -> write(out, 0x20, new byte[] {0, 0, 0});
+          case 3 -> published(packet, answersTo, out);
+          case 8 -> {
+            short number = packet.getShort();
+            packet.position(packet.position() + 1 + packet.get(packet.position()));
+            answersTo = text(packet);
+            write(out, 0x90, ByteBuffer.allocate(4).putShort(number).put(3, (byte) 1).array());
+          }
+          case 12 -> write(out, 0xD0, new byte[0]);
+          default -> {
+            return;
+          }
+        }
+      }
+    } catch (EOFException left) {
+      // The gateway closed its side.
+    } catch (IOException broken) {
+      close(socket);
+    }
+  }
+
+  private void published(ByteBuffer packet, String answersTo, OutputStream out) throws IOException {
+    String topic = text(packet);
+    short number = packet.getShort();
+    packet.position(packet.position() + 1 + packet.get(packet.position()));
+    byte[] payload = new byte[packet.remaining()];
+    packet.get(payload);
+    if (topic.equals(NodeFrame.DRAIN_TOPIC)) {
+      if (refusesDrains) {
+        throw new IOException("told to");
+      }
+      WireForm.read(payload, NodeFrame.Drain.class)
+          .devices()
+          .forEach(device -> drained.add(device.device()));
+    }
+    write(out, 0x40, ByteBuffer.allocate(2).putShort(number).array());
+    if (topic.equals(NodeFrame.DELIVER_TOPIC)) {
+      take(new Open(WireForm.read(payload, NodeFrame.class), answersTo, out));
+    }
+  }
+
+  private synchronized void take(Open open) {
+    frames.add(open);
+    for (Map.Entry<DeviceId, NodeOutcomes.Result> known : answers.entrySet()) {
+      answer(open, known.getKey(), known.getValue());
+    }
+  }
+
+  private static void answer(Open open, DeviceId device, NodeOutcomes.Result result) {
+    List<NodeOutcomes.Outcome> outcomes = new ArrayList<>();
+    for (int i = 0; i < open.frame().targets().size(); i++) {
+      if (open.frame().targets().get(i).device().equals(device)) {
+        outcomes.add(new NodeOutcomes.Outcome(i, result, null));
+      }
+    }
+    if (!outcomes.isEmpty()) {
+      byte[] topic = open.answersTo().getBytes(StandardCharsets.UTF_8);
+      byte[] body = WireForm.write(new NodeOutcomes(open.frame().frame(), outcomes));
+      ByteBuffer publish = ByteBuffer.allocate(3 + topic.length + body.length);
+      publish.putShort((short) topic.length).put(topic).put((byte) 0).put(body);
+      try {
+        write(open.out(), 0x30, publish.array());
+      } catch (IOException gone) {
+        // Nobody waits for it any more.
+      }
+    }
+  }
+
+  private static String text(ByteBuffer packet) {
+    byte[] bytes = new byte[packet.getShort()];
+    packet.get(bytes);
+    return new String(bytes, StandardCharsets.UTF_8);
+  }
+
+  private static int length(InputStream in) throws IOException {
+    int length = 0;
+    for (int shift = 0; ; shift += 7) {
+      int next = in.read();
+      if (next < 0) {
+        throw new EOFException();
+      }
+      length |= (next & 0x7F) << shift;
+      if (next < 0x80) {
+        return length;
+      }
+    }
+  }
+
+  private static void write(OutputStream out, int header, byte[] rest) throws IOException {
+    ByteBuffer packet = ByteBuffer.allocate(6 + rest.length).put((byte) header);
+    int left = rest.length;
+    do {
+      packet.put((byte) (left >= 0x80 ? left & 0x7F | 0x80 : left));
+      left >>= 7;
+    } while (left > 0);
+    packet.put(rest).flip();
+    // One write per packet: answers come from several threads.
+    synchronized (out) {
+      out.write(packet.array(), 0, packet.limit());
+      out.flush();
+    }
+  }
+
+  private static void close(AutoCloseable some) {
+    try {
+      some.close();
+    } catch (Exception alreadyClosed) {
+      // Nothing is left to do.
+    }
+  }
+
+  @Override
+  public void close() {
+    close(listener);
+    sockets.forEach(FakeNode::close);
+  }
+}
