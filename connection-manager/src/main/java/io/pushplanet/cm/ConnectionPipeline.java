@@ -152,7 +152,7 @@ public final class ConnectionPipeline {
       if (!(packet instanceof MqttPacket.Connect connect)) {
         return;
       }
-      switch (admission.ask(sessions.size())) {
+      switch (admission.ask(sessions.size(), link.isTls())) {
         case AdmissionOutcome.Refused refused -> {
           var properties = MqttProperties.builder().text(PropertyId.REASON_STRING, refused.why());
           refused.elsewhere().ifPresent(to -> properties.text(PropertyId.SERVER_REFERENCE, to));

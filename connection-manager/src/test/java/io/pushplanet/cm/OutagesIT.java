@@ -147,7 +147,8 @@ class OutagesIT {
       leaving.close();
 
       assertThat(client.expect(MqttPacket.Disconnect.class).reason())
-          .isEqualTo(ReasonCode.SERVER_SHUTTING_DOWN);
+          .as("the witness takes devices")
+          .isEqualTo(ReasonCode.USE_ANOTHER_SERVER);
       assertThat(directory.owner(device)).isEmpty();
       assertThat(directory.nodes()).noneMatch(lease -> lease.node().value().equals("leaving"));
       client.close();

@@ -11,7 +11,7 @@ import java.util.Optional;
 /// Whether this node takes another device. Thread-safe, lock-free.
 public final class Admission {
   private final int mostSessions;
-  private final Optional<String> elsewhere;
+  private final Elsewhere elsewhere;
   private final Map<ReasonCode, Counter> refusals = new EnumMap<>(ReasonCode.class);
   private final Counter admitted;
   private volatile boolean draining;
@@ -25,10 +25,10 @@ public final class Admission {
         implements AdmissionOutcome {}
   }
 
-  /// @param elsewhere empty, or the `host:port` that clients are sent to while this node is full or leaving
-  public Admission(int mostSessions, String elsewhere, MeterRegistry meters) {
+  /// @param elsewhere where clients are sent while this node is full or leaving
+  public Admission(int mostSessions, Elsewhere elsewhere, MeterRegistry meters) {
     this.mostSessions = mostSessions;
-    this.elsewhere = Optional.of(elsewhere).filter(text -> !text.isBlank());
+    this.elsewhere = elsewhere;
     for (var reason : ReasonCode.values()) {
       refusals.put(
           reason,
@@ -37,26 +37,31 @@ public final class Admission {
     this.admitted = meters.counter("cm.admission.connected");
   }
 
-  public AdmissionOutcome ask(int sessions) {
+  /// @param tls whether the device came over TLS, and so should elsewhere
+  public AdmissionOutcome ask(int sessions, boolean tls) {
     if (draining) {
-      return elsewhere.isPresent()
-          ? new AdmissionOutcome.Refused(
-              ReasonCode.USE_ANOTHER_SERVER, "this node is leaving", elsewhere)
-          : new AdmissionOutcome.Refused(
-              ReasonCode.SERVER_SHUTTING_DOWN, "this node is leaving", elsewhere);
+      return refused(ReasonCode.SERVER_SHUTTING_DOWN, "this node is leaving", tls);
     }
     if (sessions >= mostSessions) {
-      return elsewhere.isPresent()
-          ? new AdmissionOutcome.Refused(
-              ReasonCode.USE_ANOTHER_SERVER, "this node is full", elsewhere)
-          : new AdmissionOutcome.Refused(ReasonCode.SERVER_BUSY, "this node is full", elsewhere);
+      return refused(ReasonCode.SERVER_BUSY, "this node is full", tls);
     }
     return new AdmissionOutcome.Admitted();
+  }
+
+  private AdmissionOutcome refused(ReasonCode alone, String why, boolean tls) {
+    var reference = elsewhere.reference(tls);
+    return new AdmissionOutcome.Refused(
+        reference.isPresent() ? ReasonCode.USE_ANOTHER_SERVER : alone, why, reference);
   }
 
   /// From now on nobody is admitted.
   public void drain() {
     draining = true;
+  }
+
+  /// The drain was called off.
+  public void reopen() {
+    draining = false;
   }
 
   public boolean isDraining() {

@@ -2,6 +2,7 @@ package io.pushplanet.cm.node;
 
 import io.lettuce.core.RedisException;
 import io.pushplanet.cm.admission.Admission;
+import io.pushplanet.cm.admission.Elsewhere;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.Registrar;
@@ -16,6 +17,8 @@ import java.time.InstantSource;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,14 +28,19 @@ final class Node {
 
   private final NodeId id;
   private final String advertisedHost;
+  private final String deviceHost;
   private final Transport transport;
   private final SessionDirectory directory;
   private final SessionTable sessions;
   private final Registrar registrar;
   private final Admission admission;
+  private final Elsewhere elsewhere;
   private final InstantSource clock;
   private final Duration heartbeatEvery;
+  private final Duration drainAtStop;
+  private final Drain drain;
   private final CountDownLatch stopped = new CountDownLatch(1);
+  private volatile IntSupplier managementPort = () -> 0;
 
   Node(
       NodeId id,
@@ -42,24 +50,37 @@ final class Node {
       SessionTable sessions,
       Registrar registrar,
       Admission admission,
-      InstantSource clock) {
+      Elsewhere elsewhere,
+      InstantSource clock,
+      LongSupplier nanoTime) {
     this.id = id;
     this.advertisedHost = settings.advertisedHost();
+    this.deviceHost = settings.deviceHost();
     this.transport = transport;
     this.directory = directory;
     this.sessions = sessions;
     this.registrar = registrar;
     this.admission = admission;
+    this.elsewhere = elsewhere;
     this.clock = clock;
     this.heartbeatEvery = settings.directory().heartbeatEvery();
+    this.drainAtStop = settings.drain().longestAtStop();
+    this.drain =
+        new Drain(
+            sessions, admission, elsewhere, settings.drain(), clock, nanoTime, this::heartbeat);
   }
 
   NodeId id() {
     return id;
   }
 
-  /// @param managementPort known only once the web server runs
-  void start(IntSupplier managementPort) {
+  Drain drain() {
+    return drain;
+  }
+
+  /// @param port of the web server, known only once that runs
+  void start(IntSupplier port) {
+    managementPort = port;
     LOG.info(
         "event=node_started node={} mqtt_port={} tls_port={} gateway_port={}",
         id,
@@ -70,30 +91,41 @@ final class Node {
         .name("cm-heartbeat")
         .start(() -> {
           do {
-            heartbeat(managementPort.getAsInt());
+            heartbeat();
           } while (!pause());
         });
   }
 
-  private void heartbeat(int managementPort) {
+  private void heartbeat() {
     try {
-      directory.heartbeat(lease(managementPort));
+      directory.heartbeat(lease());
+      elsewhere.know(
+          directory.nodes().stream()
+              .filter(lease -> !lease.node().equals(id) && !lease.draining())
+              .toList());
     } catch (DirectoryUnavailable | RedisException away) {
       // The registrar says so once; the next heartbeat comes soon.
       LOG.debug("event=heartbeat_failed");
     }
   }
 
-  NodeLease lease(int managementPort) {
+  private NodeLease lease() {
     return new NodeLease(
         id,
         advertisedHost,
         transport.port("gateway"),
         transport.port("mqtt"),
-        managementPort,
+        managementPort.getAsInt(),
         sessions.size(),
         admission.isDraining(),
-        clock.instant());
+        clock.instant(),
+        deviceAddress("mqtt"),
+        deviceAddress("tls"));
+  }
+
+  private @Nullable String deviceAddress(String listener) {
+    int port = transport.port(listener);
+    return deviceHost.isBlank() || port == 0 ? null : deviceHost + ":" + port;
   }
 
   private boolean pause() {
@@ -105,12 +137,16 @@ final class Node {
     }
   }
 
-  /// Stops accepting, tells every device, releases its session, and gives up the lease.
+  /// Stops accepting, sends every device elsewhere, releases its session, and gives up the lease.
   void stop() {
-    admission.drain();
-    transport.stopListening();
-    stopped.countDown();
     int told = sessions.size();
+    transport.stopListening();
+    try {
+      drain.finishWithin(drainAtStop);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    stopped.countDown();
     for (DeviceSession session : sessions.all()) {
       session
           .loop()

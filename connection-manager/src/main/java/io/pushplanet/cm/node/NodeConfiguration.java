@@ -8,6 +8,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.ConnectionPipeline;
 import io.pushplanet.cm.admission.Admission;
+import io.pushplanet.cm.admission.Elsewhere;
 import io.pushplanet.cm.delivery.DeliveryMetrics;
 import io.pushplanet.cm.delivery.DeliverySettings;
 import io.pushplanet.cm.delivery.FrameDispatch;
@@ -30,6 +31,7 @@ import io.pushplanet.cm.uplink.Uplinks;
 import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.common.device.DeviceCredential;
 import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.session.NodePass;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.wire.LanePublisher;
 import java.net.InetAddress;
@@ -184,9 +186,13 @@ class NodeConfiguration {
   }
 
   @Bean
-  Admission admission(NodeSettings settings, MeterRegistry meters) {
-    var of = settings.admission();
-    return new Admission(of.mostSessions(), of.serverReference(), meters);
+  Elsewhere elsewhere(NodeSettings settings, SecureRandom random) {
+    return new Elsewhere(settings.admission().serverReference(), random);
+  }
+
+  @Bean
+  Admission admission(NodeSettings settings, Elsewhere elsewhere, MeterRegistry meters) {
+    return new Admission(settings.admission().mostSessions(), elsewhere, meters);
   }
 
   @Bean
@@ -306,8 +312,25 @@ class NodeConfiguration {
       SessionTable table,
       Registrar registrar,
       Admission admission,
+      Elsewhere elsewhere,
       Clock clock) {
-    return new Node(nodeId, settings, transport, directory, table, registrar, admission, clock);
+    return new Node(
+        nodeId,
+        settings,
+        transport,
+        directory,
+        table,
+        registrar,
+        admission,
+        elsewhere,
+        clock,
+        System::nanoTime);
+  }
+
+  @Bean
+  NodeOrders nodeOrders(NodeId nodeId, MasterKey masterKey, Clock clock, NodeSettings settings) {
+    return new NodeOrders(
+        nodeId, new NodePass(masterKey, clock), settings.gatewayUser(), settings.gatewayPassword());
   }
 
   @Bean

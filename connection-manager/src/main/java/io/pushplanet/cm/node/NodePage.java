@@ -3,13 +3,31 @@ package io.pushplanet.cm.node;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.transport.Transport;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.ErrorResponseException;
+import org.springframework.web.bind.annotation.DeleteMapping;
+import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestHeader;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/// `GET /node`: this node in numbers, for people and benches.
+/// `GET /node`: this node in numbers, for everyone who reaches the port. `POST` and `DELETE /node/drain`: for who may give
+/// orders ([NodeOrders]).
 @RestController
 class NodePage {
+  private static final Logger LOG = LoggerFactory.getLogger(NodePage.class);
+
   private final Node node;
+  private final NodeOrders orders;
+  private final NodeSettings settings;
   private final SessionTable sessions;
   private final Transport transport;
 
@@ -19,12 +37,20 @@ class NodePage {
       int sessions,
       int connections,
       boolean draining,
+      Drain.Progress drain,
       Map<String, Integer> ports,
       long unauthenticatedBytes,
       long heapBytes) {}
 
-  NodePage(Node node, SessionTable sessions, Transport transport) {
+  NodePage(
+      Node node,
+      NodeOrders orders,
+      NodeSettings settings,
+      SessionTable sessions,
+      Transport transport) {
     this.node = node;
+    this.orders = orders;
+    this.settings = settings;
     this.sessions = sessions;
     this.transport = transport;
   }
@@ -32,13 +58,59 @@ class NodePage {
   @GetMapping("/node")
   View node() {
     var runtime = Runtime.getRuntime();
+    var drain = node.drain().progress();
     return new View(
         node.id().value(),
         sessions.size(),
         transport.connections(),
-        node.lease(0).draining(),
+        drain.state() != Drain.State.OPEN,
+        drain,
         transport.ports(),
         transport.unauthenticatedBytes(),
         runtime.totalMemory() - runtime.freeMemory());
+  }
+
+  @PostMapping("/node/drain")
+  ResponseEntity<Drain.Progress> drain(
+      @RequestHeader(name = HttpHeaders.AUTHORIZATION, required = false) @Nullable String who,
+      @RequestParam(name = "per-second", required = false) @Nullable Integer perSecond) {
+    check(who, "drain");
+    int rate = perSecond == null ? settings.drain().perSecond() : perSecond;
+    if (rate < 1 || rate > Drain.MOST_PER_SECOND) {
+      throw problem(
+          HttpStatus.BAD_REQUEST, "per-second is a number from 1 to " + Drain.MOST_PER_SECOND);
+    }
+    return ResponseEntity.accepted().body(node.drain().begin(rate));
+  }
+
+  @DeleteMapping("/node/drain")
+  Drain.Progress cancel(
+      @RequestHeader(name = HttpHeaders.AUTHORIZATION, required = false) @Nullable String who) {
+    check(who, "cancel_drain");
+    return node.drain().cancel();
+  }
+
+  private void check(@Nullable String who, String order) {
+    if (!orders.mayGive(who)) {
+      LOG.warn("event=order_refused order={}", order);
+      throw problem(
+          HttpStatus.UNAUTHORIZED,
+          "log in as cm.gateway-user with cm.gateway-password (HTTP Basic), or use the dashboard");
+    }
+  }
+
+  private static ErrorResponseException problem(HttpStatus status, String detail) {
+    return new ErrorResponseException(
+        status, ProblemDetail.forStatusAndDetail(status, detail), null);
+  }
+
+  /// No challenge for a password: a browser that had one would send it along with forged requests.
+  @ExceptionHandler
+  ResponseEntity<ProblemDetail> told(ErrorResponseException problem) {
+    var answer = ResponseEntity.status(problem.getStatusCode());
+    if (problem.getStatusCode() == HttpStatus.UNAUTHORIZED) {
+      answer.header(HttpHeaders.WWW_AUTHENTICATE, "Bearer");
+    }
+    return answer.body(problem.getBody());
   }
 }

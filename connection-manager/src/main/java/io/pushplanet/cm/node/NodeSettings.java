@@ -22,8 +22,10 @@ import org.springframework.validation.annotation.Validated;
 /// @param tlsPort the listener for devices with TLS; 0 = any free one
 /// @param gatewayPort the trusted listener, which only gateways may reach; 0 = any free one
 /// @param bind address of all listeners
-/// @param advertisedHost the host under which gateways reach this node
-/// @param gatewayUser who may log in at the trusted listener; must equal `gateway.node.user`
+/// @param advertisedHost the host under which gateways and the dashboard reach this node
+/// @param deviceHost the host under which devices reach this very node, for the Server Reference that other nodes name when
+///     they are drained or full; blank when devices only know a load balancer
+/// @param gatewayUser who may log in at the trusted listener, and drain the node; must equal `gateway.node.user`
 /// @param gatewayPassword that user's password; must equal `gateway.node.password`
 @Validated
 @ConfigurationProperties(prefix = "cm", ignoreUnknownFields = false)
@@ -34,11 +36,13 @@ record NodeSettings(
     @Min(0) @Max(65535) @DefaultValue("1884") int gatewayPort,
     @NotBlank @DefaultValue("0.0.0.0") String bind,
     @NotBlank @DefaultValue("127.0.0.1") String advertisedHost,
+    @NotNull @DefaultValue("") String deviceHost,
     @NotBlank @DefaultValue("gateway") String gatewayUser,
     @NotNull Secret gatewayPassword,
     @Valid @NotNull @DefaultValue Tls tls,
     @Valid @NotNull @DefaultValue Transport transport,
     @Valid @NotNull @DefaultValue Admission admission,
+    @Valid @NotNull @DefaultValue Drain drain,
     @Valid @NotNull @DefaultValue Session session,
     @Valid @NotNull @DefaultValue Directory directory,
     @Valid @NotNull @DefaultValue Inbox inbox,
@@ -66,10 +70,21 @@ record NodeSettings(
       @Positive @DefaultValue("1024") int backlog) {}
 
   /// @param mostSessions devices on this node; the next one is told Server busy, or to go elsewhere
-  /// @param serverReference `host:port` told to MQTT 5 clients while this node is full or leaving; blank for none
+  /// @param serverReference `host:port` told to MQTT 5 clients while this node is full or leaving; blank names another
+  ///     node, where one with a `cm.device-host` is alive
   record Admission(
       @Positive @DefaultValue("100000") int mostSessions,
       @NotNull @DefaultValue("") String serverReference) {}
+
+  /// @param perSecond devices that are sent elsewhere in a second, unless the request says otherwise
+  /// @param notice how long load balancers have to see that this node is not ready, before the first device is sent away
+  /// @param settle how long a device that is sent away may take to acknowledge what it has
+  /// @param longestAtStop how long a stop (SIGTERM) waits for devices to be moved; it raises the rate to what that needs
+  record Drain(
+      @Min(1) @Max(io.pushplanet.cm.node.Drain.MOST_PER_SECOND) @DefaultValue("500") int perSecond,
+      @NotNull @DefaultValue("5s") Duration notice,
+      @NotNull @DefaultValue("3s") Duration settle,
+      @NotNull @DefaultValue("10s") Duration longestAtStop) {}
 
   /// @param window most messages in flight to one device
   /// @param waiting most messages that wait for room in a window

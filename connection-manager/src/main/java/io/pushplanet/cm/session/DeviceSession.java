@@ -42,6 +42,7 @@ public final class DeviceSession {
   private Runnable retire = () -> {};
   private int lastPacketId;
   private boolean gone;
+  private volatile @Nullable Leaving leaving;
 
   /// One message on the wire.
   private static final class InFlight {
@@ -56,6 +57,8 @@ public final class DeviceSession {
       this.message = message;
     }
   }
+
+  private record Leaving(ReasonCode reason, MqttProperties told, long latestNanos) {}
 
   public DeviceSession(
       DeviceKey key,
@@ -122,6 +125,36 @@ public final class DeviceSession {
     return gone;
   }
 
+  public boolean isTls() {
+    return link.isTls();
+  }
+
+  /// Whether [#leave] was called. From any thread.
+  public boolean isLeaving() {
+    return leaving != null;
+  }
+
+  /// Takes nothing new, and says goodbye once all it had is settled, after `patienceNanos` in any case.
+  public void leave(ReasonCode reason, MqttProperties told, long patienceNanos) {
+    if (gone || leaving != null) {
+      return;
+    }
+    leaving = new Leaving(reason, told, link.loop().nowNanos() + patienceNanos);
+    leaveWhenSettled();
+  }
+
+  private void leaveWhenSettled() {
+    var going = leaving;
+    if (going == null || gone) {
+      return;
+    }
+    boolean settled = inFlight.isEmpty() && waiting.isEmpty();
+    if (settled || link.loop().nowNanos() - going.latestNanos() >= 0) {
+      disconnect(going.reason(), going.told());
+      retire();
+    }
+  }
+
   public void subscribe(Subscription wanted) {
     subscription = wanted;
     pump();
@@ -148,7 +181,7 @@ public final class DeviceSession {
 
   /// Takes a message, or settles it at once.
   public void offer(OutboundMessage message) {
-    if (gone || (subscription == null && !mayStillSubscribe())) {
+    if (gone || isLeaving() || (subscription == null && !mayStillSubscribe())) {
       message.origin().settled(message, new Settlement.NotHere());
       return;
     }
@@ -165,7 +198,7 @@ public final class DeviceSession {
 
   /// Whether a parked message may come in: half of the waiting room is kept for what comes fresh.
   public boolean hasRoomForParked() {
-    return waiting.size() < Math.max(1, limits.waiting() / 2);
+    return !isLeaving() && waiting.size() < Math.max(1, limits.waiting() / 2);
   }
 
   /// The device acknowledged a packet. An id that is not in flight is ignored: a PUBACK may cross a takeover.
@@ -183,6 +216,7 @@ public final class DeviceSession {
                 ? new Settlement.Refused("the device answered " + reason)
                 : new Settlement.Delivered(took));
         pump();
+        leaveWhenSettled();
         return;
       }
     }
@@ -203,9 +237,11 @@ public final class DeviceSession {
       }
     }
     pump();
+    leaveWhenSettled();
   }
 
   public void swept(long nowNanos) {
+    leaveWhenSettled();
     for (var sent : inFlight) {
       if (!sent.settled && sent.message.isOverdue(nowNanos)) {
         sent.settled = true;

@@ -60,6 +60,10 @@ public final class Connection {
     return listener.name();
   }
 
+  public boolean isTls() {
+    return tls != null;
+  }
+
   /// Where the peer is, for logs; null once it is gone.
   public @Nullable InetSocketAddress peer() {
     try {

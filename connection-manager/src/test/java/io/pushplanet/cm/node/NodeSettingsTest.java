@@ -30,6 +30,8 @@ class NodeSettingsTest {
       assertThat(settings.tls().certificate()).isNull();
       assertThat(settings.session().window()).isEqualTo(16);
       assertThat(settings.session().holdUntilSubscribed()).isEqualTo(Duration.ofSeconds(2));
+      assertThat(settings.drain().perSecond()).isEqualTo(500);
+      assertThat(settings.drain().longestAtStop()).isEqualTo(Duration.ofSeconds(10));
       assertThat(settings.uplink().bytes().toBytes()).isEqualTo(4096);
       assertThat(settings.toString()).doesNotContain("secret");
     });

@@ -15,6 +15,10 @@ public interface Link {
 
   boolean isV5();
 
+  default boolean isTls() {
+    return false;
+  }
+
   /// The CONNECT was good; from now on these rules hold. `explains`: the client wants reason strings.
   void accept(MqttVersion spoken, PacketLimits limits, KeepAlive keepAlive, boolean explains);
 

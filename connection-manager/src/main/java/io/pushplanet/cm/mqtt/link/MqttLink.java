@@ -55,6 +55,11 @@ public final class MqttLink implements ConnectionHandler, Link {
     return version == MqttVersion.V5;
   }
 
+  @Override
+  public boolean isTls() {
+    return connection.isTls();
+  }
+
   public int pendingBytes() {
     return connection.pendingBytes();
   }

@@ -1,0 +1,225 @@
+package io.pushplanet.cm.node;
+
+import io.pushplanet.cm.admission.Admission;
+import io.pushplanet.cm.admission.Elsewhere;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.PropertyId;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.SessionTable;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Empties this node without losing a message. Nobody is admitted any more and readiness goes down; after a notice, for load
+/// balancers to see that, devices are sent elsewhere at a set rate. A device that has messages in flight may acknowledge
+/// them first; what it does not goes back to its gateway as `not here`, which parks it or takes another channel.
+///
+/// One drain at a time; starting it again only changes its rate. It ends when the node is empty, which stays closed to
+/// devices until [#cancel]. Thread-safe.
+final class Drain {
+  static final int MOST_PER_SECOND = 100_000;
+
+  private static final Logger LOG = LoggerFactory.getLogger(Drain.class);
+  private static final Duration TURN = Duration.ofMillis(50);
+
+  private final SessionTable sessions;
+  private final Admission admission;
+  private final Elsewhere elsewhere;
+  private final NodeSettings.Drain settings;
+  private final InstantSource clock;
+  private final LongSupplier nanoTime;
+  private final Runnable announce;
+  // Guarded by this.
+  private @Nullable Run current;
+
+  enum State {
+    /// Devices are welcome.
+    OPEN,
+    /// Nobody comes in; load balancers have time to notice.
+    CLOSING,
+    /// Devices are sent elsewhere.
+    MOVING,
+    /// Nobody is here.
+    EMPTY
+  }
+
+  /// @param told devices that were sent elsewhere
+  /// @param secondsLeft at this rate
+  record Progress(
+      State state,
+      int perSecond,
+      int sessionsAtStart,
+      long told,
+      long secondsLeft,
+      @Nullable Instant startedAt) {}
+
+  private static final class Run {
+    final Instant startedAt;
+    final int sessionsAtStart;
+    final CountDownLatch called = new CountDownLatch(1);
+    final CountDownLatch ended = new CountDownLatch(1);
+    final CountDownLatch noticeOver = new CountDownLatch(1);
+    volatile State state = State.CLOSING;
+    volatile int perSecond;
+    final AtomicLong told = new AtomicLong();
+
+    Run(Instant startedAt, int sessionsAtStart, int perSecond) {
+      this.startedAt = startedAt;
+      this.sessionsAtStart = sessionsAtStart;
+      this.perSecond = perSecond;
+    }
+
+    boolean isCalledOff() {
+      return called.getCount() == 0;
+    }
+  }
+
+  /// @param announce tells the others that this node's state has changed
+  Drain(
+      SessionTable sessions,
+      Admission admission,
+      Elsewhere elsewhere,
+      NodeSettings.Drain settings,
+      InstantSource clock,
+      LongSupplier nanoTime,
+      Runnable announce) {
+    this.sessions = sessions;
+    this.admission = admission;
+    this.elsewhere = elsewhere;
+    this.settings = settings;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+    this.announce = announce;
+  }
+
+  synchronized Progress progress() {
+    var run = current;
+    if (run == null) {
+      return new Progress(State.OPEN, 0, 0, 0, 0, null);
+    }
+    int left = sessions.size();
+    return new Progress(
+        run.state,
+        run.perSecond,
+        run.sessionsAtStart,
+        run.told.get(),
+        Math.ceilDiv(left, run.perSecond),
+        run.startedAt);
+  }
+
+  /// Starts, or changes the rate of the drain under way.
+  synchronized Progress begin(int perSecond) {
+    var run = current;
+    if (run == null) {
+      begin(perSecond, settings.notice());
+    } else {
+      run.perSecond = perSecond;
+    }
+    return progress();
+  }
+
+  private Run begin(int perSecond, Duration notice) {
+    var run = new Run(clock.instant(), sessions.size(), perSecond);
+    current = run;
+    admission.drain();
+    LOG.info("event=drain_started sessions={} per_second={}", run.sessionsAtStart, perSecond);
+    Thread.ofVirtual().name("cm-drain").start(() -> go(run, notice));
+    return run;
+  }
+
+  /// Devices may come again; who was sent away already stays away.
+  synchronized Progress cancel() {
+    var run = current;
+    if (run != null) {
+      current = null;
+      run.called.countDown();
+      admission.reopen();
+      LOG.info("event=drain_cancelled told={} sessions_left={}", run.told, sessions.size());
+      Thread.ofVirtual().name("cm-drain-cancelled").start(announce);
+    }
+    return progress();
+  }
+
+  /// The process ends: drains at once and as fast as it must to be done within `longest`, and waits so long at most.
+  void finishWithin(Duration longest) throws InterruptedException {
+    Run run;
+    synchronized (this) {
+      // Half of the time is for telling them, half for their last acknowledgements.
+      int needed = (int) Math.min(MOST_PER_SECOND, sessions.size() * 2_000L / longest.toMillis());
+      int perSecond = Math.max(settings.perSecond(), needed);
+      run = current == null ? begin(perSecond, Duration.ZERO) : current;
+      run.perSecond = Math.max(run.perSecond, perSecond);
+      run.noticeOver.countDown();
+    }
+    if (!run.ended.await(longest.toMillis(), TimeUnit.MILLISECONDS)) {
+      LOG.warn("event=drain_cut_short sessions_left={}", sessions.size());
+    }
+  }
+
+  private void go(Run run, Duration notice) {
+    try {
+      announce.run();
+      boolean hurried = run.noticeOver.await(notice.toMillis(), TimeUnit.MILLISECONDS);
+      LOG.debug("event=drain_moves hurried={}", hurried);
+      if (!run.isCalledOff()) {
+        run.state = State.MOVING;
+        moveAll(run);
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    } finally {
+      run.ended.countDown();
+    }
+  }
+
+  private void moveAll(Run run) throws InterruptedException {
+    Iterator<DeviceSession> round = Collections.emptyIterator();
+    long lastNanos = nanoTime.getAsLong();
+    double allowed = 1;
+    while (sessions.size() > 0) {
+      if (!round.hasNext()) {
+        round = sessions.all().iterator();
+      }
+      while (allowed >= 1 && round.hasNext()) {
+        var session = round.next();
+        if (!session.isLeaving()) {
+          allowed--;
+          run.told.incrementAndGet();
+          session.loop().execute(() -> sendAway(session));
+        }
+      }
+      if (run.called.await(TURN.toMillis(), TimeUnit.MILLISECONDS)) {
+        return;
+      }
+      long now = nanoTime.getAsLong();
+      double earned = (now - lastNanos) / 1e9 * run.perSecond;
+      // What a stalled process did not use is not made up for in one rush.
+      allowed = Math.min(allowed + earned, Math.max(1, run.perSecond));
+      lastNanos = now;
+    }
+    run.state = State.EMPTY;
+    long took = Duration.between(run.startedAt, clock.instant()).toMillis();
+    LOG.info("event=drain_finished told={} millis={}", run.told, took);
+  }
+
+  private void sendAway(DeviceSession session) {
+    var told = MqttProperties.builder();
+    elsewhere
+        .reference(session.isTls())
+        .ifPresent(address -> told.text(PropertyId.SERVER_REFERENCE, address));
+    session.leave(
+        elsewhere.exists() ? ReasonCode.USE_ANOTHER_SERVER : ReasonCode.SERVER_SHUTTING_DOWN,
+        told.build(),
+        settings.settle().toNanos());
+  }
+}
