@@ -37,7 +37,7 @@ class BadInputIT {
     assertThat(answer.header("Content-Type")).startsWith("application/problem+json");
     assertThat(answer.json().get("status").intValue()).isEqualTo(status);
     assertThat(answer.json().get("code").stringValue()).isEqualTo(code);
-    assertThat(answer.json().get("type").stringValue()).isNotEmpty();
+    assertThat(answer.json().get("type").stringValue()).isEqualTo("/docs/problems#" + code);
     assertThat(answer.json().get("title").stringValue()).isNotEmpty();
     assertThat(answer.json().get("request_id").stringValue())
         .isEqualTo(answer.header("X-Request-Id"));

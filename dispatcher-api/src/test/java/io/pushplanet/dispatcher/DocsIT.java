@@ -58,6 +58,9 @@ class DocsIT {
     assertThat(page.http().body()).doesNotContain("http://", "https://");
     assertThat(dispatcher.call("GET", "/docs/swagger-ui-bundle.js", "").status()).isEqualTo(200);
     assertThat(dispatcher.call("GET", "/docs/swagger-ui.css", "").status()).isEqualTo(200);
+    assertThat(dispatcher.call("GET", "/docs/problems", "").http().body())
+        .contains("id=\"device_not_found\"")
+        .contains("There is no such device");
     assertThat(dispatcher.call("GET", "/docs/other.js", "").status()).isEqualTo(404);
   }
 }

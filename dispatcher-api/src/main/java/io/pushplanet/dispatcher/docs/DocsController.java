@@ -12,7 +12,8 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
 
-/// Serves the OpenAPI document and Swagger UI from this process alone: no other host is asked.
+/// Serves the OpenAPI document, Swagger UI and what a problem's `type` leads to from this process alone: no other host is
+/// asked.
 @RestController
 class DocsController {
   private static final String POLICY =
@@ -47,6 +48,14 @@ class DocsController {
         .contentType(HTML)
         .header("Content-Security-Policy", POLICY)
         .body(page);
+  }
+
+  @GetMapping("/docs/problems")
+  ResponseEntity<String> problems() {
+    return ResponseEntity.ok()
+        .contentType(HTML)
+        .header("Content-Security-Policy", POLICY)
+        .body(ProblemsPage.html());
   }
 
   @GetMapping("/docs/{part}")

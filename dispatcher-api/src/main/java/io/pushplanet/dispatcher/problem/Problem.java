@@ -6,7 +6,7 @@ import java.util.List;
 
 /// An RFC 9457 problem document (https://www.rfc-editor.org/rfc/rfc9457).
 ///
-/// @param type names the kind as a URI: the code again, as a name that never changes
+/// @param type where the kind is explained, [ProblemCode#type()]
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record Problem(
     String type,
@@ -23,14 +23,7 @@ public record Problem(
   }
 
   Problem(ProblemCode code, String detail, String requestId, List<FieldError> errors) {
-    this(
-        "urn:pushplanet:problem:" + code.word(),
-        code.title(),
-        code.status(),
-        code.word(),
-        detail,
-        requestId,
-        errors);
+    this(code.type(), code.title(), code.status(), code.word(), detail, requestId, errors);
   }
 
   byte[] json() {

@@ -2,38 +2,78 @@ package io.pushplanet.dispatcher.problem;
 
 import java.util.Locale;
 
-/// Every kind of refusal. The name in lower case is the stable `code` that programs branch on.
+/// Every kind of refusal. The name in lower case is the stable `code` that programs branch on. `docs/problem-codes.md` and the
+/// page at `/docs/problems` are made from these.
 public enum ProblemCode {
-  MALFORMED_REQUEST(400, "The request cannot be read"),
-  MALFORMED_JSON(400, "The body is not JSON"),
-  API_KEY_MISSING(401, "An API key is needed"),
-  API_KEY_INVALID(401, "The API key is not valid"),
-  SCOPE_MISSING(403, "The API key may not do this"),
-  NOT_FOUND(404, "There is nothing here"),
-  APP_NOT_FOUND(404, "There is no such app for this key"),
-  DEVICE_NOT_FOUND(404, "There is no such device"),
-  MESSAGE_NOT_FOUND(404, "There is no such message"),
-  METHOD_NOT_ALLOWED(405, "This method is not allowed here"),
-  NOT_ACCEPTABLE(406, "The answer is JSON only"),
-  REQUEST_IN_PROGRESS(409, "The same request is in progress"),
-  BODY_TOO_LARGE(413, "The body is too large"),
-  PAYLOAD_TOO_LARGE(413, "The message is too large for a provider"),
-  UNSUPPORTED_MEDIA_TYPE(415, "The body must be JSON"),
-  INVALID_REQUEST(422, "The request is not valid"),
-  AUDIENCE_NOT_SUPPORTED(422, "This audience is not supported"),
-  IDEMPOTENCY_KEY_REUSED(422, "The Idempotency-Key was used with another body"),
-  RATE_LIMITED(429, "Too many messages"),
-  INTERNAL_ERROR(500, "Something broke here"),
-  BROKER_UNAVAILABLE(503, "The message broker is away"),
-  DATABASE_UNAVAILABLE(503, "The database is away"),
-  REDIS_UNAVAILABLE(503, "Redis is away");
+  MALFORMED_REQUEST(
+      400, "The request cannot be read", "Correct the URL, the query or the headers."),
+  MALFORMED_JSON(
+      400,
+      "The body is not JSON",
+      "Send one JSON object in UTF-8; the detail says where it breaks."),
+  API_KEY_MISSING(401, "An API key is needed", "Send the header Authorization: Bearer KEY."),
+  API_KEY_INVALID(
+      401,
+      "The API key is not valid",
+      "Use a key of this app that is not revoked; make one in the dashboard."),
+  SCOPE_MISSING(
+      403, "The API key may not do this", "Use a key with the scope that the detail names."),
+  NOT_FOUND(404, "There is nothing here", "Correct the path; /docs lists them all."),
+  APP_NOT_FOUND(
+      404,
+      "There is no such app for this key",
+      "Correct the app in the path, or use that app's key."),
+  DEVICE_NOT_FOUND(
+      404, "There is no such device", "Register the device, or forget it if it has been deleted."),
+  MESSAGE_NOT_FOUND(
+      404,
+      "There is no such message",
+      "Correct the id. Messages are forgotten after the time of retention."),
+  METHOD_NOT_ALLOWED(
+      405, "This method is not allowed here", "Use one of the methods in the header Allow."),
+  NOT_ACCEPTABLE(406, "The answer is JSON only", "Accept application/json."),
+  REQUEST_IN_PROGRESS(
+      409,
+      "The same request is in progress",
+      "Send it again after Retry-After: the answer of the first is kept for you."),
+  BODY_TOO_LARGE(
+      413, "The body is too large", "Send less at once; the detail says how much is allowed."),
+  PAYLOAD_TOO_LARGE(
+      413,
+      "The message is too large for a provider",
+      "Shorten content or overrides by as many bytes as the errors say."),
+  UNSUPPORTED_MEDIA_TYPE(415, "The body must be JSON", "Send Content-Type: application/json."),
+  INVALID_REQUEST(
+      422,
+      "The request is not valid",
+      "Correct every field that the errors point at. Sending it again unchanged gives the same answer."),
+  AUDIENCE_NOT_SUPPORTED(
+      422, "This audience is not supported", "Use one of the audiences that the detail names."),
+  IDEMPOTENCY_KEY_REUSED(
+      422,
+      "The Idempotency-Key was used with another body",
+      "Use a new key for a new request, and the same body for a repeat."),
+  RATE_LIMITED(
+      429, "Too many messages", "Send it again after Retry-After; RateLimit says what is left."),
+  INTERNAL_ERROR(
+      500,
+      "Something broke here",
+      "Give the request id to the operator, who finds it in the log. Repeat with an Idempotency-Key."),
+  BROKER_UNAVAILABLE(
+      503,
+      "The message broker is away",
+      "Send it again after Retry-After with the same Idempotency-Key: the first may still arrive."),
+  DATABASE_UNAVAILABLE(503, "The database is away", "Send it again after Retry-After."),
+  REDIS_UNAVAILABLE(503, "Redis is away", "Send it again after Retry-After.");
 
   private final int status;
   private final String title;
+  private final String remedy;
 
-  ProblemCode(int status, String title) {
+  ProblemCode(int status, String title, String remedy) {
     this.status = status;
     this.title = title;
+    this.remedy = remedy;
   }
 
   public int status() {
@@ -44,7 +84,18 @@ public enum ProblemCode {
     return title;
   }
 
+  /// What a caller does about it.
+  public String remedy() {
+    return remedy;
+  }
+
   public String word() {
     return name().toLowerCase(Locale.ROOT);
+  }
+
+  /// Where it is explained: a reference that is resolved against this API's address, with its full path as
+  /// https://www.rfc-editor.org/rfc/rfc9457#section-3.1.1 recommends.
+  String type() {
+    return "/docs/problems#" + word();
   }
 }

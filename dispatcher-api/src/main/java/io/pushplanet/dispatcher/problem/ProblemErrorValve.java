@@ -26,7 +26,7 @@ public final class ProblemErrorValve extends ErrorReportValve {
     String id = RequestId.of(request.getRequest());
     byte[] body =
         new Problem(
-                "urn:pushplanet:problem:" + code.word(),
+                code.type(),
                 code.title(),
                 status,
                 code.word(),
