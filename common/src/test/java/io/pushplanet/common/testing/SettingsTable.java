@@ -9,6 +9,8 @@ import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
 import jakarta.validation.constraints.PositiveOrZero;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
@@ -16,7 +18,9 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 import tools.jackson.databind.JsonNode;
 
@@ -41,17 +45,28 @@ public final class SettingsTable {
   /// @param module a folder of the repository whose classes are compiled
   /// @throws AssertionError when a setting does not say what it means
   public static String of(String module) {
+    Map<String, String> rows = new TreeMap<>();
+    for (JsonNode property : properties(module)) {
+      rows.put(property.get("name").stringValue(), row(property));
+    }
+    return "| setting | type | default | meaning |\n|---|---|---|---|\n"
+        + String.join("\n", rows.values());
+  }
+
+  /// The names of the settings of one module.
+  public static Set<String> names(String module) {
+    Set<String> names = new TreeSet<>();
+    properties(module).forEach(property -> names.add(property.get("name").stringValue()));
+    return names;
+  }
+
+  private static JsonNode properties(String module) {
     Path metadata =
         ReferencePage.repository()
             .resolve(module)
             .resolve("target/classes/META-INF/spring-configuration-metadata.json");
     assertThat(metadata).as("made by spring-boot-configuration-processor").isRegularFile();
-    Map<String, String> rows = new TreeMap<>();
-    for (JsonNode property : read(metadata).get("properties")) {
-      rows.put(property.get("name").stringValue(), row(property));
-    }
-    return "| setting | type | default | meaning |\n|---|---|---|---|\n"
-        + String.join("\n", rows.values());
+    return read(metadata).get("properties");
   }
 
   private static String row(JsonNode property) {
@@ -127,8 +142,8 @@ public final class SettingsTable {
   private static JsonNode read(Path file) {
     try {
       return WireForm.mapper().readTree(Files.readString(file));
-    } catch (java.io.IOException e) {
-      throw new java.io.UncheckedIOException(e);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 }

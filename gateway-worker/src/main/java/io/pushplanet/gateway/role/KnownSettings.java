@@ -11,21 +11,8 @@ import org.springframework.stereotype.Component;
 /// Stops the start when a group of settings below `gateway.` is misspelt; inside a group its settings record does it.
 @Component
 final class KnownSettings {
-  private static final Set<String> GROUPS =
-      Set.of(
-          "roles",
-          "intake",
-          "delivery",
-          "node",
-          "apns",
-          "fcm",
-          "connection",
-          "credential",
-          "statistics",
-          "later",
-          "fanout",
-          "token",
-          "retry");
+  static final Set<String> GROUPS =
+      Set.of("roles", "delivery", "node", "apns", "fcm", "statistics", "later", "fanout");
 
   KnownSettings(Environment environment) {
     Map<String, Object> given =

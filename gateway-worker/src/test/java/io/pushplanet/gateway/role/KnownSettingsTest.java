@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pushplanet.common.testing.SettingsTable;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.springframework.mock.env.MockEnvironment;
 
@@ -16,6 +19,16 @@ class KnownSettingsTest {
     assertThatThrownBy(() -> new KnownSettings(environment))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("statistic");
+  }
+
+  @Test
+  void the_groups_are_those_of_the_settings_records() {
+    Set<String> groups =
+        SettingsTable.names("gateway-worker").stream()
+            .map(name -> name.split("\\.", -1)[1])
+            .collect(Collectors.toSet());
+
+    assertThat(KnownSettings.GROUPS).isEqualTo(groups);
   }
 
   @Test

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,37 +14,48 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /// A page that leads nowhere costs a newcomer the evening.
 class LinksTest {
-  private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
-  private static final Pattern LINK = Pattern.compile("]\\(([^)#\\s]+)(#[^)]*)?\\)");
+  private static final Pattern LINK = Pattern.compile("]\\(([^)#\\s]*)(#[^)\\s]*)?\\)");
+  private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
 
   static Stream<Path> pages() throws IOException {
-    try (Stream<Path> files = Files.walk(ROOT, 4)) {
-      List<Path> pages =
-          files
-              .filter(file -> file.toString().endsWith(".md"))
-              .filter(file ->
-                  !file.toString().contains("/target/")
-                      && !ROOT.relativize(file).toString().startsWith("."))
-              .map(ROOT::relativize)
-              .toList();
-      assertThat(pages).contains(Path.of("README.md"), Path.of("docs/the-way-of-a-message.md"));
-      return pages.stream();
-    }
+    List<Path> pages = Pages.all();
+    assertThat(pages).contains(Path.of("README.md"), Path.of("docs/the-way-of-a-message.md"));
+    return pages.stream();
   }
 
   @ParameterizedTest
   @MethodSource("pages")
   void every_link_of_a_page_leads_somewhere(Path page) throws IOException {
-    Path folder = ROOT.resolve(page).getParent();
+    Path file = Pages.ROOT.resolve(page);
 
     List<String> broken =
-        LINK.matcher(Files.readString(ROOT.resolve(page)))
+        LINK.matcher(Files.readString(file))
             .results()
-            .map(link -> link.group(1))
-            .filter(link -> !link.contains("://") && !link.startsWith("mailto:"))
-            .filter(link -> !Files.exists(folder.resolve(link)))
+            .filter(link -> !link.group(1).contains("://") && !link.group(1).startsWith("mailto:"))
+            .filter(link -> !leadsSomewhere(file, link.group(1), link.group(2)))
+            .map(link -> link.group())
             .toList();
 
     assertThat(broken).as("broken links of %s", page).isEmpty();
+  }
+
+  private static boolean leadsSomewhere(Path from, String path, String anchor) {
+    Path target = path.isEmpty() ? from : from.resolveSibling(path);
+    if (!Files.exists(target)) {
+      return false;
+    }
+    return anchor == null
+        || !target.toString().endsWith(".md")
+        || anchors(target).contains(anchor.substring(1));
+  }
+
+  /// As GitHub makes them: lower case, dashes for spaces, no other signs.
+  private static List<String> anchors(Path page) {
+    return HEADING
+        .matcher(Pages.read(page))
+        .results()
+        .map(heading -> heading.group(1).toLowerCase(Locale.ROOT))
+        .map(heading -> heading.replaceAll("[^a-z0-9 _-]", "").replace(' ', '-'))
+        .toList();
   }
 }

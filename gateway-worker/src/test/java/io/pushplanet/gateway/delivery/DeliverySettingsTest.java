@@ -1,0 +1,29 @@
+package io.pushplanet.gateway.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+class DeliverySettingsTest {
+  @EnableConfigurationProperties(DeliverySettings.class)
+  static class Wiring {}
+
+  private final ApplicationContextRunner runner =
+      new ApplicationContextRunner().withUserConfiguration(Wiring.class);
+
+  @Test
+  void the_defaults_are_these() {
+    runner.run(context ->
+        assertThat(context.getBean(DeliverySettings.class))
+            .isEqualTo(new DeliverySettings(32, 256)));
+  }
+
+  @Test
+  void a_misspelt_setting_stops_the_start() {
+    runner
+        .withPropertyValues("gateway.delivery.prefech=1")
+        .run(context -> assertThat(context.getStartupFailure()).hasStackTraceContaining("prefech"));
+  }
+}

@@ -1,0 +1,29 @@
+package io.pushplanet.gateway.fanout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.gateway.fanout.FanoutConfiguration.FanoutSettings;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+class FanoutSettingsTest {
+  @EnableConfigurationProperties(FanoutSettings.class)
+  static class Wiring {}
+
+  private final ApplicationContextRunner runner =
+      new ApplicationContextRunner().withUserConfiguration(Wiring.class);
+
+  @Test
+  void the_defaults_are_these() {
+    runner.run(context ->
+        assertThat(context.getBean(FanoutSettings.class)).isEqualTo(new FanoutSettings(4)));
+  }
+
+  @Test
+  void a_misspelt_setting_stops_the_start() {
+    runner
+        .withPropertyValues("gateway.fanout.prefech=1")
+        .run(context -> assertThat(context.getStartupFailure()).hasStackTraceContaining("prefech"));
+  }
+}

@@ -1,0 +1,31 @@
+package io.pushplanet.gateway.statistics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.gateway.statistics.StatisticsConfiguration.StatisticsSettings;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+class StatisticsSettingsTest {
+  @EnableConfigurationProperties(StatisticsSettings.class)
+  static class Wiring {}
+
+  private final ApplicationContextRunner runner =
+      new ApplicationContextRunner().withUserConfiguration(Wiring.class);
+
+  @Test
+  void the_defaults_are_these() {
+    runner.run(context ->
+        assertThat(context.getBean(StatisticsSettings.class))
+            .isEqualTo(new StatisticsSettings(64, 2_000, 30)));
+  }
+
+  @Test
+  void a_misspelt_setting_stops_the_start() {
+    runner
+        .withPropertyValues("gateway.statistics.retention=1")
+        .run(context ->
+            assertThat(context.getStartupFailure()).hasStackTraceContaining("retention"));
+  }
+}

@@ -1,0 +1,50 @@
+package io.pushplanet.quickstart.docs;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+
+/// The Markdown pages of the repository.
+final class Pages {
+  static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+
+  private Pages() {}
+
+  /// Relative to the root; what is built or hidden is left out.
+  static List<Path> all() throws IOException {
+    List<Path> pages = new ArrayList<>();
+    Files.walkFileTree(
+        ROOT,
+        new SimpleFileVisitor<>() {
+          @Override
+          public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
+            String name = folder.getFileName().toString();
+            boolean ours = folder.equals(ROOT) || !name.equals("target") && !name.startsWith(".");
+            return ours ? FileVisitResult.CONTINUE : FileVisitResult.SKIP_SUBTREE;
+          }
+
+          @Override
+          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+            if (file.toString().endsWith(".md")) {
+              pages.add(ROOT.relativize(file));
+            }
+            return FileVisitResult.CONTINUE;
+          }
+        });
+    return pages;
+  }
+
+  static String read(Path page) {
+    try {
+      return Files.readString(page);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
