@@ -7,6 +7,7 @@ import io.pushplanet.cm.handshake.HandshakeOutcome;
 import io.pushplanet.cm.handshake.HandshakeOutcome.Welcome;
 import io.pushplanet.cm.inbox.InboxDrain;
 import io.pushplanet.cm.inbox.ParkedMessages;
+import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.PropertyId;
@@ -104,13 +105,14 @@ public final class ConnectionPipeline {
   }
 
   /// One device's connection. Confined to its event loop.
-  private final class Device implements MqttPeer {
+  private final class Device implements MqttPeer, DeviceSession.Owner {
     private final Link link;
-    private final InboundWindow inbound = new InboundWindow(limits.uplinksInFlight());
-    private @Nullable Welcome welcome;
+    // The rest is there only while it is needed: of nearly every device it is not.
     private @Nullable DeviceSession session;
+    private @Nullable InboundWindow inbound;
     private @Nullable InboxDrain drain;
-    private long expirySeconds;
+    private @Nullable Binary will;
+    private int expirySeconds;
     private boolean goodbye;
 
     Device(Link link) {
@@ -176,7 +178,6 @@ public final class ConnectionPipeline {
     // 2. The device is ours: first on this node, then in the directory.
 
     private void takeOver(Welcome known) {
-      welcome = known;
       link.pauseReading();
       var before = sessions.find(known.device());
       if (before == null) {
@@ -223,7 +224,8 @@ public final class ConnectionPipeline {
               known.terms(),
               sessionLimits,
               sessionMetrics,
-              clock);
+              clock,
+              this);
       link.accept(known.connect().version(), limits.packet(), known.keepAlive(), known.explains());
       var loser = sessions.put(made);
       if (loser == made) {
@@ -236,10 +238,9 @@ public final class ConnectionPipeline {
       var left = detached.take(known.device());
       boolean resumes = !known.connect().cleanStart() && claim.remembered().isPresent();
       session = made;
-      drain = new InboxDrain(inbox, made);
-      made.onParked(drain::wanted);
-      made.onRetired(this::retired);
-      expirySeconds = known.terms().expirySeconds();
+      var lastWill = known.connect().will();
+      will = lastWill == null ? null : lastWill.payload();
+      expirySeconds = (int) known.terms().expirySeconds();
       admission.countConnected();
       link.send(new MqttPacket.ConnAck(resumes, 0, handshake.welcome(known)));
       if (resumes) {
@@ -263,7 +264,7 @@ public final class ConnectionPipeline {
           codes.add(link.isV5() ? reason.code() : ReasonCode.V3_SUBSCRIPTION_FAILED);
         } else {
           var granted = request.qos().atMost(QoS.AT_LEAST_ONCE);
-          wanted = new Subscription(granted, identifier);
+          wanted = Subscription.of(granted, identifier);
           codes.add(granted.ordinal());
         }
       }
@@ -303,7 +304,7 @@ public final class ConnectionPipeline {
     // 6. Receipts and uplinks
 
     private void published(DeviceSession current, MqttPacket.Publish publish) {
-      if (publish.qos() == QoS.AT_LEAST_ONCE && inbound.isFull()) {
+      if (publish.qos() == QoS.AT_LEAST_ONCE && isInboundFull()) {
         violation(
             ReasonCode.RECEIVE_MAXIMUM_EXCEEDED,
             "more than " + limits.uplinksInFlight() + " unacknowledged");
@@ -311,6 +312,9 @@ public final class ConnectionPipeline {
       }
       int packetId = publish.packetId();
       if (publish.qos() == QoS.AT_LEAST_ONCE) {
+        if (inbound == null) {
+          inbound = new InboundWindow(limits.uplinksInFlight());
+        }
         inbound.arrived(packetId);
       }
       var outcome =
@@ -319,7 +323,7 @@ public final class ConnectionPipeline {
       switch (outcome) {
         case UplinkOutcome.Taken _ -> {
           // A 3.1.1 client knows no Receive Maximum: it is slowed down instead.
-          if (!link.isV5() && inbound.isFull()) {
+          if (!link.isV5() && isInboundFull()) {
             link.pauseReading();
           }
         }
@@ -334,7 +338,7 @@ public final class ConnectionPipeline {
       if (asksForAck && link.isV5()) {
         admission.countRefused(reason);
         var told = MqttProperties.with(PropertyId.REASON_STRING, why);
-        inbound.done(packetId, () -> link.send(new MqttPacket.PubAck(packetId, reason, told)));
+        acknowledge(packetId, () -> link.send(new MqttPacket.PubAck(packetId, reason, told)));
       } else if (reason == ReasonCode.PAYLOAD_FORMAT_INVALID) {
         // 3.1.1 cannot be told, and closing would make it send the same rubbish for ever.
         admission.countRefused(reason);
@@ -352,8 +356,23 @@ public final class ConnectionPipeline {
       if (packetId == 0 || !link.isOpen()) {
         return;
       }
-      inbound.done(packetId, () -> link.send(new MqttPacket.PubAck(packetId, ReasonCode.SUCCESS)));
+      acknowledge(packetId, () -> link.send(new MqttPacket.PubAck(packetId, ReasonCode.SUCCESS)));
       link.resumeReading();
+    }
+
+    private boolean isInboundFull() {
+      return inbound != null && inbound.isFull();
+    }
+
+    private void acknowledge(int packetId, Runnable acknowledgement) {
+      var window = inbound;
+      if (window == null) {
+        return;
+      }
+      window.done(packetId, acknowledgement);
+      if (window.isEmpty()) {
+        inbound = null;
+      }
     }
 
     // 7. The end
@@ -366,7 +385,7 @@ public final class ConnectionPipeline {
         return;
       }
       if (wished >= 0) {
-        expirySeconds = Math.min(wished, DeviceHandshake.LONGEST_SESSION_SECONDS);
+        expirySeconds = (int) Math.min(wished, DeviceHandshake.LONGEST_SESSION_SECONDS);
       }
       link.close();
     }
@@ -390,22 +409,38 @@ public final class ConnectionPipeline {
 
     @Override
     public void swept(long nowNanos) {
-      if (session != null && drain != null) {
+      if (session != null) {
         session.swept(nowNanos);
+      }
+      if (drain != null) {
         drain.swept(nowNanos);
+        if (drain.isIdle()) {
+          drain = null;
+        }
       }
     }
 
     @Override
+    public void askForParked() {
+      if (session == null) {
+        return;
+      }
+      if (drain == null) {
+        drain = new InboxDrain(inbox, session);
+      }
+      drain.wanted();
+    }
+
+    @Override
     public void closed() {
-      retired();
+      retire();
     }
 
     /// Once, at the latest when the socket is gone: after a takeover the session ends before its socket has lingered out.
-    private void retired() {
+    @Override
+    public void retire() {
       var ended = session;
-      var known = welcome;
-      if (ended == null || known == null || ended.isGone()) {
+      if (ended == null || ended.isGone()) {
         return;
       }
       var left = ended.end();
@@ -416,9 +451,8 @@ public final class ConnectionPipeline {
       if (wasCurrent) {
         registrar.release(ended, expirySeconds);
       }
-      var will = known.connect().will();
       if (will != null && !goodbye) {
-        uplinks.will(ended.key(), will.payload());
+        uplinks.will(ended.key(), will);
       }
     }
   }

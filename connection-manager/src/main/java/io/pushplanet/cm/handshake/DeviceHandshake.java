@@ -15,10 +15,11 @@ import io.pushplanet.common.device.DeviceCredential;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /// Reads a device's CONNECT: client id = device, user name = app, password = the credential from registration, which is
-/// checked without asking anybody. Stateless; takes microseconds, so it runs on the event loop.
+/// checked without asking anybody. Thread-safe; takes microseconds, so it runs on the event loop.
 public final class DeviceHandshake {
   /// The longest that a session outlives its connection; an MQTT 5 client that wished more is told.
   public static final long LONGEST_SESSION_SECONDS = 30L * 24 * 60 * 60;
@@ -31,6 +32,11 @@ public final class DeviceHandshake {
   private final int uplinksInFlight;
   private final int packetBytes;
   private final String willTopic;
+  // One object for all devices of an app, and for all with the same terms. Only apps of good
+  // credentials get in, so that
+  // strangers cannot fill it.
+  private final ConcurrentHashMap<AppId, AppId> apps = new ConcurrentHashMap<>();
+  private volatile SessionTerms usual = new SessionTerms(1, LONGEST_PACKET, 0);
 
   /// @param window most messages in flight to a device
   /// @param uplinksInFlight the Receive Maximum that clients are told
@@ -89,7 +95,7 @@ public final class DeviceHandshake {
               "the credential has expired: register the device again");
       case VALID ->
           new Welcome(
-              device,
+              new DeviceKey(apps.computeIfAbsent(device.app(), first -> first), device.device()),
               terms(connect),
               KeepAlive.of(connect.version(), connect.keepAliveSeconds()),
               connect.properties().number(PropertyId.REQUEST_PROBLEM_INFORMATION, 1) == 1,
@@ -123,10 +129,17 @@ public final class DeviceHandshake {
             ? Math.min(
                 properties.number(PropertyId.SESSION_EXPIRY_INTERVAL, 0), LONGEST_SESSION_SECONDS)
             : connect.cleanStart() ? 0 : LONGEST_SESSION_SECONDS;
-    return new SessionTerms(
-        (int) Math.min(window, properties.number(PropertyId.RECEIVE_MAXIMUM, 0xFFFF)),
-        properties.number(PropertyId.MAXIMUM_PACKET_SIZE, LONGEST_PACKET),
-        expiry);
+    var terms =
+        new SessionTerms(
+            (int) Math.min(window, properties.number(PropertyId.RECEIVE_MAXIMUM, 0xFFFF)),
+            properties.number(PropertyId.MAXIMUM_PACKET_SIZE, LONGEST_PACKET),
+            expiry);
+    var before = usual;
+    if (terms.equals(before)) {
+      return before;
+    }
+    usual = terms;
+    return terms;
   }
 
   /// What CONNACK tells an MQTT 5 client of this server and of changed wishes.

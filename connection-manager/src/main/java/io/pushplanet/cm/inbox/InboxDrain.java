@@ -25,6 +25,11 @@ public final class InboxDrain {
     this.session = session;
   }
 
+  /// Whether nothing is under way: whoever wants something later makes a new one.
+  public boolean isIdle() {
+    return rows.isEmpty() && !asked && !again && !retry && outstanding == 0;
+  }
+
   /// There may be something: reads now, or once what is on its way is done.
   public void wanted() {
     again = true;

@@ -10,7 +10,6 @@ import io.pushplanet.cm.session.DetachedWindows.Unacknowledged;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.session.DeviceKey;
 import java.time.InstantSource;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -33,16 +32,24 @@ public final class DeviceSession {
   private final SessionLimits limits;
   private final SessionMetrics metrics;
   private final InstantSource clock;
-  private final ArrayList<InFlight> inFlight = new ArrayList<>(2);
-  private final ArrayDeque<OutboundMessage> waiting = new ArrayDeque<>(2);
+  private final Backlog<InFlight> inFlight = new Backlog<>();
+  private final Backlog<OutboundMessage> waiting = new Backlog<>();
   private final long connectedNanos;
   private volatile long epoch;
   private volatile @Nullable Subscription subscription;
-  private Runnable askForParked = () -> {};
-  private Runnable retire = () -> {};
+  private final Owner owner;
   private int lastPacketId;
   private boolean gone;
   private volatile @Nullable Leaving leaving;
+
+  /// The connection that a session belongs to. Called on the loop.
+  public interface Owner {
+    /// There may be something in the device's inbox.
+    void askForParked();
+
+    /// The session is taken over on this node, before its socket has closed.
+    void retire();
+  }
 
   /// One message on the wire.
   private static final class InFlight {
@@ -67,7 +74,8 @@ public final class DeviceSession {
       SessionTerms terms,
       SessionLimits limits,
       SessionMetrics metrics,
-      InstantSource clock) {
+      InstantSource clock,
+      Owner owner) {
     this.key = key;
     this.link = link;
     this.epoch = epoch;
@@ -75,6 +83,7 @@ public final class DeviceSession {
     this.limits = limits;
     this.metrics = metrics;
     this.clock = clock;
+    this.owner = owner;
     this.connectedNanos = link.loop().nowNanos();
   }
 
@@ -103,22 +112,12 @@ public final class DeviceSession {
     epoch = known;
   }
 
-  /// `ask` is run, on the loop, whenever there may be something in the device's inbox.
-  public void onParked(Runnable ask) {
-    askForParked = ask;
-  }
-
   public void askForParked() {
-    askForParked.run();
-  }
-
-  /// `end` is run when the session is taken over on this node, before its socket has closed.
-  public void onRetired(Runnable end) {
-    retire = end;
+    owner.askForParked();
   }
 
   public void retire() {
-    retire.run();
+    owner.retire();
   }
 
   public boolean isGone() {

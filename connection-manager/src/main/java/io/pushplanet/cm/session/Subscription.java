@@ -6,13 +6,28 @@ import io.pushplanet.cm.mqtt.QoS;
 ///
 /// @param identifier MQTT 5's subscription identifier; 0 for none
 public record Subscription(QoS qos, int identifier) {
+  private static final Subscription AT_MOST_ONCE = new Subscription(QoS.AT_MOST_ONCE, 0);
+  private static final Subscription AT_LEAST_ONCE = new Subscription(QoS.AT_LEAST_ONCE, 0);
+
+  /// One object for all devices that ask for the same.
+  public static Subscription of(QoS qos, int identifier) {
+    if (identifier != 0) {
+      return new Subscription(qos, identifier);
+    }
+    return switch (qos) {
+      case AT_MOST_ONCE -> AT_MOST_ONCE;
+      case AT_LEAST_ONCE -> AT_LEAST_ONCE;
+      case EXACTLY_ONCE -> new Subscription(qos, 0);
+    };
+  }
+
   String text() {
     return qos.ordinal() + "," + identifier;
   }
 
   static Subscription parse(String text) {
     int comma = text.indexOf(',');
-    return new Subscription(
+    return of(
         QoS.of(Integer.parseInt(text.substring(0, comma))),
         Integer.parseInt(text.substring(comma + 1)));
   }

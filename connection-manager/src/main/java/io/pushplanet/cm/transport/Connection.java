@@ -23,7 +23,6 @@ public final class Connection {
   private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final EventLoop loop;
-  private final SocketChannel channel;
   private final SelectionKey key;
   private final Listener listener;
   private final @Nullable TlsLayer tls;
@@ -39,17 +38,20 @@ public final class Connection {
   private boolean closing;
   private boolean closed;
   private boolean peerFinished;
-  private long lingerUntilNanos;
-  private long progressNanos;
+  // While closing: since when. Else: when the peer last took something.
+  private long sinceNanos;
 
-  Connection(EventLoop loop, SocketChannel channel, SelectionKey key, Listener listener) {
+  Connection(EventLoop loop, SelectionKey key, Listener listener) {
     this.loop = loop;
-    this.channel = channel;
     this.key = key;
     this.listener = listener;
     this.tls = listener.tls() == null ? null : new TlsLayer(listener.tls().serverEngine());
     this.handler = listener.handlers().apply(this);
-    this.progressNanos = loop.nowNanos();
+    this.sinceNanos = loop.nowNanos();
+  }
+
+  private SocketChannel channel() {
+    return (SocketChannel) key.channel();
   }
 
   public EventLoop loop() {
@@ -67,7 +69,7 @@ public final class Connection {
   /// Where the peer is, for logs; null once it is gone.
   public @Nullable InetSocketAddress peer() {
     try {
-      return channel.getRemoteAddress() instanceof InetSocketAddress address ? address : null;
+      return channel().getRemoteAddress() instanceof InetSocketAddress address ? address : null;
     } catch (IOException gone) {
       return null;
     }
@@ -96,7 +98,7 @@ public final class Connection {
     }
     if (pending == null) {
       pending = new ArrayDeque<>(4);
-      progressNanos = loop.nowNanos();
+      sinceNanos = loop.nowNanos();
     }
     pending.add(ByteBuffer.wrap(frame));
     pendingBytes += frame.length;
@@ -110,7 +112,7 @@ public final class Connection {
       return;
     }
     closing = true;
-    lingerUntilNanos = loop.nowNanos() + LINGER_NANOS;
+    sinceNanos = loop.nowNanos();
     releasePartial();
     paused = false;
     resumeInterest();
@@ -129,7 +131,7 @@ public final class Connection {
     cipherPending = null;
     pendingBytes = 0;
     key.cancel();
-    EventLoop.closeQuietly(channel);
+    EventLoop.closeQuietly(channel());
     loop.left();
     loop.metrics.closed(cause);
     handler.closed(cause);
@@ -172,7 +174,7 @@ public final class Connection {
     var buffer = loop.readBuffer;
     for (int count = 0; count < READS_PER_TURN && !paused && !closed; count++) {
       buffer.clear();
-      int read = channel.read(buffer);
+      int read = channel().read(buffer);
       if (read < 0) {
         peerFinished = true;
         close(closing ? CloseCause.OURS : CloseCause.PEER);
@@ -369,7 +371,7 @@ public final class Connection {
     if (peerFinished) {
       close(CloseCause.OURS);
     } else {
-      channel.shutdownOutput();
+      channel().shutdownOutput();
     }
   }
 
@@ -386,7 +388,7 @@ public final class Connection {
       }
     }
     out.flip();
-    int written = channel.write(out);
+    int written = channel().write(out);
     loop.metrics.bytesWritten.increment(written);
     consume(queue, written);
     return !out.hasRemaining();
@@ -424,7 +426,7 @@ public final class Connection {
   }
 
   private boolean writeCipher(ByteBuffer out) throws IOException {
-    loop.metrics.bytesWritten.increment(channel.write(out));
+    loop.metrics.bytesWritten.increment(channel().write(out));
     if (!out.hasRemaining()) {
       return true;
     }
@@ -438,10 +440,8 @@ public final class Connection {
     if (rest == null) {
       return true;
     }
-    int written = channel.write(rest);
-    if (written > 0) {
-      progressNanos = loop.nowNanos();
-    }
+    int written = channel().write(rest);
+    progressed(written);
     if (rest.hasRemaining()) {
       return false;
     }
@@ -450,9 +450,7 @@ public final class Connection {
   }
 
   private void consume(ArrayDeque<ByteBuffer> queue, int bytes) {
-    if (bytes > 0) {
-      progressNanos = loop.nowNanos();
-    }
+    progressed(bytes);
     pendingBytes -= bytes;
     int left = bytes;
     while (left > 0) {
@@ -463,6 +461,12 @@ public final class Connection {
       if (!head.hasRemaining()) {
         queue.remove();
       }
+    }
+  }
+
+  private void progressed(int bytes) {
+    if (bytes > 0 && !closing) {
+      sinceNanos = loop.nowNanos();
     }
   }
 
@@ -477,13 +481,13 @@ public final class Connection {
       return;
     }
     if (closing) {
-      if (nowNanos - lingerUntilNanos > 0) {
+      if (nowNanos - sinceNanos > LINGER_NANOS) {
         close(CloseCause.OURS);
       }
       return;
     }
     boolean waiting = pendingBytes > 0 || cipherPending != null;
-    if (waiting && nowNanos - progressNanos > loop.settings.writeStall().toNanos()) {
+    if (waiting && nowNanos - sinceNanos > loop.settings.writeStall().toNanos()) {
       close(CloseCause.SLOW_READER);
       return;
     }

@@ -206,7 +206,7 @@ public final class EventLoop implements Loop {
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
         var clientKey = channel.register(selector, SelectionKey.OP_READ);
-        var connection = new Connection(this, channel, clientKey, listener);
+        var connection = new Connection(this, clientKey, listener);
         clientKey.attach(connection);
         connections.incrementAndGet();
         metrics.accepted.increment();

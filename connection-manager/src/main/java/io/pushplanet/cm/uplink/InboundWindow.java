@@ -27,6 +27,10 @@ public final class InboundWindow {
     return entries != null && entries.size() >= most;
   }
 
+  public boolean isEmpty() {
+    return entries == null;
+  }
+
   public void arrived(int packetId) {
     if (entries == null) {
       entries = new ArrayDeque<>(2);

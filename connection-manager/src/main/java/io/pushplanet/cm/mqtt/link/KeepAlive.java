@@ -22,7 +22,8 @@ public record KeepAlive(int seconds, boolean changed) {
     return new KeepAlive(granted, granted != wished);
   }
 
-  public boolean isOver(long lastHeardNanos, long nowNanos) {
+  /// Whether a client with this keep-alive has been silent for too long.
+  static boolean isOver(int seconds, long lastHeardNanos, long nowNanos) {
     return seconds > 0
         && nowNanos - lastHeardNanos > TimeUnit.MILLISECONDS.toNanos(seconds * 1_500L);
   }

@@ -30,7 +30,7 @@ public final class MqttLink implements ConnectionHandler, Link {
   private final MqttPeer peer;
   private PacketLimits limits = PacketLimits.UNAUTHENTICATED;
   private @Nullable MqttVersion version;
-  private KeepAlive keepAlive = new KeepAlive(0, false);
+  private int keepAliveSeconds;
   private boolean explains;
   private long lastHeardNanos;
 
@@ -69,7 +69,7 @@ public final class MqttLink implements ConnectionHandler, Link {
       MqttVersion spoken, PacketLimits newLimits, KeepAlive newKeepAlive, boolean wantsReasons) {
     version = spoken;
     limits = newLimits;
-    keepAlive = newKeepAlive;
+    keepAliveSeconds = newKeepAlive.seconds();
     explains = wantsReasons;
     connection.authenticated();
   }
@@ -179,8 +179,8 @@ public final class MqttLink implements ConnectionHandler, Link {
       }
       return;
     }
-    if (keepAlive.isOver(lastHeardNanos, nowNanos)) {
-      var why = "silent for one and a half times the keep-alive of " + keepAlive.seconds() + " s";
+    if (KeepAlive.isOver(keepAliveSeconds, lastHeardNanos, nowNanos)) {
+      var why = "silent for one and a half times the keep-alive of " + keepAliveSeconds + " s";
       peer.refused(ReasonCode.KEEP_ALIVE_TIMEOUT, why);
       disconnect(ReasonCode.KEEP_ALIVE_TIMEOUT, why);
       return;

@@ -23,8 +23,8 @@ import java.util.stream.IntStream;
 final class SessionMeter {
   private static final String PREFIX = "0190b8a0";
   private static final Duration SETTLED_AFTER = Duration.ofSeconds(3);
-  private static final int CONNECT_ROUNDS = 3;
-  private static final int PING_ROUNDS = 5;
+  private static final int CONNECT_ROUNDS = 4;
+  private static final int PING_ROUNDS = 10;
   private static final int WARM_MESSAGES = 10;
   private static final int MESSAGES = 20;
 
@@ -42,15 +42,14 @@ final class SessionMeter {
     int most = steps.getLast();
     try (FleetProcess fleet =
         FleetProcess.start(server, PREFIX, directory.resolve("fleet-" + server.name() + ".log"))) {
-      double idleEmpty = idle();
       List<Memory> memory = new ArrayList<>();
       for (int step : steps) {
         fleet.connect(step, 1);
         memory.add(memory(step));
       }
-      double idle = idle() - idleEmpty;
       double ping = ping(fleet, most);
       double connect = connect(fleet, most);
+      double idle = idle();
       double acknowledged = fanOut(fleet, most, "QoS 1");
       fleet.leave();
       settle();

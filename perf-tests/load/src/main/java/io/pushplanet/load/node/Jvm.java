@@ -15,6 +15,9 @@ import javax.management.remote.JMXServiceURL;
 public final class Jvm implements AutoCloseable {
   private static final int COLLECTIONS = 3;
 
+  /// What a collector puts where it left a gap, `[Ljdk.internal.vm.FillerElement;`: nobody's objects.
+  private static final String FILLER = "jdk.internal.vm.Filler";
+
   private final long pid;
   private final JMXConnector connector;
   private final MBeanServerConnection beans;
@@ -48,13 +51,13 @@ public final class Jvm implements AutoCloseable {
     for (int collection = 1; collection < COLLECTIONS; collection++) {
       command("gcRun");
     }
-    String total =
-        classHistogram()
-            .lines()
-            .filter(line -> line.startsWith("Total"))
-            .reduce((first, last) -> last)
-            .orElseThrow(() -> new IllegalStateException("the class histogram has no total"));
-    return Long.parseLong(total.trim().split("\\s+")[2]);
+    return classHistogram()
+        .lines()
+        .map(line -> line.trim().split("\\s+"))
+        .filter(fields -> fields.length >= 4 && fields[0].endsWith(":"))
+        .filter(fields -> !fields[3].contains(FILLER))
+        .mapToLong(fields -> Long.parseLong(fields[2]))
+        .sum();
   }
 
   /// Live objects by class, after a collection.
