@@ -1,0 +1,80 @@
+package io.pushplanet.cm;
+
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.SubscriptionRequest;
+import io.pushplanet.cm.mqtt.codec.PacketEncoder;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.session.DeviceKey;
+import java.io.BufferedReader;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+
+/// Devices that connect, subscribe and are silent, in a JVM of their own so that their sockets are not in the node's heap.
+/// Each line of the input says how many more; a line of the output answers when they are subscribed. Ends with its input.
+final class IdleDevices {
+  private static final byte[] CONNACK = {0x20, 2, 0, 0};
+  private static final byte[] SUBACK = {(byte) 0x90, 3, 0, 1, 1};
+
+  private IdleDevices() {}
+
+  public static void main(String[] arguments) throws IOException {
+    int port = Integer.parseInt(arguments[0]);
+    List<Socket> sockets = new ArrayList<>();
+    var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    for (var line = input.readLine(); line != null; line = input.readLine()) {
+      for (int more = Integer.parseInt(line); more > 0; more--) {
+        sockets.add(connect(port));
+      }
+      System.out.println(sockets.size());
+    }
+  }
+
+  private static Socket connect(int port) throws IOException {
+    var socket = new Socket("127.0.0.1", port);
+    socket.setSoTimeout(30_000);
+    var device = new DeviceKey(TestNode.APP, new DeviceId(UUID.randomUUID().toString()));
+    write(
+        socket,
+        new MqttPacket.Connect(
+            MqttVersion.V3_1_1,
+            true,
+            0,
+            device.device().value(),
+            device.app().value(),
+            Binary.of(TestNode.credential(device)),
+            null,
+            MqttProperties.NONE));
+    expect(socket, CONNACK);
+    write(
+        socket,
+        new MqttPacket.Subscribe(
+            1,
+            List.of(new SubscriptionRequest("push/messages", QoS.AT_LEAST_ONCE)),
+            MqttProperties.NONE));
+    expect(socket, SUBACK);
+    return socket;
+  }
+
+  private static void write(Socket socket, MqttPacket packet) throws IOException {
+    socket.getOutputStream().write(new PacketEncoder().encode(packet, MqttVersion.V3_1_1));
+  }
+
+  private static void expect(Socket socket, byte[] packet) throws IOException {
+    var answer = new byte[packet.length];
+    new DataInputStream(socket.getInputStream()).readFully(answer);
+    if (!Arrays.equals(answer, packet)) {
+      throw new IOException("the node answers " + Arrays.toString(answer));
+    }
+  }
+}
