@@ -187,15 +187,53 @@ class BadInputIT {
     assertThat(mqtt.status()).as(mqtt.toString()).isEqualTo(200);
   }
 
-  @ParameterizedTest
-  @CsvSource({"location", "and", "or", "not"})
-  void an_audience_that_comes_later_is_called_so(String word) {
+  @Test
+  void an_audience_that_comes_later_is_called_so() {
     Answer answer =
-        shop.post(
-            "/messages", "{\"audience\":{\"" + word + "\":{}},\"content\":{\"title\":\"a\"}}");
+        shop.post("/messages", "{\"audience\":{\"location\":{}},\"content\":{\"title\":\"a\"}}");
 
     isProblem(answer, 422, "audience_not_supported");
     assertThat(answer.json().get("detail").stringValue()).contains("devices, user");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = ';',
+      value = {
+        "{\"and\":[]}; /audience/and; empty",
+        "{\"or\":{}}; /audience/or; not_a_list",
+        "{\"or\":[1]}; /audience/or/0; not_an_object",
+        "{\"not\":[]}; /audience/not; not_an_object",
+        "{\"and\":[{\"tag\":\"a\"},{}]}; /audience/and/1; required",
+        "{\"and\":[{\"tag\":\"a\",\"topic\":\"b\"}]}; /audience/and/0; ambiguous",
+        "{\"not\":{\"tag\":\"\"}}; /audience/not/tag; empty",
+        "{\"not\":{\"not\":{\"not\":{\"not\":{\"not\":{\"all\":true}}}}}}; /audience/not/not/not/not/not; too_deep"
+      })
+  void an_audience_of_others_is_checked_in_every_part(
+      String audience, String pointer, String code) {
+    Answer answer =
+        shop.post("/messages", "{\"audience\":" + audience + ",\"content\":{\"title\":\"a\"}}");
+
+    isProblem(answer, 422, "invalid_request");
+    assertThat(answer.json().get("errors"))
+        .anySatisfy(error -> {
+          assertThat(error.get("pointer").stringValue()).isEqualTo(pointer);
+          assertThat(error.get("code").stringValue()).isEqualTo(code);
+        });
+  }
+
+  @Test
+  void an_audience_has_at_most_32_parts() {
+    String parts =
+        IntStream.range(0, 33)
+            .mapToObj(i -> "{\"tag\":\"t" + i + "\"}")
+            .collect(Collectors.joining(","));
+
+    isProblem(
+        shop.post(
+            "/messages", "{\"audience\":{\"or\":[" + parts + "]},\"content\":{\"title\":\"a\"}}"),
+        422,
+        "invalid_request");
   }
 
   @Test

@@ -221,17 +221,25 @@ class MessageIT {
         shop.post("/messages", "{\"audience\":{\"user\":\"u1\"},\"content\":{\"title\":\"a\"}}");
     Answer nobody =
         shop.post("/messages", "{\"audience\":{\"user\":\"u9\"},\"content\":{\"title\":\"a\"}}");
-    for (String audience : List.of("{\"topic\":\"t1\"}", "{\"tag\":\"vip\"}", "{\"all\":true}")) {
+    String both = "{\"and\":[{\"tag\":\"vip\"},{\"not\":{\"topic\":\"t2\"}}]}";
+    for (String audience :
+        List.of("{\"topic\":\"t1\"}", "{\"tag\":\"vip\"}", "{\"all\":true}", both)) {
       Answer broad =
           shop.post("/messages", "{\"audience\":" + audience + ",\"content\":{\"title\":\"a\"}}");
       assertThat(broad.status()).as(broad.toString()).isEqualTo(202);
       assertThat(broad.json().at("/recipients/estimate").intValue()).isEqualTo(1);
+      assertThat(
+              shop.get("/messages/" + broad.json().get("id").stringValue())
+                  .json()
+                  .get("audience")
+                  .toString())
+          .isEqualTo(audience);
     }
 
     assertThat(user.json().at("/recipients/estimate").intValue()).isEqualTo(1);
     assertThat(nobody.json().at("/recipients/estimate").intValue()).isZero();
     assertThat(dispatcher.drain("push.mqtt.high")).hasSize(1);
-    assertThat(dispatcher.drain("push.fanout")).hasSize(3);
+    assertThat(dispatcher.drain("push.fanout")).hasSize(4);
   }
 
   @Test

@@ -4,6 +4,7 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.wire.WireForm;
 import java.time.Instant;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -63,9 +64,12 @@ record MessageRow(
     return tree(delivery).path(field).asString("");
   }
 
-  /// `topic news`, `3 devices`
+  /// `topic news`, `3 devices`, `(tag news and not tag muted)`
   public String audienceWords() {
-    JsonNode asked = tree(audience);
+    return words(tree(audience));
+  }
+
+  private String words(JsonNode asked) {
     String kind = asked.path("kind").asString("");
     return switch (kind) {
       case "devices" -> listed(asked.path("devices"), "device");
@@ -73,6 +77,13 @@ record MessageRow(
       case "topic" -> "topic " + asked.path("topic").asString("");
       case "tag" -> "tag " + asked.path("tag").asString("");
       case "all" -> "all devices";
+      case "and", "or" ->
+          asked
+              .path("parts")
+              .valueStream()
+              .map(this::words)
+              .collect(Collectors.joining(" " + kind + " ", "(", ")"));
+      case "not" -> "not " + words(asked.path("part"));
       default -> audience.length() <= 60 ? audience : audience.substring(0, 60) + "…";
     };
   }

@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.common.wire.WireForm;
 import java.time.Instant;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -27,7 +30,33 @@ class MessageRowTest {
     assertThat(row("broken", AT, null, 1, 1).title()).isEqualTo("data only");
   }
 
+  @Test
+  void an_audience_made_of_others_is_told_in_words() {
+    var audience =
+        new Audience.And(
+            List.of(
+                new Audience.Tag("news"),
+                new Audience.Not(
+                    new Audience.Or(
+                        List.of(new Audience.Topic("muted"), new Audience.Users(List.of("u1")))))));
+
+    assertThat(
+            row(WireForm.mapper().writeValueAsString(audience), "{}", AT, null, 1, 1)
+                .audienceWords())
+        .isEqualTo("(tag news and not (topic muted or user u1))");
+  }
+
   private static MessageRow row(
+      String content,
+      @Nullable Instant expandedAt,
+      @Nullable Instant cancelledAt,
+      int recipients,
+      int delivered) {
+    return row("{\"kind\":\"all\"}", content, expandedAt, cancelledAt, recipients, delivered);
+  }
+
+  private static MessageRow row(
+      String audience,
       String content,
       @Nullable Instant expandedAt,
       @Nullable Instant cancelledAt,
@@ -36,7 +65,7 @@ class MessageRowTest {
     return new MessageRow(
         new MessageId("01a1fc9a-a1eb-76b5-9f6e-4fed5846eeaf"),
         new AppId("shop"),
-        "{\"kind\":\"all\"}",
+        audience,
         content,
         "{}",
         AT,

@@ -12,38 +12,47 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/// Reads `audience`: exactly one of the words in [#SUPPORTED].
+/// Reads `audience`: exactly one of the words in [#SUPPORTED]. `and` and `or` are lists of audiences, `not` is one; they nest
+/// [#DEEPEST] deep and have at most [#MOST_PARTS] parts in all, so that no request can ask for a query without end.
 public final class AudienceReader {
   public static final Pattern TOPIC = Pattern.compile("[A-Za-z0-9._~%-]{1,128}");
   public static final int LONGEST_TAG = 128;
   public static final int LONGEST_USER = 128;
   public static final int MOST_USERS = 1_000;
+  public static final int MOST_PARTS = 32;
+  public static final int DEEPEST = 4;
 
   private static final List<String> SUPPORTED =
-      List.of("device", "devices", "user", "users", "topic", "tag", "all");
-  private static final List<String> PLANNED = List.of("location", "and", "or", "not");
+      List.of("device", "devices", "user", "users", "topic", "tag", "all", "and", "or", "not");
+  private static final List<String> PLANNED = List.of("location");
+
+  private int parts;
 
   private AudienceReader() {}
 
   /// @param request the object that has the field `audience`
   /// @return null when something is wrong, which is then among the findings
   public static @Nullable Audience read(Fields request) {
-    Fields audience = request.fields("audience");
-    if (audience == null) {
-      if (!request.has("audience")) {
-        request.wrong("audience", "required", "audience is required, such as {\"device\":\"d1\"}");
-      }
+    if (!request.has("audience")) {
+      request.wrong("audience", "required", "audience is required, such as {\"device\":\"d1\"}");
       return null;
     }
+    Fields audience = request.fields("audience");
+    return audience == null ? null : new AudienceReader().one(audience, 0);
+  }
+
+  private @Nullable Audience one(Fields audience, int depth) {
     refusePlanned(audience);
     List<String> given = SUPPORTED.stream().filter(word -> audience.node().has(word)).toList();
     SUPPORTED.forEach(audience::mentions);
     audience.done();
     if (given.size() != 1) {
-      request.wrong(
-          "audience",
-          given.isEmpty() ? "required" : "ambiguous",
-          "audience has exactly one of " + String.join(", ", SUPPORTED));
+      audience
+          .findings()
+          .add(
+              audience.at(),
+              given.isEmpty() ? "required" : "ambiguous",
+              "audience has exactly one of " + String.join(", ", SUPPORTED));
       return null;
     }
     return switch (given.getFirst()) {
@@ -53,8 +62,55 @@ public final class AudienceReader {
       case "users" -> users(audience);
       case "topic" -> topic(audience);
       case "tag" -> tag(audience);
+      case "and" -> {
+        var all = parts(audience, "and", depth);
+        yield all == null ? null : new Audience.And(all);
+      }
+      case "or" -> {
+        var any = parts(audience, "or", depth);
+        yield any == null ? null : new Audience.Or(any);
+      }
+      case "not" -> {
+        var other = deepEnough(audience, "not", depth) ? null : audience.fields("not");
+        var part = other == null ? null : one(other, depth + 1);
+        yield part == null ? null : new Audience.Not(part);
+      }
       default -> all(audience);
     };
+  }
+
+  private @Nullable List<Audience> parts(Fields audience, String name, int depth) {
+    if (deepEnough(audience, name, depth)) {
+      return null;
+    }
+    List<Fields> given = audience.list(name);
+    if (given == null) {
+      return null;
+    }
+    parts += given.size();
+    if (given.isEmpty() || parts > MOST_PARTS) {
+      audience.wrong(
+          name,
+          given.isEmpty() ? "empty" : "too_many",
+          "an audience has 1 to " + MOST_PARTS + " parts in all");
+      return null;
+    }
+    List<Audience> read = new ArrayList<>();
+    for (Fields part : given) {
+      Audience one = one(part, depth + 1);
+      if (one != null) {
+        read.add(one);
+      }
+    }
+    return read.size() == given.size() ? read : null;
+  }
+
+  private static boolean deepEnough(Fields audience, String name, int depth) {
+    if (depth >= DEEPEST) {
+      audience.wrong(name, "too_deep", "and, or and not nest at most " + DEEPEST + " deep");
+      return true;
+    }
+    return false;
   }
 
   private static void refusePlanned(Fields audience) {

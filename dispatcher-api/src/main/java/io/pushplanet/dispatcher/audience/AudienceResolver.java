@@ -49,10 +49,13 @@ public class AudienceResolver {
     return switch (audience) {
       case Audience.Devices(List<DeviceId> devices) -> new Resolution.Known(named(app, devices));
       case Audience.Users(List<String> users) -> new Resolution.Known(ofUsers(app, users));
-      case Audience.Topic(String topic) ->
-          broad(() -> mapper.countTopic(app.value(), topic, MOST_COUNTED));
-      case Audience.Tag(String tag) -> broad(() -> mapper.countTag(app.value(), tag, MOST_COUNTED));
-      case Audience.All() -> broad(() -> mapper.countAll(app.value(), MOST_COUNTED));
+      case Audience.Topic _,
+          Audience.Tag _,
+          Audience.All _,
+          Audience.And _,
+          Audience.Or _,
+          Audience.Not _ ->
+          broad(app, audience);
     };
   }
 
@@ -77,17 +80,31 @@ public class AudienceResolver {
     return new Found(devices.stream().filter(found::containsKey).toList(), found);
   }
 
-  private interface Count {
-    int count();
-  }
-
   /// Without MySQL nobody can count; the message is accepted all the same, for its recipients are found later.
-  private static Resolution broad(Count count) {
+  private Resolution broad(AppId app, Audience audience) {
     try {
-      return new Resolution.Broad(count.count());
+      return new Resolution.Broad(atMost(app, audience));
     } catch (DataAccessException e) {
       LOG.warn("event=audience_not_counted reason=\"{}\"", e.getClass().getSimpleName());
       return new Resolution.Broad(0);
     }
+  }
+
+  /// How many there can be. What `and` and `not` leave out is only known once the fan-out has looked at each device.
+  private int atMost(AppId app, Audience audience) {
+    return switch (audience) {
+      case Audience.Devices(List<DeviceId> devices) -> devices.size();
+      case Audience.Users(List<String> users) ->
+          mapper.devicesOf(app.value(), users, MOST_COUNTED).size();
+      case Audience.Topic(String topic) -> mapper.countTopic(app.value(), topic, MOST_COUNTED);
+      case Audience.Tag(String tag) -> mapper.countTag(app.value(), tag, MOST_COUNTED);
+      case Audience.And(List<Audience> parts) ->
+          parts.stream().mapToInt(part -> atMost(app, part)).min().orElse(0);
+      case Audience.Or(List<Audience> parts) ->
+          Math.min(
+              parts.stream().mapToInt(part -> atMost(app, part)).sum(),
+              mapper.countAll(app.value(), MOST_COUNTED));
+      case Audience.All(), Audience.Not _ -> mapper.countAll(app.value(), MOST_COUNTED);
+    };
   }
 }

@@ -31,6 +31,11 @@ public final class Fields {
     return findings;
   }
 
+  /// Where this object stands.
+  public String at() {
+    return pointer;
+  }
+
   public String at(String name) {
     return pointer + "/" + name.replace("~", "~0").replace("/", "~1");
   }
@@ -92,6 +97,25 @@ public final class Fields {
   public @Nullable Fields fields(String name) {
     ObjectNode object = object(name);
     return object == null ? null : new Fields(object, at(name), findings);
+  }
+
+  /// A list of objects.
+  public @Nullable List<Fields> list(String name) {
+    JsonNode value = value(name);
+    if (value == null || !value.isArray()) {
+      wrong(name, "not_a_list", name + " is a list of JSON objects");
+      return null;
+    }
+    List<Fields> list = new ArrayList<>(value.size());
+    for (int i = 0; i < value.size(); i++) {
+      String where = at(name) + "/" + i;
+      if (!(value.get(i) instanceof ObjectNode object)) {
+        findings.add(where, "not_an_object", "this must be a JSON object");
+        return null;
+      }
+      list.add(new Fields(object, where, findings));
+    }
+    return list;
   }
 
   /// An ISO 8601 duration from zero to `longest`.

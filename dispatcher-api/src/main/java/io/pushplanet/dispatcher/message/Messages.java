@@ -15,6 +15,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /// Messages and deliveries as the API tells them: from their rows, and until these are written from what was accepted.
@@ -194,8 +195,17 @@ class Messages {
       case Audience.Topic(String topic) -> form.put("topic", topic);
       case Audience.Tag(String tag) -> form.put("tag", tag);
       case Audience.All() -> form.put("all", true);
+      case Audience.And(List<Audience> parts) -> form.set("and", audiences(parts));
+      case Audience.Or(List<Audience> parts) -> form.set("or", audiences(parts));
+      case Audience.Not(Audience part) -> form.set("not", audience(part));
     }
     return form;
+  }
+
+  private static ArrayNode audiences(List<Audience> parts) {
+    ArrayNode forms = MAPPER.createArrayNode();
+    parts.forEach(part -> forms.add(audience(part)));
+    return forms;
   }
 
   private static ObjectNode form(MessageMapper.DeliveryRow row) {

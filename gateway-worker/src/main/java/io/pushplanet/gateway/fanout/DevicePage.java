@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Some recipients in the order of their device ids.
 ///
+/// @param recipients none where the page had only candidates that are not wanted
 /// @param last where the next page goes on; null when there is none
 record DevicePage(List<Recipient> recipients, @Nullable DeviceId last) {
   DevicePage {

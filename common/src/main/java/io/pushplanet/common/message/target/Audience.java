@@ -12,7 +12,10 @@ import java.util.List;
   @JsonSubTypes.Type(value = Audience.Users.class, name = "users"),
   @JsonSubTypes.Type(value = Audience.Topic.class, name = "topic"),
   @JsonSubTypes.Type(value = Audience.Tag.class, name = "tag"),
-  @JsonSubTypes.Type(value = Audience.All.class, name = "all")
+  @JsonSubTypes.Type(value = Audience.All.class, name = "all"),
+  @JsonSubTypes.Type(value = Audience.And.class, name = "and"),
+  @JsonSubTypes.Type(value = Audience.Or.class, name = "or"),
+  @JsonSubTypes.Type(value = Audience.Not.class, name = "not")
 })
 public sealed interface Audience {
   /// `device` and `devices`.
@@ -42,4 +45,28 @@ public sealed interface Audience {
 
   /// Every device of the app; expanded by the fan-out role.
   record All() implements Audience {}
+
+  /// Every device that each part names; expanded by the fan-out role.
+  record And(List<Audience> parts) implements Audience {
+    public And {
+      parts = some(parts);
+    }
+  }
+
+  /// Every device that at least one part names; expanded by the fan-out role.
+  record Or(List<Audience> parts) implements Audience {
+    public Or {
+      parts = some(parts);
+    }
+  }
+
+  /// Every device of the app that the part does not name; expanded by the fan-out role.
+  record Not(Audience part) implements Audience {}
+
+  private static List<Audience> some(List<Audience> parts) {
+    if (parts.isEmpty()) {
+      throw new IllegalArgumentException("and, or: at least one part");
+    }
+    return List.copyOf(parts);
+  }
 }
