@@ -113,6 +113,7 @@ public final class ConnectionPipeline {
     private @Nullable InboxDrain drain;
     private @Nullable Binary will;
     private int expirySeconds;
+    private boolean explains;
     private boolean goodbye;
 
     Device(Link link) {
@@ -172,7 +173,10 @@ public final class ConnectionPipeline {
 
     private void refuse(MqttPacket.Connect connect, ReasonCode reason, MqttProperties properties) {
       admission.countRefused(reason);
-      link.refuseConnect(connect.version(), reason, properties);
+      link.refuseConnect(
+          connect.version(),
+          reason,
+          DeviceHandshake.hasRoomForReasons(connect) ? properties : MqttProperties.NONE);
     }
 
     // 2. The device is ours: first on this node, then in the directory.
@@ -241,6 +245,7 @@ public final class ConnectionPipeline {
       var lastWill = known.connect().will();
       will = lastWill == null ? null : lastWill.payload();
       expirySeconds = (int) known.terms().expirySeconds();
+      explains = known.explains();
       admission.countConnected();
       link.send(new MqttPacket.ConnAck(resumes, 0, handshake.welcome(known)));
       if (resumes) {
@@ -337,7 +342,8 @@ public final class ConnectionPipeline {
       int packetId = publish.packetId();
       if (asksForAck && link.isV5()) {
         admission.countRefused(reason);
-        var told = MqttProperties.with(PropertyId.REASON_STRING, why);
+        var told =
+            explains ? MqttProperties.with(PropertyId.REASON_STRING, why) : MqttProperties.NONE;
         acknowledge(packetId, () -> link.send(new MqttPacket.PubAck(packetId, reason, told)));
       } else if (reason == ReasonCode.PAYLOAD_FORMAT_INVALID) {
         // 3.1.1 cannot be told, and closing would make it send the same rubbish for ever.

@@ -34,7 +34,7 @@ final class RawClient implements AutoCloseable {
   RawClient(Socket socket, MqttVersion version) throws IOException {
     this.socket = socket;
     this.version = version;
-    socket.setSoTimeout(10_000);
+    socket.setSoTimeout(20_000);
   }
 
   static MqttPacket.Connect connect(MqttVersion version, DeviceKey device) {
@@ -100,7 +100,7 @@ final class RawClient implements AutoCloseable {
     }
   }
 
-  /// The next packet; empty when the server closed. Waits at most ten seconds.
+  /// The next packet; empty when the server closed. Waits at most twenty seconds.
   Optional<MqttPacket> next() throws IOException {
     while (true) {
       if (input.hasRemaining()) {
@@ -118,7 +118,7 @@ final class RawClient implements AutoCloseable {
       try {
         read = socket.getInputStream().read(chunk);
       } catch (SocketTimeoutException silence) {
-        throw new AssertionError("nothing came within ten seconds", silence);
+        throw new AssertionError("nothing came in time", silence);
       } catch (IOException reset) {
         return Optional.empty();
       }

@@ -27,6 +27,12 @@ public final class DeviceHandshake {
   private static final long LONGEST_PACKET = 268_435_455L + 5;
   private static final int MOST_WILL_BYTES = 4 * 1024;
 
+  // More than any packet of this server with a reason string has; a client with less room is not
+  // told reasons.
+  private static final int ROOM_FOR_REASONS = 256;
+  // CONNACK to a good CONNECT has at most 30 bytes.
+  private static final int SMALLEST_MAXIMUM_PACKET = 32;
+
   private final DeviceCredential credential;
   private final int window;
   private final int uplinksInFlight;
@@ -65,6 +71,11 @@ public final class DeviceHandshake {
       return new Refused(
           ReasonCode.CLIENT_IDENTIFIER_NOT_VALID, "the client id must be the device id");
     }
+    if (largestPacket(connect) < SMALLEST_MAXIMUM_PACKET) {
+      return new Refused(
+          ReasonCode.PACKET_TOO_LARGE,
+          "the Maximum Packet Size must be " + SMALLEST_MAXIMUM_PACKET + " or more");
+    }
     var will = refusedWill(connect.will());
     if (will != null) {
       return will;
@@ -98,9 +109,19 @@ public final class DeviceHandshake {
               new DeviceKey(apps.computeIfAbsent(device.app(), first -> first), device.device()),
               terms(connect),
               KeepAlive.of(connect.version(), connect.keepAliveSeconds()),
-              connect.properties().number(PropertyId.REQUEST_PROBLEM_INFORMATION, 1) == 1,
+              hasRoomForReasons(connect)
+                  && connect.properties().number(PropertyId.REQUEST_PROBLEM_INFORMATION, 1) == 1,
               connect);
     };
+  }
+
+  /// Whether the client's Maximum Packet Size allows reason strings; a packet never exceeds it for their sake.
+  public static boolean hasRoomForReasons(Connect connect) {
+    return largestPacket(connect) >= ROOM_FOR_REASONS;
+  }
+
+  private static long largestPacket(Connect connect) {
+    return connect.properties().number(PropertyId.MAXIMUM_PACKET_SIZE, LONGEST_PACKET);
   }
 
   private @Nullable Refused refusedWill(@Nullable Will will) {
@@ -132,7 +153,7 @@ public final class DeviceHandshake {
     var terms =
         new SessionTerms(
             (int) Math.min(window, properties.number(PropertyId.RECEIVE_MAXIMUM, 0xFFFF)),
-            properties.number(PropertyId.MAXIMUM_PACKET_SIZE, LONGEST_PACKET),
+            largestPacket(connect),
             expiry);
     var before = usual;
     if (terms.equals(before)) {

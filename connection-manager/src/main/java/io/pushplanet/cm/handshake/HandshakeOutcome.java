@@ -9,7 +9,7 @@ import io.pushplanet.common.session.DeviceKey;
 /// What a CONNECT came to.
 public sealed interface HandshakeOutcome {
 
-  /// @param explains the client wants reason strings (Request Problem Information)
+  /// @param explains the client wants reason strings (Request Problem Information) and has room for them
   record Welcome(
       DeviceKey device, SessionTerms terms, KeepAlive keepAlive, boolean explains, Connect connect)
       implements HandshakeOutcome {}

@@ -55,6 +55,10 @@ public final class Uplinks {
     if (publish.properties().has(PropertyId.TOPIC_ALIAS)) {
       return new Violation(ReasonCode.TOPIC_ALIAS_INVALID, "Topic Alias Maximum is 0");
     }
+    if (publish.properties().has(PropertyId.SUBSCRIPTION_IDENTIFIER)) {
+      return new Violation(
+          ReasonCode.PROTOCOL_ERROR, "only a server's PUBLISH has a subscription identifier");
+    }
     if (publish.retain()) {
       return new Violation(ReasonCode.RETAIN_NOT_SUPPORTED, "nothing is retained here");
     }

@@ -19,6 +19,7 @@ import io.netty.handler.codec.mqtt.MqttMessageIdVariableHeader;
 import io.netty.handler.codec.mqtt.MqttMessageType;
 import io.netty.handler.codec.mqtt.MqttProperties.BinaryProperty;
 import io.netty.handler.codec.mqtt.MqttProperties.IntegerProperty;
+import io.netty.handler.codec.mqtt.MqttProperties.MqttProperty;
 import io.netty.handler.codec.mqtt.MqttProperties.StringPair;
 import io.netty.handler.codec.mqtt.MqttProperties.StringProperty;
 import io.netty.handler.codec.mqtt.MqttProperties.UserProperties;
@@ -224,7 +225,7 @@ final class NettyOracle {
 
   private static MqttProperties properties(io.netty.handler.codec.mqtt.MqttProperties theirs) {
     var ours = MqttProperties.builder();
-    for (var property : theirs.listAll()) {
+    for (MqttProperty<?> property : theirs.listAll()) {
       switch (property) {
         case UserProperties users -> users.value().forEach(pair -> ours.user(pair.key, pair.value));
         case IntegerProperty number ->
@@ -237,8 +238,7 @@ final class NettyOracle {
     return ours.build();
   }
 
-  private static PropertyId id(
-      io.netty.handler.codec.mqtt.MqttProperties.MqttProperty<?> property) {
+  private static PropertyId id(MqttProperty<?> property) {
     return PropertyId.of(property.propertyId()).orElseThrow();
   }
 

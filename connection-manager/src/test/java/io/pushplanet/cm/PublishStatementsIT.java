@@ -1,0 +1,411 @@
+package io.pushplanet.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttPacket.Publish;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.PropertyId;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.SubscriptionRequest;
+import io.pushplanet.cm.mqtt.codec.PacketEncoder;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.wire.NodeOutcomes.Result;
+import java.io.ByteArrayOutputStream;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/// PUBLISH and PUBACK in both directions, flow control, order and redelivery, statement by statement (see
+/// [ConnectStatementsIT] for the names).
+@ExtendWith(SharedNode.Resolver.class)
+class PublishStatementsIT {
+  private final SharedNode at;
+  private final DeviceKey device = TestNode.newDevice();
+
+  PublishStatementsIT(SharedNode at) {
+    this.at = at;
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_2_2_1_2_a_qos_0_publish_has_no_packet_identifier(MqttVersion version) throws Exception {
+    try (var client = subscribed(version, QoS.AT_MOST_ONCE, 0)) {
+      send("{\"n\":1}");
+
+      var publish = client.expect(Publish.class);
+
+      // Two bytes of an identifier would stand in front of the payload.
+      assertThat(publish.payload()).isEqualTo(Binary.of("{\"n\":1}"));
+      assertThat(publish.qos()).isEqualTo(QoS.AT_MOST_ONCE);
+      assertThat(publish.duplicate()).as("MQTT-3.3.1-2, MQTT-4.3.1-1").isFalse();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_2_2_1_4_each_new_publish_has_an_identifier_that_is_not_in_use(MqttVersion version)
+      throws Exception {
+    try (var client = at.subscribed(device, version)) {
+      var open = new HashSet<Integer>();
+      for (int count = 0; count < 8; count++) {
+        send("{}");
+        var publish = client.expect(Publish.class);
+        assertThat(publish.packetId()).isPositive();
+        assertThat(open.add(publish.packetId())).as("MQTT-4.3.2-1").isTrue();
+        assertThat(publish.duplicate()).as("MQTT-4.3.2-2, MQTT-3.3.1-3").isFalse();
+        // Every other one stays unacknowledged, and its identifier taken (MQTT-4.3.2-3).
+        if (count % 2 == 0) {
+          SharedNode.acknowledge(client, publish);
+          open.remove(publish.packetId());
+        }
+      }
+      assertThat(open).hasSize(4);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_2_2_1_5_puback_has_the_identifier_of_its_publish(MqttVersion version) throws Exception {
+    try (var client = at.connected(device, version)) {
+      for (int id : List.of(1, 7, 0xFFFF)) {
+        client.send(uplink(id, "{}", false));
+
+        // MQTT-4.3.2-4
+        assertThat(client.expect(MqttPacket.PubAck.class).packetId()).isEqualTo(id);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_1_2_25_a_message_too_large_counts_as_sent_and_the_next_one_comes(MqttVersion version)
+      throws Exception {
+    var small =
+        version == MqttVersion.V5
+            ? MqttProperties.with(PropertyId.MAXIMUM_PACKET_SIZE, 200)
+            : MqttProperties.NONE;
+    try (var client = at.connected(RawClient.connect(version, device, true, small))) {
+      client.subscribe().expect(MqttPacket.SubAck.class);
+      if (version == MqttVersion.V5) {
+        assertThat(at.gateway().deliver(device, TestNode.newMessage(), "x".repeat(200)).result())
+            .isEqualTo(Result.REFUSED);
+      }
+      send("{\"small\":1}");
+
+      assertThat(client.expect(Publish.class).payload()).isEqualTo(Binary.of("{\"small\":1}"));
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0", "10"})
+  void mqtt_3_1_2_26_the_server_sends_no_topic_alias(int maximum) throws Exception {
+    // Not even to a client that would take them: MQTT-3.1.2-27, MQTT-3.3.2-11.
+    var aliases = MqttProperties.with(PropertyId.TOPIC_ALIAS_MAXIMUM, maximum);
+    try (var client = at.connected(RawClient.connect(MqttVersion.V5, device, true, aliases))) {
+      client.subscribe().expect(MqttPacket.SubAck.class);
+      for (int count = 0; count < 3; count++) {
+        send("{}");
+        var publish = client.expect(Publish.class);
+        assertThat(publish.topic()).isEqualTo("push/messages");
+        assertThat(publish.properties().has(PropertyId.TOPIC_ALIAS)).isFalse();
+        SharedNode.acknowledge(client, publish);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_3_1_8_a_publish_without_retain_stores_nothing(MqttVersion version) throws Exception {
+    try (var client = at.connected(device, version)) {
+      client.send(uplink(1, "kept?", false)).expect(MqttPacket.PubAck.class);
+      client.subscribe().expect(MqttPacket.SubAck.class);
+
+      SharedNode.silent(client);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"false, 0", "true, 0", "true, 1", "true, 2"})
+  void mqtt_3_3_1_12_a_message_is_forwarded_without_retain(boolean asPublished, int handling)
+      throws Exception {
+    // As it was published (MQTT-3.3.1-13): nothing is retained here, so no handling of it sends
+    // anything.
+    try (var client = at.connected(device, MqttVersion.V5)) {
+      client.send(
+          new MqttPacket.Subscribe(
+              1,
+              List.of(
+                  new SubscriptionRequest(
+                      "push/messages", QoS.AT_LEAST_ONCE, false, asPublished, handling)),
+              MqttProperties.NONE));
+      client.expect(MqttPacket.SubAck.class);
+      send("{}");
+
+      assertThat(client.expect(Publish.class).retain()).isFalse();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_3_2_3_the_topic_matches_the_subscription(MqttVersion version) throws Exception {
+    try (var client = at.subscribed(device, version)) {
+      send("{}");
+
+      assertThat(client.expect(Publish.class).topic()).isEqualTo("push/messages");
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_3_2_5_a_message_whose_expiry_has_passed_is_not_delivered(MqttVersion version)
+      throws Exception {
+    at.node().park(device, "old", TestNode.newMessage(), "{\"old\":1}", Duration.ofSeconds(-1));
+    at.node().park(device, "new", TestNode.newMessage(), "{\"new\":1}", Duration.ofHours(1));
+    try (var client = at.subscribed(device, version)) {
+      assertThat(client.expect(Publish.class).payload()).isEqualTo(Binary.of("{\"new\":1}"));
+      SharedNode.silent(client);
+    }
+  }
+
+  @Test
+  void mqtt_3_3_2_6_the_expiry_that_is_left_is_told() throws Exception {
+    at.node().park(device, "slot", TestNode.newMessage(), "{}", Duration.ofMinutes(10));
+    try (var client = at.subscribed(device, MqttVersion.V5)) {
+      var left =
+          client.expect(Publish.class).properties().number(PropertyId.MESSAGE_EXPIRY_INTERVAL, -1);
+
+      assertThat(left).isBetween(1L, 600L);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_3_4_1_a_publish_is_answered_as_its_qos_demands(MqttVersion version) throws Exception {
+    try (var client = at.connected(device, version)) {
+      client.publish("push/uplink", "zero", QoS.AT_MOST_ONCE, false);
+      SharedNode.silent(client);
+      client.send(uplink(5, "one", false));
+      client.expect(MqttPacket.PubAck.class);
+    }
+    assertThat(at.uplinksOf(device)).containsExactly("zero", "one");
+  }
+
+  @Test
+  void mqtt_3_3_4_3_the_subscription_identifier_comes_with_the_message() throws Exception {
+    // With one subscription it is the only one and all of them: MQTT-3.3.4-4.
+    try (var client = subscribed(MqttVersion.V5, QoS.AT_LEAST_ONCE, 42)) {
+      send("{}");
+
+      assertThat(
+              client
+                  .expect(Publish.class)
+                  .properties()
+                  .number(PropertyId.SUBSCRIPTION_IDENTIFIER, 0))
+          .isEqualTo(42);
+    }
+  }
+
+  @Test
+  void mqtt_3_3_4_7_a_client_past_the_receive_maximum_is_told_and_closed() throws Exception {
+    try (var client = at.raw(MqttVersion.V5)) {
+      client.send(RawClient.connect(MqttVersion.V5, device));
+      long most =
+          client
+              .expect(MqttPacket.ConnAck.class)
+              .properties()
+              .number(PropertyId.RECEIVE_MAXIMUM, 0xFFFF);
+      var flood = new ByteArrayOutputStream();
+      // Far more than could be confirmed while they are read.
+      for (int id = 1; id <= most * 200; id++) {
+        flood.writeBytes(new PacketEncoder().encode(uplink(id, "{}", false), MqttVersion.V5));
+      }
+      client.send(flood.toByteArray());
+
+      assertThat(afterAcknowledgements(client)).isEqualTo(ReasonCode.RECEIVE_MAXIMUM_EXCEEDED);
+      assertThat(client.next()).as("MQTT-3.14.4-1").isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_3_4_9_no_more_than_the_receive_maximum_is_on_its_way(MqttVersion version)
+      throws Exception {
+    // A 3.1.1 client has no such number: the server's own window of 16 holds.
+    int most = version == MqttVersion.V5 ? 2 : 16;
+    var wish =
+        version == MqttVersion.V5
+            ? MqttProperties.with(PropertyId.RECEIVE_MAXIMUM, most)
+            : MqttProperties.NONE;
+    try (var client = at.connected(RawClient.connect(version, device, true, wish))) {
+      client.subscribe().expect(MqttPacket.SubAck.class);
+      for (int count = 0; count < most + 2; count++) {
+        send("{\"n\":" + count + "}");
+      }
+      var open = new ArrayList<Publish>();
+      for (int count = 0; count < most; count++) {
+        open.add(client.expect(Publish.class));
+      }
+
+      // Everything else goes on meanwhile: MQTT-3.3.4-10, MQTT-4.9.0-3.
+      client.send(uplink(3, "{}", false)).expect(MqttPacket.PubAck.class);
+      SharedNode.silent(client);
+      SharedNode.acknowledge(client, open.getFirst());
+
+      var next = client.expect(Publish.class);
+      assertThat(next.payload()).isEqualTo(Binary.of("{\"n\":" + most + "}"));
+      SharedNode.silent(client);
+    }
+  }
+
+  @Test
+  void mqtt_3_4_2_1_the_codes_of_puback_are_its_own() throws Exception {
+    try (var client = at.connected(device, MqttVersion.V5)) {
+      client.send(uplink(1, "{}", false));
+      assertThat(client.expect(MqttPacket.PubAck.class).reason()).isEqualTo(ReasonCode.SUCCESS);
+      client.publish("elsewhere", "x", QoS.AT_LEAST_ONCE, false);
+      assertThat(client.expect(MqttPacket.PubAck.class).reason())
+          .isEqualTo(ReasonCode.NOT_AUTHORIZED);
+      client.publish("push/receipts", "x", QoS.AT_LEAST_ONCE, false);
+      assertThat(client.expect(MqttPacket.PubAck.class).reason())
+          .isEqualTo(ReasonCode.PAYLOAD_FORMAT_INVALID);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_4_3_2_5_after_its_puback_an_identifier_names_a_new_message(MqttVersion version)
+      throws Exception {
+    try (var client = at.connected(device, version)) {
+      client.send(uplink(9, "first", false)).expect(MqttPacket.PubAck.class);
+      client.send(uplink(9, "second", true)).expect(MqttPacket.PubAck.class);
+    }
+    assertThat(at.uplinksOf(device)).containsExactly("first", "second");
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_4_4_0_1_what_was_unacknowledged_is_sent_again_on_reconnect_and_only_then(
+      MqttVersion version) throws Exception {
+    var sent = new ArrayList<Publish>();
+    try (var client = at.connected(SharedNode.persistent(device, version))) {
+      client.subscribe().expect(MqttPacket.SubAck.class);
+      for (int count = 0; count < 3; count++) {
+        send("{\"n\":" + count + "}");
+        sent.add(client.expect(Publish.class));
+      }
+      SharedNode.acknowledge(client, sent.get(1));
+      SharedNode.silent(client);
+      SharedNode.silent(client);
+    }
+    at.awaitGone(device);
+
+    try (var client = at.connected(SharedNode.persistent(device, version))) {
+      for (var old : List.of(sent.get(0), sent.get(2))) {
+        var again = client.expect(Publish.class);
+        assertThat(again.packetId()).isEqualTo(old.packetId());
+        assertThat(again.payload()).isEqualTo(old.payload());
+        assertThat(again.duplicate()).as("MQTT-3.3.1-1").isTrue();
+        SharedNode.acknowledge(client, again);
+      }
+      SharedNode.silent(client);
+    }
+  }
+
+  @Test
+  void mqtt_4_4_0_2_what_a_client_has_refused_is_not_sent_again() throws Exception {
+    try (var client = at.connected(SharedNode.persistent(device, MqttVersion.V5))) {
+      client.subscribe().expect(MqttPacket.SubAck.class);
+      var outcome =
+          at.gateway().send(List.of(device), TestNode.newMessage(), "{}", SharedNode.PATIENCE);
+      var publish = client.expect(Publish.class);
+      client.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.UNSPECIFIED_ERROR));
+      assertThat(outcome.take().result()).isEqualTo(Result.REFUSED);
+    }
+    at.awaitGone(device);
+
+    try (var client = at.connected(SharedNode.persistent(device, MqttVersion.V5))) {
+      SharedNode.silent(client);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_4_6_0_5_messages_of_a_topic_keep_their_order(MqttVersion version) throws Exception {
+    try (var client = at.subscribed(device, version)) {
+      for (int count = 0; count < 40; count++) {
+        send("{\"n\":" + count + "}");
+      }
+      for (int count = 0; count < 40; count++) {
+        var publish = client.expect(Publish.class);
+        assertThat(publish.payload())
+            .as("MQTT-4.6.0-6")
+            .isEqualTo(Binary.of("{\"n\":" + count + "}"));
+        SharedNode.acknowledge(client, publish);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void uplinks_are_acknowledged_in_their_order(MqttVersion version) throws Exception {
+    try (var client = at.connected(device, version)) {
+      for (int id = 20; id >= 1; id--) {
+        client.send(uplink(id, "{}", false));
+      }
+      for (int id = 20; id >= 1; id--) {
+        assertThat(client.expect(MqttPacket.PubAck.class).packetId()).isEqualTo(id);
+      }
+    }
+  }
+
+  private RawClient subscribed(MqttVersion version, QoS qos, int identifier) throws Exception {
+    var client = at.connected(device, version);
+    client.send(
+        new MqttPacket.Subscribe(
+            1,
+            List.of(new SubscriptionRequest("push/messages", qos)),
+            identifier == 0
+                ? MqttProperties.NONE
+                : MqttProperties.with(PropertyId.SUBSCRIPTION_IDENTIFIER, identifier)));
+    client.expect(MqttPacket.SubAck.class);
+    return client;
+  }
+
+  private void send(String payload) throws Exception {
+    at.gateway().send(List.of(device), TestNode.newMessage(), payload, SharedNode.PATIENCE);
+  }
+
+  private static Publish uplink(int packetId, String payload, boolean duplicate) {
+    return new Publish(
+        "push/uplink",
+        Binary.of(payload),
+        QoS.AT_LEAST_ONCE,
+        false,
+        duplicate,
+        packetId,
+        MqttProperties.NONE);
+  }
+
+  private static ReasonCode afterAcknowledgements(RawClient client) throws Exception {
+    while (true) {
+      var packet = client.next();
+      if (packet.isEmpty()) {
+        return ReasonCode.SUCCESS;
+      }
+      if (packet.get() instanceof MqttPacket.Disconnect(var reason, _)) {
+        return reason;
+      }
+      assertThat(packet.get()).isInstanceOf(MqttPacket.PubAck.class);
+    }
+  }
+}

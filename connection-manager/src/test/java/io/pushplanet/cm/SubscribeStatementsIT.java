@@ -1,0 +1,275 @@
+package io.pushplanet.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttPacket.Publish;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.SubscriptionRequest;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.wire.NodeOutcomes.Result;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/// SUBSCRIBE, SUBACK, UNSUBSCRIBE and UNSUBACK, statement by statement (see [ConnectStatementsIT] for the names).
+@ExtendWith(SharedNode.Resolver.class)
+class SubscribeStatementsIT {
+  private static final String OWN = "push/messages";
+
+  private final SharedNode at;
+  private final DeviceKey device = TestNode.newDevice();
+
+  SubscribeStatementsIT(SharedNode at) {
+    this.at = at;
+  }
+
+  @Test
+  void mqtt_1_5_4_3_a_byte_order_mark_belongs_to_the_filter() throws Exception {
+    try (var client = at.connected(device, MqttVersion.V5)) {
+      assertThat(subscribe(client, 1, "\uFEFF" + OWN)).containsExactly(0x87);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_2_2_1_6_suback_and_unsuback_have_the_identifier_of_what_they_answer(MqttVersion version)
+      throws Exception {
+    try (var client = at.connected(device, version)) {
+      for (int id : List.of(1, 300, 0xFFFF)) {
+        client.send(request(id, OWN));
+        // MQTT-3.8.4-1, MQTT-3.8.4-2
+        assertThat(client.expect(MqttPacket.SubAck.class).packetId()).isEqualTo(id);
+        client.send(new MqttPacket.Unsubscribe(id, List.of(OWN), MqttProperties.NONE));
+        // MQTT-3.10.4-4, MQTT-3.10.4-5
+        assertThat(client.expect(MqttPacket.UnsubAck.class).packetId()).isEqualTo(id);
+      }
+    }
+  }
+
+  @Test
+  void mqtt_2_2_2_1_no_properties_are_told_by_a_length_of_0() throws Exception {
+    // RawClient's decoder reads that length: without it the code would be taken for it and nothing
+    // would be left.
+    try (var client = at.connected(device, MqttVersion.V5)) {
+      client.send(request(1, OWN));
+
+      var granted = client.expect(MqttPacket.SubAck.class);
+
+      assertThat(granted.codes()).containsExactly(1);
+      assertThat(granted.properties()).isEqualTo(MqttProperties.NONE);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_2_2_10_a_subscription_of_any_qos_is_taken(MqttVersion version) throws Exception {
+    try (var client = at.connected(device, version)) {
+      for (var qos : QoS.values()) {
+        client.send(
+            new MqttPacket.Subscribe(
+                1, List.of(new SubscriptionRequest(OWN, qos)), MqttProperties.NONE));
+
+        // MQTT-3.8.4-7: what was granted.
+        assertThat(client.expect(MqttPacket.SubAck.class).codes())
+            .containsExactly(Math.min(1, qos.ordinal()));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_8_4_3_the_same_filter_again_replaces_the_subscription_and_loses_nothing(
+      MqttVersion version) throws Exception {
+    try (var client = at.subscribed(device, version)) {
+      send("{\"n\":1}");
+      var first = client.expect(Publish.class);
+      client.send(
+          new MqttPacket.Subscribe(
+              2, List.of(new SubscriptionRequest(OWN, QoS.AT_MOST_ONCE)), MqttProperties.NONE));
+      assertThat(client.expect(MqttPacket.SubAck.class).codes()).containsExactly(0);
+      // MQTT-3.8.4-4: not lost by the replacing.
+      SharedNode.acknowledge(client, first);
+      send("{\"n\":2}");
+
+      var second = client.expect(Publish.class);
+
+      // One copy, as the newer subscription says.
+      assertThat(second.qos()).isEqualTo(QoS.AT_MOST_ONCE);
+      SharedNode.silent(client);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"V5, 1 0x87 0xA2 0x9E 1", "V3_1_1, 1 0x80 0x80 0x80 1"})
+  void mqtt_3_8_4_5_several_filters_are_answered_one_by_one_in_one_suback(
+      MqttVersion version, String codes) throws Exception {
+    try (var client = at.connected(device, version)) {
+      var answer = subscribe(client, 1, OWN, "other", "#", "$share/g/" + OWN, OWN);
+
+      // One for each (MQTT-3.8.4-6), in their order (MQTT-3.9.3-1), codes that exist
+      // (MQTT-3.9.3-2).
+      assertThat(answer).isEqualTo(Stream.of(codes.split(" ")).map(Integer::decode).toList());
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_8_4_8_a_message_comes_with_at_most_the_qos_that_was_granted(MqttVersion version)
+      throws Exception {
+    for (var qos : QoS.values()) {
+      try (var client = at.connected(device, version)) {
+        client.send(
+            new MqttPacket.Subscribe(
+                1, List.of(new SubscriptionRequest(OWN, qos)), MqttProperties.NONE));
+        client.expect(MqttPacket.SubAck.class);
+        send("{}");
+
+        assertThat(client.expect(Publish.class).qos()).isEqualTo(qos.atMost(QoS.AT_LEAST_ONCE));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_10_4_1_a_filter_is_compared_character_by_character(MqttVersion version)
+      throws Exception {
+    try (var client = at.subscribed(device, version)) {
+      client.send(
+          new MqttPacket.Unsubscribe(
+              2, List.of("push/Messages", "push/+", "#", OWN + "/"), MqttProperties.NONE));
+      var codes = client.expect(MqttPacket.UnsubAck.class).codes();
+      if (version == MqttVersion.V5) {
+        // MQTT-3.11.3-2
+        assertThat(codes).containsExactly(0x11, 0x11, 0x11, 0x11);
+      }
+      send("{}");
+
+      client.expect(Publish.class);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_10_4_2_after_unsubscribe_no_new_message_comes(MqttVersion version) throws Exception {
+    try (var client = at.subscribed(device, version)) {
+      client.send(new MqttPacket.Unsubscribe(2, List.of(OWN), MqttProperties.NONE));
+      client.expect(MqttPacket.UnsubAck.class);
+
+      assertThat(at.gateway().deliver(device, TestNode.newMessage(), "{}").result())
+          .isEqualTo(Result.NOT_HERE);
+      SharedNode.silent(client);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_10_4_3_what_was_on_its_way_is_completed_after_unsubscribe(MqttVersion version)
+      throws Exception {
+    try (var client = at.subscribed(device, version)) {
+      var outcome =
+          at.gateway().send(List.of(device), TestNode.newMessage(), "{}", SharedNode.PATIENCE);
+      var publish = client.expect(Publish.class);
+      client.send(new MqttPacket.Unsubscribe(2, List.of(OWN), MqttProperties.NONE));
+      client.expect(MqttPacket.UnsubAck.class);
+      SharedNode.acknowledge(client, publish);
+
+      assertThat(outcome.take().result()).isEqualTo(Result.DELIVERED);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_10_4_5_unsuback_comes_also_when_nothing_matched(MqttVersion version)
+      throws Exception {
+    try (var client = at.connected(device, version)) {
+      client.send(new MqttPacket.Unsubscribe(77, List.of("never"), MqttProperties.NONE));
+
+      assertThat(client.expect(MqttPacket.UnsubAck.class).packetId()).isEqualTo(77);
+    }
+  }
+
+  @Test
+  void mqtt_3_10_4_6_several_filters_are_answered_in_one_unsuback() throws Exception {
+    try (var client = at.subscribed(device, MqttVersion.V5)) {
+      client.send(new MqttPacket.Unsubscribe(5, List.of("never", OWN, OWN), MqttProperties.NONE));
+
+      // In their order (MQTT-3.11.3-1), as if they had come one after the other.
+      assertThat(client.expect(MqttPacket.UnsubAck.class).codes())
+          .containsExactly(0x11, 0x00, 0x11);
+      SharedNode.silent(client);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_4_7_1_1_filters_with_wildcards_are_refused_wherever_they_stand(MqttVersion version)
+      throws Exception {
+    // Well placed or not (MQTT-4.7.1-2): this server offers none, so a `$` topic can never be
+    // matched (MQTT-4.7.2-1).
+    int code = version == MqttVersion.V5 ? 0xA2 : 0x80;
+    try (var client = at.connected(device, version)) {
+      assertThat(subscribe(client, 1, "#", "push/#", "push#", "#/push", "+", "push/+", "pu+h"))
+          .hasSize(7)
+          .containsOnly(code);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_4_7_3_4_filters_are_not_normalized(MqttVersion version) throws Exception {
+    int code = version == MqttVersion.V5 ? 0x87 : 0x80;
+    try (var client = at.connected(device, version)) {
+      assertThat(
+              subscribe(
+                  client,
+                  1,
+                  "Push/messages",
+                  "push//messages",
+                  "/push/messages",
+                  OWN + "/",
+                  " " + OWN,
+                  "push/message\u017F"))
+          .hasSize(6)
+          .containsOnly(code);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_4_8_2_1_shared_subscriptions_are_refused_whatever_their_name(MqttVersion version)
+      throws Exception {
+    // 3.1.1 knows none: there it is a foreign topic. A name that could not be one is no better
+    // (MQTT-4.8.2-2).
+    int code = version == MqttVersion.V5 ? 0x9E : 0x80;
+    try (var client = at.connected(device, version)) {
+      assertThat(subscribe(client, 1, "$share/g/" + OWN, "$share//" + OWN, "$share/g/#"))
+          .hasSize(3)
+          .containsOnly(code);
+    }
+  }
+
+  private static List<Integer> subscribe(RawClient client, int id, String... filters)
+      throws Exception {
+    return client.send(request(id, filters)).expect(MqttPacket.SubAck.class).codes();
+  }
+
+  private static MqttPacket request(int id, String... filters) {
+    return new MqttPacket.Subscribe(
+        id,
+        Stream.of(filters)
+            .map(filter -> new SubscriptionRequest(filter, QoS.AT_LEAST_ONCE))
+            .toList(),
+        MqttProperties.NONE);
+  }
+
+  private void send(String payload) throws Exception {
+    at.gateway().send(List.of(device), TestNode.newMessage(), payload, SharedNode.PATIENCE);
+  }
+}
