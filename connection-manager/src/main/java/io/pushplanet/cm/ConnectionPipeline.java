@@ -165,7 +165,7 @@ public final class ConnectionPipeline {
           switch (handshake.check(connect)) {
             case HandshakeOutcome.Refused(var reason, var why) ->
                 refuse(connect, reason, MqttProperties.with(PropertyId.REASON_STRING, why));
-            case Welcome known -> takeOver(known);
+            case Welcome known -> takeOver(known.with(link.advised(connect, known.keepAlive())));
           }
         }
       }

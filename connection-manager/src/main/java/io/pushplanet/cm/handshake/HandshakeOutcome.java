@@ -12,7 +12,11 @@ public sealed interface HandshakeOutcome {
   /// @param explains the client wants reason strings (Request Problem Information) and has room for them
   record Welcome(
       DeviceKey device, SessionTerms terms, KeepAlive keepAlive, boolean explains, Connect connect)
-      implements HandshakeOutcome {}
+      implements HandshakeOutcome {
+    public Welcome with(KeepAlive granted) {
+      return new Welcome(device, terms, granted, explains, connect);
+    }
+  }
 
   record Refused(ReasonCode reason, String why) implements HandshakeOutcome {}
 }

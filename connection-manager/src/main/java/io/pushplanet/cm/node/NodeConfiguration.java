@@ -15,6 +15,7 @@ import io.pushplanet.cm.delivery.FrameDispatch;
 import io.pushplanet.cm.delivery.GatewayPeer;
 import io.pushplanet.cm.handshake.DeviceHandshake;
 import io.pushplanet.cm.inbox.Inbox;
+import io.pushplanet.cm.keepalive.Networks;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.MqttLink;
 import io.pushplanet.cm.session.DetachedWindows;
@@ -118,7 +119,11 @@ class NodeConfiguration {
   @Bean
   SessionLimits sessionLimits(NodeSettings settings) {
     var session = settings.session();
-    return new SessionLimits(session.window(), session.waiting(), session.holdUntilSubscribed());
+    return new SessionLimits(
+        session.window(),
+        session.waiting(),
+        session.holdUntilSubscribed(),
+        settings.keepAlive().deadPathAfter());
   }
 
   @Bean(destroyMethod = "close")
@@ -243,6 +248,7 @@ class NodeConfiguration {
       SessionTable table,
       ExecutorService frameReaders,
       Clock clock,
+      SecureRandom random,
       MeterRegistry meters) {
     var of = settings.transport();
     var deliverySettings =
@@ -256,6 +262,10 @@ class NodeConfiguration {
     var dispatch =
         new FrameDispatch(table, deliverySettings, deliveryMetrics, clock, System::nanoTime);
     int pending = Math.toIntExact(of.pendingBytes().toBytes());
+    var networks =
+        settings.keepAlive().learn()
+            ? new Networks(settings.keepAlive().networks(), clock, random, meters)
+            : null;
     var listeners = new ArrayList<Listener>();
     listeners.add(
         new Listener(
@@ -263,7 +273,7 @@ class NodeConfiguration {
             new InetSocketAddress(settings.bind(), settings.mqttPort()),
             null,
             pending,
-            connection -> new MqttLink(connection, pipeline::accepted)));
+            connection -> new MqttLink(connection, networks, pipeline::accepted)));
     var tls = settings.tls();
     if (tls.certificate() != null && tls.privateKey() != null) {
       listeners.add(
@@ -272,7 +282,7 @@ class NodeConfiguration {
               new InetSocketAddress(settings.bind(), settings.tlsPort()),
               TlsIdentity.fromPem(tls.certificate(), tls.privateKey()),
               pending,
-              connection -> new MqttLink(connection, pipeline::accepted)));
+              connection -> new MqttLink(connection, networks, pipeline::accepted)));
     } else if (tls.certificate() != null || tls.privateKey() != null) {
       throw new IllegalArgumentException(
           "set both cm.tls.certificate and cm.tls.private-key, or neither");

@@ -43,6 +43,7 @@ record NodeSettings(
     @Valid @NotNull @DefaultValue Transport transport,
     @Valid @NotNull @DefaultValue Admission admission,
     @Valid @NotNull @DefaultValue Drain drain,
+    @Valid @NotNull @DefaultValue KeepAlive keepAlive,
     @Valid @NotNull @DefaultValue Session session,
     @Valid @NotNull @DefaultValue Directory directory,
     @Valid @NotNull @DefaultValue Inbox inbox,
@@ -85,6 +86,15 @@ record NodeSettings(
       @NotNull @DefaultValue("5s") Duration notice,
       @NotNull @DefaultValue("3s") Duration settle,
       @NotNull @DefaultValue("10s") Duration longestAtStop) {}
+
+  /// @param learn whether MQTT 5 devices are told the longest keep-alive that their network has proven
+  /// @param networks how many networks are remembered, about 150 bytes each
+  /// @param deadPathAfter a device from which nothing comes for so long after a message at QoS 1 is disconnected, so that it
+  ///     is reached another way; 0 for never
+  record KeepAlive(
+      @DefaultValue("true") boolean learn,
+      @Positive @DefaultValue("4096") int networks,
+      @NotNull @DefaultValue("20s") Duration deadPathAfter) {}
 
   /// @param window most messages in flight to one device
   /// @param waiting most messages that wait for room in a window

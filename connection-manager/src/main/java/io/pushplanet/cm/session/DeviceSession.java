@@ -156,6 +156,9 @@ public final class DeviceSession {
 
   public void subscribe(Subscription wanted) {
     subscription = wanted;
+    if (wanted.qos() == QoS.AT_MOST_ONCE) {
+      link.teachesNothing();
+    }
     pump();
   }
 
@@ -241,6 +244,12 @@ public final class DeviceSession {
 
   public void swept(long nowNanos) {
     leaveWhenSettled();
+    if (isPathDead(nowNanos)) {
+      metrics.deadPaths.increment();
+      disconnect(ReasonCode.KEEP_ALIVE_TIMEOUT, "nothing came after a message was sent");
+      retire();
+      return;
+    }
     for (var sent : inFlight) {
       if (!sent.settled && sent.message.isOverdue(nowNanos)) {
         sent.settled = true;
@@ -263,6 +272,24 @@ public final class DeviceSession {
       }
     }
     pump();
+  }
+
+  /// Messages that no network carries any more pile up until the keep-alive is over, which may be half an hour. A device that
+  /// is merely slow still pings, or sends anything else.
+  private boolean isPathDead(long nowNanos) {
+    long patience = limits.deadPathAfter().toNanos();
+    if (patience == 0) {
+      return false;
+    }
+    for (var sent : inFlight) {
+      if (sent.packetId != 0
+          && nowNanos - sent.sentNanos > patience
+          && !link.hasHeardSince(sent.sentNanos)) {
+        link.pathDied(sent.sentNanos);
+        return true;
+      }
+    }
+    return false;
   }
 
   /// The connection ended. Returns what is unacknowledged, for the device's next connection to this node.

@@ -11,6 +11,7 @@ public final class SessionMetrics {
   final Counter redelivered;
   final Counter lateAcknowledgements;
   final Counter fenced;
+  final Counter deadPaths;
   final Counter directoryFailures;
   final Counter reannounced;
   final Timer acknowledged;
@@ -21,6 +22,7 @@ public final class SessionMetrics {
     redelivered = meters.counter("cm.session.redelivered");
     lateAcknowledgements = meters.counter("cm.session.late.acknowledgements");
     fenced = meters.counter("cm.session.fenced");
+    deadPaths = meters.counter("cm.session.dead.paths");
     directoryFailures = meters.counter("cm.session.directory.failures");
     reannounced = meters.counter("cm.session.reannounced");
     acknowledged =

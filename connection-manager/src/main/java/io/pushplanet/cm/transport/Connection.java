@@ -83,6 +83,11 @@ public final class Connection {
     return paused;
   }
 
+  /// Whether part of a frame is here and waits for the rest.
+  public boolean hasPartial() {
+    return partial != null;
+  }
+
   public int pendingBytes() {
     return pendingBytes;
   }

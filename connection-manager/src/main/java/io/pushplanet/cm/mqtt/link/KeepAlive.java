@@ -7,7 +7,8 @@ import java.util.concurrent.TimeUnit;
 /// (https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901045). 0 means never.
 ///
 /// An MQTT 5 client is told when its wish is outside of [#SHORTEST] and [#LONGEST]; mobile networks forget idle
-/// connections after minutes, batteries want long pauses. A 3.1.1 client cannot be told, so its own number stands.
+/// connections after minutes, batteries want long pauses. A 3.1.1 client cannot be told, so its own number stands. Within
+/// these limits it may be told a number that its network has proven ([io.pushplanet.cm.keepalive.Network]).
 ///
 /// @param changed the client has to be told
 public record KeepAlive(int seconds, boolean changed) {
@@ -20,6 +21,11 @@ public record KeepAlive(int seconds, boolean changed) {
     }
     int granted = wished == 0 ? LONGEST : Math.clamp(wished, SHORTEST, LONGEST);
     return new KeepAlive(granted, granted != wished);
+  }
+
+  /// The client is told `advised`, where that is another number.
+  KeepAlive advised(int advised) {
+    return advised == seconds ? this : new KeepAlive(advised, true);
   }
 
   /// Whether a client with this keep-alive has been silent for too long.

@@ -22,6 +22,22 @@ public interface Link {
   /// The CONNECT was good; from now on these rules hold. `explains`: the client wants reason strings.
   void accept(MqttVersion spoken, PacketLimits limits, KeepAlive keepAlive, boolean explains);
 
+  /// What to grant instead of `granted`, by what is known of the peer's network.
+  default KeepAlive advised(MqttPacket.Connect connect, KeepAlive granted) {
+    return granted;
+  }
+
+  /// Whether anything came since then: the peer lives, however slow it is.
+  default boolean hasHeardSince(long nanos) {
+    return true;
+  }
+
+  /// Nothing came since something was sent at that time: the path to the peer is dead.
+  default void pathDied(long sentNanos) {}
+
+  /// What is sent to this peer says nothing about its path, because it does not acknowledge.
+  default void teachesNothing() {}
+
   void pauseReading();
 
   void resumeReading();

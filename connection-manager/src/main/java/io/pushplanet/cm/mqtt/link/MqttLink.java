@@ -1,10 +1,13 @@
 package io.pushplanet.cm.mqtt.link;
 
+import io.pushplanet.cm.keepalive.Network;
+import io.pushplanet.cm.keepalive.Networks;
 import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.UserProperty;
 import io.pushplanet.cm.mqtt.codec.DecodeOutcome;
 import io.pushplanet.cm.mqtt.codec.PacketDecoder;
 import io.pushplanet.cm.mqtt.codec.PacketEncoder;
@@ -23,19 +26,30 @@ import org.jspecify.annotations.Nullable;
 public final class MqttLink implements ConnectionHandler, Link {
   public static final int CONNECT_WITHIN_SECONDS = 5;
 
+  // An MQTT 5 client may say in CONNECT which mobile network it is in: MCC and MNC.
+  private static final String OPERATOR = "operator";
   private static final PacketDecoder DECODER = new PacketDecoder();
   private static final PacketEncoder ENCODER = new PacketEncoder();
 
   private final Connection connection;
   private final MqttPeer peer;
+  private final @Nullable Networks networks;
   private PacketLimits limits = PacketLimits.UNAUTHENTICATED;
   private @Nullable MqttVersion version;
   private int keepAliveSeconds;
   private boolean explains;
   private long lastHeardNanos;
+  private @Nullable Network network;
 
   public MqttLink(Connection connection, Function<MqttLink, MqttPeer> peer) {
+    this(connection, null, peer);
+  }
+
+  /// @param networks where to learn how long connections survive; null to learn nothing
+  public MqttLink(
+      Connection connection, @Nullable Networks networks, Function<MqttLink, MqttPeer> peer) {
     this.connection = connection;
+    this.networks = networks;
     this.lastHeardNanos = connection.loop().nowNanos();
     this.peer = peer.apply(this);
   }
@@ -72,6 +86,43 @@ public final class MqttLink implements ConnectionHandler, Link {
     keepAliveSeconds = newKeepAlive.seconds();
     explains = wantsReasons;
     connection.authenticated();
+  }
+
+  @Override
+  public KeepAlive advised(MqttPacket.Connect connect, KeepAlive granted) {
+    var address = connection.peer();
+    if (networks == null || address == null) {
+      return granted;
+    }
+    var operator =
+        connect.properties().userProperties().stream()
+            .filter(property -> property.name().equals(OPERATOR))
+            .map(UserProperty::value)
+            .findFirst();
+    var found = networks.of(address.getAddress(), operator);
+    network = found;
+    return connect.version() == MqttVersion.V5
+        ? granted.advised(networks.advise(found, granted.seconds()))
+        : granted;
+  }
+
+  @Override
+  public boolean hasHeardSince(long nanos) {
+    // What lies unread in the kernel, or is half a packet, is a sign of life as well.
+    return lastHeardNanos - nanos > 0 || connection.isPaused() || connection.hasPartial();
+  }
+
+  @Override
+  public void pathDied(long sentNanos) {
+    if (network != null) {
+      network.died(seconds(sentNanos - lastHeardNanos));
+      network = null;
+    }
+  }
+
+  @Override
+  public void teachesNothing() {
+    network = null;
   }
 
   @Override
@@ -124,10 +175,25 @@ public final class MqttLink implements ConnectionHandler, Link {
 
   @Override
   public void disconnect(ReasonCode reason, MqttProperties properties) {
+    if (reason == ReasonCode.KEEP_ALIVE_TIMEOUT || reason == ReasonCode.SESSION_TAKEN_OVER) {
+      learnFromSilence();
+    }
     if (version == MqttVersion.V5) {
       send(new MqttPacket.Disconnect(reason, properties));
     }
     connection.closeAfterFlush();
+  }
+
+  /// A device that is overdue, or comes by a new connection while its ping on this one is, has lost this one on the way.
+  private void learnFromSilence() {
+    boolean overdue = seconds(loop().nowNanos() - lastHeardNanos) > keepAliveSeconds;
+    if (network != null && keepAliveSeconds > 0 && overdue) {
+      network.died(keepAliveSeconds);
+    }
+  }
+
+  private static int seconds(long nanos) {
+    return (int) TimeUnit.NANOSECONDS.toSeconds(nanos);
   }
 
   @Override
@@ -143,7 +209,7 @@ public final class MqttLink implements ConnectionHandler, Link {
           return;
         }
         case DecodeOutcome.Decoded(var packet) -> {
-          lastHeardNanos = loop().nowNanos();
+          heard(packet);
           peer.packet(packet);
         }
         case DecodeOutcome.Refused(var reason, var why, var spoken) -> {
@@ -152,6 +218,17 @@ public final class MqttLink implements ConnectionHandler, Link {
         }
       }
     }
+  }
+
+  private void heard(MqttPacket packet) {
+    long now = loop().nowNanos();
+    if (network != null) {
+      int idle = seconds(now - lastHeardNanos);
+      if (idle >= Network.SHORTEST) {
+        network.survived(idle, packet instanceof MqttPacket.PingReq ? keepAliveSeconds : 0);
+      }
+    }
+    lastHeardNanos = now;
   }
 
   private void refuse(ReasonCode reason, String why, @Nullable MqttVersion spoken) {

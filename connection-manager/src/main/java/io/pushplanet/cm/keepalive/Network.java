@@ -1,0 +1,135 @@
+package io.pushplanet.cm.keepalive;
+
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.random.RandomGenerator;
+
+/// What one network does to idle connections. Its address translators forget a silent connection after some minutes and tell
+/// nobody; a client that pings more often than it must keeps its radio awake.
+///
+/// Per keep-alive interval it counts the silences that ended with a packet of the device and those that ended with nothing. An
+/// interval is *proven* after [#ENOUGH] silences of which at most 5 % were the end, and *deadly* after [#DEATHS] ends that
+/// were more than that. Both are forgotten by halves, so that a network that has changed, or had an outage, is soon judged
+/// anew. Thread-safe; a short lock, about once per ping.
+public final class Network {
+  /// Shorter silences say nothing: every translator is more patient
+  /// (https://www.rfc-editor.org/rfc/rfc5382#section-5 asks for two hours, the worst mobile ones allow a minute or two).
+  public static final int SHORTEST = 27;
+
+  private static final int[] INTERVALS = {
+    30, 60, 90, 120, 180, 240, 300, 420, 600, 900, 1200, 1800
+  };
+  private static final int FIRST_ADVISED = 1;
+  private static final int ENOUGH = 50;
+  private static final int DEATHS = 5;
+  private static final int TOLERATED_ONE_IN = 20;
+  private static final int MOST_COUNTED = 1_000;
+  private static final int PROBE_ONE_IN = 16;
+  private static final long HALF_LIFE_MILLIS = Duration.ofHours(6).toMillis();
+
+  private final InstantSource clock;
+  private final int[] survived = new int[INTERVALS.length];
+  private final int[] died = new int[INTERVALS.length];
+  private long agedMillis;
+  private volatile long usedMillis;
+
+  Network(InstantSource clock) {
+    this.clock = clock;
+    this.agedMillis = clock.millis();
+    this.usedMillis = agedMillis;
+  }
+
+  /// A silence of so many seconds ended with a packet of the device.
+  ///
+  /// @param promised the keep-alive, if it was a ping that ended it: clients ping up to half an interval early, and what can
+  ///     be advised is the interval, not their habit; 0 otherwise
+  public void survived(int idleSeconds, int promised) {
+    count(survived, promised > 0 && idleSeconds * 2 >= promised ? promised : idleSeconds);
+  }
+
+  /// A silence of so many seconds was the end of the connection.
+  public void died(int idleSeconds) {
+    count(died, idleSeconds);
+  }
+
+  private synchronized void count(int[] ends, int seconds) {
+    age();
+    int interval = intervalOf(seconds);
+    if (interval < 0) {
+      return;
+    }
+    ends[interval]++;
+    if (survived[interval] + died[interval] > MOST_COUNTED) {
+      survived[interval] /= 2;
+      died[interval] /= 2;
+    }
+  }
+
+  /// The keep-alive for a device that wishes `wished` seconds: its wish, unless that is deadly here or a longer one is proven.
+  /// One device in [#PROBE_ONE_IN] tries the next longer interval, because nobody else would ever prove it.
+  public synchronized int advise(int wished, RandomGenerator random) {
+    age();
+    int deadly = firstDeadly();
+    if (deadly < INTERVALS.length && wished >= INTERVALS[deadly]) {
+      return INTERVALS[Math.max(FIRST_ADVISED, deadly - 1)];
+    }
+    int proven = longestProvenBelow(deadly);
+    if (proven < FIRST_ADVISED || INTERVALS[proven] < wished) {
+      return wished;
+    }
+    boolean probes = proven + 1 < deadly && random.nextInt(PROBE_ONE_IN) == 0;
+    return INTERVALS[probes ? proven + 1 : proven];
+  }
+
+  long usedMillis() {
+    return usedMillis;
+  }
+
+  private int firstDeadly() {
+    for (int interval = 0; interval < INTERVALS.length; interval++) {
+      if (died[interval] >= DEATHS && !isTolerable(interval)) {
+        return interval;
+      }
+    }
+    return INTERVALS.length;
+  }
+
+  private int longestProvenBelow(int deadly) {
+    for (int interval = deadly - 1; interval >= 0; interval--) {
+      if (survived[interval] + died[interval] >= ENOUGH && isTolerable(interval)) {
+        return interval;
+      }
+    }
+    return -1;
+  }
+
+  private boolean isTolerable(int interval) {
+    return died[interval] * TOLERATED_ONE_IN <= survived[interval] + died[interval];
+  }
+
+  /// The longest interval that these seconds are, give or take a tenth.
+  private static int intervalOf(int seconds) {
+    int found = -1;
+    while (found + 1 < INTERVALS.length && INTERVALS[found + 1] * 9L <= seconds * 10L) {
+      found++;
+    }
+    return found;
+  }
+
+  private void age() {
+    long now = clock.millis();
+    usedMillis = now;
+    for (; now - agedMillis >= HALF_LIFE_MILLIS; agedMillis += HALF_LIFE_MILLIS) {
+      boolean any = false;
+      for (int interval = 0; interval < INTERVALS.length; interval++) {
+        survived[interval] /= 2;
+        died[interval] /= 2;
+        any |= survived[interval] + died[interval] > 0;
+      }
+      if (!any) {
+        agedMillis = now;
+        return;
+      }
+    }
+  }
+}
