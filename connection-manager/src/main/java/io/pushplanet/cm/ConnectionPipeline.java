@@ -182,10 +182,11 @@ public final class ConnectionPipeline {
     // 2. The device is ours: first on this node, then in the directory.
 
     private void takeOver(Welcome known) {
+      long beganNanos = link.loop().nowNanos();
       link.pauseReading();
       var before = sessions.find(known.device());
       if (before == null) {
-        claim(known);
+        claim(known, beganNanos);
         return;
       }
       before
@@ -193,16 +194,16 @@ public final class ConnectionPipeline {
           .execute(() -> {
             before.disconnect(ReasonCode.SESSION_TAKEN_OVER, "the device connected again");
             before.retire();
-            claim(known);
+            claim(known, beganNanos);
           });
     }
 
-    private void claim(Welcome known) {
+    private void claim(Welcome known, long beganNanos) {
       boolean inLine =
           registrar.claim(
               known.device(),
               !known.connect().cleanStart(),
-              claim -> link.loop().execute(() -> established(known, claim)));
+              claim -> link.loop().execute(() -> established(known, claim, beganNanos)));
       if (!inLine) {
         link.loop()
             .execute(() ->
@@ -216,7 +217,7 @@ public final class ConnectionPipeline {
 
     // 3. CONNACK
 
-    private void established(Welcome known, Claim claim) {
+    private void established(Welcome known, Claim claim, long beganNanos) {
       if (!link.isOpen()) {
         return;
       }
@@ -247,6 +248,7 @@ public final class ConnectionPipeline {
       expirySeconds = (int) known.terms().expirySeconds();
       explains = known.explains();
       admission.countConnected();
+      sessionMetrics.established(link.loop().nowNanos() - beganNanos);
       link.send(new MqttPacket.ConnAck(resumes, 0, handshake.welcome(known)));
       if (resumes) {
         made.redeliver(left);

@@ -2,6 +2,7 @@ package io.pushplanet.cm.delivery;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import java.util.EnumMap;
 import java.util.Locale;
@@ -15,6 +16,7 @@ public final class DeliveryMetrics {
   final Counter malformed;
   final Counter unheard;
   final Counter violations;
+  final Timer written;
   final AtomicInteger openTargets = new AtomicInteger();
   final AtomicInteger gateways = new AtomicInteger();
   private final Map<Result, Counter> outcomes = new EnumMap<>(Result.class);
@@ -24,6 +26,12 @@ public final class DeliveryMetrics {
     malformed = meters.counter("cm.delivery.frames.malformed");
     violations = meters.counter("cm.delivery.violations");
     unheard = meters.counter("cm.delivery.outcomes.unheard");
+    written =
+        Timer.builder("cm.delivery.written")
+            .description("From reading a gateway's frame to writing a target's PUBLISH")
+            .publishPercentiles(0.5, 0.99)
+            .publishPercentileHistogram()
+            .register(meters);
     meters.gauge("cm.delivery.targets.open", openTargets);
     meters.gauge("cm.delivery.gateways", gateways);
     for (var result : Result.values()) {

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -51,7 +52,8 @@ public final class FrameDispatch {
   public void dispatch(NodeFrame frame, Answers answers) {
     metrics.frames.increment();
     var payloads = frame.letters().stream().map(letter -> Binary.of(letter.payload())).toList();
-    long answerByNanos = nanoTime.getAsLong() + patience(frame).toNanos();
+    long arrivedNanos = nanoTime.getAsLong();
+    long answerByNanos = arrivedNanos + patience(frame).toNanos();
     Map<Loop, List<Handoff>> handoffs = new HashMap<>();
     for (int index = 0; index < frame.targets().size(); index++) {
       var target = frame.targets().get(index);
@@ -70,23 +72,45 @@ public final class FrameDispatch {
         continue;
       }
       var letter = frame.letters().get(target.letter());
-      int position = index;
       var message =
           new OutboundMessage(
               letter.id(),
               payloads.get(target.letter()),
               letter.expiresAt().toEpochMilli(),
               answerByNanos,
-              (_, settlement) -> {
-                metrics.openTargets.decrementAndGet();
-                settled(frame, position, settlement, answers);
-              });
+              new Target(frame, index, arrivedNanos, answers));
       handoffs
           .computeIfAbsent(session.loop(), _ -> new ArrayList<>())
           .add(new Handoff(session, message));
     }
     handoffs.forEach((loop, batch) ->
         loop.execute(() -> batch.forEach(each -> each.session().offer(each.message()))));
+  }
+
+  /// One target of a frame, which hears what becomes of its message.
+  private final class Target implements OutboundMessage.Origin {
+    private final NodeFrame frame;
+    private final int position;
+    private final long arrivedNanos;
+    private final Answers answers;
+
+    Target(NodeFrame frame, int position, long arrivedNanos, Answers answers) {
+      this.frame = frame;
+      this.position = position;
+      this.arrivedNanos = arrivedNanos;
+      this.answers = answers;
+    }
+
+    @Override
+    public void written() {
+      metrics.written.record(nanoTime.getAsLong() - arrivedNanos, TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public void settled(OutboundMessage message, Settlement settlement) {
+      metrics.openTargets.decrementAndGet();
+      FrameDispatch.this.settled(frame, position, settlement, answers);
+    }
   }
 
   private Duration patience(NodeFrame frame) {

@@ -70,7 +70,7 @@ public final class Networks {
     boolean old = address instanceof Inet4Address;
     long block = 0;
     for (int index = 0; index < (old ? 3 : 6); index++) {
-      block = block << 8 | bytes[index] & 0xFF;
+      block = (block << 8) | (bytes[index] & 0xFF);
     }
     return (old ? IPV4 : IPV6) + block;
   }

@@ -337,6 +337,26 @@ class NodeConfiguration {
         System::nanoTime);
   }
 
+  @Bean(destroyMethod = "close")
+  HeapAfterCollection heapAfterCollection(SessionTable table, MeterRegistry meters) {
+    var heap = new HeapAfterCollection(table::size);
+    Gauge.builder("cm.heap.after.collection", heap, HeapAfterCollection::bytes)
+        .baseUnit("bytes")
+        .register(meters);
+    Gauge.builder(
+            "cm.session.heap",
+            heap,
+            it -> it.perSession().stream().asDoubleStream().findAny().orElse(Double.NaN))
+        .baseUnit("bytes")
+        .register(meters);
+    return heap;
+  }
+
+  @Bean
+  NodeNumbers nodeNumbers(MeterRegistry meters, HeapAfterCollection heapAfterCollection) {
+    return new NodeNumbers(meters, heapAfterCollection, System::nanoTime);
+  }
+
   @Bean
   NodeOrders nodeOrders(NodeId nodeId, MasterKey masterKey, Clock clock, NodeSettings settings) {
     return new NodeOrders(

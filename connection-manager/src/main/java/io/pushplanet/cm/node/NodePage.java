@@ -30,29 +30,35 @@ class NodePage {
   private final NodeSettings settings;
   private final SessionTable sessions;
   private final Transport transport;
+  private final NodeNumbers numbers;
 
+  /// @param version of this build; absent where it runs from classes
   /// @param heapBytes of the whole process, garbage included
   record View(
       String node,
+      @Nullable String version,
       int sessions,
       int connections,
       boolean draining,
       Drain.Progress drain,
       Map<String, Integer> ports,
       long unauthenticatedBytes,
-      long heapBytes) {}
+      long heapBytes,
+      NodeNumbers.Numbers numbers) {}
 
   NodePage(
       Node node,
       NodeOrders orders,
       NodeSettings settings,
       SessionTable sessions,
-      Transport transport) {
+      Transport transport,
+      NodeNumbers numbers) {
     this.node = node;
     this.orders = orders;
     this.settings = settings;
     this.sessions = sessions;
     this.transport = transport;
+    this.numbers = numbers;
   }
 
   @GetMapping("/node")
@@ -61,13 +67,15 @@ class NodePage {
     var drain = node.drain().progress();
     return new View(
         node.id().value(),
+        NodePage.class.getPackage().getImplementationVersion(),
         sessions.size(),
         transport.connections(),
         drain.state() != Drain.State.OPEN,
         drain,
         transport.ports(),
         transport.unauthenticatedBytes(),
-        runtime.totalMemory() - runtime.freeMemory());
+        runtime.totalMemory() - runtime.freeMemory(),
+        numbers.now());
   }
 
   @PostMapping("/node/drain")

@@ -7,6 +7,7 @@ import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.cm.session.DetachedWindows.Unacknowledged;
+import io.pushplanet.cm.session.SessionMetrics.Drop;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.session.DeviceKey;
 import java.time.InstantSource;
@@ -184,14 +185,15 @@ public final class DeviceSession {
   /// Takes a message, or settles it at once.
   public void offer(OutboundMessage message) {
     if (gone || isLeaving() || (subscription == null && !mayStillSubscribe())) {
-      message.origin().settled(message, new Settlement.NotHere());
+      tell(message, new Settlement.NotHere());
       return;
     }
     if (joinsOneInFlight(message)) {
       return;
     }
     if (waiting.size() >= limits.waiting()) {
-      message.origin().settled(message, new Settlement.Refused("the device's queue is full"));
+      metrics.dropped(Drop.QUEUE_FULL);
+      tell(message, new Settlement.Refused("the device's queue is full"));
       return;
     }
     waiting.add(message);
@@ -212,6 +214,9 @@ public final class DeviceSession {
         metrics.inFlight.decrementAndGet();
         long took = link.loop().nowNanos() - sent.sentNanos;
         metrics.acknowledged.record(took, TimeUnit.NANOSECONDS);
+        if (reason.isFailure()) {
+          metrics.dropped(Drop.REFUSED_BY_DEVICE);
+        }
         settle(
             sent,
             reason.isFailure()
@@ -253,7 +258,7 @@ public final class DeviceSession {
     for (var sent : inFlight) {
       if (!sent.settled && sent.message.isOverdue(nowNanos)) {
         sent.settled = true;
-        sent.message.origin().settled(sent.message, new Settlement.TimedOut());
+        tell(sent.message, new Settlement.TimedOut());
       }
     }
     if (waiting.isEmpty()) {
@@ -266,7 +271,7 @@ public final class DeviceSession {
     for (int left = waiting.size(); left > 0; left--) {
       var message = waiting.remove();
       if (message.isOverdue(nowNanos)) {
-        message.origin().settled(message, new Settlement.TimedOut());
+        tell(message, new Settlement.TimedOut());
       } else {
         waiting.add(message);
       }
@@ -332,7 +337,7 @@ public final class DeviceSession {
     for (var sent : inFlight) {
       if (sent.message.id().equals(message.id())) {
         if (!sent.settled) {
-          sent.message.origin().settled(sent.message, new Settlement.TimedOut());
+          tell(sent.message, new Settlement.TimedOut());
         }
         sent.message = message;
         sent.settled = false;
@@ -352,7 +357,7 @@ public final class DeviceSession {
       var message = waiting.remove();
       long now = clock.millis();
       if (now >= message.expiresAtMillis()) {
-        message.origin().settled(message, new Settlement.Expired());
+        tell(message, new Settlement.Expired());
         continue;
       }
       boolean acknowledgedByDevice = current.qos() != QoS.AT_MOST_ONCE;
@@ -374,6 +379,7 @@ public final class DeviceSession {
                 sent.packetId,
                 properties(message)));
     if (packet.length > terms.largestPacket()) {
+      metrics.dropped(Drop.TOO_LONG);
       settle(sent, new Settlement.Refused("longer than the device's Maximum Packet Size"));
       return;
     }
@@ -381,6 +387,9 @@ public final class DeviceSession {
     metrics.inFlight.incrementAndGet();
     metrics.published.increment();
     link.sendEncoded(packet);
+    if (!duplicate) {
+      message.origin().written();
+    }
   }
 
   private MqttProperties properties(OutboundMessage message) {
@@ -407,13 +416,24 @@ public final class DeviceSession {
       return;
     }
     sent.settled = true;
-    sent.message.origin().settled(sent.message, settlement);
+    tell(sent.message, settlement);
+  }
+
+  private void tell(OutboundMessage message, Settlement settlement) {
+    switch (settlement) {
+      case Settlement.NotHere() -> metrics.dropped(Drop.NOT_HERE);
+      case Settlement.TimedOut() -> metrics.dropped(Drop.TIMED_OUT);
+      case Settlement.Expired() -> metrics.dropped(Drop.EXPIRED);
+      // A refusal is counted where its reason is known.
+      case Settlement.Delivered _, Settlement.Refused _ -> {}
+    }
+    message.origin().settled(message, settlement);
   }
 
   private void settleWaiting(Settlement settlement) {
     OutboundMessage message;
     while ((message = waiting.poll()) != null) {
-      message.origin().settled(message, settlement);
+      tell(message, settlement);
     }
   }
 

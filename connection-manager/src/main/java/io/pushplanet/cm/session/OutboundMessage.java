@@ -11,9 +11,12 @@ public record OutboundMessage(
     MessageId id, Binary payload, long expiresAtMillis, long answerByNanos, Origin origin) {
   public static final long NO_DEADLINE = Long.MAX_VALUE;
 
-  /// Who handed the message over. Told exactly once, on the session's loop; must not block.
+  /// Who handed the message over. Told of its end exactly once, on the session's loop; must not block.
   public interface Origin {
     void settled(OutboundMessage message, Settlement settlement);
+
+    /// It is on its way to the device for the first time; [#settled] follows.
+    default void written() {}
   }
 
   boolean isOverdue(long nowNanos) {

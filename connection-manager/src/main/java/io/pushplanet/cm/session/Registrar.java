@@ -217,6 +217,8 @@ public final class Registrar implements AutoCloseable {
       // This node claimed again for a connection that did not come to be.
       session.adoptEpoch(epoch);
     } else {
+      // An epoch is the time of its claim, unless two claims shared a millisecond.
+      metrics.takeover.record(Math.max(0, clock.millis() - epoch), TimeUnit.MILLISECONDS);
       session.loop().execute(session::fence);
     }
   }

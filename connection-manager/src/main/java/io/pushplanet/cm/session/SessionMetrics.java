@@ -1,12 +1,29 @@
 package io.pushplanet.cm.session;
 
+import static java.util.Locale.ROOT;
+
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /// Meters of all sessions. Thread-safe.
 public final class SessionMetrics {
+
+  /// Why a message ended here without the device's acknowledgement. None is lost by it: its origin is told.
+  enum Drop {
+    NOT_HERE,
+    TIMED_OUT,
+    EXPIRED,
+    QUEUE_FULL,
+    TOO_LONG,
+    REFUSED_BY_DEVICE
+  }
+
   final Counter published;
   final Counter redelivered;
   final Counter lateAcknowledgements;
@@ -15,6 +32,9 @@ public final class SessionMetrics {
   final Counter directoryFailures;
   final Counter reannounced;
   final Timer acknowledged;
+  final Timer takeover;
+  private final Timer established;
+  private final Map<Drop, Counter> dropped = new EnumMap<>(Drop.class);
   final AtomicInteger inFlight;
 
   public SessionMetrics(MeterRegistry meters) {
@@ -31,7 +51,32 @@ public final class SessionMetrics {
             .publishPercentiles(0.5, 0.99)
             .publishPercentileHistogram()
             .register(meters);
+    takeover =
+        Timer.builder("cm.session.takeover")
+            .description("From a device's claim on another node until this one let go of it")
+            .publishPercentiles(0.5, 0.99)
+            .publishPercentileHistogram()
+            .register(meters);
+    established =
+        Timer.builder("cm.session.established")
+            .description("From CONNECT to CONNACK")
+            .publishPercentiles(0.5, 0.99)
+            .publishPercentileHistogram()
+            .register(meters);
+    for (var drop : Drop.values()) {
+      dropped.put(
+          drop, meters.counter("cm.session.dropped", "reason", drop.name().toLowerCase(ROOT)));
+    }
     inFlight = new AtomicInteger();
     meters.gauge("cm.session.in.flight", inFlight);
+  }
+
+  /// A CONNECT was answered with CONNACK.
+  public void established(long tookNanos) {
+    established.record(tookNanos, TimeUnit.NANOSECONDS);
+  }
+
+  void dropped(Drop why) {
+    Objects.requireNonNull(dropped.get(why)).increment();
   }
 }

@@ -255,6 +255,7 @@ public final class EventLoop implements Loop {
         key.interestOps(SelectionKey.OP_ACCEPT);
       }
     }
+    metrics.sweep.record(nanoTime.getAsLong() - nowNanos, TimeUnit.NANOSECONDS);
   }
 
   private void flushDirty() {

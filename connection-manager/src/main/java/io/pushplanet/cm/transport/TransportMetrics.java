@@ -17,6 +17,7 @@ final class TransportMetrics {
   final Counter bytesWritten;
   final Counter loopErrors;
   final Timer loopLag;
+  final Timer sweep;
   private final Map<CloseCause, Counter> closed = new EnumMap<>(CloseCause.class);
 
   TransportMetrics(MeterRegistry meters) {
@@ -29,6 +30,13 @@ final class TransportMetrics {
         Timer.builder("cm.transport.loop.lag")
             .description("How late the once-a-second sweep of a loop began")
             .publishPercentiles(0.5, 0.99)
+            .publishPercentileHistogram()
+            .register(meters);
+    sweep =
+        Timer.builder("cm.transport.sweep")
+            .description("How long a loop takes to look at all its connections once")
+            .publishPercentiles(0.5, 0.99)
+            .publishPercentileHistogram()
             .register(meters);
     for (var cause : CloseCause.values()) {
       closed.put(

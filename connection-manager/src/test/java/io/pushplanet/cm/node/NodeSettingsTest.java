@@ -32,6 +32,8 @@ class NodeSettingsTest {
       assertThat(settings.session().holdUntilSubscribed()).isEqualTo(Duration.ofSeconds(2));
       assertThat(settings.drain().perSecond()).isEqualTo(500);
       assertThat(settings.drain().longestAtStop()).isEqualTo(Duration.ofSeconds(10));
+      assertThat(settings.keepAlive().learn()).isTrue();
+      assertThat(settings.keepAlive().deadPathAfter()).isEqualTo(Duration.ofSeconds(20));
       assertThat(settings.uplink().bytes().toBytes()).isEqualTo(4096);
       assertThat(settings.toString()).doesNotContain("secret");
     });

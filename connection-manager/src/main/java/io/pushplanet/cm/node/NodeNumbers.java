@@ -1,0 +1,127 @@
+package io.pushplanet.cm.node;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.distribution.ValueAtPercentile;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/// What `GET /node` tells in numbers: the meters of this process that matter, read together. Thread-safe.
+final class NodeNumbers {
+  private static final long RATE_OVER_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+  private final MeterRegistry meters;
+  private final HeapAfterCollection heap;
+  private final LongSupplier nanoTime;
+  private Sample older;
+  private Sample newer;
+
+  private record Sample(long atNanos, long connected) {}
+
+  /// @param bytesPerSession of heap, estimated; absent while there are too few sessions to tell
+  /// @param refused CONNECTs and packets that were refused, by reason; since the start, as all counts
+  /// @param dropped messages that ended here without the device's acknowledgement, by reason
+  /// @param takeover how long a device that connected to another node was still held by this one
+  record Numbers(
+      @Nullable Long bytesPerSession,
+      double connectsPerSecond,
+      long connected,
+      Map<String, Long> refused,
+      long inFlight,
+      long published,
+      long redelivered,
+      Map<String, Long> dropped,
+      long deadPaths,
+      long fenced,
+      Times loopLag,
+      Times sweep,
+      Times connect,
+      Times takeover,
+      Times publishToWrite,
+      Times publishToAck) {}
+
+  /// @param p99Millis of the last minutes
+  record Times(long count, double meanMillis, double p99Millis, double maxMillis) {}
+
+  NodeNumbers(MeterRegistry meters, HeapAfterCollection heap, LongSupplier nanoTime) {
+    this.meters = meters;
+    this.heap = heap;
+    this.nanoTime = nanoTime;
+    this.older = new Sample(nanoTime.getAsLong(), 0);
+    this.newer = older;
+  }
+
+  Numbers now() {
+    long connected = count("cm.admission.connected");
+    var perSession = heap.perSession();
+    var inFlight = meters.find("cm.session.in.flight").gauge();
+    return new Numbers(
+        perSession.isPresent() ? perSession.getAsLong() : null,
+        connectsPerSecond(connected),
+        connected,
+        byTag("cm.admission.refused", "reason"),
+        inFlight == null ? 0 : (long) inFlight.value(),
+        count("cm.session.published"),
+        count("cm.session.redelivered"),
+        byTag("cm.session.dropped", "reason"),
+        count("cm.session.dead.paths"),
+        count("cm.session.fenced"),
+        times("cm.transport.loop.lag"),
+        times("cm.transport.sweep"),
+        times("cm.session.established"),
+        times("cm.session.takeover"),
+        times("cm.delivery.written"),
+        times("cm.session.acknowledged"));
+  }
+
+  /// Over the last five to ten seconds, if somebody looks so often; else since they last looked.
+  private synchronized double connectsPerSecond(long connected) {
+    long now = nanoTime.getAsLong();
+    if (now - newer.atNanos() >= RATE_OVER_NANOS) {
+      older = newer;
+      newer = new Sample(now, connected);
+    }
+    long elapsed = now - older.atNanos();
+    return elapsed <= 0 ? 0 : (connected - older.connected()) * 1e9 / elapsed;
+  }
+
+  private long count(String name) {
+    return (long) meters.find(name).counters().stream().mapToDouble(Counter::count).sum();
+  }
+
+  private Map<String, Long> byTag(String name, String tag) {
+    Map<String, Long> counts = new TreeMap<>();
+    for (var counter : meters.find(name).counters()) {
+      long count = (long) counter.count();
+      if (count > 0) {
+        counts.merge(Objects.requireNonNullElse(counter.getId().getTag(tag), ""), count, Long::sum);
+      }
+    }
+    return counts;
+  }
+
+  private Times times(String name) {
+    var timer = meters.find(name).timer();
+    return timer == null ? new Times(0, 0, 0, 0) : times(timer);
+  }
+
+  private static Times times(Timer timer) {
+    var snapshot = timer.takeSnapshot();
+    double p99 = 0;
+    for (ValueAtPercentile value : snapshot.percentileValues()) {
+      if (value.percentile() == 0.99) {
+        p99 = value.value(TimeUnit.MILLISECONDS);
+      }
+    }
+    return new Times(
+        snapshot.count(),
+        snapshot.mean(TimeUnit.MILLISECONDS),
+        p99,
+        snapshot.max(TimeUnit.MILLISECONDS));
+  }
+}

@@ -1,0 +1,85 @@
+package io.pushplanet.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.common.testing.Eventually;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class NodePageIT {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final HttpClient http = HttpClient.newHttpClient();
+
+  @Test
+  void a_node_tells_what_it_does_in_numbers() throws Exception {
+    var device = TestNode.newDevice();
+    var stranger = TestNode.newDevice();
+    try (var node = TestNode.start();
+        var gateway = new TestGateway(node, "gw-numbers");
+        var client = new RawClient(node.port("mqtt"), MqttVersion.V5);
+        var liar = new RawClient(node.port("mqtt"), MqttVersion.V5)) {
+      client.send(RawClient.connect(MqttVersion.V5, device));
+      client.expect(MqttPacket.ConnAck.class);
+      client.subscribe().expect(MqttPacket.SubAck.class);
+      var honest = RawClient.connect(MqttVersion.V5, device);
+      liar.send(
+          new MqttPacket.Connect(
+              MqttVersion.V5,
+              true,
+              60,
+              stranger.device().value(),
+              honest.userName(),
+              honest.password(),
+              null,
+              honest.properties()));
+      liar.expect(MqttPacket.ConnAck.class);
+      var answers =
+          gateway.send(
+              List.of(device, stranger), TestNode.newMessage(), "{}", Duration.ofSeconds(20));
+      var publish = client.expect(MqttPacket.Publish.class);
+      client.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS));
+
+      Eventually.within(
+          PATIENCE,
+          () -> {
+            assertThat(answers).hasSize(2);
+            var page = page(node);
+            var numbers = page.path("numbers");
+            assertThat(page.path("sessions").intValue()).isEqualTo(1);
+            assertThat(numbers.path("connected").intValue()).isEqualTo(1);
+            assertThat(numbers.path("refused").path("bad_user_name_or_password").intValue())
+                .isEqualTo(1);
+            assertThat(numbers.path("published").intValue()).isEqualTo(1);
+            assertThat(numbers.path("in_flight").intValue()).isZero();
+            for (var times : List.of("connect", "publish_to_write", "publish_to_ack")) {
+              assertThat(numbers.path(times).path("count").intValue()).as(times).isEqualTo(1);
+              assertThat(numbers.path(times).path("max_millis").doubleValue())
+                  .as(times)
+                  .isPositive();
+            }
+            assertThat(numbers.path("publish_to_ack").path("p99_millis").doubleValue())
+                .isPositive();
+            assertThat(numbers.path("loop_lag").path("count").intValue()).isPositive();
+            assertThat(numbers.path("sweep").path("count").intValue()).isPositive();
+            assertThat(numbers.path("bytes_per_session").isNull()).as("too few to tell").isTrue();
+          });
+    }
+  }
+
+  private JsonNode page(TestNode node) throws Exception {
+    var request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + node.http() + "/node")).build();
+    return JsonMapper.shared().readTree(http.send(request, BodyHandlers.ofString()).body());
+  }
+}
