@@ -6,9 +6,13 @@ import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.settings.PlatformSettings.Amqp;
 import io.pushplanet.common.settings.PlatformSettings.Mysql;
 import io.pushplanet.common.settings.PlatformSettings.Redis;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 class PlatformSettingsTest {
   @EnableConfigurationProperties(PlatformSettings.class)
@@ -40,6 +44,39 @@ class PlatformSettingsTest {
         .withUserConfiguration(Wiring.class)
         .run(context ->
             assertThat(context.getStartupFailure()).hasStackTraceContaining("masterKey"));
+  }
+
+  @Test
+  void an_environment_variable_has_its_dashes_left_out_or_turned_into_underscores() {
+    for (String variable : List.of("PUSHPLANET_MASTERKEY", "PUSHPLANET_MASTER_KEY")) {
+      inEnvironment(variable)
+          .run(context ->
+              assertThat(context.getBean(PlatformSettings.class).masterKey())
+                  .isEqualTo(new Secret("k3y")));
+    }
+  }
+
+  @Test
+  void a_misspelt_environment_variable_is_not_noticed() {
+    inEnvironment("PUSHPLANET_MASTER_KEY", "PUSHPLANET_MYSQL_POL_SIZE")
+        .run(context ->
+            assertThat(context.getBean(PlatformSettings.class).mysql().poolSize()).isEqualTo(10));
+  }
+
+  private static ApplicationContextRunner inEnvironment(String... variables) {
+    Map<String, Object> environment = new TreeMap<>();
+    for (String variable : variables) {
+      environment.put(variable, "k3y");
+    }
+    return new ApplicationContextRunner()
+        .withUserConfiguration(Wiring.class)
+        .withInitializer(context ->
+            context
+                .getEnvironment()
+                .getPropertySources()
+                .replace(
+                    "systemEnvironment",
+                    new SystemEnvironmentPropertySource("systemEnvironment", environment)));
   }
 
   @Test

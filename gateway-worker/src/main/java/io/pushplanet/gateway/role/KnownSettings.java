@@ -1,22 +1,34 @@
 package io.pushplanet.gateway.role;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.core.env.Environment;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.stereotype.Component;
 
 /// Stops the start when a group of settings below `gateway.` is misspelt; inside a group its settings record does it.
+///
+/// Environment variables are left out, as Spring Boot leaves them out for the records: others write there too. Kubernetes
+/// makes `GATEWAY_WORKER_PORT` of a service `gateway-worker`
+/// (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
 @Component
 final class KnownSettings {
   static final Set<String> GROUPS =
       Set.of("roles", "delivery", "node", "apns", "fcm", "statistics", "later", "fanout");
 
-  KnownSettings(Environment environment) {
+  KnownSettings(ConfigurableEnvironment environment) {
+    List<PropertySource<?>> sources =
+        environment.getPropertySources().stream()
+            .filter(source -> !(source instanceof SystemEnvironmentPropertySource))
+            .toList();
     Map<String, Object> given =
-        Binder.get(environment)
+        new Binder(ConfigurationPropertySources.from(sources))
             .bind("gateway", Bindable.mapOf(String.class, Object.class))
             .orElseGet(Map::of);
     Set<String> unknown = new TreeSet<>(given.keySet());

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pushplanet.common.testing.SettingsTable;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.mock.env.MockEnvironment;
 
 class KnownSettingsTest {
@@ -29,6 +31,18 @@ class KnownSettingsTest {
             .collect(Collectors.toSet());
 
     assertThat(KnownSettings.GROUPS).isEqualTo(groups);
+  }
+
+  @Test
+  void what_kubernetes_writes_into_the_environment_does_not() {
+    MockEnvironment environment = new MockEnvironment();
+    environment
+        .getPropertySources()
+        .addFirst(
+            new SystemEnvironmentPropertySource(
+                "systemEnvironment", Map.of("GATEWAY_WORKER_PORT", "tcp://10.0.0.1:9082")));
+
+    assertThatCode(() -> new KnownSettings(environment)).doesNotThrowAnyException();
   }
 
   @Test
