@@ -92,6 +92,9 @@ class LoginIT {
     HttpResponse<String> refused = viewer.post("/apps", "/apps", "id", "mine", "name", "Mine");
     assertThat(refused.statusCode()).isEqualTo(403);
     assertThat(refused.body()).contains("You may not do this").doesNotContain("Exception");
+    assertThat(viewer.get("/dead-letters").statusCode()).isEqualTo(200);
+    assertThat(viewer.post("/apps", "/dead-letters/replay", "letter", "all").statusCode())
+        .isEqualTo(403);
   }
 
   @Test

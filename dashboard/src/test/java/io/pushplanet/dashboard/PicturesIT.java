@@ -59,6 +59,7 @@ class PicturesIT {
       {"keys", "/apps/shop/keys"},
       {"credentials", "/apps/shop/credentials"},
       {"nodes", "/nodes"},
+      {"dead-letters", "/dead-letters"},
       {"test-push", "/test-push"},
       {"audit", "/audit"},
       {"operators", "/operators"},

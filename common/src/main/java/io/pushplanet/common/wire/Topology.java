@@ -1,7 +1,6 @@
 package io.pushplanet.common.wire;
 
 import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.LongString;
 import io.pushplanet.common.message.Priority;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -46,16 +45,23 @@ public final class Topology {
 
   /// Declares every queue; harmless when they exist.
   public static void declare(Channel channel) throws IOException {
-    Map<String, Object> arguments =
-        isRabbitMq(channel) ? Map.of("x-queue-type", "quorum") : Map.of();
+    Map<String, Object> arguments = arguments(channel.getConnection().getServerProperties());
     for (String queue : queues()) {
       channel.queueDeclare(queue, true, false, false, arguments);
     }
   }
 
-  /// The embedded broker (Qpid) closes the connection on any of RabbitMQ's queue arguments.
-  private static boolean isRabbitMq(Channel channel) {
-    Object product = channel.getConnection().getServerProperties().get("product");
-    return product instanceof LongString name && name.toString().equals("RabbitMQ");
+  /// RabbitMQ's queue arguments; none for the embedded broker (Qpid), which closes the connection on any of them.
+  ///
+  /// From 4.0 on RabbitMQ drops what a quorum queue has delivered 20 times, silently. `-1` turns that off there, and would
+  /// mean 0 on 3.x, where there is no such limit (https://github.com/rabbitmq/rabbitmq-server/pull/11937).
+  static Map<String, Object> arguments(Map<String, Object> server) {
+    if (!"RabbitMQ".equals(String.valueOf(server.get("product")))) {
+      return Map.of();
+    }
+    String major = String.valueOf(server.get("version")).split("\\.", 2)[0];
+    return major.matches("[0-3]")
+        ? Map.of("x-queue-type", "quorum")
+        : Map.of("x-queue-type", "quorum", "x-delivery-limit", -1);
   }
 }

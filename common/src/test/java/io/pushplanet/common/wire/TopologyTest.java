@@ -1,9 +1,12 @@
 package io.pushplanet.common.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
 
+import com.rabbitmq.client.impl.LongStringHelper;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Priority;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class TopologyTest {
@@ -22,5 +25,23 @@ class TopologyTest {
         .containsAll(Topology.lanes())
         .contains("push.fanout", "push.events", "push.dead")
         .hasSize(11);
+  }
+
+  @Test
+  void a_quorum_queue_never_drops_what_was_delivered_often() {
+    assertThat(Topology.arguments(server("RabbitMQ", "4.1.3")))
+        .containsOnly(entry("x-queue-type", "quorum"), entry("x-delivery-limit", -1));
+    assertThat(Topology.arguments(server("RabbitMQ", "10.0.0")))
+        .containsEntry("x-delivery-limit", -1);
+    assertThat(Topology.arguments(server("RabbitMQ", "3.10.8")))
+        .containsOnly(entry("x-queue-type", "quorum"));
+    assertThat(Topology.arguments(server("qpid", "10.1.0"))).isEmpty();
+    assertThat(Topology.arguments(Map.of())).isEmpty();
+  }
+
+  private static Map<String, Object> server(String product, String version) {
+    return Map.of(
+        "product", LongStringHelper.asLongString(product),
+        "version", LongStringHelper.asLongString(version));
   }
 }

@@ -18,7 +18,9 @@ public enum AuditAction {
   OPERATOR_UNLOCKED,
   OPERATOR_DELETED,
   PASSWORD_CHANGED,
-  TEST_PUSH;
+  TEST_PUSH,
+  DEAD_LETTER_REPLAYED,
+  DEAD_LETTER_DROPPED;
 
   /// `key_revoked`
   public String word() {

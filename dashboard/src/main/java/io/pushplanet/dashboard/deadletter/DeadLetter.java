@@ -1,0 +1,69 @@
+package io.pushplanet.dashboard.deadletter;
+
+import com.rabbitmq.client.GetResponse;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.Optional;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+
+/// One message in `push.dead`. Its body stays hidden: it may hold what people wrote and the tokens of their devices.
+///
+/// @param digest SHA-256 of queue and body, in hex: what the letter is called, for the broker gives it no name
+/// @param queue where it was to be read; empty when unknown, and then it cannot be replayed
+/// @param message which push it carries, where that can be read
+record DeadLetter(
+    String digest, String queue, String reason, int bodyBytes, Optional<MessageId> message) {
+  static DeadLetter of(GetResponse letter) {
+    Map<String, Object> headers = letter.getProps().getHeaders();
+    String queue = header(headers, Topology.DEAD_QUEUE_HEADER);
+    return new DeadLetter(
+        digest(queue, letter.getBody()),
+        Topology.queues().contains(queue) ? queue : "",
+        header(headers, Topology.DEAD_REASON_HEADER),
+        letter.getBody().length,
+        message(letter.getBody()));
+  }
+
+  public boolean isReplayable() {
+    return !queue.isEmpty();
+  }
+
+  private static String header(Map<String, Object> headers, String name) {
+    Object value = headers == null ? null : headers.get(name);
+    return value == null ? "" : value.toString();
+  }
+
+  private static String digest(String queue, byte[] body) {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      digest.update(queue.getBytes(StandardCharsets.UTF_8));
+      digest.update((byte) 0);
+      return HexFormat.of().formatHex(digest.digest(body));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
+    }
+  }
+
+  /// A push has `id`, an order has it in `push`; an event has `message`.
+  private static Optional<MessageId> message(byte[] body) {
+    try {
+      JsonNode tree = WireForm.mapper().readTree(body);
+      for (String place : new String[] {"/id", "/push/id", "/message"}) {
+        String text = tree.at(place).asString("");
+        if (MessageId.isValid(text)) {
+          return Optional.of(new MessageId(text));
+        }
+      }
+      return Optional.empty();
+    } catch (JacksonException rubbish) {
+      return Optional.empty();
+    }
+  }
+}

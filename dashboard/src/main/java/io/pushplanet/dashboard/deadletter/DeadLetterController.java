@@ -1,0 +1,68 @@
+package io.pushplanet.dashboard.deadletter;
+
+import java.security.Principal;
+import java.util.function.Predicate;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.servlet.mvc.support.RedirectAttributes;
+
+@Controller
+class DeadLetterController {
+  private static final String ALL = "all";
+
+  private final DeadLetters letters;
+
+  DeadLetterController(DeadLetters letters) {
+    this.letters = letters;
+  }
+
+  @GetMapping("/dead-letters")
+  String list(Model model) {
+    DeadLetters.Look look = letters.look();
+    model.addAttribute("away", look instanceof DeadLetters.Look.Unknown);
+    if (look instanceof DeadLetters.Look.Known known) {
+      model.addAttribute("letters", known.letters());
+      model.addAttribute("waiting", known.waiting());
+    }
+    return "dead-letters";
+  }
+
+  /// @param letter the digest of one, or `all` that are shown
+  @PostMapping("/dead-letters/replay")
+  String replay(Principal me, @RequestParam String letter, RedirectAttributes flash) {
+    tell(
+        letters.replay(me.getName(), wanted(letter)),
+        "put back into the queue it came from",
+        flash);
+    return "redirect:/dead-letters";
+  }
+
+  @PostMapping("/dead-letters/drop")
+  String drop(Principal me, @RequestParam String letter, RedirectAttributes flash) {
+    tell(letters.drop(me.getName(), wanted(letter)), "thrown away", flash);
+    return "redirect:/dead-letters";
+  }
+
+  private static Predicate<DeadLetter> wanted(String letter) {
+    return one -> letter.equals(ALL) || letter.equals(one.digest());
+  }
+
+  private static void tell(DeadLetters.Outcome outcome, String done, RedirectAttributes flash) {
+    switch (outcome) {
+      case DeadLetters.Outcome.Done(int some) when some == 0 ->
+          flash.addFlashAttribute("problem", "That letter is not among the oldest any more.");
+      case DeadLetters.Outcome.Done(int some) ->
+          flash.addFlashAttribute(
+              "done", some + (some == 1 ? " letter: " : " letters: ") + done + ".");
+      case DeadLetters.Outcome.BrokerAway(int some) ->
+          flash.addFlashAttribute(
+              "problem",
+              "The broker went away after "
+                  + some
+                  + " letters. Nothing is lost: the others are still here. Try again when it is back.");
+    }
+  }
+}

@@ -1,0 +1,170 @@
+package io.pushplanet.dashboard.deadletter;
+
+import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.GetResponse;
+import com.rabbitmq.client.MessageProperties;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.dashboard.audit.AuditAction;
+import io.pushplanet.dashboard.audit.AuditLog;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/// Looks into `push.dead`. A look takes letters without acknowledging them, and the broker puts them back when its channel
+/// closes; so nothing is lost, whatever happens in between. A letter is replayed by publishing it to the queue it came from
+/// and acknowledged only once the broker has confirmed that: at worst it is there twice, and every consumer is idempotent.
+/// Rare, so each look has a connection of its own. Thread-safe: one at a time, for letters in one hand are in no other.
+@Component
+class DeadLetters {
+  /// As many letters as are shown, and searched, at once.
+  static final int MOST = 100;
+
+  private static final Logger LOG = LoggerFactory.getLogger(DeadLetters.class);
+  private static final long CONFIRM_MILLIS = 10_000;
+
+  private final ConnectionFactory broker;
+  private final AuditLog audit;
+
+  DeadLetters(ConnectionFactory broker, AuditLog audit) {
+    this.broker = broker;
+    this.audit = audit;
+  }
+
+  sealed interface Look {
+    /// @param waiting all letters in the queue, of which the oldest are shown
+    record Known(List<DeadLetter> letters, int waiting) implements Look {
+      public Known {
+        letters = List.copyOf(letters);
+      }
+    }
+
+    /// The broker did not answer.
+    record Unknown() implements Look {}
+  }
+
+  /// What became of the letters that were to be replayed or dropped.
+  sealed interface Outcome {
+    record Done(int letters) implements Outcome {}
+
+    /// The broker went away, or did not take a letter. Those before it are done.
+    record BrokerAway(int letters) implements Outcome {}
+  }
+
+  private interface Deed {
+    /// @return whether the letter is to be acknowledged
+    boolean with(Channel channel, GetResponse letter, DeadLetter read)
+        throws IOException, InterruptedException, TimeoutException;
+  }
+
+  synchronized Look look() {
+    var letters = new ArrayList<DeadLetter>();
+    var waiting = new int[1];
+    try {
+      eachLetter((_, response, letter) -> {
+        waiting[0] = Math.max(waiting[0], letters.size() + 1 + response.getMessageCount());
+        letters.add(letter);
+        return false;
+      });
+      return new Look.Known(letters, waiting[0]);
+    } catch (IOException | TimeoutException | RuntimeException e) {
+      // amqp-client throws AlreadyClosedException, which is unchecked.
+      LOG.warn("event=dead_letters_unknown reason=\"{}\"", e.toString());
+      return new Look.Unknown();
+    }
+  }
+
+  /// Puts those of the oldest letters that are `wanted` and can be replayed back into the queues they came from.
+  synchronized Outcome replay(String operator, Predicate<DeadLetter> wanted) {
+    return finish(
+        operator,
+        AuditAction.DEAD_LETTER_REPLAYED,
+        wanted.and(DeadLetter::isReplayable),
+        (channel, response, letter) -> {
+          channel.basicPublish(
+              "", letter.queue(), MessageProperties.MINIMAL_PERSISTENT_BASIC, response.getBody());
+          return channel.waitForConfirms(CONFIRM_MILLIS);
+        });
+  }
+
+  /// Throws those of the oldest letters that are `wanted` away.
+  synchronized Outcome drop(String operator, Predicate<DeadLetter> wanted) {
+    return finish(operator, AuditAction.DEAD_LETTER_DROPPED, wanted, (_, _, _) -> true);
+  }
+
+  private Outcome finish(
+      String operator, AuditAction action, Predicate<DeadLetter> wanted, Deed deed) {
+    var done = new int[1];
+    try {
+      eachLetter((channel, response, letter) -> {
+        if (!wanted.test(letter)) {
+          return false;
+        }
+        // First, for what is not written down is not done.
+        audit.record(
+            operator,
+            action,
+            letter.message().map(MessageId::value).orElse(letter.digest()),
+            "from " + (letter.isReplayable() ? letter.queue() : "an unknown queue"));
+        if (!deed.with(channel, response, letter)) {
+          throw new IOException("the broker refused the letter");
+        }
+        done[0]++;
+        return true;
+      });
+      return new Outcome.Done(done[0]);
+    } catch (IOException | TimeoutException e) {
+      LOG.warn("event=dead_letters_unfinished done={} reason=\"{}\"", done[0], e.toString());
+      return new Outcome.BrokerAway(done[0]);
+    }
+  }
+
+  private void eachLetter(Deed deed) throws IOException, TimeoutException {
+    try (Connection connection = broker.newConnection("dashboard-dead-letters")) {
+      Channel channel = connection.createChannel();
+      if (channel == null) {
+        throw new IOException("no channel left");
+      }
+      if (!exists(connection)) {
+        return;
+      }
+      channel.confirmSelect();
+      for (int seen = 0; seen < MOST; seen++) {
+        GetResponse letter = channel.basicGet(Topology.DEAD, false);
+        if (letter == null) {
+          return;
+        }
+        if (deed.with(channel, letter, DeadLetter.of(letter))) {
+          channel.basicAck(letter.getEnvelope().getDeliveryTag(), false);
+        }
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", interrupted);
+    }
+  }
+
+  /// Asked on a channel of its own, which a missing queue closes.
+  private static boolean exists(Connection connection) throws IOException, TimeoutException {
+    try (Channel channel = connection.createChannel()) {
+      if (channel == null) {
+        throw new IOException("no channel left");
+      }
+      AMQP.Queue.DeclareOk found = channel.queueDeclarePassive(Topology.DEAD);
+      return found.getQueue().equals(Topology.DEAD);
+    } catch (IOException e) {
+      if (!connection.isOpen()) {
+        throw e;
+      }
+      return false;
+    }
+  }
+}

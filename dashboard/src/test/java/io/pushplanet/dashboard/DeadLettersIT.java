@@ -1,0 +1,100 @@
+package io.pushplanet.dashboard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.MessageProperties;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.dashboard.browser.Chromium;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class DeadLettersIT {
+  private static final String LANE = "push.webpush.normal";
+  private static final String ID = "01a1fc9a-a1eb-76b5-9f6e-4fed5846eeaf";
+  private static final String PUSH = "{\"id\":\"" + ID + "\",\"grüße\":1}";
+
+  private final RunningDashboard dashboard = RunningDashboard.shared();
+  private Connection connection;
+  private Channel broker;
+
+  @BeforeEach
+  void connect() throws Exception {
+    var factory = new ConnectionFactory();
+    factory.setUri(dashboard.services().amqp());
+    connection = factory.newConnection();
+    broker = connection.createChannel();
+    Topology.declare(broker);
+    broker.queuePurge(Topology.DEAD);
+    broker.queuePurge(LANE);
+    broker.confirmSelect();
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    broker.queuePurge(Topology.DEAD);
+    broker.queuePurge(LANE);
+    connection.close();
+  }
+
+  @Test
+  void a_letter_is_shown_replayed_byte_for_byte_or_dropped() throws Exception {
+    bury(LANE, "broken since <b>today</b>", PUSH);
+    bury("no.queue.of.ours", "rubbish", "\u0001\u0002");
+    try (var chromium = Chromium.open(dashboard.address())) {
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+      var text = chromium.go("/dead-letters").text();
+      chromium.picture("dead-letters-filled-light");
+      assertThat(text).contains(LANE).contains("broken since <b>today</b>").contains(ID);
+      assertThat(text).contains("unreadable").doesNotContain("grüße");
+      waiting(Topology.DEAD, 2);
+
+      chromium.pressIn("/replay", "Replay");
+      assertThat(chromium.text()).contains("1 letter: put back").doesNotContain(ID);
+      waiting(LANE, 1);
+      assertThat(broker.basicGet(LANE, true).getBody())
+          .isEqualTo(PUSH.getBytes(StandardCharsets.UTF_8));
+
+      chromium.acceptAnyQuestion().pressIn("/drop", "Drop");
+      assertThat(chromium.text()).contains("1 letter: thrown away").contains("No dead letters");
+      waiting(Topology.DEAD, 0);
+      assertThat(
+              dashboard
+                  .sql()
+                  .queryForList(
+                      "SELECT action FROM audit WHERE action LIKE 'dead_letter%' ORDER BY id",
+                      String.class))
+          .containsExactly("dead_letter_replayed", "dead_letter_dropped");
+    }
+  }
+
+  /// What a closing channel gives back arrives a moment later.
+  private void waiting(String queue, int letters) {
+    Eventually.within(
+        Duration.ofSeconds(20),
+        () ->
+            assertThat(broker.queueDeclarePassive(queue).getMessageCount())
+                .as(queue)
+                .isEqualTo(letters));
+  }
+
+  private void bury(String queue, String reason, String body) throws Exception {
+    broker.basicPublish(
+        "",
+        Topology.DEAD,
+        MessageProperties.MINIMAL_PERSISTENT_BASIC
+            .builder()
+            .headers(Map.of(Topology.DEAD_QUEUE_HEADER, queue, Topology.DEAD_REASON_HEADER, reason))
+            .build(),
+        body.getBytes(StandardCharsets.UTF_8));
+    assertThat(broker.waitForConfirms(15_000)).isTrue();
+  }
+}

@@ -1,0 +1,53 @@
+package io.pushplanet.dashboard.deadletter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.Envelope;
+import com.rabbitmq.client.GetResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class DeadLettersTest {
+  private static final String ID = "01a1fc9a-a1eb-76b5-9f6e-4fed5846eeaf";
+
+  @Test
+  void the_message_is_found_in_a_push_an_order_and_an_event() {
+    for (String body :
+        new String[] {
+          "{\"id\":\"" + ID + "\"}",
+          "{\"push\":{\"id\":\"" + ID + "\"}}",
+          "{\"message\":\"" + ID + "\"}"
+        }) {
+      assertThat(letter("push.events", body).message()).as(body).isPresent();
+    }
+    for (String rubbish : new String[] {"", "[]", "{\"id\":7}", "{\"id\":\"x\"}", "\u0000"}) {
+      assertThat(letter("push.events", rubbish).message()).as(rubbish).isEmpty();
+    }
+  }
+
+  @Test
+  void only_a_queue_of_ours_is_replayed_to() {
+    assertThat(letter("push.mqtt.high", "a").isReplayable()).isTrue();
+    assertThat(letter("somebody.elses", "a").isReplayable()).isFalse();
+    assertThat(letter("", "a").isReplayable()).isFalse();
+  }
+
+  @Test
+  void letters_are_told_apart_by_queue_and_body() {
+    assertThat(letter("push.mqtt.high", "a").digest())
+        .isEqualTo(letter("push.mqtt.high", "a").digest())
+        .isNotEqualTo(letter("push.mqtt.high", "b").digest())
+        .isNotEqualTo(letter("push.mqtt.normal", "a").digest());
+  }
+
+  private static DeadLetter letter(String queue, String body) {
+    return DeadLetter.of(
+        new GetResponse(
+            new Envelope(1, false, "", "push.dead"),
+            new AMQP.BasicProperties.Builder().headers(Map.of("x-pushplanet-queue", queue)).build(),
+            body.getBytes(StandardCharsets.UTF_8),
+            0));
+  }
+}
