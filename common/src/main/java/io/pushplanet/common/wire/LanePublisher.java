@@ -346,7 +346,7 @@ public final class LanePublisher implements AutoCloseable {
             items.getFirst().queue(),
             queue ->
                 Timer.builder("pushplanet.lane.confirm")
-                    .description("From the hand-over of an item to the broker's confirm")
+                    .description("from the hand-over of an item to the broker's confirm")
                     .tag("publisher", name)
                     .tag("queue", queue)
                     .publishPercentileHistogram()

@@ -23,14 +23,14 @@ class PushMetrics {
   PushMetrics(MeterRegistry meters) {
     resolving =
         Timer.builder("pushplanet.accept.resolve")
-            .description("Finding the devices of an audience and their routes")
+            .description("finding the devices of an audience and their routes")
             .publishPercentileHistogram()
             .register(meters);
     for (Priority priority : Priority.values()) {
       confirming.put(
           priority,
           Timer.builder("pushplanet.accept.confirm")
-              .description("From accepted_at to the broker's confirm")
+              .description("from accepted_at to the broker's confirm")
               .tag("priority", priority.name().toLowerCase(Locale.ROOT))
               .publishPercentileHistogram()
               .register(meters));

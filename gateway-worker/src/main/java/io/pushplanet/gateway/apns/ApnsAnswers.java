@@ -8,6 +8,15 @@ import java.util.stream.Collectors;
 /// What APNs' answers mean to us, as a table
 /// (https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns).
 final class ApnsAnswers {
+  /// What is worth a second request at once.
+  enum Remedy {
+    NONE,
+    ANOTHER_CONNECTION,
+    NEWER_TOKEN,
+    /// Not now, and with the token that APNs knew before.
+    OLDER_TOKEN
+  }
+
   enum Meaning {
     ACCEPTED,
     /// Dead, and Apple does not say since when.
@@ -18,15 +27,25 @@ final class ApnsAnswers {
     /// Our bug or the caller's input.
     REJECTED,
     CREDENTIAL_FAULT,
-    RENEW_PROVIDER_TOKEN,
-    KEEP_OLDER_PROVIDER_TOKEN,
+    RENEW_PROVIDER_TOKEN(Remedy.NEWER_TOKEN),
+    KEEP_OLDER_PROVIDER_TOKEN(Remedy.OLDER_TOKEN),
     /// The connection is at fault: once more on another.
-    RECONNECT,
+    RECONNECT(Remedy.ANOTHER_CONNECTION),
     /// As RECONNECT; when it comes again, the credential is at fault.
-    RECONNECT_OR_CREDENTIAL_FAULT,
+    RECONNECT_OR_CREDENTIAL_FAULT(Remedy.ANOTHER_CONNECTION),
     /// This device gets too many.
     DEVICE_BUSY,
-    UNAVAILABLE
+    UNAVAILABLE;
+
+    final Remedy remedy;
+
+    Meaning() {
+      this(Remedy.NONE);
+    }
+
+    Meaning(Remedy remedy) {
+      this.remedy = remedy;
+    }
   }
 
   record Row(int status, String reason, Meaning meaning) {}
@@ -95,21 +114,8 @@ final class ApnsAnswers {
 
   /// After these APNs serves the connection no more.
   static boolean spoilsConnection(int status, String reason) {
-    return switch (of(status, reason)) {
-      case RENEW_PROVIDER_TOKEN,
-          KEEP_OLDER_PROVIDER_TOKEN,
-          RECONNECT,
-          RECONNECT_OR_CREDENTIAL_FAULT ->
-          true;
-      case UNAVAILABLE -> reason.equals("Shutdown");
-      case ACCEPTED,
-          TOKEN_GONE_NOW,
-          TOKEN_GONE_SINCE,
-          TOKEN_FOREIGN,
-          REJECTED,
-          CREDENTIAL_FAULT,
-          DEVICE_BUSY ->
-          false;
-    };
+    Meaning meaning = of(status, reason);
+    return meaning.remedy != Remedy.NONE
+        || (meaning == Meaning.UNAVAILABLE && reason.equals("Shutdown"));
   }
 }

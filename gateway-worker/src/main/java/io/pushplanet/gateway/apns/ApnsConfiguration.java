@@ -8,6 +8,7 @@ import io.pushplanet.gateway.connection.ProviderConnections;
 import io.pushplanet.gateway.credential.CredentialCache;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
+import io.pushplanet.gateway.provider.Sends;
 import java.security.SecureRandom;
 import java.time.Clock;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -42,8 +43,7 @@ class ApnsConfiguration {
         credentials,
         new ProviderTokens(shared, clock, metrics),
         apnsConnections,
-        clock,
-        random,
+        new Sends(clock, random),
         metrics);
   }
 }

@@ -4,7 +4,7 @@ import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.Recipient;
-import io.pushplanet.gateway.apns.ApnsAnswers.Meaning;
+import io.pushplanet.gateway.apns.ApnsAnswers.Remedy;
 import io.pushplanet.gateway.connection.ConnectionTarget;
 import io.pushplanet.gateway.connection.ProviderConnections;
 import io.pushplanet.gateway.connection.ProviderRequest;
@@ -16,10 +16,6 @@ import io.pushplanet.gateway.credential.Credential.Apns;
 import io.pushplanet.gateway.credential.Credential.ApnsCertificate;
 import io.pushplanet.gateway.credential.Credential.ApnsKey;
 import io.pushplanet.gateway.credential.CredentialCache;
-import io.pushplanet.gateway.credential.CredentialLookup.Found;
-import io.pushplanet.gateway.credential.CredentialLookup.Missing;
-import io.pushplanet.gateway.credential.CredentialLookup.Unavailable;
-import io.pushplanet.gateway.credential.CredentialLookup.Unreadable;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
@@ -29,14 +25,11 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
-import io.pushplanet.gateway.provider.RetryAfter;
-import java.time.Clock;
+import io.pushplanet.gateway.provider.Sends;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.random.RandomGenerator;
 import java.util.regex.Pattern;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
@@ -57,8 +50,6 @@ final class ApnsProvider implements Provider {
   /// A device that got too many rests so long, up to twice.
   private static final Duration DEVICE_REST = Duration.ofSeconds(30);
 
-  private static final Duration CREDENTIALS_REST = Duration.ofSeconds(5);
-
   private final ApnsSettings settings;
   private final CredentialCache credentials;
   private final ProviderTokens tokens;
@@ -66,8 +57,7 @@ final class ApnsProvider implements Provider {
   private final Trust trust;
   private final SSLContext withoutCertificate;
   private final Certificates certificates;
-  private final Clock clock;
-  private final RandomGenerator random;
+  private final Sends sends;
   private final ProviderMetrics metrics;
 
   ApnsProvider(
@@ -75,8 +65,7 @@ final class ApnsProvider implements Provider {
       CredentialCache credentials,
       ProviderTokens tokens,
       ProviderConnections connections,
-      Clock clock,
-      RandomGenerator random,
+      Sends sends,
       ProviderMetrics metrics) {
     this.settings = settings;
     this.credentials = credentials;
@@ -85,8 +74,7 @@ final class ApnsProvider implements Provider {
     this.trust = Trust.with(settings.trustedCertificates());
     this.withoutCertificate = trust.context();
     this.certificates = new Certificates(trust);
-    this.clock = clock;
-    this.random = random;
+    this.sends = sends;
     this.metrics = metrics;
   }
 
@@ -106,18 +94,14 @@ final class ApnsProvider implements Provider {
       return new Rejected(0, "no_token");
     }
     if (!DEVICE_TOKEN.matcher(token.token()).matches()) {
-      return new TokenGone(400, "BadDeviceToken", clock.instant());
+      return new TokenGone(400, "BadDeviceToken", sends.clock().instant());
     }
     if (ApnsNotification.usesReservedKey(push.content())) {
       return new Rejected(400, "reserved_data_key");
     }
-    return switch (credentials.apns(push.app(), token.environment())) {
-      case Missing<Apns> _ -> new Rejected(0, "no_credential");
-      case Unreadable<Apns> _ -> new CredentialFault(0, "credential_unreadable");
-      case Unavailable<Apns> _ ->
-          new Deferred(0, "credentials_unavailable", CREDENTIALS_REST, false);
-      case Found<Apns>(Apns credential) -> sent(push, recipient, token, credential);
-    };
+    return sends.with(
+        credentials.apns(push.app(), token.environment()),
+        credential -> sent(push, recipient, token, credential));
   }
 
   private DeliveryOutcome sent(Push push, Recipient recipient, ApnsToken token, Apns credential) {
@@ -149,29 +133,21 @@ final class ApnsProvider implements Provider {
             withoutCertificate);
     ProviderToken proof = tokens.current(key);
     Reply reply = exchange(target, attempt, proof);
-    return switch (meaning(reply)) {
-      case RENEW_PROVIDER_TOKEN -> {
-        Optional<ProviderToken> renewed = tokens.renewed(key, proof);
-        yield renewed
-            .map(another -> outcome(attempt, exchange(target, attempt, another)))
-            .orElseGet(() -> outcome(attempt, reply));
-      }
-      case KEEP_OLDER_PROVIDER_TOKEN -> {
-        tokens.keepOlder(key, proof);
-        yield outcome(attempt, reply);
-      }
-      case RECONNECT, RECONNECT_OR_CREDENTIAL_FAULT ->
-          outcome(attempt, exchange(target, attempt, proof));
-      case ACCEPTED,
-          TOKEN_GONE_NOW,
-          TOKEN_GONE_SINCE,
-          TOKEN_FOREIGN,
-          REJECTED,
-          CREDENTIAL_FAULT,
-          DEVICE_BUSY,
-          UNAVAILABLE ->
-          outcome(attempt, reply);
-    };
+    Reply last =
+        switch (remedy(reply)) {
+          case NONE -> reply;
+          case ANOTHER_CONNECTION -> exchange(target, attempt, proof);
+          case NEWER_TOKEN ->
+              tokens
+                  .renewed(key, proof)
+                  .map(another -> exchange(target, attempt, another))
+                  .orElse(reply);
+          case OLDER_TOKEN -> {
+            tokens.keepOlder(key, proof);
+            yield reply;
+          }
+        };
+    return outcome(attempt, last);
   }
 
   private DeliveryOutcome withCertificate(Attempt attempt, ApnsCertificate certificate) {
@@ -181,21 +157,8 @@ final class ApnsProvider implements Provider {
             settings.endpoint(attempt.token().environment()),
             certificates.context(certificate));
     Reply reply = exchange(target, attempt, null);
-    return switch (meaning(reply)) {
-      case RECONNECT, RECONNECT_OR_CREDENTIAL_FAULT ->
-          outcome(attempt, exchange(target, attempt, null));
-      case ACCEPTED,
-          TOKEN_GONE_NOW,
-          TOKEN_GONE_SINCE,
-          TOKEN_FOREIGN,
-          REJECTED,
-          CREDENTIAL_FAULT,
-          RENEW_PROVIDER_TOKEN,
-          KEEP_OLDER_PROVIDER_TOKEN,
-          DEVICE_BUSY,
-          UNAVAILABLE ->
-          outcome(attempt, reply);
-    };
+    boolean again = remedy(reply) == Remedy.ANOTHER_CONNECTION;
+    return outcome(attempt, again ? exchange(target, attempt, null) : reply);
   }
 
   private Reply exchange(ConnectionTarget target, Attempt attempt, @Nullable ProviderToken proof) {
@@ -206,6 +169,7 @@ final class ApnsProvider implements Provider {
     return connections.send(
         target,
         new ProviderRequest(
+            attempt.push().delivery().priority(),
             "/3/device/" + attempt.token().token(),
             headers,
             attempt.notification().payload(),
@@ -213,19 +177,14 @@ final class ApnsProvider implements Provider {
         answered -> ApnsAnswers.spoilsConnection(answered.status(), reason(body(answered))));
   }
 
-  private static Meaning meaning(Reply reply) {
+  private static Remedy remedy(Reply reply) {
     return reply instanceof Answered answered
-        ? ApnsAnswers.of(answered.status(), reason(body(answered)))
-        : Meaning.UNAVAILABLE;
+        ? ApnsAnswers.of(answered.status(), reason(body(answered))).remedy
+        : Remedy.NONE;
   }
 
   private DeliveryOutcome outcome(Attempt attempt, Reply reply) {
-    return switch (reply) {
-      case Answered answered -> outcome(attempt, answered);
-      case Reply.NotSent(String why) -> new Deferred(0, why, null, false);
-      case Reply.NoAnswer(String why) -> new Deferred(0, why, null, true);
-      case Reply.Expired() -> new DeliveryOutcome.Expired();
-    };
+    return sends.outcome(reply, answered -> outcome(attempt, answered));
   }
 
   private DeliveryOutcome outcome(Attempt attempt, Answered answered) {
@@ -234,21 +193,21 @@ final class ApnsProvider implements Provider {
     String reason = reason(body);
     return switch (ApnsAnswers.of(status, reason)) {
       case ACCEPTED -> new Accepted(status, "", answered.header("apns-id").orElse(null));
-      case TOKEN_GONE_NOW -> new TokenGone(status, reason, clock.instant());
+      case TOKEN_GONE_NOW -> new TokenGone(status, reason, sends.clock().instant());
       case TOKEN_GONE_SINCE -> new TokenGone(status, reason, since(body));
       case TOKEN_FOREIGN -> new TokenForeign(status, reason);
       case REJECTED -> new Rejected(status, reason.isEmpty() ? "http_" + status : reason);
       case CREDENTIAL_FAULT, RENEW_PROVIDER_TOKEN, RECONNECT_OR_CREDENTIAL_FAULT ->
           fault(attempt, status, reason);
-      case KEEP_OLDER_PROVIDER_TOKEN -> new Deferred(status, reason, jittered(DEVICE_REST), false);
+      case KEEP_OLDER_PROVIDER_TOKEN ->
+          new Deferred(status, reason, sends.jittered(DEVICE_REST), false);
       case RECONNECT -> new Deferred(status, reason, null, false);
-      case DEVICE_BUSY ->
-          new Deferred(status, reason, asked(answered).orElse(jittered(DEVICE_REST)), false);
+      case DEVICE_BUSY -> new Deferred(status, reason, sends.askedOr(answered, DEVICE_REST), false);
       case UNAVAILABLE ->
           new Deferred(
               status,
               reason.isEmpty() ? "http_" + status : reason,
-              asked(answered).orElse(null),
+              sends.asked(answered).orElse(null),
               true);
     };
   }
@@ -264,19 +223,9 @@ final class ApnsProvider implements Provider {
     return new CredentialFault(status, reason.isEmpty() ? "http_" + status : reason);
   }
 
-  private Optional<Duration> asked(Answered answered) {
-    return answered
-        .header("retry-after")
-        .flatMap(value -> RetryAfter.parse(value, clock.instant()));
-  }
-
-  private Duration jittered(Duration base) {
-    return base.plusMillis(random.nextLong(base.toMillis()));
-  }
-
   private Instant since(JsonNode body) {
     long millis = body.path("timestamp").asLong(0);
-    return millis > 0 ? Instant.ofEpochMilli(millis) : clock.instant();
+    return millis > 0 ? Instant.ofEpochMilli(millis) : sends.clock().instant();
   }
 
   private static String reason(JsonNode body) {

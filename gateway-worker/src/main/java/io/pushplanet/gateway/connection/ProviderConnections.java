@@ -4,15 +4,19 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.Priority;
 import io.pushplanet.gateway.connection.Reply.Answered;
 import io.pushplanet.gateway.connection.Reply.Expired;
 import io.pushplanet.gateway.connection.Reply.NotSent;
 import io.pushplanet.gateway.connection.StreamLeases.StreamLease;
 import java.io.IOException;
 import java.time.Clock;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
 import java.util.NoSuchElementException;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.apache.commons.pool2.impl.GenericKeyedObjectPool;
@@ -38,8 +42,9 @@ public final class ProviderConnections implements AutoCloseable {
   private final Clock clock;
   private final Http2Connector connector = new Http2Connector();
   private final GenericKeyedObjectPool<ConnectionTarget, StreamLease> pool;
-  private final Cache<ConnectionTarget, Semaphore> turnstiles =
+  private final Cache<ConnectionTarget, Turnstile> turnstiles =
       Caffeine.newBuilder().weakValues().build();
+  private final Map<Priority, Timer> waits = new EnumMap<>(Priority.class);
 
   public ProviderConnections(
       Channel channel, ConnectionSettings settings, Clock clock, MeterRegistry meters) {
@@ -60,11 +65,21 @@ public final class ProviderConnections implements AutoCloseable {
     Gauge.builder("pushplanet.provider.pool.streams.waiting", this, ProviderConnections::waiting)
         .tag("channel", channel.word())
         .register(meters);
+    for (Priority priority : Priority.values()) {
+      waits.put(
+          priority,
+          Timer.builder("pushplanet.provider.stream.wait")
+              .description("how long a request waits for a stream of its credential's connections")
+              .tag("channel", channel.word())
+              .tag("priority", priority.name().toLowerCase(Locale.ROOT))
+              .publishPercentileHistogram()
+              .register(meters));
+    }
   }
 
-  private Semaphore turnstile(ConnectionTarget target) {
+  private Turnstile turnstile(ConnectionTarget target) {
     return turnstiles.get(
-        target, _ -> new Semaphore(settings.perCredential() * settings.streams(), true));
+        target, _ -> new Turnstile(settings.perCredential() * settings.streams()));
   }
 
   private static GenericKeyedObjectPoolConfig<StreamLease> config(ConnectionSettings settings) {
@@ -86,7 +101,7 @@ public final class ProviderConnections implements AutoCloseable {
   }
 
   private int waiting() {
-    return turnstiles.asMap().values().stream().mapToInt(Semaphore::getQueueLength).sum();
+    return turnstiles.asMap().values().stream().mapToInt(Turnstile::waiting).sum();
   }
 
   /// Sends a request.
@@ -111,19 +126,25 @@ public final class ProviderConnections implements AutoCloseable {
 
   private Reply sendOnce(
       ConnectionTarget target, ProviderRequest request, Predicate<Answered> spoils) {
-    Semaphore turnstile = turnstile(target);
+    Turnstile turnstile = turnstile(target);
+    long beganNanos = System.nanoTime();
     try {
-      if (!turnstile.tryAcquire(settings.connectTimeout().toNanos(), TimeUnit.NANOSECONDS)) {
+      if (!turnstile.enter(request.priority(), settings.connectTimeout())) {
         return new NotSent("busy");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return new NotSent("interrupted");
+    } finally {
+      Timer wait = waits.get(request.priority());
+      if (wait != null) {
+        wait.record(System.nanoTime() - beganNanos, TimeUnit.NANOSECONDS);
+      }
     }
     try {
       return leased(target, request, spoils);
     } finally {
-      turnstile.release();
+      turnstile.leave();
     }
   }
 

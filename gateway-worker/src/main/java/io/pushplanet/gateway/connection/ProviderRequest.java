@@ -1,14 +1,16 @@
 package io.pushplanet.gateway.connection;
 
+import io.pushplanet.common.message.Priority;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// One POST of JSON.
 ///
+/// @param priority what is high does not wait for a stream behind what is normal
 /// @param expiresAt past it the request is not written any more; null = never
 public record ProviderRequest(
-    String path, List<Field> headers, byte[] body, @Nullable Instant expiresAt) {
+    Priority priority, String path, List<Field> headers, byte[] body, @Nullable Instant expiresAt) {
   public ProviderRequest {
     headers = List.copyOf(headers);
   }

@@ -45,7 +45,7 @@ final class DeliveryMetrics {
 
   private Timer wait(String lane) {
     return Timer.builder("pushplanet.queue.wait")
-        .description("From accepted_at to the moment a worker takes the message up")
+        .description("from accepted_at to the moment a worker takes the message up")
         .tag("lane", lane)
         .publishPercentileHistogram()
         .maximumExpectedValue(LONGEST_TOLD_APART)
@@ -60,7 +60,8 @@ final class DeliveryMetrics {
 
   private Timer wholeWay(End end) {
     return Timer.builder("pushplanet.accept.to.outcome")
-        .description("From accepted_at to the outcome at one device")
+        .description(
+            "from accepted_at to the outcome at one device; channel none where none was tried")
         .tag("channel", end.channel())
         .tag("priority", end.priority().name().toLowerCase(Locale.ROOT))
         .tag("result", end.result())

@@ -7,6 +7,7 @@ import io.pushplanet.gateway.connection.Trust;
 import io.pushplanet.gateway.credential.CredentialCache;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
+import io.pushplanet.gateway.provider.Sends;
 import java.security.SecureRandom;
 import java.time.Clock;
 import javax.net.ssl.SSLContext;
@@ -49,8 +50,7 @@ class FcmConfiguration {
         fcmAccessTokens,
         fcmConnections,
         fcmTls,
-        clock,
-        random,
+        new Sends(clock, random),
         new ProviderMetrics(meters, Channel.FCM));
   }
 }

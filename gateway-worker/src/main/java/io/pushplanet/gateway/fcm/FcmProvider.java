@@ -12,10 +12,6 @@ import io.pushplanet.gateway.connection.Reply;
 import io.pushplanet.gateway.connection.Reply.Answered;
 import io.pushplanet.gateway.credential.Credential.FcmServiceAccount;
 import io.pushplanet.gateway.credential.CredentialCache;
-import io.pushplanet.gateway.credential.CredentialLookup.Found;
-import io.pushplanet.gateway.credential.CredentialLookup.Missing;
-import io.pushplanet.gateway.credential.CredentialLookup.Unavailable;
-import io.pushplanet.gateway.credential.CredentialLookup.Unreadable;
 import io.pushplanet.gateway.fcm.AccessTokens.Grant;
 import io.pushplanet.gateway.fcm.FcmAnswers.Meaning;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
@@ -27,15 +23,12 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
-import io.pushplanet.gateway.provider.RetryAfter;
+import io.pushplanet.gateway.provider.Sends;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
-import java.util.random.RandomGenerator;
 import javax.net.ssl.SSLContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,15 +43,13 @@ final class FcmProvider implements Provider {
   private static final Duration QUOTA_REST = Duration.ofSeconds(60);
 
   private static final Duration INTERNAL_REST = Duration.ofSeconds(10);
-  private static final Duration CREDENTIALS_REST = Duration.ofSeconds(5);
 
   private final FcmSettings settings;
   private final CredentialCache credentials;
   private final AccessTokens tokens;
   private final ProviderConnections connections;
   private final SSLContext tls;
-  private final Clock clock;
-  private final RandomGenerator random;
+  private final Sends sends;
   private final ProviderMetrics metrics;
 
   FcmProvider(
@@ -67,16 +58,14 @@ final class FcmProvider implements Provider {
       AccessTokens tokens,
       ProviderConnections connections,
       SSLContext tls,
-      Clock clock,
-      RandomGenerator random,
+      Sends sends,
       ProviderMetrics metrics) {
     this.settings = settings;
     this.credentials = credentials;
     this.tokens = tokens;
     this.connections = connections;
     this.tls = tls;
-    this.clock = clock;
-    this.random = random;
+    this.sends = sends;
     this.metrics = metrics;
   }
 
@@ -95,13 +84,7 @@ final class FcmProvider implements Provider {
     if (token == null) {
       return new Rejected(0, "no_token");
     }
-    return switch (credentials.fcm(push.app())) {
-      case Missing<FcmServiceAccount> _ -> new Rejected(0, "no_credential");
-      case Unreadable<FcmServiceAccount> _ -> new CredentialFault(0, "credential_unreadable");
-      case Unavailable<FcmServiceAccount> _ ->
-          new Deferred(0, "credentials_unavailable", CREDENTIALS_REST, false);
-      case Found<FcmServiceAccount>(FcmServiceAccount account) -> sent(push, token, account);
-    };
+    return sends.with(credentials.fcm(push.app()), account -> sent(push, token, account));
   }
 
   private DeliveryOutcome sent(Push push, FcmToken token, FcmServiceAccount account) {
@@ -136,9 +119,10 @@ final class FcmProvider implements Provider {
     return connections.send(
         new ConnectionTarget(project + "/" + account.fingerprint(), settings.endpoint(), tls),
         new ProviderRequest(
+            push.delivery().priority(),
             "/v1/projects/" + project + "/messages:send",
             List.of(Field.secret("authorization", "Bearer " + granted.token())),
-            FcmMessage.of(push, token, clock.instant()),
+            FcmMessage.of(push, token, sends.clock().instant()),
             expiresAt),
         _ -> false);
   }
@@ -148,12 +132,7 @@ final class FcmProvider implements Provider {
   }
 
   private DeliveryOutcome outcome(Push push, Reply reply) {
-    return switch (reply) {
-      case Answered answered -> outcome(push, answered);
-      case Reply.NotSent(String why) -> new Deferred(0, why, null, false);
-      case Reply.NoAnswer(String why) -> new Deferred(0, why, null, true);
-      case Reply.Expired() -> new DeliveryOutcome.Expired();
-    };
+    return sends.outcome(reply, answered -> outcome(push, answered));
   }
 
   private DeliveryOutcome outcome(Push push, Answered answered) {
@@ -162,19 +141,17 @@ final class FcmProvider implements Provider {
     String reason = error.code().isEmpty() ? "http_" + status : error.code();
     return switch (FcmAnswers.of(status, error.code())) {
       case ACCEPTED -> new Accepted(status, "", error.name());
-      case TOKEN_GONE -> new TokenGone(status, reason, clock.instant());
+      case TOKEN_GONE -> new TokenGone(status, reason, sends.clock().instant());
       case TOKEN_GONE_IF_NAMED ->
           error.namesToken()
-              ? new TokenGone(status, reason, clock.instant())
+              ? new TokenGone(status, reason, sends.clock().instant())
               : new Rejected(status, reason);
       case TOKEN_FOREIGN -> new TokenForeign(status, reason);
       case REJECTED -> new Rejected(status, reason);
       case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN -> fault(push, status, reason);
-      case QUOTA ->
-          new Deferred(status, reason, asked(answered).orElse(jittered(QUOTA_REST)), false);
-      case INTERNAL ->
-          new Deferred(status, reason, asked(answered).orElse(jittered(INTERNAL_REST)), true);
-      case UNAVAILABLE -> new Deferred(status, reason, asked(answered).orElse(null), true);
+      case QUOTA -> new Deferred(status, reason, sends.askedOr(answered, QUOTA_REST), false);
+      case INTERNAL -> new Deferred(status, reason, sends.askedOr(answered, INTERNAL_REST), true);
+      case UNAVAILABLE -> new Deferred(status, reason, sends.asked(answered).orElse(null), true);
     };
   }
 
@@ -186,15 +163,5 @@ final class FcmProvider implements Provider {
         status,
         reason);
     return new CredentialFault(status, reason);
-  }
-
-  private Optional<Duration> asked(Answered answered) {
-    return answered
-        .header("retry-after")
-        .flatMap(value -> RetryAfter.parse(value, clock.instant()));
-  }
-
-  private Duration jittered(Duration base) {
-    return base.plusMillis(random.nextLong(base.toMillis()));
   }
 }

@@ -78,7 +78,7 @@ public final class Nodes implements AutoCloseable {
       answerTimes.put(
           result,
           Timer.builder("pushplanet.node.answer")
-              .description("From handing a frame to a node to its answer for one device")
+              .description("from handing a frame to a node to its answer for one device")
               .tag("result", result.name().toLowerCase(Locale.ROOT))
               .publishPercentileHistogram()
               .register(meters));

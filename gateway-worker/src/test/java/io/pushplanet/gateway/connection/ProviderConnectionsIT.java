@@ -1,0 +1,178 @@
+package io.pushplanet.gateway.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.Priority;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.gateway.connection.Reply.Answered;
+import io.pushplanet.gateway.connection.Reply.NoAnswer;
+import io.pushplanet.simulators.Options;
+import io.pushplanet.simulators.Simulators;
+import io.pushplanet.simulators.ledger.Provider;
+import io.pushplanet.simulators.script.Fate;
+import io.pushplanet.simulators.script.Fate.Action;
+import io.pushplanet.simulators.script.ScriptLine;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Connections to a server that answers every request (with a 400, which is as good here), behind a way that can die.
+class ProviderConnectionsIT {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration NEVER = Duration.ofHours(1);
+  private static final Provider OAUTH = Provider.of("oauth");
+  private static @TempDir Path state;
+  private static Simulators simulators;
+
+  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  private BlackHole way;
+  private ConnectionTarget target;
+
+  @BeforeAll
+  static void startServer() {
+    simulators =
+        Simulators.start(
+            new Options(0, 0, 0, 0, state, false, Duration.ZERO, "127.0.0.1"), Clock.systemUTC());
+  }
+
+  @AfterAll
+  static void stopServer() {
+    simulators.close();
+  }
+
+  @BeforeEach
+  void connect() throws Exception {
+    way = new BlackHole(simulators.fcm().port());
+    target =
+        new ConnectionTarget(
+            "credential",
+            URI.create("https://localhost:" + way.port()),
+            Trust.with(simulators.authority().pem()).context());
+  }
+
+  @AfterEach
+  void disconnect() {
+    simulators.script().clear();
+    way.close();
+  }
+
+  @Test
+  void a_peer_that_died_in_silence_is_found_before_the_next_request_is_written() {
+    try (ProviderConnections connections = connections(Duration.ZERO, NEVER, PATIENCE)) {
+      assertThat(send(connections, Priority.NORMAL)).isInstanceOf(Answered.class);
+      way.swallow();
+
+      Reply reply = send(connections, Priority.NORMAL);
+
+      assertThat(reply).isInstanceOf(Answered.class);
+      assertThat(way.connections()).isEqualTo(2);
+      Eventually.within(PATIENCE, () -> assertThat(way.leftByClient()).isEqualTo(1));
+      Eventually.within(PATIENCE, () -> assertThat(gauge("connections")).isEqualTo(1));
+    }
+  }
+
+  @Test
+  void requests_on_a_dead_connection_have_one_end_each_and_the_next_one_gets_through()
+      throws Exception {
+    try (ProviderConnections connections = connections(NEVER, NEVER, Duration.ofSeconds(2));
+        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      assertThat(send(connections, Priority.NORMAL)).isInstanceOf(Answered.class);
+      way.swallow();
+
+      List<Future<Reply>> sent = new ArrayList<>();
+      for (int i = 0; i < 5; i++) {
+        sent.add(threads.submit(() -> send(connections, Priority.NORMAL)));
+      }
+      List<Reply> replies = new ArrayList<>();
+      for (Future<Reply> one : sent) {
+        replies.add(one.get(60, TimeUnit.SECONDS));
+      }
+
+      // Who comes when the deadline of the first has closed the connection is answered on another.
+      assertThat(replies)
+          .allMatch(reply -> reply instanceof NoAnswer || reply instanceof Answered)
+          .anyMatch(NoAnswer.class::isInstance);
+      assertThat(send(connections, Priority.NORMAL)).isInstanceOf(Answered.class);
+      Eventually.within(PATIENCE, () -> assertThat(way.leftByClient()).isEqualTo(1));
+    }
+  }
+
+  @Test
+  void a_connection_that_nobody_uses_is_closed_and_opened_again_when_needed() {
+    try (ProviderConnections connections = connections(NEVER, Duration.ofMillis(400), PATIENCE)) {
+      assertThat(send(connections, Priority.NORMAL)).isInstanceOf(Answered.class);
+
+      Eventually.within(PATIENCE, () -> assertThat(gauge("connections")).isZero());
+
+      assertThat(send(connections, Priority.NORMAL)).isInstanceOf(Answered.class);
+    }
+  }
+
+  @Test
+  void what_is_high_gets_a_stream_while_bulk_waits_for_one() {
+    ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    try (ProviderConnections connections = connections(NEVER, NEVER, Duration.ofMinutes(1))) {
+      assertThat(send(connections, Priority.NORMAL)).isInstanceOf(Answered.class);
+      int heardBefore = heard();
+      simulators.script().add(ScriptLine.next(OAUTH, 9, Fate.of(Action.SILENCE)));
+      for (int i = 0; i < 12; i++) {
+        threads.submit(() -> send(connections, Priority.NORMAL));
+      }
+      Eventually.within(PATIENCE, () -> assertThat(heard()).isEqualTo(heardBefore + 9));
+      Eventually.within(PATIENCE, () -> assertThat(gauge("streams.waiting")).isEqualTo(3));
+
+      Reply high = send(connections, Priority.HIGH);
+
+      assertThat(high).isInstanceOf(Answered.class);
+      assertThat(
+              meters
+                  .get("pushplanet.provider.stream.wait")
+                  .tags("channel", "fcm", "priority", "high")
+                  .timer()
+                  .count())
+          .isEqualTo(1);
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  /// One connection of ten streams, of which nine are for everyone.
+  private ProviderConnections connections(
+      Duration pingAfter, Duration idleTimeout, Duration requestTimeout) {
+    return new ProviderConnections(
+        Channel.FCM,
+        new ConnectionSettings(1, 10, PATIENCE, requestTimeout, idleTimeout, pingAfter),
+        Clock.systemUTC(),
+        meters);
+  }
+
+  private Reply send(ProviderConnections connections, Priority priority) {
+    byte[] body = "{}".getBytes(StandardCharsets.UTF_8);
+    return connections.send(
+        target, new ProviderRequest(priority, "/token", List.of(), body, null), _ -> false);
+  }
+
+  private static int heard() {
+    return simulators.ledger().entries("").size();
+  }
+
+  private double gauge(String name) {
+    return meters.get("pushplanet.provider.pool." + name).gauge().value();
+  }
+}

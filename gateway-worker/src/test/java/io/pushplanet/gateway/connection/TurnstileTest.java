@@ -1,0 +1,62 @@
+package io.pushplanet.gateway.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.message.Priority;
+import io.pushplanet.common.testing.Eventually;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.Test;
+
+class TurnstileTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  @Test
+  void a_tenth_of_the_room_is_kept_for_what_is_high() throws Exception {
+    Turnstile turnstile = new Turnstile(20);
+    for (int i = 0; i < 18; i++) {
+      assertThat(turnstile.enter(Priority.NORMAL, Duration.ZERO)).isTrue();
+    }
+
+    assertThat(turnstile.enter(Priority.NORMAL, Duration.ZERO)).isFalse();
+    assertThat(turnstile.enter(Priority.HIGH, Duration.ZERO)).isTrue();
+    assertThat(turnstile.enter(Priority.HIGH, Duration.ZERO)).isTrue();
+    assertThat(turnstile.enter(Priority.HIGH, Duration.ZERO)).isFalse();
+    turnstile.leave();
+    assertThat(turnstile.enter(Priority.NORMAL, Duration.ZERO)).isFalse();
+    assertThat(turnstile.enter(Priority.HIGH, Duration.ZERO)).isTrue();
+  }
+
+  @Test
+  void a_free_place_goes_to_what_is_high_however_long_the_others_wait() throws Exception {
+    Turnstile turnstile = new Turnstile(1);
+    List<Priority> entered = new CopyOnWriteArrayList<>();
+    assertThat(turnstile.enter(Priority.NORMAL, Duration.ZERO)).isTrue();
+
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int i = 0; i < 3; i++) {
+        threads.submit(() -> pass(turnstile, Priority.NORMAL, entered));
+      }
+      Eventually.within(PATIENCE, () -> assertThat(turnstile.waiting()).isEqualTo(3));
+      threads.submit(() -> pass(turnstile, Priority.HIGH, entered));
+      Eventually.within(PATIENCE, () -> assertThat(turnstile.waiting()).isEqualTo(4));
+      turnstile.leave();
+    }
+
+    assertThat(entered)
+        .containsExactly(Priority.HIGH, Priority.NORMAL, Priority.NORMAL, Priority.NORMAL);
+  }
+
+  private static boolean pass(Turnstile turnstile, Priority priority, List<Priority> entered)
+      throws InterruptedException {
+    boolean inside = turnstile.enter(priority, PATIENCE);
+    if (inside) {
+      entered.add(priority);
+      turnstile.leave();
+    }
+    return inside;
+  }
+}
