@@ -95,13 +95,8 @@ public final class ConnectionPipeline {
   public void drain(DeviceKey device) {
     var session = sessions.find(device);
     if (session != null) {
-      drain(session);
+      session.loop().execute(session::askForParked);
     }
-  }
-
-  /// The same for a session that the directory had lost.
-  public void drain(DeviceSession session) {
-    session.loop().execute(session::askForParked);
   }
 
   /// One device's connection. Confined to its event loop.
@@ -125,6 +120,10 @@ public final class ConnectionPipeline {
       var current = session;
       if (current == null) {
         first(packet);
+        return;
+      }
+      if (current.isLost() && !(packet instanceof MqttPacket.PubAck)) {
+        // Its new node hears it: whatever it gets no answer for it asks there again.
         return;
       }
       switch (packet) {
@@ -219,6 +218,7 @@ public final class ConnectionPipeline {
 
     private void established(Welcome known, Claim claim, long beganNanos) {
       if (!link.isOpen()) {
+        registrar.abandon(known.device(), claim.epoch());
         return;
       }
       var made =
@@ -233,15 +233,20 @@ public final class ConnectionPipeline {
               this);
       link.accept(known.connect().version(), limits.packet(), known.keepAlive(), known.explains());
       var loser = sessions.put(made);
-      if (loser == made) {
-        link.disconnect(ReasonCode.SESSION_TAKEN_OVER, "the device connected again");
-        return;
-      }
-      if (loser != null) {
+      boolean newest = registrar.arrived(known.device(), claim.epoch());
+      if (loser != null && loser != made) {
         loser.loop().execute(loser::fence);
       }
-      var left = detached.take(known.device());
-      boolean resumes = !known.connect().cleanStart() && claim.remembered().isPresent();
+      if (loser == made || !newest) {
+        sessions.remove(made);
+        refuse(
+            known.connect(),
+            ReasonCode.SERVER_BUSY,
+            MqttProperties.with(PropertyId.REASON_STRING, "the device connected again meanwhile"));
+        return;
+      }
+      var remembered = known.connect().cleanStart() ? null : claim.remembered().orElse(null);
+      var left = detached.take(known.device(), remembered == null ? 0 : remembered.epoch());
       session = made;
       var lastWill = known.connect().will();
       will = lastWill == null ? null : lastWill.payload();
@@ -249,10 +254,10 @@ public final class ConnectionPipeline {
       explains = known.explains();
       admission.countConnected();
       sessionMetrics.established(link.loop().nowNanos() - beganNanos);
-      link.send(new MqttPacket.ConnAck(resumes, 0, handshake.welcome(known)));
-      if (resumes) {
+      link.send(new MqttPacket.ConnAck(remembered != null, 0, handshake.welcome(known)));
+      if (remembered != null) {
         made.redeliver(left);
-        made.subscribe(claim.remembered().get());
+        made.subscribe(remembered.subscription());
         made.askForParked();
       }
       link.resumeReading();
@@ -454,7 +459,7 @@ public final class ConnectionPipeline {
       var left = ended.end();
       boolean wasCurrent = sessions.remove(ended);
       if (expirySeconds > 0) {
-        detached.keep(ended.key(), left);
+        detached.keep(ended.key(), ended.epoch(), left);
       }
       if (wasCurrent) {
         registrar.release(ended, expirySeconds);

@@ -85,7 +85,7 @@ final class TestGateway implements AutoCloseable {
             now.plus(patience),
             List.of(new NodeFrame.Letter(id, now.plusSeconds(3_600), payload)),
             devices.stream()
-                .map(device -> new NodeFrame.Target(device.app(), device.device(), 0))
+                .map(device -> new NodeFrame.Target(device.app(), device.device(), 0, null))
                 .toList());
     client.publish(NodeFrame.DELIVER_TOPIC, WireForm.write(frame), 1, false);
     return queue;

@@ -32,29 +32,37 @@ public final class SessionDirectory {
   private static final String NODES = "nodes";
   private static final Duration FORGOTTEN_AFTER = Duration.ofDays(1);
 
-  /// KEYS[1] session; ARGV node, now in ms. Takes the device over and returns the new epoch.
+  /// KEYS[1] session; ARGV node, now in ms, device. Takes the device over, tells the node that had it, and returns the new
+  /// epoch and what stood there.
   private static final String CLAIM =
       """
       local held = redis.call('GET', KEYS[1])
       local epoch = tonumber(ARGV[2])
+      local before, node
       if held then
-        local before = tonumber(string.match(held, '^(%d+)|'))
-        if before and before >= epoch then epoch = before + 1 end
+        before, node = string.match(held, '^(%d+)|(.+)$')
+        if before and tonumber(before) >= epoch then epoch = tonumber(before) + 1 end
       end
-      redis.call('SET', KEYS[1], string.format('%.0f', epoch) .. '|' .. ARGV[1])
-      return string.format('%.0f', epoch)
+      local owner = string.format('%.0f', epoch) .. '|' .. ARGV[1]
+      redis.call('SET', KEYS[1], owner)
+      if node and node ~= ARGV[1] then redis.call('PUBLISH', 'takeover:' .. node, owner .. '|' .. ARGV[3]) end
+      return {owner, held or ''}
       """;
 
-  /// KEYS[1] session; ARGV node, epoch. Announces a session that is already owned; returns what stands there afterwards.
+  /// KEYS[1] session; ARGV node, epoch, device. Announces a session that is already owned; returns what stands there
+  /// afterwards. Whoever had it with a lower epoch is told.
   private static final String ANNOUNCE =
       """
       local held = redis.call('GET', KEYS[1])
+      local before, node
       if held then
-        local before = tonumber(string.match(held, '^(%d+)|'))
-        if before and before >= tonumber(ARGV[2]) then return held end
+        before, node = string.match(held, '^(%d+)|(.+)$')
+        if before and tonumber(before) >= tonumber(ARGV[2]) then return held end
       end
-      redis.call('SET', KEYS[1], ARGV[2] .. '|' .. ARGV[1])
-      return ARGV[2] .. '|' .. ARGV[1]
+      local owner = ARGV[2] .. '|' .. ARGV[1]
+      redis.call('SET', KEYS[1], owner)
+      if node and node ~= ARGV[1] then redis.call('PUBLISH', 'takeover:' .. node, owner .. '|' .. ARGV[3]) end
+      return owner
       """;
 
   /// KEYS[1] session; ARGV node, epoch. Forgets the session if it is still this one.
@@ -78,21 +86,25 @@ public final class SessionDirectory {
     this.clock = clock;
   }
 
+  /// @param epoch under which the node owns the device
+  /// @param former who had it until now; a node hears of that by its [TakeoverNotices]
+  public record Claimed(long epoch, Optional<SessionOwner> former) {}
+
   /// The device connected here: takes it over from whoever had it.
-  ///
-  /// @return the epoch under which this node owns it
-  public long claim(DeviceKey device, NodeId node) {
-    String epoch =
+  public Claimed claim(DeviceKey device, NodeId node) {
+    List<String> answer =
         await(
             redis
                 .get()
                 .eval(
                     CLAIM,
-                    ScriptOutputType.VALUE,
+                    ScriptOutputType.MULTI,
                     keys(device),
                     node.value(),
-                    Long.toString(clock.millis())));
-    return Long.parseLong(epoch);
+                    Long.toString(clock.millis()),
+                    device.text()));
+    long epoch = parse(answer.getFirst()).orElseThrow().epoch();
+    return new Claimed(epoch, parse(answer.getLast()));
   }
 
   /// Tells the directory again of sessions held here (after Redis was away or lost, and from time to time).
@@ -110,7 +122,8 @@ public final class SessionDirectory {
                     ScriptOutputType.VALUE,
                     keys(device),
                     node.value(),
-                    Long.toString(epoch))));
+                    Long.toString(epoch),
+                    device.text())));
     Map<DeviceKey, SessionOwner> owners = new HashMap<>();
     answers.forEach(
         (device, answer) -> parse(await(answer)).ifPresent(owner -> owners.put(device, owner)));
@@ -180,8 +193,13 @@ public final class SessionDirectory {
     return List.copyOf(alive);
   }
 
+  /// Where the device's owner stands in Redis, `epoch|node`, for scripts that change something only for its owner.
+  public static String key(DeviceKey device) {
+    return SESSION + device.text();
+  }
+
   private static String[] keys(DeviceKey device) {
-    return new String[] {SESSION + device.text()};
+    return new String[] {key(device)};
   }
 
   private static Optional<SessionOwner> parse(String held) {

@@ -5,6 +5,7 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import java.time.Instant;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// What a gateway publishes to `gw/deliver` on a node: messages and the devices that are to get them.
 ///
@@ -32,7 +33,9 @@ public record NodeFrame(
   public record Letter(MessageId id, Instant expiresAt, String payload) {}
 
   /// @param letter index into the frame's letters
-  public record Target(AppId app, DeviceId device, int letter) {}
+  /// @param epoch of the device's owner as the gateway saw it; a node whose session is older does not deliver. Null where
+  ///     nobody looked
+  public record Target(AppId app, DeviceId device, int letter, @Nullable Long epoch) {}
 
   /// What a gateway publishes to `gw/drain`: devices whose inbox has something although they may be connected.
   public record Drain(List<Device> devices) {

@@ -12,7 +12,12 @@ public record NodeOutcomes(String frame, List<Outcome> outcomes) {
 
   /// @param target index into the frame's targets
   /// @param reason for `refused`
-  public record Outcome(int target, Result result, @Nullable String reason) {}
+  /// @param epoch of the session that says so; null where there is none
+  public record Outcome(int target, Result result, @Nullable String reason, @Nullable Long epoch) {
+    public Outcome(int target, Result result, @Nullable String reason) {
+      this(target, result, reason, null);
+    }
+  }
 
   public enum Result {
     /// The device acknowledged it.

@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class DeliveryMetrics {
   final Counter frames;
   final Counter malformed;
+  final Counter stale;
   final Counter unheard;
   final Counter violations;
   final Timer written;
@@ -23,6 +24,7 @@ public final class DeliveryMetrics {
 
   public DeliveryMetrics(MeterRegistry meters) {
     frames = meters.counter("cm.delivery.frames");
+    stale = meters.counter("cm.delivery.frames.stale");
     malformed = meters.counter("cm.delivery.frames.malformed");
     violations = meters.counter("cm.delivery.violations");
     unheard = meters.counter("cm.delivery.outcomes.unheard");

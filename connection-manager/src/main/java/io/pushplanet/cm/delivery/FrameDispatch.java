@@ -7,6 +7,7 @@ import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.Fencing;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes.Outcome;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
@@ -17,17 +18,22 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// Spreads a frame's targets over the event loops that hold their devices. Thread-safe; nobody waits. Every target is
 /// answered exactly once.
 public final class FrameDispatch {
+  // Clocks of gateways and nodes differ; a frame is stale only when no such difference explains it.
+  private static final Duration STALE_AFTER = Duration.ofSeconds(5);
+
   private final SessionTable sessions;
   private final DeliverySettings settings;
   private final DeliveryMetrics metrics;
   private final InstantSource clock;
   private final LongSupplier nanoTime;
+  private final Consumer<DeviceSession> doubt;
 
   /// Hears the outcomes of one frame, from any thread.
   public interface Answers {
@@ -36,21 +42,32 @@ public final class FrameDispatch {
 
   private record Handoff(DeviceSession session, OutboundMessage message) {}
 
+  /// @param doubt told of sessions that a gateway knows a newer owner of
   public FrameDispatch(
       SessionTable sessions,
       DeliverySettings settings,
       DeliveryMetrics metrics,
       InstantSource clock,
-      LongSupplier nanoTime) {
+      LongSupplier nanoTime,
+      Consumer<DeviceSession> doubt) {
     this.sessions = sessions;
     this.settings = settings;
     this.metrics = metrics;
     this.clock = clock;
     this.nanoTime = nanoTime;
+    this.doubt = doubt;
   }
 
   public void dispatch(NodeFrame frame, Answers answers) {
     metrics.frames.increment();
+    if (clock.instant().isAfter(frame.answerBy().plus(STALE_AFTER))) {
+      // Read by a node that stood still: the gateway has taken its targets elsewhere long ago.
+      metrics.stale.increment();
+      for (int index = 0; index < frame.targets().size(); index++) {
+        answer(frame, index, Result.TIMEOUT, null, answers);
+      }
+      return;
+    }
     var payloads = frame.letters().stream().map(letter -> Binary.of(letter.payload())).toList();
     long arrivedNanos = nanoTime.getAsLong();
     long answerByNanos = arrivedNanos + patience(frame).toNanos();
@@ -66,6 +83,11 @@ public final class FrameDispatch {
         answer(frame, index, Result.NOT_HERE, null, answers);
         continue;
       }
+      if (!Fencing.mayDeliver(target.epoch(), session.epoch())) {
+        doubt.accept(session);
+        answer(frame, index, Result.NOT_HERE, null, answers);
+        continue;
+      }
       if (metrics.openTargets.incrementAndGet() > settings.mostOpenTargets()) {
         metrics.openTargets.decrementAndGet();
         answer(frame, index, Result.REFUSED, "the node has too much under way", answers);
@@ -78,7 +100,7 @@ public final class FrameDispatch {
               payloads.get(target.letter()),
               letter.expiresAt().toEpochMilli(),
               answerByNanos,
-              new Target(frame, index, arrivedNanos, answers));
+              new Target(frame, index, session, arrivedNanos, answers));
       handoffs
           .computeIfAbsent(session.loop(), _ -> new ArrayList<>())
           .add(new Handoff(session, message));
@@ -91,12 +113,19 @@ public final class FrameDispatch {
   private final class Target implements OutboundMessage.Origin {
     private final NodeFrame frame;
     private final int position;
+    private final DeviceSession session;
     private final long arrivedNanos;
     private final Answers answers;
 
-    Target(NodeFrame frame, int position, long arrivedNanos, Answers answers) {
+    Target(
+        NodeFrame frame,
+        int position,
+        DeviceSession session,
+        long arrivedNanos,
+        Answers answers) {
       this.frame = frame;
       this.position = position;
+      this.session = session;
       this.arrivedNanos = arrivedNanos;
       this.answers = answers;
     }
@@ -109,7 +138,7 @@ public final class FrameDispatch {
     @Override
     public void settled(OutboundMessage message, Settlement settlement) {
       metrics.openTargets.decrementAndGet();
-      FrameDispatch.this.settled(frame, position, settlement, answers);
+      FrameDispatch.this.settled(frame, position, session.epoch(), settlement, answers);
     }
   }
 
@@ -121,9 +150,13 @@ public final class FrameDispatch {
     return wished.compareTo(settings.longestWait()) > 0 ? settings.longestWait() : wished;
   }
 
-  private void settled(NodeFrame frame, int target, Settlement settlement, Answers answers) {
+  private void settled(
+      NodeFrame frame, int target, long epoch, Settlement settlement, Answers answers) {
     switch (settlement) {
-      case Settlement.Delivered _ -> answer(frame, target, Result.DELIVERED, null, answers);
+      case Settlement.Delivered _ -> {
+        metrics.outcome(Result.DELIVERED);
+        answers.answer(frame.frame(), new Outcome(target, Result.DELIVERED, null, epoch));
+      }
       case Settlement.NotHere() -> answer(frame, target, Result.NOT_HERE, null, answers);
       // The gateway looks at the time to live before it does anything else, and finds it over.
       case Settlement.TimedOut(), Settlement.Expired() ->
@@ -135,6 +168,6 @@ public final class FrameDispatch {
   private void answer(
       NodeFrame frame, int target, Result result, @Nullable String reason, Answers answers) {
     metrics.outcome(result);
-    answers.answer(frame.frame(), new Outcome(target, result, reason));
+    answers.answer(frame.frame(), new Outcome(target, result, reason, null));
   }
 }

@@ -1,10 +1,10 @@
 package io.pushplanet.cm.node;
 
-import io.lettuce.core.RedisException;
 import io.pushplanet.cm.admission.Admission;
 import io.pushplanet.cm.admission.Elsewhere;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.LeaseWatch;
 import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.transport.Transport;
@@ -41,6 +41,7 @@ final class Node {
   private final Drain drain;
   private final CountDownLatch stopped = new CountDownLatch(1);
   private volatile IntSupplier managementPort = () -> 0;
+  private final LeaseWatch leaseWatch = new LeaseWatch();
 
   Node(
       NodeId id,
@@ -81,6 +82,7 @@ final class Node {
   /// @param port of the web server, known only once that runs
   void start(IntSupplier port) {
     managementPort = port;
+    transport.onStandstill(registrar::stoodStill);
     LOG.info(
         "event=node_started node={} mqtt_port={} tls_port={} gateway_port={}",
         id,
@@ -98,12 +100,17 @@ final class Node {
 
   private void heartbeat() {
     try {
-      directory.heartbeat(lease());
+      var own = lease();
+      directory.heartbeat(own);
+      if (leaseWatch.renewed(own.at())) {
+        // Gateways took this node for gone and parked what was for its devices.
+        registrar.lapsed();
+      }
       elsewhere.know(
           directory.nodes().stream()
               .filter(lease -> !lease.node().equals(id) && !lease.draining())
               .toList());
-    } catch (DirectoryUnavailable | RedisException away) {
+    } catch (DirectoryUnavailable away) {
       // The registrar says so once; the next heartbeat comes soon.
       LOG.debug("event=heartbeat_failed");
     }
@@ -167,7 +174,7 @@ final class Node {
     registrar.close();
     try {
       directory.leave(id);
-    } catch (DirectoryUnavailable | RedisException away) {
+    } catch (DirectoryUnavailable away) {
       LOG.debug("event=leave_failed");
     }
     transport.close();

@@ -2,8 +2,6 @@ package io.pushplanet.cm.node;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisConnectionException;
-import io.lettuce.core.api.StatefulRedisConnection;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.ConnectionPipeline;
@@ -19,6 +17,7 @@ import io.pushplanet.cm.keepalive.Networks;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.MqttLink;
 import io.pushplanet.cm.session.DetachedWindows;
+import io.pushplanet.cm.session.RedisDirectory;
 import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
@@ -33,7 +32,9 @@ import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.common.device.DeviceCredential;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.NodePass;
+import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.session.TakeoverNotices;
 import io.pushplanet.common.wire.LanePublisher;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -44,10 +45,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -56,8 +54,6 @@ import org.springframework.core.env.Environment;
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(NodeSettings.class)
 class NodeConfiguration {
-  private static final Logger LOG = LoggerFactory.getLogger(NodeConfiguration.class);
-  private static final int REDIS_ATTEMPTS = 60;
   // Topic, packet id and properties around the largest uplink.
   private static final int PACKET_ROOM = 512;
 
@@ -80,28 +76,20 @@ class NodeConfiguration {
     }
   }
 
-  /// Lettuce reconnects by itself, but wants a server for the first time: waits a minute for it.
+  /// Without Redis the node serves all the same, under provisional epochs.
   @Bean(destroyMethod = "close")
-  StatefulRedisConnection<String, String> redisConnection(RedisClient client)
-      throws InterruptedException {
-    for (int attempt = 1; ; attempt++) {
-      try {
-        return client.connect();
-      } catch (RedisConnectionException away) {
-        if (attempt == REDIS_ATTEMPTS) {
-          throw new IllegalStateException(
-              "Redis cannot be reached: start it, or set pushplanet.redis.uri", away);
-        }
-        LOG.warn("event=redis_awaited attempt={} reason=\"{}\"", attempt, away.getMessage());
-        TimeUnit.SECONDS.sleep(1);
-      }
-    }
+  RedisLink redisLink(RedisClient client) {
+    return RedisLink.open(client);
   }
 
   @Bean
-  SessionDirectory sessionDirectory(
-      StatefulRedisConnection<String, String> redisConnection, Clock clock) {
-    return new SessionDirectory(redisConnection, clock);
+  SessionDirectory sessionDirectory(RedisLink redisLink, Clock clock) {
+    return new SessionDirectory(redisLink, clock);
+  }
+
+  @Bean(destroyMethod = "close")
+  TakeoverNotices takeoverNotices(RedisClient client, NodeId nodeId, Registrar registrar) {
+    return TakeoverNotices.listen(client, nodeId, registrar::takenOver, registrar::doubtAll);
   }
 
   @Bean
@@ -123,13 +111,14 @@ class NodeConfiguration {
         session.window(),
         session.waiting(),
         session.holdUntilSubscribed(),
-        settings.keepAlive().deadPathAfter());
+        settings.keepAlive().deadPathAfter(),
+        session.acknowledgeWithin());
   }
 
   @Bean(destroyMethod = "close")
   Registrar registrar(
       SessionDirectory directory,
-      StatefulRedisConnection<String, String> redisConnection,
+      RedisLink redisLink,
       NodeId nodeId,
       SessionTable table,
       SessionMetrics metrics,
@@ -138,14 +127,15 @@ class NodeConfiguration {
       NodeSettings settings) {
     var of = settings.directory();
     return new Registrar(
-        directory,
-        redisConnection,
+        new RedisDirectory(redisLink, directory, nodeId),
         nodeId,
         table,
         metrics,
         meters,
         clock,
-        new Registrar.Settings(of.concurrent(), of.waiting(), of.verifyEvery()));
+        new Registrar.Settings(
+            of.concurrent(), of.waiting(), of.verifyEvery(), settings.inbox().patrolEvery()),
+        task -> Thread.ofVirtual().name("cm-registrar").start(task));
   }
 
   @Bean(destroyMethod = "close")
@@ -246,6 +236,7 @@ class NodeConfiguration {
       NodeSettings settings,
       ConnectionPipeline pipeline,
       SessionTable table,
+      Registrar registrar,
       ExecutorService frameReaders,
       Clock clock,
       SecureRandom random,
@@ -260,7 +251,8 @@ class NodeConfiguration {
             settings.delivery().longestWait());
     var deliveryMetrics = new DeliveryMetrics(meters);
     var dispatch =
-        new FrameDispatch(table, deliverySettings, deliveryMetrics, clock, System::nanoTime);
+        new FrameDispatch(
+            table, deliverySettings, deliveryMetrics, clock, System::nanoTime, registrar::doubt);
     int pending = Math.toIntExact(of.pendingBytes().toBytes());
     var networks =
         settings.keepAlive().learn()
@@ -364,13 +356,9 @@ class NodeConfiguration {
   }
 
   @Bean
-  NodeLifecycle nodeLifecycle(
-      Node node, Registrar registrar, ConnectionPipeline pipeline, Environment environment) {
+  NodeLifecycle nodeLifecycle(Node node, Registrar registrar, Environment environment) {
     return new NodeLifecycle(
-        node,
-        registrar,
-        pipeline,
-        () -> environment.getProperty("local.server.port", Integer.class, 0));
+        node, registrar, () -> environment.getProperty("local.server.port", Integer.class, 0));
   }
 
   @Bean

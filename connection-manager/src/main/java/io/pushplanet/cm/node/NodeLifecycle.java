@@ -1,6 +1,5 @@
 package io.pushplanet.cm.node;
 
-import io.pushplanet.cm.ConnectionPipeline;
 import io.pushplanet.cm.session.Registrar;
 import java.util.function.IntSupplier;
 import org.springframework.context.SmartLifecycle;
@@ -9,21 +8,18 @@ import org.springframework.context.SmartLifecycle;
 final class NodeLifecycle implements SmartLifecycle {
   private final Node node;
   private final Registrar registrar;
-  private final ConnectionPipeline pipeline;
   private final IntSupplier managementPort;
   private volatile boolean running;
 
-  NodeLifecycle(
-      Node node, Registrar registrar, ConnectionPipeline pipeline, IntSupplier managementPort) {
+  NodeLifecycle(Node node, Registrar registrar, IntSupplier managementPort) {
     this.node = node;
     this.registrar = registrar;
-    this.pipeline = pipeline;
     this.managementPort = managementPort;
   }
 
   @Override
   public void start() {
-    registrar.start(pipeline::drain);
+    registrar.start();
     node.start(managementPort);
     running = true;
   }

@@ -99,10 +99,12 @@ record NodeSettings(
   /// @param window most messages in flight to one device
   /// @param waiting most messages that wait for room in a window
   /// @param holdUntilSubscribed how long a message waits for a device that has connected but not subscribed
+  /// @param acknowledgeWithin a device with a full window that acknowledges nothing for so long gets nothing more until it does
   record Session(
       @Min(1) @Max(1000) @DefaultValue("16") int window,
       @Min(2) @DefaultValue("128") int waiting,
-      @NotNull @DefaultValue("2s") Duration holdUntilSubscribed) {}
+      @NotNull @DefaultValue("2s") Duration holdUntilSubscribed,
+      @NotNull @DefaultValue("1m") Duration acknowledgeWithin) {}
 
   /// @param concurrent calls to Redis at once
   /// @param waiting connects and disconnects in line for Redis; a connect past it is told Server busy
@@ -119,12 +121,14 @@ record NodeSettings(
   /// @param devicesPerRead most devices that one SELECT reads
   /// @param rowsPerDevice most rows that are read for one device at a time
   /// @param rowsPerRead most rows of one SELECT
+  /// @param patrolEvery within this time the inbox of every connected device is looked into once, whatever was missed
   record Inbox(
       @Positive @DefaultValue("2") int readers,
       @Positive @DefaultValue("100000") int waiting,
       @Positive @DefaultValue("64") int devicesPerRead,
       @Positive @DefaultValue("100") int rowsPerDevice,
-      @Positive @DefaultValue("1000") int rowsPerRead) {}
+      @Positive @DefaultValue("1000") int rowsPerRead,
+      @NotNull @DefaultValue("5m") Duration patrolEvery) {}
 
   /// @param mostOpenTargets targets of gateways' frames that wait for their devices
   /// @param framesWaiting frames of one gateway that wait to be read

@@ -17,10 +17,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /// A connected device: its subscription, its window of unacknowledged messages, and what waits for room in it.
-/// Confined to its event loop, but for [#key], [#loop], [#epoch], [#adoptEpoch] and [#subscription].
+/// Confined to its event loop, but for [#key], [#loop], [#epoch], [#adoptEpoch], [#lose], [#isLost] and [#subscription].
 ///
 /// A packet id names a message only on this connection and is not used again while its message is unacknowledged, however
 /// long that takes. Nothing is sent twice on one connection: redelivery happens on reconnect only, with DUP.
+///
+/// A device that fills its window and acknowledges nothing is *unresponsive*: nothing waits for it any more and new messages
+/// are answered at once, until it acknowledges again. So it holds a window of messages at most.
 public final class DeviceSession {
   /// The only topic that devices receive on.
   public static final String TOPIC = "push/messages";
@@ -42,6 +45,8 @@ public final class DeviceSession {
   private int lastPacketId;
   private boolean gone;
   private volatile @Nullable Leaving leaving;
+  private boolean unresponsive;
+  private volatile boolean lost;
 
   /// The connection that a session belongs to. Called on the loop.
   public interface Owner {
@@ -111,6 +116,19 @@ public final class DeviceSession {
   /// The directory knows this session under another epoch of this node.
   public void adoptEpoch(long known) {
     epoch = known;
+  }
+
+  /// Another node has the device. Takes effect at once: nothing more is delivered, and what the device says on this
+  /// connection is not heard. The connection closes as soon as the loop comes to it.
+  public void lose() {
+    if (!lost) {
+      lost = true;
+      loop().execute(this::fence);
+    }
+  }
+
+  public boolean isLost() {
+    return lost;
   }
 
   public void askForParked() {
@@ -184,11 +202,15 @@ public final class DeviceSession {
 
   /// Takes a message, or settles it at once.
   public void offer(OutboundMessage message) {
-    if (gone || isLeaving() || (subscription == null && !mayStillSubscribe())) {
+    if (gone || lost || isLeaving() || (subscription == null && !mayStillSubscribe())) {
       tell(message, new Settlement.NotHere());
       return;
     }
     if (joinsOneInFlight(message)) {
+      return;
+    }
+    if (unresponsive) {
+      tell(message, new Settlement.TimedOut());
       return;
     }
     if (waiting.size() >= limits.waiting()) {
@@ -202,11 +224,15 @@ public final class DeviceSession {
 
   /// Whether a parked message may come in: half of the waiting room is kept for what comes fresh.
   public boolean hasRoomForParked() {
-    return !isLeaving() && waiting.size() < Math.max(1, limits.waiting() / 2);
+    return !isLeaving() && !unresponsive && waiting.size() < Math.max(1, limits.waiting() / 2);
   }
 
   /// The device acknowledged a packet. An id that is not in flight is ignored: a PUBACK may cross a takeover.
   public void acknowledged(int packetId, ReasonCode reason) {
+    if (lost) {
+      metrics.refusedAcknowledgements.increment();
+      return;
+    }
     for (int index = 0; index < inFlight.size(); index++) {
       var sent = inFlight.get(index);
       if (sent.packetId == packetId) {
@@ -223,6 +249,7 @@ public final class DeviceSession {
                 ? new Settlement.Refused("the device answered " + reason)
                 : new Settlement.Delivered(took));
         pump();
+        respondsAgain();
         leaveWhenSettled();
         return;
       }
@@ -232,7 +259,7 @@ public final class DeviceSession {
   /// At QoS 0 the kernel's taking it is all there is to know.
   public void flushed() {
     var current = subscription;
-    if (current == null || current.qos() != QoS.AT_MOST_ONCE || inFlight.isEmpty()) {
+    if (lost || current == null || current.qos() != QoS.AT_MOST_ONCE || inFlight.isEmpty()) {
       return;
     }
     for (int index = inFlight.size() - 1; index >= 0; index--) {
@@ -248,6 +275,7 @@ public final class DeviceSession {
   }
 
   public void swept(long nowNanos) {
+    judgeResponse(nowNanos);
     leaveWhenSettled();
     if (isPathDead(nowNanos)) {
       metrics.deadPaths.increment();
@@ -300,6 +328,9 @@ public final class DeviceSession {
   /// The connection ended. Returns what is unacknowledged, for the device's next connection to this node.
   public List<Unacknowledged> end() {
     gone = true;
+    if (unresponsive) {
+      metrics.unresponsiveNow.decrementAndGet();
+    }
     var left = new ArrayList<Unacknowledged>();
     for (var sent : inFlight) {
       if (sent.packetId != 0) {
@@ -328,6 +359,29 @@ public final class DeviceSession {
     link.disconnect(reason, properties);
   }
 
+  private void judgeResponse(long nowNanos) {
+    if (unresponsive || inFlight.size() < terms.window()) {
+      return;
+    }
+    for (var sent : inFlight) {
+      if (nowNanos - sent.sentNanos < limits.acknowledgeWithin().toNanos()) {
+        return;
+      }
+    }
+    unresponsive = true;
+    metrics.unresponsive.increment();
+    metrics.unresponsiveNow.incrementAndGet();
+    settleWaiting(new Settlement.TimedOut());
+  }
+
+  private void respondsAgain() {
+    if (unresponsive) {
+      unresponsive = false;
+      metrics.unresponsiveNow.decrementAndGet();
+      askForParked();
+    }
+  }
+
   private boolean mayStillSubscribe() {
     return link.loop().nowNanos() - connectedNanos < limits.holdUntilSubscribed().toNanos();
   }
@@ -351,6 +405,7 @@ public final class DeviceSession {
     var current = subscription;
     while (current != null
         && !gone
+        && !lost
         && !waiting.isEmpty()
         && inFlight.size() < terms.window()
         && link.isOpen()) {

@@ -6,12 +6,13 @@ import java.time.Duration;
 /// @param waiting most messages that wait for room in a device's window
 /// @param holdUntilSubscribed how long a message waits for a device that has connected but not yet subscribed
 /// @param deadPathAfter a device from which nothing comes for so long after a publish at QoS 1 is given up; zero for never
+/// @param acknowledgeWithin a device whose window is full and that has acknowledged nothing for so long is unresponsive
 public record SessionLimits(
-    int window, int waiting, Duration holdUntilSubscribed, Duration deadPathAfter) {
-  public SessionLimits(int window, int waiting, Duration holdUntilSubscribed) {
-    this(window, waiting, holdUntilSubscribed, Duration.ZERO);
-  }
-
+    int window,
+    int waiting,
+    Duration holdUntilSubscribed,
+    Duration deadPathAfter,
+    Duration acknowledgeWithin) {
   public SessionLimits {
     if (window < 1 || window > 1_000 || waiting < 1) {
       throw new IllegalArgumentException(

@@ -31,6 +31,12 @@ public final class SessionMetrics {
   final Counter deadPaths;
   final Counter directoryFailures;
   final Counter reannounced;
+  final Counter takeovers;
+  final Counter doubted;
+  final Counter standstills;
+  final Counter refusedAcknowledgements;
+  final Counter unresponsive;
+  final AtomicInteger unresponsiveNow;
   final Timer acknowledged;
   final Timer takeover;
   private final Timer established;
@@ -45,6 +51,13 @@ public final class SessionMetrics {
     deadPaths = meters.counter("cm.session.dead.paths");
     directoryFailures = meters.counter("cm.session.directory.failures");
     reannounced = meters.counter("cm.session.reannounced");
+    takeovers = meters.counter("cm.session.takeovers");
+    doubted = meters.counter("cm.session.doubted");
+    standstills = meters.counter("cm.session.standstills");
+    refusedAcknowledgements = meters.counter("cm.session.refused.acknowledgements");
+    unresponsive = meters.counter("cm.session.unresponsive");
+    unresponsiveNow = new AtomicInteger();
+    meters.gauge("cm.session.unresponsive.now", unresponsiveNow);
     acknowledged =
         Timer.builder("cm.session.acknowledged")
             .description("From PUBLISH to the device's PUBACK")

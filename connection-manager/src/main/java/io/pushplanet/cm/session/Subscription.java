@@ -25,10 +25,10 @@ public record Subscription(QoS qos, int identifier) {
     return qos.ordinal() + "," + identifier;
   }
 
-  static Subscription parse(String text) {
-    int comma = text.indexOf(',');
-    return of(
-        QoS.of(Integer.parseInt(text.substring(0, comma))),
-        Integer.parseInt(text.substring(comma + 1)));
+  /// `qos,identifier,epoch`; nodes of an earlier version wrote no epoch.
+  static Directory.Remembered remembered(String text) {
+    var parts = text.split(",", 3);
+    var subscription = of(QoS.of(Integer.parseInt(parts[0])), Integer.parseInt(parts[1]));
+    return new Directory.Remembered(subscription, parts.length == 3 ? Long.parseLong(parts[2]) : 0);
   }
 }

@@ -8,6 +8,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Queue;
@@ -27,6 +28,10 @@ import org.slf4j.LoggerFactory;
 /// unconfirmed uplinks), named in RATIONALE.md.
 public final class EventLoop implements Loop {
   private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);
+
+  /// A loop that makes no turn for so long has stood still.
+  public static final Duration STANDSTILL = Duration.ofSeconds(3);
+
   private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final int ACCEPTS_PER_TURN = 64;
   private static final int SHARED_BUFFER = 64 * 1024;
@@ -49,6 +54,7 @@ public final class EventLoop implements Loop {
   private final AtomicInteger connections = new AtomicInteger();
   private final Thread thread;
   private volatile boolean stopping;
+  private volatile Standstill standstill = _ -> {};
   private long nowNanos;
   private long nextSweepNanos;
 
@@ -96,6 +102,10 @@ public final class EventLoop implements Loop {
   void listen(ServerSocketChannel channel, Listener listener) throws IOException {
     channel.configureBlocking(false);
     acceptors.add(channel.register(selector, SelectionKey.OP_ACCEPT, listener));
+  }
+
+  void onStandstill(Standstill after) {
+    standstill = after;
   }
 
   void start() {
@@ -162,6 +172,7 @@ public final class EventLoop implements Loop {
       selector.select(Math.max(1, TimeUnit.NANOSECONDS.toMillis(wait)));
     }
     awake.set(false);
+    noticeStandstill();
     nowNanos = nanoTime.getAsLong();
     var selected = selector.selectedKeys();
     for (var key : selected) {
@@ -171,6 +182,14 @@ public final class EventLoop implements Loop {
     runTasks();
     sweepWhenDue();
     flushDirty();
+  }
+
+  /// A turn begins at least once a second; when the last one began long ago, nobody knows what happened meanwhile.
+  private void noticeStandstill() {
+    long gap = nanoTime.getAsLong() - nowNanos;
+    if (gap > STANDSTILL.toNanos()) {
+      standstill.over(Duration.ofNanos(gap));
+    }
   }
 
   private void handle(SelectionKey key) {

@@ -82,6 +82,11 @@ public final class Transport implements AutoCloseable {
     return transport;
   }
 
+  /// What each loop does after it stood still for more than three seconds; nothing unless set.
+  public void onStandstill(Standstill after) {
+    loops.forEach(loop -> loop.onStandstill(after));
+  }
+
   private static ServerSocketChannel bind(
       Listener listener, int port, TransportSettings settings, boolean first) throws IOException {
     if (first && port != 0) {

@@ -82,7 +82,8 @@ final class NodeDelivery {
       List<Future<?>> sent = new ArrayList<>();
       byNode.forEach((node, some) ->
           split(some)
-              .forEach(frame -> sent.add(frames.submit(() -> sendFrame(node, frame, answers)))));
+              .forEach(
+                  frame -> sent.add(frames.submit(() -> sendFrame(node, frame, owners, answers)))));
       if (!away.isEmpty()) {
         answers.accept(notHere(away, "not_connected"));
       }
@@ -172,7 +173,11 @@ final class NodeDelivery {
     return 4 * DevicePayload.of(parcel.push()).length() / 3;
   }
 
-  private void sendFrame(NodeId node, List<Request> frame, Consumer<List<Answer>> answers) {
+  private void sendFrame(
+      NodeId node,
+      List<Request> frame,
+      Map<DeviceKey, SessionOwner> owners,
+      Consumer<List<Answer>> answers) {
     Instant answerBy = answerBy(frame);
     List<NodeFrame.Letter> letters = new ArrayList<>();
     Map<MessageId, Integer> letterOf = new HashMap<>();
@@ -188,7 +193,13 @@ final class NodeDelivery {
                         id, lastMoment(parcel.push(), answerBy), DevicePayload.of(parcel.push())));
                 return letters.size() - 1;
               });
-      targets.add(new NodeFrame.Target(parcel.push().app(), parcel.recipient().device(), letter));
+      SessionOwner owner = owners.get(parcel.key());
+      targets.add(
+          new NodeFrame.Target(
+              parcel.push().app(),
+              parcel.recipient().device(),
+              letter,
+              owner == null ? null : owner.epoch()));
     }
     nodes.deliver(
         node,

@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.session.Fencing;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.NodeLease;
 import io.pushplanet.common.session.SessionDirectory;
@@ -114,7 +115,7 @@ public final class Nodes implements AutoCloseable {
       List<NodeOutcomes.Outcome> some = frame.next(until(waitUntil));
       while (!some.isEmpty()) {
         time(some, sentNanos);
-        answers.accept(some);
+        answers.accept(some.stream().map(outcome -> believed(targets, outcome)).toList());
         some = frame.next(until(waitUntil));
       }
     } catch (InterruptedException e) {
@@ -137,6 +138,14 @@ public final class Nodes implements AutoCloseable {
       time(silent, sentNanos);
       answers.accept(silent);
     }
+  }
+
+  /// Who has lost the device settles nothing for it.
+  private static NodeOutcomes.Outcome believed(
+      List<NodeFrame.Target> targets, NodeOutcomes.Outcome outcome) {
+    return Fencing.settles(targets.get(outcome.target()).epoch(), outcome.epoch())
+        ? outcome
+        : new NodeOutcomes.Outcome(outcome.target(), NodeOutcomes.Result.TIMEOUT, "fenced");
   }
 
   private Duration until(Instant end) {

@@ -53,8 +53,8 @@ class SessionDirectoryIT {
 
   @Test
   void who_connects_later_owns_the_device() {
-    long first = directory.claim(D1, NODE_A);
-    long second = directory.claim(D1, NODE_B);
+    long first = directory.claim(D1, NODE_A).epoch();
+    long second = directory.claim(D1, NODE_B).epoch();
 
     assertThat(second).isGreaterThan(first);
     assertThat(directory.owner(D1)).contains(new SessionOwner(NODE_B, second));
@@ -62,8 +62,8 @@ class SessionDirectoryIT {
 
   @Test
   void a_late_release_of_the_former_owner_changes_nothing() {
-    long first = directory.claim(D1, NODE_A);
-    long second = directory.claim(D1, NODE_B);
+    long first = directory.claim(D1, NODE_A).epoch();
+    long second = directory.claim(D1, NODE_B).epoch();
 
     directory.release(D1, NODE_A, first);
     assertThat(directory.owner(D1)).contains(new SessionOwner(NODE_B, second));
@@ -74,9 +74,9 @@ class SessionDirectoryIT {
 
   @Test
   void after_a_loss_of_redis_nodes_announce_and_the_newest_session_wins() {
-    long first = directory.claim(D1, NODE_A);
+    long first = directory.claim(D1, NODE_A).epoch();
     clock.advance(Duration.ofSeconds(1));
-    long second = directory.claim(D1, NODE_B);
+    long second = directory.claim(D1, NODE_B).epoch();
     connection.sync().flushall();
 
     directory.announce(Map.of(D1, second), NODE_B);
@@ -88,11 +88,11 @@ class SessionDirectoryIT {
 
   @Test
   void an_epoch_rises_over_a_loss_of_redis() {
-    long before = directory.claim(D1, NODE_A);
+    long before = directory.claim(D1, NODE_A).epoch();
     connection.sync().flushall();
     clock.advance(Duration.ofMillis(1));
 
-    assertThat(directory.claim(D1, NODE_B)).isGreaterThan(before);
+    assertThat(directory.claim(D1, NODE_B).epoch()).isGreaterThan(before);
   }
 
   @Test
@@ -129,7 +129,7 @@ class SessionDirectoryIT {
     services.restart(Service.REDIS);
 
     Eventually.within(
-        Duration.ofSeconds(30), () -> assertThat(directory.claim(D1, NODE_A)).isPositive());
+        Duration.ofSeconds(30), () -> assertThat(directory.claim(D1, NODE_A).epoch()).isPositive());
   }
 
   private StatefulRedisConnection<String, String> connect() {

@@ -1,0 +1,120 @@
+package io.pushplanet.common.session;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Hears, within milliseconds, that another node has taken over a device of this one: the script that issues an epoch also
+/// publishes it to the former owner, so a claim and its notice are one step. Redis forgets a notice that nobody hears, so
+/// `resumed` tells whenever listening (re)started: compare everything then. Thread-safe.
+public final class TakeoverNotices implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(TakeoverNotices.class);
+  private static final String CHANNEL = "takeover:";
+  private static final Duration PAUSE = Duration.ofMillis(500);
+
+  private final RedisClient client;
+  private final String channel;
+  private final Consumer<Notice> heard;
+  private final Runnable resumed;
+  private final AtomicReference<@Nullable StatefulRedisPubSubConnection<String, String>>
+      connection = new AtomicReference<>();
+  private final CountDownLatch closed = new CountDownLatch(1);
+
+  /// `owner` has the device now.
+  public record Notice(DeviceKey device, SessionOwner owner) {
+    /// The form in which [SessionDirectory]'s scripts say it: `epoch|node|app/device`.
+    static Optional<Notice> parse(String text) {
+      String[] parts = text.split("\\|", 3);
+      try {
+        return parts.length == 3
+            ? Optional.of(
+                new Notice(
+                    DeviceKey.parse(parts[2]),
+                    new SessionOwner(new NodeId(parts[1]), Long.parseLong(parts[0]))))
+            : Optional.empty();
+      } catch (IllegalArgumentException malformed) {
+        return Optional.empty();
+      }
+    }
+  }
+
+  private TakeoverNotices(
+      RedisClient client, NodeId node, Consumer<Notice> heard, Runnable resumed) {
+    this.client = client;
+    this.channel = CHANNEL + node.value();
+    this.heard = heard;
+    this.resumed = resumed;
+  }
+
+  /// Listens as soon as Redis is there, and again whenever it is back. Both callbacks run on Redis' thread: must not block.
+  public static TakeoverNotices listen(
+      RedisClient client, NodeId node, Consumer<Notice> heard, Runnable resumed) {
+    TakeoverNotices notices = new TakeoverNotices(client, node, heard, resumed);
+    Thread.ofVirtual().name("takeover-notices").start(notices::keepTrying);
+    return notices;
+  }
+
+  @Override
+  public void close() {
+    closed.countDown();
+    StatefulRedisPubSubConnection<String, String> held = connection.get();
+    if (held != null) {
+      held.close();
+    }
+  }
+
+  private void keepTrying() {
+    try {
+      while (!tried()) {
+        long millis = PAUSE.toMillis();
+        if (closed.await(
+            millis + ThreadLocalRandom.current().nextLong(millis), TimeUnit.MILLISECONDS)) {
+          return;
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private boolean tried() {
+    try {
+      StatefulRedisPubSubConnection<String, String> opened = client.connectPubSub();
+      opened.addListener(new Listener());
+      // Lettuce subscribes again by itself after each reconnect.
+      opened.async().subscribe(channel);
+      connection.set(opened);
+      if (closed.getCount() == 0) {
+        opened.close();
+      }
+      return true;
+    } catch (RedisException e) {
+      LOG.debug("event=takeover_notices_awaited reason=\"{}\"", e.toString());
+      return false;
+    }
+  }
+
+  private final class Listener extends RedisPubSubAdapter<String, String> {
+    @Override
+    public void message(String from, String text) {
+      Notice.parse(text).ifPresent(heard);
+    }
+
+    @Override
+    public void subscribed(String to, long count) {
+      LOG.info("event=takeover_notices_heard channel={}", to);
+      resumed.run();
+    }
+  }
+}

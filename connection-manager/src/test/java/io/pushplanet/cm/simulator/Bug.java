@@ -1,0 +1,13 @@
+package io.pushplanet.cm.simulator;
+
+/// What a simulation can leave out, to show that it would notice.
+enum Bug {
+  /// Nodes are told of no takeover and find every device their own.
+  NO_FENCING,
+  /// A loop that stood still goes on as if nothing had happened.
+  NO_CHECK_AFTER_STANDSTILL,
+  /// Gateways do not look again after parking, and nodes do not patrol.
+  NO_LOOK_AFTER_PARKING,
+  /// Who takes up a session leaves no mark: a node sends again what the device has acknowledged elsewhere since.
+  NO_MARK_AT_RESUME
+}

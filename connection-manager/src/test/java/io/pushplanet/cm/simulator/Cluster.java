@@ -1,0 +1,221 @@
+package io.pushplanet.cm.simulator;
+
+import io.pushplanet.cm.handshake.DeviceHandshake;
+import io.pushplanet.cm.uplink.Uplinks;
+import io.pushplanet.common.access.MasterKey;
+import io.pushplanet.common.device.DeviceCredential;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageIds;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.testing.MutableClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/// Three nodes, some devices, a gateway and the stores, under faults that the seed decides; then everything is mended, and the
+/// promises are counted up.
+final class Cluster {
+  private static final int NODES = 3;
+  private static final int DEVICES = 3;
+  private static final int MESSAGES = 24;
+  private static final int CHAOS_MILLIS = 40_000;
+  private static final int PEACE_MILLIS = 90_000;
+  private static final AppId APP = new AppId("shop");
+  private static final DeviceCredential CREDENTIALS =
+      new DeviceCredential(
+          MasterKey.parse("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="), MutableClock.started());
+  private static final List<DeviceKey> KEYS =
+      IntStream.range(0, DEVICES)
+          .mapToObj(number -> new DeviceKey(APP, new DeviceId("device-" + number)))
+          .toList();
+  private static final List<String> PASSWORDS =
+      KEYS.stream()
+          .map(key -> CREDENTIALS.mint(key.app(), key.device(), Duration.ofDays(1)))
+          .toList();
+
+  final World world;
+  final Stores stores;
+  final Ledger ledger = new Ledger();
+  private final Set<Bug> bugs;
+  private final DeviceHandshake handshake =
+      new DeviceHandshake(CREDENTIALS, 3, 8, 8_192, Uplinks.UPLINK);
+  private final @Nullable SimNode[] nodes = new SimNode[NODES];
+  private final List<SimDevice> devices = new ArrayList<>();
+  private int started;
+  private boolean healed;
+
+  private Cluster(long seed, Set<Bug> bugs) {
+    this.world = new World(seed);
+    this.stores = new Stores(world, bugs);
+    this.bugs = bugs;
+  }
+
+  /// Runs the world of this seed to its end.
+  static Ledger run(long seed, Set<Bug> bugs) {
+    var cluster = new Cluster(seed, bugs);
+    cluster.run();
+    return cluster.ledger;
+  }
+
+  boolean healed() {
+    return healed;
+  }
+
+  @Nullable SimNode anyNode() {
+    var node = nodes[world.below(NODES)];
+    return node != null && node.alive ? node : null;
+  }
+
+  @Nullable SimNode node(NodeId id) {
+    for (var node : nodes) {
+      if (node != null && node.alive && node.id.equals(id)) {
+        return node;
+      }
+    }
+    return null;
+  }
+
+  private void run() {
+    stores.noticesLost = world.chance(0.3) ? 0.5 : 0.02;
+    for (int slot = 0; slot < NODES; slot++) {
+      start(slot);
+    }
+    for (int number = 0; number < DEVICES; number++) {
+      devices.add(new SimDevice(world, this, KEYS.get(number), PASSWORDS.get(number)));
+    }
+    var gateway = new SimGateway(world, this, bugs);
+    RandomGenerator random = world.random;
+    for (int count = 0; count < MESSAGES; count++) {
+      world.after(
+          0,
+          CHAOS_MILLIS,
+          () -> {
+            var clock = MutableClock.started();
+            clock.advance(Duration.ofNanos(world.nowNanos()));
+            gateway.send(KEYS.get(world.below(DEVICES)), new MessageIds(clock, random).next());
+          });
+    }
+    for (int faults = 2 + world.below(6); faults > 0; faults--) {
+      world.after(1_000, CHAOS_MILLIS, this::fault);
+    }
+    world.runUntilMillis(CHAOS_MILLIS);
+    heal();
+    world.runUntilMillis(CHAOS_MILLIS + PEACE_MILLIS);
+    ledger.balance();
+    for (var device : KEYS) {
+      countOwners(device);
+    }
+  }
+
+  private void start(int slot) {
+    var before = nodes[slot];
+    if (before != null && before.alive) {
+      return;
+    }
+    nodes[slot] =
+        new SimNode(
+            new NodeId("node-" + slot + "-" + started++), world, stores, ledger, handshake, bugs);
+  }
+
+  private void fault() {
+    int slot = world.below(NODES);
+    var node = nodes[slot];
+    if (node == null || !node.alive || healed) {
+      return;
+    }
+    switch (world.below(10)) {
+      case 0, 1, 2, 3 -> {
+        world.tell(node.id.value(), "freezes");
+        node.freeze();
+        world.after(200, 20_000, node::thaw);
+      }
+      case 4, 5 -> {
+        world.tell(node.id.value(), "dies");
+        node.kill();
+        world.after(500, 5_000, () -> start(slot));
+      }
+      case 6 -> {
+        world.tell("redis", "goes away");
+        stores.redisAway = true;
+        world.after(500, 15_000, this::redisBack);
+      }
+      case 7 -> {
+        world.tell(node.id.value(), "is cut from redis");
+        node.cutFromRedis = true;
+        world.after(
+            500,
+            25_000,
+            () -> {
+              node.cutFromRedis = false;
+              node.redisIsBack();
+            });
+      }
+      case 8 -> {
+        world.tell("redis", "loses everything");
+        stores.loseRedis();
+      }
+      default -> {
+        world.tell("mysql", "goes away");
+        stores.mysqlAway = true;
+        world.after(500, 10_000, () -> stores.mysqlAway = false);
+      }
+    }
+  }
+
+  private void redisBack() {
+    if (stores.redisAway) {
+      world.tell("redis", "is back");
+      stores.redisAway = false;
+      for (var node : nodes) {
+        if (node != null) {
+          node.redisIsBack();
+        }
+      }
+    }
+  }
+
+  private void heal() {
+    world.tell("all", "is mended");
+    healed = true;
+    redisBack();
+    stores.mysqlAway = false;
+    stores.noticesLost = 0;
+    for (int slot = 0; slot < NODES; slot++) {
+      var node = Objects.requireNonNull(nodes[slot]);
+      if (!node.alive) {
+        start(slot);
+      } else {
+        node.cutFromRedis = false;
+        if (node.frozen) {
+          node.thaw();
+        }
+      }
+    }
+    devices.forEach(SimDevice::calm);
+  }
+
+  private void countOwners(DeviceKey device) {
+    int sessions = 0;
+    var owner = stores.owners.get(device);
+    for (var node : nodes) {
+      var session = node == null || !node.alive ? null : node.table.find(device);
+      if (session != null) {
+        sessions++;
+        if (owner == null || !owner.node().equals(node.id)) {
+          ledger.violation(
+              node.id + " keeps " + device.device().value() + " that belongs to " + owner);
+        }
+      }
+    }
+    if (sessions != 1) {
+      ledger.violation(device.device().value() + " has " + sessions + " owners");
+    }
+  }
+}

@@ -1,0 +1,274 @@
+package io.pushplanet.cm.simulator;
+
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.PropertyId;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.SubscriptionRequest;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.session.DeviceKey;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/// A device with a weak network: it loses connections with and without a goodbye, comes back on any node while the old socket
+/// still stands, acknowledges late or never; and it watches what it is sent.
+final class SimDevice {
+  private final World world;
+  private final Cluster cluster;
+  private final Ledger ledger;
+  private final DeviceKey key;
+  private final Binary credential;
+  private final boolean persistent;
+  private final List<Socket> sockets = new ArrayList<>();
+  private @Nullable Socket current;
+  private Map<Integer, String> formerUnacknowledged = Map.of();
+  private final Set<String> seen = new HashSet<>();
+  private boolean calm;
+
+  SimDevice(World world, Cluster cluster, DeviceKey key, String credential) {
+    this.world = world;
+    this.cluster = cluster;
+    this.ledger = cluster.ledger;
+    this.key = key;
+    this.credential = Binary.of(credential);
+    this.persistent = world.chance(0.7);
+    world.after(0, 2_000, this::connect);
+    world.after(2_000, 12_000, this::roam);
+  }
+
+  DeviceKey key() {
+    return key;
+  }
+
+  /// From now on it behaves: one connection, everything acknowledged.
+  void calm() {
+    calm = true;
+    for (var socket : List.copyOf(sockets)) {
+      if (socket != current) {
+        socket.close();
+      } else {
+        socket.acknowledgeAll();
+      }
+    }
+    if (current == null) {
+      connect();
+    }
+  }
+
+  private void roam() {
+    if (calm) {
+      return;
+    }
+    connect();
+    world.after(1_000, 12_000, this::roam);
+  }
+
+  private void connect() {
+    var before = current;
+    if (before != null) {
+      formerUnacknowledged = before.left();
+      current = null;
+      leave(before);
+    }
+    var node = cluster.anyNode();
+    if (node == null) {
+      world.after(200, 1_000, this::reconnect);
+      return;
+    }
+    var socket = new Socket(node);
+    current = socket;
+    sockets.add(socket);
+    socket.connect();
+    world.after(
+        10_000,
+        10_000,
+        () -> {
+          if (!socket.welcome) {
+            socket.close();
+          }
+        });
+  }
+
+  private void reconnect() {
+    if (current == null) {
+      connect();
+    }
+  }
+
+  /// Closed, half open, or still alive for a while beside the new one.
+  private void leave(Socket before) {
+    switch (world.below(3)) {
+      case 0 -> before.close();
+      case 1 -> {
+        before.deaf = true;
+        world.after(1_000, 40_000, before::close);
+      }
+      default -> world.after(1_000, 30_000, before::close);
+    }
+  }
+
+  /// The device's end of one connection.
+  final class Socket {
+    private final SimLink link;
+    private final Map<Integer, String> unacknowledged = new HashMap<>();
+    private final Map<Integer, String> before = formerUnacknowledged;
+    private final boolean lazy = !calm && world.chance(0.15);
+    private boolean open = true;
+    private boolean deaf;
+    private boolean welcome;
+    private long lastFrame;
+    private long lastParked;
+
+    Socket(SimNode node) {
+      this.link = new SimLink(world, node, this);
+    }
+
+    DeviceKey key() {
+      return key;
+    }
+
+    private void connect() {
+      world.tell(key.device().value(), "connects to " + link.nodeId());
+      link.fromDevice(
+          new MqttPacket.Connect(
+              MqttVersion.V5,
+              !persistent,
+              60,
+              key.device().value(),
+              key.app().value(),
+              credential,
+              null,
+              persistent
+                  ? MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, 3_600)
+                  : MqttProperties.NONE));
+    }
+
+    private void close() {
+      if (open) {
+        link.deviceClosed();
+        closed();
+      }
+    }
+
+    /// Where the directory never heard of this connection (its node was cut off), nobody can know that it was the last.
+    private Map<Integer, String> left() {
+      var owner = cluster.stores.owners.get(key);
+      return owner != null && owner.node().value().equals(link.nodeId())
+          ? Map.copyOf(unacknowledged)
+          : Map.of();
+    }
+
+    void closedByNode() {
+      if (open && !deaf) {
+        closed();
+      }
+    }
+
+    private void closed() {
+      world.tell(key.device().value(), "is closed by or to " + link.nodeId());
+      open = false;
+      sockets.remove(this);
+      if (current == this) {
+        formerUnacknowledged = left();
+        current = null;
+        world.after(10, 1_000, SimDevice.this::reconnect);
+      }
+    }
+
+    void heard(MqttPacket packet) {
+      if (!open || deaf) {
+        return;
+      }
+      world.tell(key.device().value(), link.nodeId() + " says " + inShort(packet));
+      switch (packet) {
+        case MqttPacket.ConnAck(var present, var code, _) -> {
+          welcome = code == 0;
+          if (welcome && (!present || world.chance(0.3))) {
+            subscribe();
+          }
+        }
+        case MqttPacket.Publish publish -> published(publish);
+        default -> {}
+      }
+    }
+
+    private static Object inShort(MqttPacket packet) {
+      return packet instanceof MqttPacket.Publish publish
+          ? (publish.duplicate() ? "again " : "")
+              + publish.packetId()
+              + " "
+              + publish.payload().utf8()
+          : packet.getClass().getSimpleName();
+    }
+
+    private void subscribe() {
+      link.fromDevice(
+          new MqttPacket.Subscribe(
+              1,
+              List.of(new SubscriptionRequest("push/messages", QoS.AT_LEAST_ONCE)),
+              MqttProperties.NONE));
+    }
+
+    /// The payload is `<message>/<frame|parked>/<place>`. A DUP that names another message than the device holds under the id
+    /// is wrong where the device has had this very packet before: then it comes from before the last connection.
+    private void published(MqttPacket.Publish publish) {
+      var parts = publish.payload().utf8().split("/", 3);
+      var message = parts[0];
+      int packetId = publish.packetId();
+      boolean first = ledger.received(key, new MessageId(message));
+      var holder = unacknowledged.put(packetId, message);
+      if (holder != null) {
+        violation("packet id " + packetId + " is used for two unacknowledged messages");
+      }
+      boolean known = !seen.add(packetId + message);
+      if (publish.duplicate()) {
+        var formerly = before.get(packetId);
+        if (formerly != null && !formerly.equals(message) && known) {
+          violation("packet id " + packetId + " comes again with DUP for another message");
+        }
+      } else if (first) {
+        checkOrder(parts[1], Long.parseLong(parts[2]));
+      }
+      if (!lazy || calm) {
+        world.after(0, 300, () -> acknowledge(packetId));
+      }
+    }
+
+    private void checkOrder(String source, long place) {
+      if (source.equals("frame")) {
+        if (place <= lastFrame) {
+          violation("frame " + place + " came after frame " + lastFrame);
+        }
+        lastFrame = place;
+      } else {
+        if (place <= lastParked) {
+          violation("parked " + place + " came after parked " + lastParked);
+        }
+        lastParked = place;
+      }
+    }
+
+    private void acknowledge(int packetId) {
+      if (open && !deaf && unacknowledged.remove(packetId) != null) {
+        world.tell(key.device().value(), "acknowledges " + packetId + " to " + link.nodeId());
+        link.fromDevice(new MqttPacket.PubAck(packetId, ReasonCode.SUCCESS));
+      }
+    }
+
+    private void acknowledgeAll() {
+      List.copyOf(unacknowledged.keySet()).forEach(this::acknowledge);
+    }
+
+    private void violation(String what) {
+      ledger.violation(key.device().value() + ": " + what);
+    }
+  }
+}

@@ -1,0 +1,192 @@
+package io.pushplanet.cm.simulator;
+
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.codec.DecodeOutcome;
+import io.pushplanet.cm.mqtt.codec.PacketDecoder;
+import io.pushplanet.cm.mqtt.codec.PacketEncoder;
+import io.pushplanet.cm.mqtt.codec.PacketLimits;
+import io.pushplanet.cm.mqtt.link.KeepAlive;
+import io.pushplanet.cm.mqtt.link.Link;
+import io.pushplanet.cm.mqtt.link.MqttPeer;
+import io.pushplanet.cm.transport.Loop;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+
+/// The node's end of a device's connection: packets in order with delays in both directions, kept by the kernel while the node
+/// stands still.
+final class SimLink implements Link {
+  private static final PacketEncoder ENCODER = new PacketEncoder();
+  private static final PacketDecoder DECODER = new PacketDecoder();
+  private static final PacketLimits LIMITS = PacketLimits.UNAUTHENTICATED.withPacketBytes(1 << 16);
+
+  private final World world;
+  private final SimNode node;
+  private final SimDevice.Socket device;
+  private final ArrayDeque<Runnable> input = new ArrayDeque<>();
+  private final MqttPeer peer;
+  private long lastToNodeMicros;
+  private long lastToDeviceMicros;
+  private boolean open = true;
+  private boolean gone;
+  private boolean paused;
+
+  SimLink(World world, SimNode node, SimDevice.Socket device) {
+    this.world = world;
+    this.node = node;
+    this.device = device;
+    this.peer = node.pipeline.accepted(this);
+    node.loop.add(this);
+  }
+
+  MqttPeer peer() {
+    return peer;
+  }
+
+  String nodeId() {
+    return node.id.value();
+  }
+
+  boolean hasInput() {
+    return !paused && !input.isEmpty();
+  }
+
+  void readOne() {
+    input.remove().run();
+  }
+
+  // The device's side
+
+  void fromDevice(MqttPacket packet) {
+    toNode(() -> {
+      if (open) {
+        peer.packet(packet);
+      }
+    });
+  }
+
+  void deviceClosed() {
+    toNode(this::gone);
+  }
+
+  void broken() {
+    open = false;
+    toDevice(device::closedByNode);
+  }
+
+  private void toNode(Runnable what) {
+    lastToNodeMicros = Math.max(lastToNodeMicros, world.nowMicros() + world.below(10_000));
+    world.at(
+        lastToNodeMicros,
+        () -> {
+          input.add(what);
+          node.loop.wake();
+        });
+  }
+
+  private void toDevice(Runnable what) {
+    lastToDeviceMicros = Math.max(lastToDeviceMicros, world.nowMicros() + world.below(10_000));
+    world.at(lastToDeviceMicros, what);
+  }
+
+  private void gone() {
+    if (!gone) {
+      gone = true;
+      open = false;
+      input.clear();
+      node.loop.remove(this);
+      peer.closed();
+    }
+  }
+
+  private void closeSoon() {
+    open = false;
+    paused = false;
+    toDevice(device::closedByNode);
+    world.after(1, 1_500, () -> node.loop.execute(this::gone));
+  }
+
+  // The node's side
+
+  @Override
+  public Loop loop() {
+    return node.loop;
+  }
+
+  @Override
+  public boolean isOpen() {
+    return open;
+  }
+
+  @Override
+  public boolean isV5() {
+    return true;
+  }
+
+  @Override
+  public void accept(MqttVersion spoken, PacketLimits limits, KeepAlive kept, boolean explains) {}
+
+  @Override
+  public void pauseReading() {
+    paused = open;
+  }
+
+  @Override
+  public void resumeReading() {
+    paused = false;
+    node.loop.wake();
+  }
+
+  @Override
+  public void send(MqttPacket packet) {
+    if (open) {
+      toDevice(() -> device.heard(packet));
+    }
+  }
+
+  @Override
+  public byte[] encode(MqttPacket packet) {
+    return ENCODER.encode(packet, MqttVersion.V5);
+  }
+
+  @Override
+  public void sendEncoded(byte[] packet) {
+    var decoded = DECODER.decode(ByteBuffer.wrap(packet), MqttVersion.V5, LIMITS);
+    if (decoded instanceof DecodeOutcome.Decoded(var whole)) {
+      node.watch(device.key(), "sent a message");
+      send(whole);
+    } else {
+      throw new AssertionError("sent rubbish: " + decoded);
+    }
+  }
+
+  @Override
+  public void refuseConnect(MqttVersion spoken, ReasonCode reason, MqttProperties properties) {
+    send(new MqttPacket.ConnAck(false, reason.code(), MqttProperties.NONE));
+    closeSoon();
+  }
+
+  @Override
+  public void disconnect(ReasonCode reason, String why) {
+    disconnect(reason, MqttProperties.NONE);
+  }
+
+  @Override
+  public void disconnect(ReasonCode reason, MqttProperties properties) {
+    if (open) {
+      send(new MqttPacket.Disconnect(reason, MqttProperties.NONE));
+      closeSoon();
+    }
+  }
+
+  @Override
+  public void close() {
+    if (open) {
+      open = false;
+      toDevice(device::closedByNode);
+      gone();
+    }
+  }
+}

@@ -1,0 +1,119 @@
+package io.pushplanet.cm.simulator;
+
+import io.pushplanet.cm.transport.EventLoop;
+import io.pushplanet.cm.transport.Loop;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/// A node's event loop in virtual time: one thing after the other, in an order that the seed decides where the real one
+/// depends on the kernel. A frozen node's loop runs no turn; what waits for it waits.
+final class SimLoop implements Loop {
+  private static final int STEPS_PER_TURN = 16;
+
+  private final World world;
+  private final SimNode node;
+  private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
+  private final List<SimLink> links = new ArrayList<>();
+  private long turnNanos;
+  private boolean scheduled;
+  private boolean busy;
+  private boolean sweepDue;
+
+  SimLoop(World world, SimNode node) {
+    this.world = world;
+    this.node = node;
+    this.turnNanos = world.nowNanos();
+    sweepLater();
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    tasks.add(task);
+    wake();
+  }
+
+  @Override
+  public long nowNanos() {
+    return turnNanos;
+  }
+
+  void add(SimLink link) {
+    links.add(link);
+  }
+
+  void remove(SimLink link) {
+    links.remove(link);
+  }
+
+  /// The process is gone: so are its sockets.
+  void breakAll() {
+    links.forEach(SimLink::broken);
+    links.clear();
+  }
+
+  void wake() {
+    if (!scheduled && node.alive) {
+      scheduled = true;
+      world.after(0, 2, this::turn);
+    }
+  }
+
+  private void sweepLater() {
+    world.after(
+        1_000,
+        1_000,
+        () -> {
+          if (node.alive) {
+            sweepDue = true;
+            wake();
+            sweepLater();
+          }
+        });
+  }
+
+  private void turn() {
+    scheduled = false;
+    if (!node.alive || node.frozen) {
+      return;
+    }
+    if (busy) {
+      wake();
+      return;
+    }
+    busy = true;
+    try {
+      long gap = world.nowNanos() - turnNanos;
+      if (gap > EventLoop.STANDSTILL.toNanos()) {
+        node.stoodStill(Duration.ofNanos(gap));
+      }
+      turnNanos = world.nowNanos();
+      for (int step = 0; step < STEPS_PER_TURN && stepOnce(); step++) {}
+      if (sweepDue) {
+        sweepDue = false;
+        List.copyOf(links).forEach(link -> link.peer().swept(turnNanos));
+      }
+    } finally {
+      busy = false;
+    }
+    if (!tasks.isEmpty() || links.stream().anyMatch(SimLink::hasInput)) {
+      wake();
+    }
+  }
+
+  private boolean stepOnce() {
+    var ready = links.stream().filter(SimLink::hasInput).toList();
+    int choices = ready.size() + (tasks.isEmpty() ? 0 : 1);
+    if (choices == 0) {
+      return false;
+    }
+    int choice = world.below(choices);
+    if (choice < ready.size()) {
+      ready.get(choice).readOne();
+    } else {
+      tasks.remove().run();
+    }
+    return true;
+  }
+}

@@ -1,0 +1,242 @@
+package io.pushplanet.cm.simulator;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import io.pushplanet.cm.ConnectionPipeline;
+import io.pushplanet.cm.admission.Admission;
+import io.pushplanet.cm.admission.Elsewhere;
+import io.pushplanet.cm.delivery.DeliveryMetrics;
+import io.pushplanet.cm.delivery.DeliverySettings;
+import io.pushplanet.cm.delivery.FrameDispatch;
+import io.pushplanet.cm.handshake.DeviceHandshake;
+import io.pushplanet.cm.mqtt.codec.PacketLimits;
+import io.pushplanet.cm.session.DetachedWindows;
+import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.LeaseWatch;
+import io.pushplanet.cm.session.Registrar;
+import io.pushplanet.cm.session.SessionLimits;
+import io.pushplanet.cm.session.SessionMetrics;
+import io.pushplanet.cm.session.SessionTable;
+import io.pushplanet.cm.uplink.Uplinks;
+import io.pushplanet.common.access.Secret;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.Fencing;
+import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.wire.NodeFrame;
+import io.pushplanet.common.wire.NodeOutcomes.Result;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+
+/// A node of the production classes - pipeline, sessions, registrar, frame dispatch, inbox drain - on simulated loops, sockets
+/// and stores. What [io.pushplanet.cm.node] wires and times is wired and timed here.
+final class SimNode {
+  private static final MeterRegistry METERS = new CompositeMeterRegistry();
+  private static final SessionMetrics SESSION_METRICS = new SessionMetrics(METERS);
+  private static final SessionLimits LIMITS =
+      new SessionLimits(
+          3, 8, Duration.ofSeconds(2), Duration.ofSeconds(20), Duration.ofSeconds(15));
+  private static final int HEARTBEAT_MILLIS = 3_000;
+  private static final int VERIFY_MILLIS = 5_000;
+
+  final NodeId id;
+  final Ledger ledger;
+  final SimLoop loop;
+  final ConnectionPipeline pipeline;
+  final SessionTable table = new SessionTable();
+  boolean alive = true;
+  boolean frozen;
+  boolean cutFromRedis;
+  private final World world;
+  private final Stores stores;
+  private final Set<Bug> bugs;
+  private final Registrar registrar;
+  private final FrameDispatch dispatch;
+  private final LeaseWatch lease = new LeaseWatch();
+  private final long skewMillis;
+  private final List<Runnable> waiting = new ArrayList<>();
+  // Sessions that another node owned when this one woke up: they may do nothing any more.
+  private final Set<DeviceSession> forbidden = Collections.newSetFromMap(new IdentityHashMap<>());
+  private boolean atOnce;
+
+  SimNode(
+      NodeId id,
+      World world,
+      Stores stores,
+      Ledger ledger,
+      DeviceHandshake handshake,
+      Set<Bug> bugs) {
+    this.id = id;
+    this.world = world;
+    this.stores = stores;
+    this.ledger = ledger;
+    this.bugs = bugs;
+    this.skewMillis = world.below(20);
+    this.loop = new SimLoop(world, this);
+    InstantSource clock = () -> Instant.ofEpochMilli(clockMillis());
+    var patrol =
+        bugs.contains(Bug.NO_LOOK_AFTER_PARKING) ? Duration.ofDays(1) : Duration.ofSeconds(30);
+    registrar =
+        new Registrar(
+            bugs.contains(Bug.NO_FENCING)
+                ? stores.new Unfenced(this)
+                : stores.new DirectoryOf(this),
+            id,
+            table,
+            SESSION_METRICS,
+            METERS,
+            clock,
+            new Registrar.Settings(8, 100, Duration.ofMillis(VERIFY_MILLIS), patrol),
+            this::onWorker);
+    dispatch =
+        new FrameDispatch(
+            table,
+            new DeliverySettings("gateway", new Secret("x"), 100, 8, Duration.ofSeconds(30)),
+            new DeliveryMetrics(METERS),
+            clock,
+            loop::nowNanos,
+            registrar::doubt);
+    pipeline =
+        new ConnectionPipeline(
+            handshake,
+            new Admission(1_000, new Elsewhere("", world.random), METERS),
+            registrar,
+            table,
+            new DetachedWindows(),
+            LIMITS,
+            SESSION_METRICS,
+            stores.new InboxOf(this),
+            new Uplinks((_, _) -> true, 4_096, clock, world.random, METERS),
+            new ConnectionPipeline.Limits(PacketLimits.UNAUTHENTICATED, 8),
+            clock);
+    if (!bugs.contains(Bug.NO_FENCING)) {
+      stores.subscribe(
+          id,
+          notice -> {
+            if (!cutFromRedis) {
+              work(0, 5, () -> registrar.takenOver(notice));
+            }
+          });
+    }
+    heartbeat();
+    verifyLater();
+  }
+
+  long clockMillis() {
+    return world.nowMillis() + skewMillis;
+  }
+
+  /// Something that a thread of this process does, later: not at all when it is killed, afterwards when it is frozen.
+  void work(long leastMillis, long mostMillis, Runnable what) {
+    world.after(
+        leastMillis,
+        mostMillis,
+        () -> {
+          if (frozen) {
+            waiting.add(what);
+          } else if (alive) {
+            what.run();
+          }
+        });
+  }
+
+  private void onWorker(Runnable task) {
+    if (atOnce) {
+      task.run();
+    } else {
+      work(0, 10, task);
+    }
+  }
+
+  private void heartbeat() {
+    if (!stores.redisAway && !cutFromRedis) {
+      stores.heartbeat(id);
+      if (lease.renewed(Instant.ofEpochMilli(clockMillis()))) {
+        registrar.lapsed();
+      }
+    }
+    work(HEARTBEAT_MILLIS, HEARTBEAT_MILLIS, this::heartbeat);
+  }
+
+  private void verifyLater() {
+    long pause = registrar.isReachable() ? VERIFY_MILLIS : 1_000;
+    work(
+        pause,
+        pause,
+        () -> {
+          registrar.verifyRound();
+          verifyLater();
+        });
+  }
+
+  void redisIsBack() {
+    work(0, 500, registrar::doubtAll);
+  }
+
+  void freeze() {
+    frozen = true;
+  }
+
+  void thaw() {
+    world.tell(id.value(), "thaws");
+    frozen = false;
+    waiting.forEach(what -> work(0, 5, what));
+    waiting.clear();
+    loop.wake();
+  }
+
+  void kill() {
+    alive = false;
+    stores.unsubscribe(id);
+    loop.breakAll();
+  }
+
+  /// Before anything that waited in the kernel is read.
+  void stoodStill(Duration gap) {
+    var elsewhere =
+        table.all().stream()
+            .filter(session ->
+                Fencing.judge(id, session.epoch(), stores.owners.get(session.key()))
+                    instanceof Fencing.Tenure.Lost)
+            .toList();
+    if (!bugs.contains(Bug.NO_CHECK_AFTER_STANDSTILL)) {
+      atOnce = true;
+      registrar.stoodStill(gap);
+      atOnce = false;
+    }
+    if (registrar.isReachable()) {
+      forbidden.addAll(elsewhere);
+    }
+  }
+
+  void frame(NodeFrame frame, FrameDispatch.Answers answers) {
+    loop.execute(() ->
+        dispatch.dispatch(
+            frame,
+            (name, outcome) -> {
+              if (outcome.result() == Result.DELIVERED) {
+                var target = frame.targets().get(outcome.target());
+                watch(new DeviceKey(target.app(), target.device()), "believed an acknowledgement");
+              }
+              answers.answer(name, outcome);
+            }));
+  }
+
+  void drain(DeviceKey device) {
+    loop.execute(() -> pipeline.drain(device));
+  }
+
+  void watch(DeviceKey device, String what) {
+    var session = table.find(device);
+    if (session != null && forbidden.contains(session)) {
+      ledger.violation(
+          "%s %s of %s after it stood still and another node had the device"
+              .formatted(id, what, device.device().value()));
+    }
+  }
+}

@@ -1,0 +1,80 @@
+package io.pushplanet.cm.simulator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import io.pushplanet.cm.session.Registrar;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.slf4j.LoggerFactory;
+
+/// Thousands of lives of a small cluster, each decided by one seed: connects, takeovers, freezes, kills, stores away, notices and
+/// answers lost. `-Dseed=N` lives one of them again.
+class SimulatorTest {
+  private static final int FEWEST = 300;
+  private static final int MOST = 5_000;
+  private static final long ENOUGH_NANOS = TimeUnit.SECONDS.toNanos(8);
+  private static final int SEEDS_TO_FIND_A_BUG = 400;
+
+  private static final Logger QUIET = (Logger) LoggerFactory.getLogger(Registrar.class);
+
+  @BeforeAll
+  static void silence() {
+    QUIET.setLevel(Level.OFF);
+  }
+
+  @AfterAll
+  static void speakAgain() {
+    QUIET.setLevel(null);
+  }
+
+  @Test
+  void nothing_is_lost_reordered_or_owned_twice_in_any_interleaving() {
+    var given = Long.getLong("seed");
+    if (given != null) {
+      assertThat(violations(given)).as("seed %d", given).isEmpty();
+      return;
+    }
+    var seeds = new SplittableRandom();
+    long end = System.nanoTime() + ENOUGH_NANOS;
+    int lives = 0;
+    for (; lives < MOST && (lives < FEWEST || System.nanoTime() < end); lives++) {
+      long seed = seeds.nextLong();
+      assertThat(violations(seed)).as("live it again with -Dseed=%d", seed).isEmpty();
+    }
+    System.out.println("event=simulated lives=" + lives);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Bug.class)
+  void a_known_bug_is_found(Bug bug) {
+    boolean found = false;
+    for (long seed = 1; seed <= SEEDS_TO_FIND_A_BUG && !found; seed++) {
+      found = !Cluster.run(seed, EnumSet.of(bug)).violations().isEmpty();
+    }
+
+    assertThat(found).isTrue();
+  }
+
+  @Test
+  void a_seed_lives_the_same_life_twice() {
+    var bugs = EnumSet.of(Bug.NO_FENCING);
+    for (long seed = 1; seed <= 10; seed++) {
+      assertThat(Cluster.run(seed, bugs).violations())
+          .isEqualTo(Cluster.run(seed, bugs).violations());
+    }
+  }
+
+  private static List<String> violations(long seed) {
+    return Cluster.run(seed, Set.of()).violations();
+  }
+}

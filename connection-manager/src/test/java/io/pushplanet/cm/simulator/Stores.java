@@ -1,0 +1,311 @@
+package io.pushplanet.cm.simulator;
+
+import io.pushplanet.cm.inbox.InboxPage;
+import io.pushplanet.cm.inbox.InboxRow;
+import io.pushplanet.cm.inbox.ParkedMessages;
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.session.Directory;
+import io.pushplanet.cm.session.Subscription;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.session.SessionDirectory.Claimed;
+import io.pushplanet.common.session.SessionOwner;
+import io.pushplanet.common.session.TakeoverNotices.Notice;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/// Redis and MySQL as all processes of one simulation share them. They do what the scripts and statements do
+/// (`SessionDirectoryIT` holds the real ones to the same words); they may be away, and answers may get lost.
+final class Stores {
+  private static final int PAGE = 3;
+
+  final World world;
+  private final Set<Bug> bugs;
+  final Map<DeviceKey, SessionOwner> owners = new HashMap<>();
+  private final Map<DeviceKey, Directory.Remembered> remembered = new HashMap<>();
+  private final Map<NodeId, Long> leases = new HashMap<>();
+  private final Map<DeviceKey, TreeMap<Long, InboxRow>> inbox = new HashMap<>();
+  private final Map<NodeId, Consumer<Notice>> subscribers = new HashMap<>();
+  boolean redisAway;
+  boolean mysqlAway;
+  double noticesLost;
+  private long lastParkedMicros;
+
+  Stores(World world, Set<Bug> bugs) {
+    this.bugs = bugs;
+    this.world = world;
+  }
+
+  void loseRedis() {
+    owners.clear();
+    remembered.clear();
+    leases.clear();
+  }
+
+  void subscribe(NodeId node, Consumer<Notice> heard) {
+    subscribers.put(node, heard);
+  }
+
+  void unsubscribe(NodeId node) {
+    subscribers.remove(node);
+  }
+
+  void heartbeat(NodeId node) {
+    leases.put(node, world.nowMillis());
+  }
+
+  /// As gateways see it, with leases that they keep for a second.
+  boolean isAlive(NodeId node) {
+    Long at = leases.get(node);
+    return at != null && at + SessionDirectory.LEASE.toMillis() + 1_000 > world.nowMillis();
+  }
+
+  Map<DeviceKey, SessionOwner> owners(Collection<DeviceKey> devices) {
+    var found = new HashMap<DeviceKey, SessionOwner>();
+    for (var device : devices) {
+      var owner = owners.get(device);
+      if (owner != null) {
+        found.put(device, owner);
+      }
+    }
+    return found;
+  }
+
+  private void tell(DeviceKey device, SessionOwner former, SessionOwner owner) {
+    var heard = subscribers.get(former.node());
+    if (heard != null && !former.node().equals(owner.node()) && !world.chance(noticesLost)) {
+      world.after(0, 20, () -> heard.accept(new Notice(device, owner)));
+    }
+  }
+
+  /// As a node without fencing sees it: whoever has a device, it is its own.
+  final class Unfenced extends DirectoryOf {
+    private final SimNode node;
+
+    Unfenced(SimNode node) {
+      super(node);
+      this.node = node;
+    }
+
+    @Override
+    public Map<DeviceKey, SessionOwner> owners(Collection<DeviceKey> devices) {
+      var seen = new HashMap<DeviceKey, SessionOwner>();
+      devices.forEach(device -> {
+        var session = node.table.find(device);
+        if (session != null) {
+          seen.put(device, new SessionOwner(node.id, session.epoch()));
+        }
+      });
+      return seen;
+    }
+  }
+
+  /// The directory as one node reaches it.
+  class DirectoryOf implements Directory {
+    private final SimNode node;
+
+    DirectoryOf(SimNode node) {
+      this.node = node;
+    }
+
+    /// Before and after the effect others may act; the answer may be lost, but not the effect.
+    private <T extends @Nullable Object> T call(Supplier<T> effect) {
+      world.interleave();
+      if (redisAway || node.cutFromRedis || !node.alive) {
+        throw new DirectoryUnavailable("away", null);
+      }
+      T answer = effect.get();
+      world.interleave();
+      if (world.chance(0.005)) {
+        throw new DirectoryUnavailable("no answer", null);
+      }
+      return answer;
+    }
+
+    @Override
+    public Claimed claim(DeviceKey device) {
+      return call(() -> {
+        var former = owners.get(device);
+        long epoch = node.clockMillis();
+        if (former != null && former.epoch() >= epoch) {
+          epoch = former.epoch() + 1;
+        }
+        var owner = new SessionOwner(node.id, epoch);
+        owners.put(device, owner);
+        world.tell(node.id.value(), "claims " + device.device().value() + " at " + epoch);
+        if (former != null) {
+          tell(device, former, owner);
+        }
+        return new Claimed(epoch, Optional.ofNullable(former));
+      });
+    }
+
+    @Override
+    public Map<DeviceKey, SessionOwner> owners(Collection<DeviceKey> devices) {
+      return call(() -> Stores.this.owners(devices));
+    }
+
+    @Override
+    public Map<DeviceKey, SessionOwner> announce(Map<DeviceKey, Long> epochs) {
+      return call(() -> {
+        epochs.forEach((device, epoch) -> {
+          var former = owners.get(device);
+          if (former == null || former.epoch() < epoch) {
+            var owner = new SessionOwner(node.id, epoch);
+            owners.put(device, owner);
+            if (former != null) {
+              tell(device, former, owner);
+            }
+          }
+        });
+        return Stores.this.owners(epochs.keySet());
+      });
+    }
+
+    @Override
+    public void release(DeviceKey device, long epoch) {
+      call(() -> {
+        world.tell(node.id.value(), "releases " + device.device().value() + " at " + epoch);
+        return owners.remove(device, new SessionOwner(node.id, epoch));
+      });
+    }
+
+    @Override
+    public Optional<Remembered> resume(DeviceKey device, long epoch) {
+      return call(() -> {
+        var held = remembered.get(device);
+        if (held == null || isNewer(device, epoch)) {
+          return Optional.empty();
+        }
+        if (!bugs.contains(Bug.NO_MARK_AT_RESUME)) {
+          remembered.put(device, new Remembered(held.subscription(), epoch));
+        }
+        return Optional.of(held);
+      });
+    }
+
+    @Override
+    public void remember(DeviceKey device, long epoch, Subscription subscription) {
+      call(() ->
+          isNewer(device, epoch)
+              ? null
+              : remembered.put(device, new Remembered(subscription, epoch)));
+    }
+
+    @Override
+    public void age(DeviceKey device, long epoch, long seconds) {
+      // Nothing expires within a simulation.
+    }
+
+    @Override
+    public void forget(DeviceKey device, long epoch) {
+      call(() -> isNewer(device, epoch) ? null : remembered.remove(device));
+    }
+
+    private boolean isNewer(DeviceKey device, long epoch) {
+      var owner = owners.get(device);
+      var held = remembered.get(device);
+      return (owner != null && owner.epoch() > epoch) || (held != null && held.epoch() > epoch);
+    }
+  }
+
+  /// Parks a message; the same one again stays where it was. Returns its place in the device's order.
+  void park(DeviceKey device, MessageId message, String payload, long expiresAtMillis) {
+    var rows = inbox.computeIfAbsent(device, _ -> new TreeMap<>());
+    if (rows.values().stream().anyMatch(row -> row.message().equals(message))) {
+      return;
+    }
+    world.tell("inbox", "has " + message + " for " + device.device().value());
+    lastParkedMicros = Math.max(lastParkedMicros + 1, world.nowMicros());
+    rows.put(
+        lastParkedMicros,
+        new InboxRow(
+            device,
+            message.value(),
+            message,
+            Binary.of(payload + "/parked/" + lastParkedMicros),
+            expiresAtMillis));
+  }
+
+  int parked() {
+    return inbox.values().stream().mapToInt(Map::size).sum();
+  }
+
+  /// The inbox as one node reaches it: pages are read, outcomes are told before rows are deleted, as [Inbox] does.
+  final class InboxOf implements ParkedMessages {
+    private final SimNode node;
+
+    InboxOf(SimNode node) {
+      this.node = node;
+    }
+
+    @Override
+    public void read(DeviceKey device, Consumer<InboxPage> then) {
+      node.work(
+          1,
+          20,
+          () -> {
+            if (mysqlAway) {
+              then.accept(new InboxPage.Unreadable());
+              return;
+            }
+            List<InboxRow> rows =
+                new ArrayList<>(inbox.getOrDefault(device, new TreeMap<>()).values());
+            world.tell(
+                node.id.value(), "reads " + rows.size() + " rows of " + device.device().value());
+            boolean more = rows.size() > PAGE;
+            node.work(
+                0,
+                10,
+                () ->
+                    then.accept(
+                        new InboxPage.Rows(
+                            more ? rows.subList(0, PAGE) : List.copyOf(rows), more)));
+          });
+    }
+
+    @Override
+    public void delivered(InboxRow row, Runnable then) {
+      node.work(
+          1,
+          20,
+          () -> {
+            world.tell(node.id.value(), "tells " + row.message() + " delivered");
+            node.ledger.settled(row.device(), row.message());
+            delete(row, then);
+          });
+    }
+
+    private void delete(InboxRow row, Runnable then) {
+      node.work(
+          1,
+          50,
+          () -> {
+            if (mysqlAway) {
+              delete(row, then);
+              return;
+            }
+            world.tell(node.id.value(), "deletes " + row.message());
+            inbox.get(row.device()).values().removeIf(row::equals);
+            then.run();
+          });
+    }
+
+    @Override
+    public void failed(InboxRow row, String reason, Runnable then) {
+      throw new AssertionError("nothing is refused here: " + reason);
+    }
+  }
+}
