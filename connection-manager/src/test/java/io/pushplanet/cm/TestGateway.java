@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,6 +25,7 @@ import org.eclipse.paho.mqttv5.client.persist.MemoryPersistence;
 import org.eclipse.paho.mqttv5.common.MqttException;
 import org.eclipse.paho.mqttv5.common.MqttMessage;
 import org.eclipse.paho.mqttv5.common.MqttSubscription;
+import org.jspecify.annotations.Nullable;
 
 /// A gateway as the worker is one: Paho on the trusted listener.
 final class TestGateway implements AutoCloseable {
@@ -31,7 +33,11 @@ final class TestGateway implements AutoCloseable {
   private final Map<String, BlockingQueue<Outcome>> frames = new ConcurrentHashMap<>();
 
   TestGateway(TestNode node, String clientId) throws Exception {
-    client = new MqttClient(node.gateway(), clientId, new MemoryPersistence());
+    this(node.gateway(), clientId);
+  }
+
+  TestGateway(String address, String clientId) throws Exception {
+    client = new MqttClient(address, clientId, new MemoryPersistence());
     var options = new MqttConnectionOptions();
     options.setUserName("gateway");
     options.setPassword(TestNode.GATEWAY_PASSWORD.getBytes(StandardCharsets.UTF_8));
@@ -75,6 +81,16 @@ final class TestGateway implements AutoCloseable {
 
   BlockingQueue<Outcome> send(
       List<DeviceKey> devices, MessageId id, String payload, Duration patience) throws Exception {
+    return send(devices, null, id, payload, patience);
+  }
+
+  private BlockingQueue<Outcome> send(
+      List<DeviceKey> devices,
+      @Nullable Long epoch,
+      MessageId id,
+      String payload,
+      Duration patience)
+      throws Exception {
     var name = UUID.randomUUID().toString();
     BlockingQueue<Outcome> queue = new LinkedBlockingQueue<>();
     frames.put(name, queue);
@@ -85,10 +101,16 @@ final class TestGateway implements AutoCloseable {
             now.plus(patience),
             List.of(new NodeFrame.Letter(id, now.plusSeconds(3_600), payload)),
             devices.stream()
-                .map(device -> new NodeFrame.Target(device.app(), device.device(), 0, null))
+                .map(device -> new NodeFrame.Target(device.app(), device.device(), 0, epoch))
                 .toList());
     client.publish(NodeFrame.DELIVER_TOPIC, WireForm.write(frame), 1, false);
     return queue;
+  }
+
+  /// As a gateway that saw this epoch in the directory.
+  Outcome deliverAt(long epoch, DeviceKey device, MessageId id, String payload) throws Exception {
+    var queue = send(List.of(device), epoch, id, payload, Duration.ofSeconds(10));
+    return Objects.requireNonNull(queue.poll(30, TimeUnit.SECONDS));
   }
 
   void drain(DeviceKey device) throws Exception {

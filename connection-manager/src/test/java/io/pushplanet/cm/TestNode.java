@@ -40,6 +40,12 @@ final class TestNode implements AutoCloseable {
   private final ConfigurableApplicationContext context;
 
   private TestNode(String... settings) {
+    context =
+        new SpringApplication(ConnectionManagerApplication.class)
+            .run(arguments(services, settings).toArray(String[]::new));
+  }
+
+  static List<String> arguments(LocalServices services, String... settings) {
     var arguments = new ArrayList<String>();
     arguments.addAll(
         List.of(
@@ -57,9 +63,7 @@ final class TestNode implements AutoCloseable {
             "--cm.gateway-password=" + GATEWAY_PASSWORD,
             "--cm.directory.verify-every=500ms"));
     arguments.addAll(List.of(settings));
-    context =
-        new SpringApplication(ConnectionManagerApplication.class)
-            .run(arguments.toArray(String[]::new));
+    return arguments;
   }
 
   static TestNode start(String... settings) {

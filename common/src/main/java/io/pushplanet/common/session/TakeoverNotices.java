@@ -89,17 +89,21 @@ public final class TakeoverNotices implements AutoCloseable {
   }
 
   private boolean tried() {
+    StatefulRedisPubSubConnection<String, String> opened = null;
     try {
-      StatefulRedisPubSubConnection<String, String> opened = client.connectPubSub();
+      opened = client.connectPubSub();
       opened.addListener(new Listener());
       // Lettuce subscribes again by itself after each reconnect.
-      opened.async().subscribe(channel);
+      opened.sync().subscribe(channel);
       connection.set(opened);
       if (closed.getCount() == 0) {
         opened.close();
       }
       return true;
     } catch (RedisException e) {
+      if (opened != null) {
+        opened.close();
+      }
       LOG.debug("event=takeover_notices_awaited reason=\"{}\"", e.toString());
       return false;
     }

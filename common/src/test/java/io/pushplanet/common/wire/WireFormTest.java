@@ -113,6 +113,21 @@ class WireFormTest {
   }
 
   @Test
+  void frames_and_outcomes_carry_epochs_and_are_read_without_them() {
+    var target = new NodeFrame.Target(APP, new DeviceId("d1"), 0, 7L);
+    var outcome = new NodeOutcomes.Outcome(0, NodeOutcomes.Result.DELIVERED, null, 7L);
+    byte[] older =
+        "{\"frame\":\"1\",\"outcomes\":[{\"target\":0,\"result\":\"delivered\"}]}"
+            .getBytes(StandardCharsets.UTF_8);
+
+    assertThat(WireForm.read(WireForm.write(target), NodeFrame.Target.class)).isEqualTo(target);
+    assertThat(WireForm.read(WireForm.write(outcome), NodeOutcomes.Outcome.class))
+        .isEqualTo(outcome);
+    assertThat(WireForm.read(older, NodeOutcomes.class).outcomes())
+        .containsExactly(new NodeOutcomes.Outcome(0, NodeOutcomes.Result.DELIVERED, null));
+  }
+
+  @Test
   void rubbish_is_malformed_and_says_what_was_expected() {
     byte[] rubbish = "[{\"id\":\"not an id\"}]".getBytes(StandardCharsets.UTF_8);
 

@@ -209,13 +209,13 @@ public final class Registrar implements AutoCloseable {
 
   /// Notices may have been missed: looks now rather than at the next round.
   public void doubtAll() {
-    quietly(() -> verify(_ -> false));
+    submit(() -> verify(_ -> false));
   }
 
   /// For a time nobody could have told this node anything, and gateways may have given it up: compares everything, and looks
   /// into every inbox.
   public void lapsed() {
-    quietly(() -> verify(_ -> true));
+    submit(() -> verify(_ -> true));
   }
 
   /// This process stood still (stopped, paused, starved). Blocks until all sessions are compared with the directory, so that

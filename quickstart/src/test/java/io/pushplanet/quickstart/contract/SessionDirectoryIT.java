@@ -18,6 +18,7 @@ import io.pushplanet.common.session.NodeLease;
 import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.session.SessionOwner;
+import io.pushplanet.common.session.TakeoverNotices;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.quickstart.services.LocalServices;
@@ -25,6 +26,9 @@ import io.pushplanet.quickstart.services.Service;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -58,6 +62,45 @@ class SessionDirectoryIT {
 
     assertThat(second).isGreaterThan(first);
     assertThat(directory.owner(D1)).contains(new SessionOwner(NODE_B, second));
+  }
+
+  @Test
+  void whoever_loses_a_device_is_told_by_the_claim_itself() throws Exception {
+    var heard = new LinkedBlockingQueue<TakeoverNotices.Notice>();
+    var listening = new CountDownLatch(1);
+    try (var notices = TakeoverNotices.listen(client, NODE_A, heard::add, listening::countDown)) {
+      assertThat(notices).isNotNull();
+      assertThat(listening.await(15, TimeUnit.SECONDS)).isTrue();
+      var first = directory.claim(D1, NODE_A);
+      var again = directory.claim(D1, NODE_A);
+
+      var taken = directory.claim(D1, NODE_B);
+
+      assertThat(first.former()).isEmpty();
+      assertThat(again.former()).contains(new SessionOwner(NODE_A, first.epoch()));
+      assertThat(taken.former()).contains(new SessionOwner(NODE_A, again.epoch()));
+      assertThat(heard.poll(15, TimeUnit.SECONDS))
+          .isEqualTo(new TakeoverNotices.Notice(D1, new SessionOwner(NODE_B, taken.epoch())));
+      assertThat(heard).isEmpty();
+    }
+  }
+
+  @Test
+  void whoever_is_outdone_by_an_announcement_is_told_too() throws Exception {
+    var heard = new LinkedBlockingQueue<TakeoverNotices.Notice>();
+    var listening = new CountDownLatch(1);
+    try (var notices = TakeoverNotices.listen(client, NODE_A, heard::add, listening::countDown)) {
+      assertThat(notices).isNotNull();
+      assertThat(listening.await(15, TimeUnit.SECONDS)).isTrue();
+      long epoch = directory.claim(D1, NODE_A).epoch();
+
+      directory.announce(Map.of(D1, epoch), NODE_B);
+      directory.announce(Map.of(D1, epoch + 1), NODE_B);
+
+      assertThat(heard.poll(15, TimeUnit.SECONDS))
+          .isEqualTo(new TakeoverNotices.Notice(D1, new SessionOwner(NODE_B, epoch + 1)));
+      assertThat(heard).isEmpty();
+    }
   }
 
   @Test

@@ -1,0 +1,278 @@
+package io.pushplanet.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.PropertyId;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.session.Registrar;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.wire.NodeOutcomes.Result;
+import io.pushplanet.quickstart.services.Service;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/// One device, several nodes. The nodes compare with the directory once an hour only: what happens here happens by itself.
+class TakeoverIT {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final String RARELY = "--cm.directory.verify-every=1h";
+  private static TestNode first;
+  private static TestNode second;
+  private static TestGateway gateway;
+
+  private final DeviceKey device = TestNode.newDevice();
+
+  @BeforeAll
+  static void start() throws Exception {
+    first = TestNode.start("--cm.node-id=takeover-a", RARELY);
+    second = TestNode.start("--cm.node-id=takeover-b", RARELY);
+    gateway = new TestGateway(first, "gw-takeover");
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    gateway.close();
+    second.close();
+    first.close();
+  }
+
+  @Test
+  void a_device_on_two_nodes_at_once_is_let_go_by_the_former_rabbitmq_mqtt_91() throws Exception {
+    try (var here = subscribed(first.port("mqtt"));
+        var there = subscribed(second.port("mqtt"))) {
+      assertThat(here.expect(MqttPacket.Disconnect.class).reason())
+          .isEqualTo(ReasonCode.SESSION_TAKEN_OVER);
+      assertThat(here.next()).isEmpty();
+      assertAlive(there);
+    }
+  }
+
+  @Test
+  void a_late_acknowledgement_at_the_former_node_settles_nothing_emqx_16296() throws Exception {
+    try (var here = subscribed(first.port("mqtt"))) {
+      var outcomes = gateway.send(List.of(device), TestNode.newMessage(), "{\"n\":1}", PATIENCE);
+      var publish = here.expect(MqttPacket.Publish.class);
+
+      try (var there = subscribed(second.port("mqtt"))) {
+        here.expect(MqttPacket.Disconnect.class);
+        here.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS));
+
+        var outcome = outcomes.poll(30, TimeUnit.SECONDS);
+        assertThat(outcome).isNotNull();
+        assertThat(outcome.result()).isEqualTo(Result.NOT_HERE);
+        assertAlive(there);
+      }
+    }
+  }
+
+  @Test
+  void a_gateway_that_has_seen_a_newer_owner_gets_nothing_delivered_by_the_old_one()
+      throws Exception {
+    try (var client = subscribed(first.port("mqtt"))) {
+      long epoch = first.bean(SessionDirectory.class).owner(device).orElseThrow().epoch();
+
+      var newer = gateway.deliverAt(epoch + 1, device, TestNode.newMessage(), "{}");
+
+      assertThat(newer.result()).isEqualTo(Result.NOT_HERE);
+      assertAlive(client);
+      var outcomes = gateway.send(List.of(device), TestNode.newMessage(), "{}", PATIENCE);
+      var publish = client.expect(MqttPacket.Publish.class);
+      client.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS));
+      var outcome = outcomes.poll(30, TimeUnit.SECONDS);
+      assertThat(outcome).isNotNull();
+      assertThat(outcome.epoch()).isEqualTo(epoch);
+    }
+  }
+
+  @Test
+  void a_connection_with_expiry_0_leaves_no_session_whoever_takes_it_over_emqx_18565()
+      throws Exception {
+    var hour = MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, 3_600);
+    try (var here = subscribed(first.port("mqtt"))) {
+      try (var there = new RawClient(second.port("mqtt"), MqttVersion.V5)) {
+        there.send(RawClient.connect(MqttVersion.V5, device, false, hour));
+        assertThat(there.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
+        there.subscribe().expect(MqttPacket.SubAck.class);
+        // What the former node still has to write about its session must not touch the new one's.
+        here.expect(MqttPacket.Disconnect.class);
+        assertThat(here.next()).isEmpty();
+        there.send(new MqttPacket.Disconnect(ReasonCode.SUCCESS, MqttProperties.NONE));
+      }
+    }
+    var directory = first.bean(SessionDirectory.class);
+    Eventually.within(PATIENCE, () -> assertThat(directory.owner(device)).isEmpty());
+    try (var again = new RawClient(first.port("mqtt"), MqttVersion.V5)) {
+      again.send(RawClient.connect(MqttVersion.V5, device, false, hour));
+      assertThat(again.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
+    }
+  }
+
+  @Test
+  void what_a_device_acknowledged_elsewhere_is_not_sent_again_by_the_node_before_tbmq_320()
+      throws Exception {
+    var hour = MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, 3_600);
+    try (var here = new RawClient(first.port("mqtt"), MqttVersion.V5)) {
+      here.send(RawClient.connect(MqttVersion.V5, device, false, hour));
+      here.expect(MqttPacket.ConnAck.class);
+      here.subscribe().expect(MqttPacket.SubAck.class);
+      gateway.send(List.of(device), TestNode.newMessage(), "{\"left\":1}", PATIENCE);
+      here.expect(MqttPacket.Publish.class);
+      try (var there = new RawClient(second.port("mqtt"), MqttVersion.V5)) {
+        there.send(RawClient.connect(MqttVersion.V5, device, false, hour));
+        assertThat(there.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
+        here.expect(MqttPacket.Disconnect.class);
+        assertThat(here.next()).isEmpty();
+      }
+    }
+
+    try (var back = new RawClient(first.port("mqtt"), MqttVersion.V5)) {
+      back.send(RawClient.connect(MqttVersion.V5, device, false, hour));
+      assertThat(back.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
+      assertAlive(back);
+    }
+  }
+
+  @Test
+  void a_stopped_node_that_runs_on_lets_go_of_its_device_before_it_hears_it() throws Exception {
+    try (var frozen = NodeProcess.start("--cm.node-id=takeover-frozen", RARELY);
+        var itsGateway = new TestGateway(frozen.gateway(), "gw-frozen");
+        var here = subscribed(frozen.mqttPort())) {
+      var outcomes = itsGateway.send(List.of(device), TestNode.newMessage(), "{}", PATIENCE);
+      var publish = here.expect(MqttPacket.Publish.class);
+      frozen.stopRunning();
+      long stoppedNanos = System.nanoTime();
+      try (var there = subscribed(second.port("mqtt"))) {
+        here.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS));
+        here.send(new MqttPacket.PingReq());
+        Eventually.within(
+            PATIENCE,
+            () ->
+                assertThat(System.nanoTime() - stoppedNanos)
+                    .isGreaterThan(TimeUnit.SECONDS.toNanos(4)));
+
+        frozen.continueRunning();
+
+        here.patience(PATIENCE);
+        assertThat(here.expect(MqttPacket.Disconnect.class).reason())
+            .isEqualTo(ReasonCode.SESSION_TAKEN_OVER);
+        var outcome = outcomes.poll(30, TimeUnit.SECONDS);
+        assertThat(outcome).isNotNull();
+        assertThat(outcome.result()).isNotEqualTo(Result.DELIVERED);
+        assertAlive(there);
+      }
+    }
+  }
+
+  @Test
+  void what_a_killed_node_had_under_way_comes_from_the_next_one_vernemq_1577() throws Exception {
+    var message = TestNode.newMessage();
+    try (var doomed = NodeProcess.start("--cm.node-id=takeover-doomed", RARELY);
+        var here = subscribed(doomed.mqttPort())) {
+      first.park(device, "slot", message, "{\"kept\":1}", Duration.ofHours(1));
+      try (var itsGateway = new TestGateway(doomed.gateway(), "gw-doomed")) {
+        itsGateway.drain(device);
+        assertThat(here.expect(MqttPacket.Publish.class).payload())
+            .isEqualTo(Binary.of("{\"kept\":1}"));
+        doomed.kill9();
+      }
+
+      try (var there = subscribed(second.port("mqtt"))) {
+        var again = there.expect(MqttPacket.Publish.class);
+        assertThat(again.payload()).isEqualTo(Binary.of("{\"kept\":1}"));
+        there.send(new MqttPacket.PubAck(again.packetId(), ReasonCode.SUCCESS));
+        Eventually.within(PATIENCE, () -> assertThat(first.parked(device)).isZero());
+      }
+    }
+  }
+
+  @Test
+  void a_node_starts_and_serves_without_redis_and_is_known_when_it_comes() throws Exception {
+    first.services().kill9(Service.REDIS);
+    TestNode alone;
+    RawClient client;
+    try {
+      alone = TestNode.start("--cm.node-id=takeover-alone");
+      client = subscribed(alone.port("mqtt"));
+      try (var itsGateway = new TestGateway(alone, "gw-alone")) {
+        var outcomes = itsGateway.send(List.of(device), TestNode.newMessage(), "{}", PATIENCE);
+        var publish = client.expect(MqttPacket.Publish.class);
+        client.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS));
+        var outcome = outcomes.poll(30, TimeUnit.SECONDS);
+        assertThat(outcome).isNotNull();
+        assertThat(outcome.result()).isEqualTo(Result.DELIVERED);
+      }
+    } finally {
+      first.services().restart(Service.REDIS);
+    }
+    try (client;
+        alone) {
+      var directory = alone.bean(SessionDirectory.class);
+      Eventually.within(
+          Duration.ofSeconds(60),
+          () ->
+              assertThat(directory.owner(device))
+                  .hasValueSatisfying(
+                      owner -> assertThat(owner.node().value()).isEqualTo("takeover-alone")));
+      Eventually.within(
+          Duration.ofSeconds(60),
+          () -> {
+            assertThat(first.bean(Registrar.class).isReachable()).isTrue();
+            assertThat(second.bean(Registrar.class).isReachable()).isTrue();
+          });
+    }
+  }
+
+  @Test
+  void a_device_that_never_acknowledges_holds_one_window_and_is_counted_emqx_11477()
+      throws Exception {
+    try (var strict =
+            TestNode.start(
+                "--cm.node-id=takeover-strict",
+                "--cm.session.window=2",
+                "--cm.session.acknowledge-within=500ms");
+        var itsGateway = new TestGateway(strict, "gw-strict");
+        var client = subscribed(strict.port("mqtt"))) {
+      for (int n = 0; n < 5; n++) {
+        itsGateway.send(List.of(device), TestNode.newMessage(), "{\"n\":" + n + "}", PATIENCE);
+      }
+      var one = client.expect(MqttPacket.Publish.class);
+      var two = client.expect(MqttPacket.Publish.class);
+      var now = strict.bean(MeterRegistry.class).get("cm.session.unresponsive.now").gauge();
+      Eventually.within(PATIENCE, () -> assertThat(now.value()).isEqualTo(1));
+
+      var refused = itsGateway.deliver(device, TestNode.newMessage(), "{}", PATIENCE);
+
+      assertThat(refused.result()).isEqualTo(Result.TIMEOUT);
+      client.send(new MqttPacket.PubAck(one.packetId(), ReasonCode.SUCCESS));
+      client.send(new MqttPacket.PubAck(two.packetId(), ReasonCode.SUCCESS));
+      Eventually.within(PATIENCE, () -> assertThat(now.value()).isZero());
+      itsGateway.send(List.of(device), TestNode.newMessage(), "{\"again\":1}", PATIENCE);
+      assertThat(client.expect(MqttPacket.Publish.class).payload())
+          .isEqualTo(Binary.of("{\"again\":1}"));
+    }
+  }
+
+  private static void assertAlive(RawClient client) throws Exception {
+    client.send(new MqttPacket.PingReq());
+    client.expect(MqttPacket.PingResp.class);
+  }
+
+  private RawClient subscribed(int port) throws Exception {
+    var client = new RawClient(port, MqttVersion.V5);
+    client.patience(PATIENCE);
+    client.send(RawClient.connect(MqttVersion.V5, device));
+    assertThat(client.expect(MqttPacket.ConnAck.class).code()).isZero();
+    client.subscribe().expect(MqttPacket.SubAck.class);
+    return client;
+  }
+}
