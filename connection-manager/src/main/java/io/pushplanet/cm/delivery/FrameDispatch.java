@@ -118,11 +118,7 @@ public final class FrameDispatch {
     private final Answers answers;
 
     Target(
-        NodeFrame frame,
-        int position,
-        DeviceSession session,
-        long arrivedNanos,
-        Answers answers) {
+        NodeFrame frame, int position, DeviceSession session, long arrivedNanos, Answers answers) {
       this.frame = frame;
       this.position = position;
       this.session = session;

@@ -193,11 +193,8 @@ public final class Registrar implements AutoCloseable {
     arriving.computeIfPresent(
         notice.device(), (_, heard) -> Math.max(heard, notice.owner().epoch()));
     var session = table.find(notice.device());
-    if (session != null && judge(session, notice.owner()) instanceof Tenure.Lost) {
-      long took = clock.millis() - notice.owner().epoch();
-      if (took >= 0) {
-        metrics.takeover.record(took, TimeUnit.MILLISECONDS);
-      }
+    if (session != null) {
+      judge(session, notice.owner());
     }
   }
 
@@ -333,9 +330,17 @@ public final class Registrar implements AutoCloseable {
     switch (tenure) {
       case Tenure.Kept(), Tenure.Unknown() -> {}
       case Tenure.Renewed(var epoch) -> session.adoptEpoch(epoch);
-      case Tenure.Lost(_) -> session.lose();
+      case Tenure.Lost(var winner) -> lost(session, winner);
     }
     return tenure;
+  }
+
+  private void lost(DeviceSession session, SessionOwner winner) {
+    if (!session.isLost()) {
+      // An epoch is the time of its claim, unless two claims shared a millisecond.
+      metrics.takeover.record(Math.max(0, clock.millis() - winner.epoch()), TimeUnit.MILLISECONDS);
+    }
+    session.lose();
   }
 
   private void failed(RuntimeException away) {
