@@ -13,6 +13,7 @@ import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.SubscriptionRequest;
 import io.pushplanet.cm.mqtt.Will;
+import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
@@ -270,6 +271,104 @@ class DeviceProfileIT {
     }
     Eventually.within(
         Duration.ofSeconds(10), () -> assertThat(page()).contains("\"unauthenticated_bytes\":0"));
+  }
+
+  /// Only the fixed header is sent, so what is refused is refused by the declared length, before a byte of it came.
+  @ParameterizedTest
+  @CsvSource({"mqtt, 8193", "mqtt, 268435455", "gateway, 8193", "gateway, 268435455"})
+  void a_first_packet_that_declares_more_than_8_kb_is_refused(String listener, int length)
+      throws Exception {
+    for (var versionSeen : List.of("", "00044D51545405")) {
+      try (var client = new RawClient(node.port(listener), MqttVersion.V5)) {
+        client.send(HexFormat.of().parseHex(header(0x10, length) + versionSeen));
+        var answer = client.next();
+
+        // The version may not have come yet; then there is no word for the refusal. When it has, it
+        // is told.
+        answer.ifPresent(refused ->
+            assertThat(((MqttPacket.ConnAck) refused).code())
+                .isEqualTo(ReasonCode.PACKET_TOO_LARGE.code()));
+        assertThat(answer.isEmpty() || client.next().isEmpty()).isTrue();
+      }
+    }
+    Eventually.within(
+        Duration.ofSeconds(20), () -> assertThat(page()).contains("\"unauthenticated_bytes\":0"));
+  }
+
+  @Test
+  void a_first_packet_of_exactly_8_kb_is_read() throws Exception {
+    for (var version : MqttVersion.values()) {
+      // Its length takes two bytes after the first, whatever the name's length here.
+      int without =
+          new PacketEncoder().encode(userNamed(version, "u".repeat(1_000)), version).length - 1_003;
+      try (var client = new RawClient(node.port("mqtt"), version)) {
+        client.send(userNamed(version, "u".repeat(8_192 - without)));
+
+        // Understood: it is the name that is refused.
+        assertThat(client.expect(MqttPacket.ConnAck.class).code())
+            .isEqualTo(version == MqttVersion.V5 ? 0x86 : 4);
+      }
+    }
+  }
+
+  private static Connect userNamed(MqttVersion version, String name) {
+    return new Connect(version, true, 60, "x", name, null, null, MqttProperties.NONE);
+  }
+
+  @Test
+  void a_packet_that_declares_more_than_a_device_may_send_is_refused() throws Exception {
+    for (int length : new int[] {0, 268_435_455}) {
+      try (var young = connected(MqttVersion.V5, 60);
+          var old = connected(TestNode.newDevice(), MqttVersion.V3_1_1, 60)) {
+        int most = (int) young.welcome.properties().number(PropertyId.MAXIMUM_PACKET_SIZE, 0);
+        var bytes = HexFormat.of().parseHex(header(0x32, length == 0 ? most + 1 : length));
+        young.raw.send(bytes);
+        old.raw.send(bytes);
+
+        assertThat(young.raw.expect(MqttPacket.Disconnect.class).reason())
+            .isEqualTo(ReasonCode.PACKET_TOO_LARGE);
+        assertThat(young.raw.next()).isEmpty();
+        assertThat(old.raw.next()).isEmpty();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, true", "2097152, false", "268435455, false"})
+  void a_gateway_may_send_a_megabyte_but_not_two(int length, boolean taken) throws Exception {
+    var gateway =
+        new Connect(
+            MqttVersion.V5,
+            true,
+            60,
+            "gw-limits",
+            "gateway",
+            Binary.of(TestNode.GATEWAY_PASSWORD),
+            null,
+            MqttProperties.NONE);
+    try (var client = new RawClient(node.port("gateway"), MqttVersion.V5)) {
+      assertThat(client.send(gateway).expect(MqttPacket.ConnAck.class).code()).isZero();
+      if (taken) {
+        client.publish("elsewhere", "x".repeat(1 << 20), QoS.AT_LEAST_ONCE, false);
+        assertThat(client.expect(MqttPacket.PubAck.class).reason())
+            .isEqualTo(ReasonCode.NOT_AUTHORIZED);
+      } else {
+        client.send(HexFormat.of().parseHex(header(0x32, length)));
+        assertThat(client.expect(MqttPacket.Disconnect.class).reason())
+            .isEqualTo(ReasonCode.PACKET_TOO_LARGE);
+        assertThat(client.next()).isEmpty();
+      }
+    }
+  }
+
+  private static String header(int first, int length) {
+    var hex = new StringBuilder(HexFormat.of().toHexDigits((byte) first));
+    for (int rest = length; ; rest >>>= 7) {
+      hex.append(HexFormat.of().toHexDigits((byte) (rest > 0x7F ? rest & 0x7F | 0x80 : rest)));
+      if (rest <= 0x7F) {
+        return hex.toString();
+      }
+    }
   }
 
   @Test

@@ -2,6 +2,9 @@ package io.pushplanet.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.hivemq.client.mqtt.MqttGlobalPublishFilter;
+import com.hivemq.client.mqtt.datatypes.MqttQos;
+import com.hivemq.client.mqtt.mqtt5.Mqtt5BlockingClient;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.testing.Eventually;
@@ -20,6 +23,8 @@ import org.eclipse.paho.client.mqttv3.persist.MemoryPersistence;
 import org.eclipse.paho.mqttv5.client.MqttConnectionOptions;
 import org.eclipse.paho.mqttv5.common.MqttMessage;
 import org.eclipse.paho.mqttv5.common.MqttSubscription;
+import org.fusesource.mqtt.client.MQTT;
+import org.fusesource.mqtt.client.Topic;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -81,6 +86,98 @@ class StockClientsIT {
           assertThat(property.getValue()).isEqualTo(message.value());
         });
     assertThat(outcome.result()).isEqualTo(Result.DELIVERED);
+    client.disconnect();
+  }
+
+  @Test
+  void hivemqs_client_of_mqtt_5_gets_and_publishes_on_a_resumed_session() throws Exception {
+    var client =
+        com.hivemq.client.mqtt.MqttClient.builder()
+            .useMqttVersion5()
+            .identifier(device.device().value())
+            .serverHost("127.0.0.1")
+            .serverPort(node.port("mqtt"))
+            .simpleAuth()
+            .username(device.app().value())
+            .password(utf8(TestNode.credential(device)))
+            .applySimpleAuth()
+            .buildBlocking();
+    client.connectWith().cleanStart(true).sessionExpiryInterval(3_600).send();
+    client.subscribeWith().topicFilter("push/messages").qos(MqttQos.AT_LEAST_ONCE).send();
+    assertThat(deliveredTo(client)).isEqualTo(utf8(PAYLOAD));
+    client.disconnectWith().sessionExpiryInterval(3_600).send();
+
+    var again = client.connectWith().cleanStart(false).sessionExpiryInterval(3_600).send();
+
+    assertThat(again.isSessionPresent()).isTrue();
+    assertThat(deliveredTo(client)).isEqualTo(utf8(PAYLOAD));
+    var published =
+        client
+            .publishWith()
+            .topic("push/uplink")
+            .qos(MqttQos.AT_LEAST_ONCE)
+            .payload(utf8("up"))
+            .send();
+    assertThat(published.getError()).isEmpty();
+    client.disconnect();
+  }
+
+  private byte[] deliveredTo(Mqtt5BlockingClient client) throws Exception {
+    try (var arriving = client.publishes(MqttGlobalPublishFilter.ALL)) {
+      gateway.send(List.of(device), TestNode.newMessage(), PAYLOAD, PATIENCE);
+      return arriving.receive(20, TimeUnit.SECONDS).orElseThrow().getPayloadAsBytes();
+    }
+  }
+
+  @Test
+  void hivemqs_client_of_mqtt_3_gets_and_publishes() throws Exception {
+    var client =
+        com.hivemq.client.mqtt.MqttClient.builder()
+            .useMqttVersion3()
+            .identifier(device.device().value())
+            .serverHost("127.0.0.1")
+            .serverPort(node.port("mqtt"))
+            .simpleAuth()
+            .username(device.app().value())
+            .password(utf8(TestNode.credential(device)))
+            .applySimpleAuth()
+            .buildBlocking();
+    client.connect();
+    client.subscribeWith().topicFilter("push/messages").qos(MqttQos.AT_LEAST_ONCE).send();
+    try (var arriving = client.publishes(MqttGlobalPublishFilter.ALL)) {
+      gateway.send(List.of(device), TestNode.newMessage(), PAYLOAD, PATIENCE);
+
+      var arrived = arriving.receive(20, TimeUnit.SECONDS).orElseThrow();
+
+      assertThat(arrived.getPayloadAsBytes()).isEqualTo(utf8(PAYLOAD));
+    }
+    client.publishWith().topic("push/uplink").qos(MqttQos.AT_LEAST_ONCE).payload(utf8("up")).send();
+    client.disconnect();
+  }
+
+  @Test
+  void fusesources_client_gets_and_publishes() throws Exception {
+    var settings = new MQTT();
+    settings.setHost("127.0.0.1", node.port("mqtt"));
+    settings.setVersion("3.1.1");
+    settings.setClientId(device.device().value());
+    settings.setUserName(device.app().value());
+    settings.setPassword(TestNode.credential(device));
+    settings.setConnectAttemptsMax(1);
+    var client = settings.blockingConnection();
+    client.connect();
+    var granted =
+        client.subscribe(
+            new Topic[] {new Topic("push/messages", org.fusesource.mqtt.client.QoS.AT_LEAST_ONCE)});
+    assertThat(granted).containsExactly(1);
+    gateway.send(List.of(device), TestNode.newMessage(), PAYLOAD, PATIENCE);
+
+    var arrived = client.receive(20, TimeUnit.SECONDS);
+
+    assertThat(arrived).isNotNull();
+    assertThat(arrived.getPayload()).isEqualTo(utf8(PAYLOAD));
+    arrived.ack();
+    client.publish("push/uplink", utf8("up"), org.fusesource.mqtt.client.QoS.AT_LEAST_ONCE, false);
     client.disconnect();
   }
 
