@@ -194,8 +194,8 @@ final class Drain {
         var session = round.next();
         if (!session.isLeaving()) {
           allowed--;
-          run.told.incrementAndGet();
           session.loop().execute(() -> sendAway(session));
+          run.told.incrementAndGet();
         }
       }
       if (run.called.await(TURN.toMillis(), TimeUnit.MILLISECONDS)) {
