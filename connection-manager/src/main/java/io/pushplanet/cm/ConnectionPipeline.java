@@ -29,6 +29,7 @@ import io.pushplanet.cm.uplink.InboundWindow;
 import io.pushplanet.cm.uplink.UplinkOutcome;
 import io.pushplanet.cm.uplink.Uplinks;
 import io.pushplanet.common.session.DeviceKey;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import org.jspecify.annotations.Nullable;
@@ -154,20 +155,36 @@ public final class ConnectionPipeline {
       if (!(packet instanceof MqttPacket.Connect connect)) {
         return;
       }
-      switch (admission.ask(sessions.size(), link.isTls())) {
+      long now = link.loop().nowNanos();
+      switch (admission.ask(sessions.size(), link.isTls(), link.source(), now)) {
         case AdmissionOutcome.Refused refused -> {
-          var properties = MqttProperties.builder().text(PropertyId.REASON_STRING, refused.why());
+          var properties = later(refused.why(), refused.retryAfter());
           refused.elsewhere().ifPresent(to -> properties.text(PropertyId.SERVER_REFERENCE, to));
           refuse(connect, refused.reason(), properties.build());
         }
         case AdmissionOutcome.Admitted _ -> {
           switch (handshake.check(connect)) {
-            case HandshakeOutcome.Refused(var reason, var why) ->
-                refuse(connect, reason, MqttProperties.with(PropertyId.REASON_STRING, why));
+            case HandshakeOutcome.Refused(var reason, var why) -> {
+              if (reason == ReasonCode.BAD_USER_NAME_OR_PASSWORD) {
+                admission.failed(link.source(), now);
+              }
+              refuse(connect, reason, MqttProperties.with(PropertyId.REASON_STRING, why));
+            }
             case Welcome known -> takeOver(known.with(link.advised(connect, known.keepAlive())));
           }
         }
       }
+    }
+
+    /// MQTT 5 has no word for when to come back: a user property says it to programs, the reason to people.
+    private static MqttProperties.Builder later(String why, Duration retryAfter) {
+      long seconds = retryAfter.toSeconds();
+      if (seconds == 0) {
+        return MqttProperties.builder().text(PropertyId.REASON_STRING, why);
+      }
+      return MqttProperties.builder()
+          .text(PropertyId.REASON_STRING, why + "; try again in " + seconds + " s")
+          .user("retry-after", Long.toString(seconds));
     }
 
     private void refuse(MqttPacket.Connect connect, ReasonCode reason, MqttProperties properties) {
@@ -209,8 +226,7 @@ public final class ConnectionPipeline {
                 refuse(
                     known.connect(),
                     ReasonCode.SERVER_BUSY,
-                    MqttProperties.with(
-                        PropertyId.REASON_STRING, "too many devices connect at once")));
+                    later("too many devices connect at once", admission.retryAfter()).build()));
       }
     }
 

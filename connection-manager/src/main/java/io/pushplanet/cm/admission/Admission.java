@@ -3,15 +3,20 @@ package io.pushplanet.cm.admission;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.transport.gate.AcceptGate;
+import java.net.InetAddress;
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// Whether this node takes another device. Thread-safe, lock-free.
 public final class Admission {
   private final int mostSessions;
   private final Elsewhere elsewhere;
+  private final AcceptGate gate;
   private final Map<ReasonCode, Counter> refusals = new EnumMap<>(ReasonCode.class);
   private final Counter admitted;
   private volatile boolean draining;
@@ -21,14 +26,17 @@ public final class Admission {
     record Admitted() implements AdmissionOutcome {}
 
     /// @param elsewhere a Server Reference (MQTT 5): where the client may go instead
-    record Refused(ReasonCode reason, String why, Optional<String> elsewhere)
+    /// @param retryAfter when it makes sense to come back here; not the same for two clients; 0 to go elsewhere
+    record Refused(ReasonCode reason, String why, Optional<String> elsewhere, Duration retryAfter)
         implements AdmissionOutcome {}
   }
 
   /// @param elsewhere where clients are sent while this node is full or leaving
-  public Admission(int mostSessions, Elsewhere elsewhere, MeterRegistry meters) {
+  /// @param gate what knows of wrong credentials by address
+  public Admission(int mostSessions, Elsewhere elsewhere, AcceptGate gate, MeterRegistry meters) {
     this.mostSessions = mostSessions;
     this.elsewhere = elsewhere;
+    this.gate = gate;
     for (var reason : ReasonCode.values()) {
       refusals.put(
           reason,
@@ -37,13 +45,25 @@ public final class Admission {
     this.admitted = meters.counter("cm.admission.connected");
   }
 
+  /// Whether a CONNECT is looked at.
+  ///
   /// @param tls whether the device came over TLS, and so should elsewhere
-  public AdmissionOutcome ask(int sessions, boolean tls) {
+  /// @param source where the device is; null once it is gone
+  public AdmissionOutcome ask(
+      int sessions, boolean tls, @Nullable InetAddress source, long nowNanos) {
     if (draining) {
       return refused(ReasonCode.SERVER_SHUTTING_DOWN, "this node is leaving", tls);
     }
     if (sessions >= mostSessions) {
       return refused(ReasonCode.SERVER_BUSY, "this node is full", tls);
+    }
+    // For sockets that came through the gate together, before the address had used its failures up.
+    if (source != null && gate.failsTooOften(source, nowNanos)) {
+      return new AdmissionOutcome.Refused(
+          ReasonCode.CONNECTION_RATE_EXCEEDED,
+          "too many wrong credentials from your address",
+          Optional.empty(),
+          gate.retryAfter());
     }
     return new AdmissionOutcome.Admitted();
   }
@@ -51,7 +71,22 @@ public final class Admission {
   private AdmissionOutcome refused(ReasonCode alone, String why, boolean tls) {
     var reference = elsewhere.reference(tls);
     return new AdmissionOutcome.Refused(
-        reference.isPresent() ? ReasonCode.USE_ANOTHER_SERVER : alone, why, reference);
+        reference.isPresent() ? ReasonCode.USE_ANOTHER_SERVER : alone,
+        why,
+        reference,
+        reference.isPresent() ? Duration.ZERO : gate.retryAfter());
+  }
+
+  /// A credential from there was wrong: past `cm.admission.address-failures-per-second` the address is closed at the door.
+  public void failed(@Nullable InetAddress source, long nowNanos) {
+    if (source != null) {
+      gate.failed(source, nowNanos);
+    }
+  }
+
+  /// When a client that is turned away for lack of room should come back: never the same for two.
+  public Duration retryAfter() {
+    return gate.retryAfter();
   }
 
   /// From now on nobody is admitted.

@@ -25,6 +25,8 @@ import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.transport.Listener;
 import io.pushplanet.cm.transport.Transport;
 import io.pushplanet.cm.transport.TransportSettings;
+import io.pushplanet.cm.transport.gate.AcceptGate;
+import io.pushplanet.cm.transport.gate.GateSettings;
 import io.pushplanet.cm.transport.tls.TlsIdentity;
 import io.pushplanet.cm.uplink.EventLane;
 import io.pushplanet.cm.uplink.Uplinks;
@@ -45,7 +47,10 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.random.RandomGenerator;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -56,6 +61,9 @@ import org.springframework.core.env.Environment;
 class NodeConfiguration {
   // Topic, packet id and properties around the largest uplink.
   private static final int PACKET_ROOM = 512;
+  // For jitter, on the loops: locks nothing.
+  private static final RandomGenerator EACH_THREADS_OWN =
+      () -> ThreadLocalRandom.current().nextLong();
 
   @Bean
   NodeId nodeId(NodeSettings settings, SecureRandom random) {
@@ -186,8 +194,24 @@ class NodeConfiguration {
   }
 
   @Bean
-  Admission admission(NodeSettings settings, Elsewhere elsewhere, MeterRegistry meters) {
-    return new Admission(settings.admission().mostSessions(), elsewhere, meters);
+  AcceptGate acceptGate(NodeSettings settings) {
+    var of = settings.admission();
+    return new AcceptGate(
+        new GateSettings(
+            of.connectsPerSecond(),
+            of.addressConnectsPerSecond(),
+            of.addressBurst(),
+            of.addressFailuresPerSecond(),
+            of.mostHeld(),
+            of.unlimitedSources()),
+        System.nanoTime(),
+        EACH_THREADS_OWN);
+  }
+
+  @Bean
+  Admission admission(
+      NodeSettings settings, Elsewhere elsewhere, AcceptGate gate, MeterRegistry meters) {
+    return new Admission(settings.admission().mostSessions(), elsewhere, gate, meters);
   }
 
   @Bean
@@ -234,6 +258,7 @@ class NodeConfiguration {
   @Bean(destroyMethod = "close")
   Transport transport(
       NodeSettings settings,
+      AcceptGate gate,
       ConnectionPipeline pipeline,
       SessionTable table,
       Registrar registrar,
@@ -258,23 +283,22 @@ class NodeConfiguration {
         settings.keepAlive().learn()
             ? new Networks(settings.keepAlive().networks(), clock, random, meters)
             : null;
+    var devices = new DeviceListeners(settings.bind(), pending, networks, pipeline);
     var listeners = new ArrayList<Listener>();
-    listeners.add(
-        new Listener(
-            "mqtt",
-            new InetSocketAddress(settings.bind(), settings.mqttPort()),
-            null,
-            pending,
-            connection -> new MqttLink(connection, networks, pipeline::accepted)));
+    listeners.add(devices.listener("mqtt", settings.mqttPort(), null, false));
+    if (settings.wsPort() != null) {
+      listeners.add(devices.listener("ws", settings.wsPort(), null, true));
+    }
     var tls = settings.tls();
     if (tls.certificate() != null && tls.privateKey() != null) {
-      listeners.add(
-          new Listener(
-              "tls",
-              new InetSocketAddress(settings.bind(), settings.tlsPort()),
-              TlsIdentity.fromPem(tls.certificate(), tls.privateKey()),
-              pending,
-              connection -> new MqttLink(connection, networks, pipeline::accepted)));
+      var identity = TlsIdentity.fromPem(tls.certificate(), tls.privateKey());
+      listeners.add(devices.listener("tls", settings.tlsPort(), identity, false));
+      if (settings.wssPort() != null) {
+        listeners.add(devices.listener("wss", settings.wssPort(), identity, true));
+      }
+    } else if (settings.wssPort() != null) {
+      throw new IllegalArgumentException(
+          "cm.wss-port needs cm.tls.certificate and cm.tls.private-key");
     } else if (tls.certificate() != null || tls.privateKey() != null) {
       throw new IllegalArgumentException(
           "set both cm.tls.certificate and cm.tls.private-key, or neither");
@@ -284,6 +308,7 @@ class NodeConfiguration {
             "gateway",
             new InetSocketAddress(settings.bind(), settings.gatewayPort()),
             null,
+            false,
             Math.toIntExact(of.gatewayPendingBytes().toBytes()),
             connection ->
                 new MqttLink(
@@ -296,13 +321,33 @@ class NodeConfiguration {
                             dispatch,
                             pipeline::drain,
                             frameReaders))));
-    int loops = of.loops() == 0 ? Runtime.getRuntime().availableProcessors() : of.loops();
+    int processors = Runtime.getRuntime().availableProcessors();
     return Transport.start(
         listeners,
         new TransportSettings(
-            loops, of.unauthenticatedBytes().toBytes(), of.writeStall(), of.backlog()),
+            of.loops() == 0 ? processors : of.loops(),
+            of.unauthenticatedBytes().toBytes(),
+            of.writeStall(),
+            of.backlog(),
+            tls.handshakeThreads() == 0 ? Math.max(1, processors / 2) : tls.handshakeThreads(),
+            tls.handshakesWaiting()),
+        gate,
         meters,
         System::nanoTime);
+  }
+
+  /// The ways that a device can come; behind them all is the same.
+  private record DeviceListeners(
+      String bind, int pendingBytes, @Nullable Networks networks, ConnectionPipeline pipeline) {
+    Listener listener(String name, int port, @Nullable TlsIdentity tls, boolean webSocket) {
+      return new Listener(
+          name,
+          new InetSocketAddress(bind, port),
+          tls,
+          webSocket,
+          pendingBytes,
+          connection -> new MqttLink(connection, networks, pipeline::accepted));
+    }
   }
 
   @Bean

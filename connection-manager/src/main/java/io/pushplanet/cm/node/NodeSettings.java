@@ -21,6 +21,8 @@ import org.springframework.validation.annotation.Validated;
 /// @param mqttPort the listener for devices; 0 = any free one
 /// @param tlsPort the listener for devices with TLS; 0 = any free one
 /// @param gatewayPort the trusted listener, which only gateways may reach; 0 = any free one
+/// @param wsPort MQTT over WebSocket, path `/mqtt`; unset for none
+/// @param wssPort the same within TLS; needs `cm.tls`
 /// @param bind address of all listeners
 /// @param advertisedHost the host under which gateways and the dashboard reach this node
 /// @param deviceHost the host under which devices reach this very node, for the Server Reference that other nodes name when
@@ -34,6 +36,8 @@ record NodeSettings(
     @Min(0) @Max(65535) @DefaultValue("1883") int mqttPort,
     @Min(0) @Max(65535) @DefaultValue("8883") int tlsPort,
     @Min(0) @Max(65535) @DefaultValue("1884") int gatewayPort,
+    @Min(0) @Max(65535) @Nullable Integer wsPort,
+    @Min(0) @Max(65535) @Nullable Integer wssPort,
     @NotBlank @DefaultValue("0.0.0.0") String bind,
     @NotBlank @DefaultValue("127.0.0.1") String advertisedHost,
     @NotNull @DefaultValue("") String deviceHost,
@@ -50,11 +54,17 @@ record NodeSettings(
     @Valid @NotNull @DefaultValue Delivery delivery,
     @Valid @NotNull @DefaultValue Uplink uplink) {
 
-  /// PEM files; without them there is no TLS listener.
+  /// PEM files; without them there is no TLS listener. They are read again when they change.
   ///
   /// @param certificate PEM file with the certificate and its chain; without it there is no TLS listener
   /// @param privateKey PEM file with the certificate's key
-  record Tls(@Nullable Path certificate, @Nullable Path privateKey) {}
+  /// @param handshakeThreads TLS handshakes worked on at once; 0 takes one per two processors
+  /// @param handshakesWaiting TLS handshakes in line; past it the oldest are given up
+  record Tls(
+      @Nullable Path certificate,
+      @Nullable Path privateKey,
+      @Min(0) @DefaultValue("0") int handshakeThreads,
+      @Positive @DefaultValue("2000") int handshakesWaiting) {}
 
   /// @param loops event loops; 0 takes one per processor
   /// @param unauthenticatedBytes cap on what all peers without a CONNECT make us hold
@@ -73,9 +83,21 @@ record NodeSettings(
   /// @param mostSessions devices on this node; the next one is told Server busy, or to go elsewhere
   /// @param serverReference `host:port` told to MQTT 5 clients while this node is full or leaving; blank names another
   ///     node, where one with a `cm.device-host` is alive
+  /// @param connectsPerSecond of each listener; what comes faster waits in the kernel's line. 0 for no limit, as below
+  /// @param addressConnectsPerSecond of one source address (IPv6: /64); what comes faster is closed before TLS
+  /// @param addressBurst how many connections of one address may come at once
+  /// @param addressFailuresPerSecond wrong credentials of one address; past it the address is closed before TLS
+  /// @param mostHeld sockets that are kept for 0.1 to 3 s before they are closed; past it they are closed at once
+  /// @param unlimitedSources blocks whose addresses are not counted, such as a load balancer's; comma-separated
   record Admission(
       @Positive @DefaultValue("100000") int mostSessions,
-      @NotNull @DefaultValue("") String serverReference) {}
+      @NotNull @DefaultValue("") String serverReference,
+      @Min(0) @DefaultValue("5000") int connectsPerSecond,
+      @Min(0) @DefaultValue("200") int addressConnectsPerSecond,
+      @Positive @DefaultValue("1000") int addressBurst,
+      @Min(0) @DefaultValue("50") int addressFailuresPerSecond,
+      @Min(0) @DefaultValue("1000") int mostHeld,
+      @NotNull @DefaultValue("127.0.0.0/8,::1") String unlimitedSources) {}
 
   /// @param perSecond devices that are sent elsewhere in a second, unless the request says otherwise
   /// @param notice how long load balancers have to see that this node is not ready, before the first device is sent away

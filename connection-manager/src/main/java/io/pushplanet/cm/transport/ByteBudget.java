@@ -23,6 +23,11 @@ final class ByteBudget {
     held.addAndGet(-bytes);
   }
 
+  /// Seven eighths are held: time to take no more on.
+  boolean isNearlySpent() {
+    return held.get() > limit - limit / 8;
+  }
+
   long held() {
     return held.get();
   }

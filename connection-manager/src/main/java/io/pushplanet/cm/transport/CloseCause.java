@@ -11,6 +11,8 @@ public enum CloseCause {
   /// Too many bytes of peers that have not said who they are.
   UNAUTHENTICATED_BYTES,
   TLS,
+  /// Newer TLS handshakes took its place in line.
+  HANDSHAKE_GIVEN_UP,
   SHUTDOWN,
   /// A bug: caught at the edge of the loop.
   ERROR

@@ -1,14 +1,15 @@
 package io.pushplanet.cm.transport;
 
+import io.pushplanet.cm.transport.tls.HandshakeLine.Handshake;
 import io.pushplanet.cm.transport.tls.TlsIdentity;
 import io.pushplanet.cm.transport.tls.TlsLayer;
+import io.pushplanet.cm.transport.websocket.WebSocketLayer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class Connection {
   private static final int FLAT_COST = 512;
   private static final int TLS_HANDSHAKE_COST = 16 * 1024;
+  private static final int UPGRADE_COST = 4 * 1024;
   private static final int READS_PER_TURN = 4;
   private static final int FIRST_PARTIAL = 256;
   private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -26,6 +28,7 @@ public final class Connection {
   private final SelectionKey key;
   private final Listener listener;
   private final @Nullable TlsLayer tls;
+  private final @Nullable WebSocketLayer webSocket;
   private final ConnectionHandler handler;
   private @Nullable ByteBuffer partial;
   private @Nullable ArrayDeque<ByteBuffer> pending;
@@ -46,6 +49,7 @@ public final class Connection {
     this.key = key;
     this.listener = listener;
     this.tls = listener.tls() == null ? null : new TlsLayer(listener.tls().serverEngine());
+    this.webSocket = listener.webSocket() ? new WebSocketLayer() : null;
     this.handler = listener.handlers().apply(this);
     this.sinceNanos = loop.nowNanos();
   }
@@ -94,6 +98,13 @@ public final class Connection {
 
   /// Takes the frame over; it leaves at the end of this turn. A peer that lets too much wait is closed.
   public void write(byte[] frame) {
+    if (webSocket != null) {
+      enqueue(WebSocketLayer.header(frame.length));
+    }
+    enqueue(frame);
+  }
+
+  private void enqueue(byte[] frame) {
     if (closed || closing) {
       return;
     }
@@ -116,6 +127,12 @@ public final class Connection {
     if (closed || closing) {
       return;
     }
+    if (webSocket != null) {
+      webSocket.goodbye().ifPresent(this::enqueue);
+    }
+    if (closed) {
+      return;
+    }
     closing = true;
     sinceNanos = loop.nowNanos();
     releasePartial();
@@ -129,6 +146,9 @@ public final class Connection {
       return;
     }
     closed = true;
+    if (tls != null) {
+      tls.abandon();
+    }
     releasePartial();
     loop.unauthenticated.giveBack(unauthenticatedCost);
     unauthenticatedCost = 0;
@@ -170,7 +190,8 @@ public final class Connection {
   }
 
   void opened() {
-    if (!take(FLAT_COST + (tls == null ? 0 : TLS_HANDSHAKE_COST))) {
+    int layers = (tls == null ? 0 : TLS_HANDSHAKE_COST) + (webSocket == null ? 0 : UPGRADE_COST);
+    if (!take(FLAT_COST + layers)) {
       close(CloseCause.UNAUTHENTICATED_BYTES);
     }
   }
@@ -194,7 +215,7 @@ public final class Connection {
         continue;
       }
       if (tls == null) {
-        deliver(buffer);
+        arrived(buffer);
       } else {
         decrypt(tls, buffer);
       }
@@ -205,18 +226,20 @@ public final class Connection {
   }
 
   private void decrypt(TlsLayer layer, ByteBuffer cipher) throws IOException {
-    var progress = layer.receive(cipher, loop.plainBuffer, this::deliver);
+    var progress = layer.receive(cipher, loop.plainBuffer, this::arrived);
     markDirty();
     switch (progress) {
       case WAITING -> {}
       case TASKS -> {
-        try {
-          loop.tlsTasks.execute(() -> {
-            layer.runTasks();
-            loop.execute(() -> handshakeOn(layer));
-          });
-        } catch (RejectedExecutionException full) {
-          close(CloseCause.TLS);
+        boolean roomy =
+            loop.handshakes.add(
+                new Handshake(
+                    layer::runTasks,
+                    layer::isWanted,
+                    () -> loop.execute(() -> handshakeOn(layer)),
+                    () -> loop.execute(() -> close(CloseCause.HANDSHAKE_GIVEN_UP))));
+        if (!roomy) {
+          loop.pressure.felt(Pressure.Kind.HANDSHAKES, loop.nowNanos());
         }
       }
       case CLOSED -> close(CloseCause.PEER);
@@ -227,10 +250,22 @@ public final class Connection {
     if (closed) {
       return;
     }
+    layer.tasksDone();
     try {
       decrypt(layer, ByteBuffer.allocate(0));
     } catch (IOException failed) {
       close(CloseCause.TLS);
+    }
+  }
+
+  /// Bytes of the peer without TLS.
+  private void arrived(ByteBuffer input) {
+    var layer = webSocket;
+    if (layer == null) {
+      deliver(input);
+    } else if (layer.receive(input, this::deliver, this::enqueue)
+        == WebSocketLayer.Progress.FINISHED) {
+      closeAfterFlush();
     }
   }
 

@@ -1,7 +1,9 @@
 package io.pushplanet.cm.transport;
 
+import io.pushplanet.cm.transport.gate.AcceptGate;
+import io.pushplanet.cm.transport.gate.Rate;
+import io.pushplanet.cm.transport.tls.HandshakeLine;
 import java.io.IOException;
-import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channel;
 import java.nio.channels.SelectionKey;
@@ -13,7 +15,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -33,7 +34,6 @@ public final class EventLoop implements Loop {
   public static final Duration STANDSTILL = Duration.ofSeconds(3);
 
   private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
-  private static final int ACCEPTS_PER_TURN = 64;
   private static final int SHARED_BUFFER = 64 * 1024;
 
   final ByteBuffer readBuffer = ByteBuffer.allocateDirect(SHARED_BUFFER);
@@ -42,7 +42,11 @@ public final class EventLoop implements Loop {
   final TransportMetrics metrics;
   final ByteBudget unauthenticated;
   final TransportSettings settings;
-  final Executor tlsTasks;
+  final AcceptGate gate;
+  final HandshakeLine handshakes;
+  final Pressure pressure;
+  final Heap heap;
+  final HeldSockets held;
 
   private final int number;
   private final Selector selector;
@@ -50,7 +54,7 @@ public final class EventLoop implements Loop {
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean awake = new AtomicBoolean();
   private final ArrayDeque<Connection> dirty = new ArrayDeque<>();
-  private final ArrayList<SelectionKey> acceptors = new ArrayList<>();
+  private final ArrayList<Acceptor> acceptors = new ArrayList<>();
   private final AtomicInteger connections = new AtomicInteger();
   private final Thread thread;
   private volatile boolean stopping;
@@ -58,20 +62,28 @@ public final class EventLoop implements Loop {
   private long nowNanos;
   private long nextSweepNanos;
 
-  EventLoop(
-      int number,
+  /// What all loops of a transport share.
+  record Shared(
       TransportSettings settings,
       TransportMetrics metrics,
       ByteBudget unauthenticated,
-      Executor tlsTasks,
-      LongSupplier nanoTime)
-      throws IOException {
+      AcceptGate gate,
+      HandshakeLine handshakes,
+      Pressure pressure,
+      Heap heap,
+      LongSupplier nanoTime) {}
+
+  EventLoop(int number, Shared shared) throws IOException {
     this.number = number;
-    this.settings = settings;
-    this.metrics = metrics;
-    this.unauthenticated = unauthenticated;
-    this.tlsTasks = tlsTasks;
-    this.nanoTime = nanoTime;
+    this.settings = shared.settings();
+    this.metrics = shared.metrics();
+    this.unauthenticated = shared.unauthenticated();
+    this.gate = shared.gate();
+    this.handshakes = shared.handshakes();
+    this.pressure = shared.pressure();
+    this.heap = shared.heap();
+    this.held = new HeldSockets(gate, settings.loops());
+    this.nanoTime = shared.nanoTime();
     this.selector = Selector.open();
     this.thread = Thread.ofPlatform().name("cm-loop-" + number).unstarted(this::run);
     this.nowNanos = nanoTime.getAsLong();
@@ -99,9 +111,21 @@ public final class EventLoop implements Loop {
     return connections.get();
   }
 
-  void listen(ServerSocketChannel channel, Listener listener) throws IOException {
+  void listen(ServerSocketChannel channel, Listener listener, Rate rate) throws IOException {
     channel.configureBlocking(false);
-    acceptors.add(channel.register(selector, SelectionKey.OP_ACCEPT, listener));
+    var key = channel.register(selector, SelectionKey.OP_ACCEPT);
+    var acceptor = new Acceptor(this, key, channel, listener, rate);
+    key.attach(acceptor);
+    acceptors.add(acceptor);
+  }
+
+  /// An accepted socket becomes a connection of this loop.
+  void adopt(SocketChannel channel, Listener listener) throws IOException {
+    var key = channel.register(selector, SelectionKey.OP_READ);
+    var connection = new Connection(this, key, listener);
+    key.attach(connection);
+    connections.incrementAndGet();
+    guarded(connection, connection::opened);
   }
 
   void onStandstill(Standstill after) {
@@ -115,10 +139,7 @@ public final class EventLoop implements Loop {
   /// Stops accepting; connections stay.
   void stopListening() {
     execute(() -> {
-      for (var key : acceptors) {
-        key.cancel();
-        closeQuietly(key);
-      }
+      acceptors.forEach(Acceptor::close);
       acceptors.clear();
     });
   }
@@ -153,9 +174,10 @@ public final class EventLoop implements Loop {
       if (key.attachment() instanceof Connection connection) {
         guarded(connection, () -> connection.close(CloseCause.SHUTDOWN));
       } else {
-        closeQuietly(key);
+        closeQuietly(key.channel());
       }
     }
+    held.closeAll();
     runTasks();
     try {
       selector.close();
@@ -165,7 +187,7 @@ public final class EventLoop implements Loop {
   }
 
   private void turn() throws IOException {
-    long wait = nextSweepNanos - nanoTime.getAsLong();
+    long wait = nextWakeNanos() - nanoTime.getAsLong();
     if (!tasks.isEmpty() || wait <= 0) {
       selector.selectNow();
     } else {
@@ -180,6 +202,8 @@ public final class EventLoop implements Loop {
     }
     selected.clear();
     runTasks();
+    wakeAcceptors();
+    held.closeDue(nowNanos);
     sweepWhenDue();
     flushDirty();
   }
@@ -189,6 +213,20 @@ public final class EventLoop implements Loop {
     long gap = nanoTime.getAsLong() - nowNanos;
     if (gap > STANDSTILL.toNanos()) {
       standstill.over(Duration.ofNanos(gap));
+    }
+  }
+
+  private long nextWakeNanos() {
+    long next = Math.min(nextSweepNanos - nowNanos, held.nextNanos(nowNanos) - nowNanos);
+    for (var acceptor : acceptors) {
+      next = Math.min(next, acceptor.nextNanos(nowNanos) - nowNanos);
+    }
+    return nowNanos + next;
+  }
+
+  private void wakeAcceptors() {
+    for (var acceptor : acceptors) {
+      acceptor.wakeWhenDue(nowNanos);
     }
   }
 
@@ -207,40 +245,8 @@ public final class EventLoop implements Loop {
               connection.flush();
             }
           });
-    } else if (key.attachment() instanceof Listener listener) {
-      accept(key, listener);
-    }
-  }
-
-  private void accept(SelectionKey key, Listener listener) {
-    var server = (ServerSocketChannel) key.channel();
-    for (int count = 0; count < ACCEPTS_PER_TURN; count++) {
-      SocketChannel channel = null;
-      try {
-        channel = server.accept();
-        if (channel == null) {
-          return;
-        }
-        channel.configureBlocking(false);
-        channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-        channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
-        var clientKey = channel.register(selector, SelectionKey.OP_READ);
-        var connection = new Connection(this, clientKey, listener);
-        clientKey.attach(connection);
-        connections.incrementAndGet();
-        metrics.accepted.increment();
-        guarded(connection, connection::opened);
-      } catch (IOException | RuntimeException failed) {
-        // Out of descriptors, most likely: rest until the next sweep rather than spin.
-        metrics.acceptFailures.increment();
-        if (channel != null) {
-          closeQuietly(channel);
-        }
-        if (key.isValid()) {
-          key.interestOps(0);
-        }
-        return;
-      }
+    } else if (key.attachment() instanceof Acceptor acceptor) {
+      acceptor.accept();
     }
   }
 
@@ -270,11 +276,10 @@ public final class EventLoop implements Loop {
     for (var key : new ArrayList<>(selector.keys())) {
       if (key.attachment() instanceof Connection connection) {
         guarded(connection, () -> connection.sweep(nowNanos));
-      } else if (key.isValid()) {
-        key.interestOps(SelectionKey.OP_ACCEPT);
       }
     }
     metrics.sweep.record(nanoTime.getAsLong() - nowNanos, TimeUnit.NANOSECONDS);
+    pressure.settle(nowNanos);
   }
 
   private void flushDirty() {
@@ -299,10 +304,6 @@ public final class EventLoop implements Loop {
       LOG.error("event=connection_error loop={}", number, bug);
       connection.close(CloseCause.ERROR);
     }
-  }
-
-  private static void closeQuietly(SelectionKey key) {
-    closeQuietly(key.channel());
   }
 
   static void closeQuietly(Channel channel) {

@@ -8,11 +8,13 @@ import org.jspecify.annotations.Nullable;
 /// One address to listen on. Port 0 takes any free one.
 ///
 /// @param tls null for plain TCP
+/// @param webSocket whether MQTT comes in WebSocket frames
 /// @param pendingBytes what may wait to be read by one peer before it is closed as a slow reader
 /// @param handlers makes the handler of a new connection, on its loop
 public record Listener(
     String name,
     InetSocketAddress address,
     @Nullable TlsIdentity tls,
+    boolean webSocket,
     int pendingBytes,
     Function<Connection, ConnectionHandler> handlers) {}

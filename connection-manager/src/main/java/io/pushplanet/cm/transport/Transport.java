@@ -1,7 +1,11 @@
 package io.pushplanet.cm.transport;
 
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.cm.transport.gate.AcceptGate;
+import io.pushplanet.cm.transport.gate.Rate;
+import io.pushplanet.cm.transport.tls.HandshakeLine;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -10,31 +14,27 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /// The event loops and their listeners. Every loop has its own listening socket per address (SO_REUSEPORT), so the kernel
 /// spreads connections and no loop hands one to another. Thread-safe.
 public final class Transport implements AutoCloseable {
-  private static final int TLS_THREADS = 2;
-  private static final int TLS_QUEUE = 4096;
-
   private final List<EventLoop> loops;
   private final Map<String, Integer> ports;
-  private final ThreadPoolExecutor tlsTasks;
+  private final HandshakeLine handshakes;
   private final ByteBudget unauthenticated;
+  private final TransportWatch watch;
 
   private Transport(
       List<EventLoop> loops,
       Map<String, Integer> ports,
-      ThreadPoolExecutor tlsTasks,
-      ByteBudget unauthenticated) {
+      EventLoop.Shared shared,
+      TransportWatch watch) {
     this.loops = List.copyOf(loops);
     this.ports = Map.copyOf(ports);
-    this.tlsTasks = tlsTasks;
-    this.unauthenticated = unauthenticated;
+    this.handshakes = shared.handshakes();
+    this.unauthenticated = shared.unauthenticated();
+    this.watch = watch;
   }
 
   /// Binds every listener and starts the loops.
@@ -43,31 +43,34 @@ public final class Transport implements AutoCloseable {
   public static Transport start(
       List<Listener> listeners,
       TransportSettings settings,
+      AcceptGate gate,
       MeterRegistry meters,
       LongSupplier nanoTime) {
-    var metrics = new TransportMetrics(meters);
-    var budget = new ByteBudget(settings.unauthenticatedBytes());
-    var tlsTasks =
-        new ThreadPoolExecutor(
-            TLS_THREADS,
-            TLS_THREADS,
-            1,
-            TimeUnit.MINUTES,
-            new ArrayBlockingQueue<>(TLS_QUEUE),
-            Thread.ofPlatform().name("cm-tls-", 0).daemon().factory());
-    tlsTasks.allowCoreThreadTimeOut(true);
+    var shared =
+        new EventLoop.Shared(
+            settings,
+            new TransportMetrics(meters),
+            new ByteBudget(settings.unauthenticatedBytes()),
+            gate,
+            new HandshakeLine(settings.handshakeThreads(), settings.handshakesWaiting()),
+            new Pressure(meters),
+            new Heap(),
+            nanoTime);
     var loops = new ArrayList<EventLoop>();
     var ports = new HashMap<String, Integer>();
+    var rates = new HashMap<String, Rate>();
     var opened = new ArrayList<ServerSocketChannel>();
+    int backlog = gate.backlog(settings.backlog(), settings.loops());
     try {
       for (int number = 0; number < settings.loops(); number++) {
-        var loop = new EventLoop(number, settings, metrics, budget, tlsTasks, nanoTime);
+        var loop = new EventLoop(number, shared);
         for (var listener : listeners) {
           int port = ports.getOrDefault(listener.name(), listener.address().getPort());
-          var channel = bind(listener, port, settings, number == 0);
+          var channel = bind(listener, port, backlog, number == 0);
           opened.add(channel);
           ports.put(listener.name(), channel.socket().getLocalPort());
-          loop.listen(channel, listener);
+          var rate = rates.computeIfAbsent(listener.name(), _ -> gate.listenerRate());
+          loop.listen(channel, listener, rate);
         }
         loops.add(loop);
       }
@@ -75,10 +78,14 @@ public final class Transport implements AutoCloseable {
       opened.forEach(EventLoop::closeQuietly);
       throw new IllegalStateException("cannot open the listeners: " + failed.getMessage(), failed);
     }
+    if (listeners.stream().anyMatch(listener -> listener.tls() != null)) {
+      shared.handshakes().start();
+    }
     loops.forEach(EventLoop::start);
-    var transport = new Transport(loops, ports, tlsTasks, budget);
-    Gauge.builder("cm.transport.connections", transport, Transport::connections).register(meters);
-    Gauge.builder("cm.transport.unauthenticated.bytes", budget, ByteBudget::held).register(meters);
+    var watch = new TransportWatch(shared.heap(), shared.pressure(), nanoTime);
+    watch.start();
+    var transport = new Transport(loops, ports, shared, watch);
+    transport.register(meters);
     return transport;
   }
 
@@ -87,8 +94,25 @@ public final class Transport implements AutoCloseable {
     loops.forEach(loop -> loop.onStandstill(after));
   }
 
-  private static ServerSocketChannel bind(
-      Listener listener, int port, TransportSettings settings, boolean first) throws IOException {
+  private void register(MeterRegistry meters) {
+    Gauge.builder("cm.transport.connections", this, Transport::connections).register(meters);
+    Gauge.builder("cm.transport.unauthenticated.bytes", unauthenticated, ByteBudget::held)
+        .register(meters);
+    Gauge.builder("cm.tls.handshakes.waiting", handshakes, HandshakeLine::waiting).register(meters);
+    Gauge.builder("cm.tls.handshakes.running", handshakes, HandshakeLine::running).register(meters);
+    FunctionCounter.builder("cm.tls.handshakes", handshakes, HandshakeLine::done)
+        .tag("outcome", "done")
+        .register(meters);
+    FunctionCounter.builder("cm.tls.handshakes", handshakes, HandshakeLine::abandoned)
+        .tag("outcome", "abandoned")
+        .register(meters);
+    FunctionCounter.builder("cm.tls.handshakes", handshakes, HandshakeLine::givenUp)
+        .tag("outcome", "given_up")
+        .register(meters);
+  }
+
+  private static ServerSocketChannel bind(Listener listener, int port, int backlog, boolean first)
+      throws IOException {
     if (first && port != 0) {
       refuseWhenTaken(listener, port);
     }
@@ -96,8 +120,7 @@ public final class Transport implements AutoCloseable {
     try {
       channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
       channel.setOption(StandardSocketOptions.SO_REUSEPORT, true);
-      channel.bind(
-          new InetSocketAddress(listener.address().getAddress(), port), settings.backlog());
+      channel.bind(new InetSocketAddress(listener.address().getAddress(), port), backlog);
       return channel;
     } catch (IOException taken) {
       EventLoop.closeQuietly(channel);
@@ -164,6 +187,7 @@ public final class Transport implements AutoCloseable {
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     }
-    tlsTasks.shutdownNow();
+    handshakes.close();
+    watch.close();
   }
 }

@@ -5,23 +5,28 @@ import static java.util.Locale.ROOT;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.pushplanet.cm.transport.gate.AcceptGate.Verdict;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
 
 /// The transport's meters, looked up once. Thread-safe.
 final class TransportMetrics {
-  final Counter accepted;
   final Counter acceptFailures;
   final Counter bytesRead;
   final Counter bytesWritten;
   final Counter loopErrors;
   final Timer loopLag;
   final Timer sweep;
+  private final Map<Verdict, Counter> accepted = new EnumMap<>(Verdict.class);
   private final Map<CloseCause, Counter> closed = new EnumMap<>(CloseCause.class);
 
   TransportMetrics(MeterRegistry meters) {
-    accepted = meters.counter("cm.transport.accepted");
+    for (var verdict : Verdict.values()) {
+      accepted.put(
+          verdict,
+          meters.counter("cm.transport.accepted", "verdict", verdict.name().toLowerCase(ROOT)));
+    }
     acceptFailures = meters.counter("cm.transport.accept.failures");
     bytesRead = meters.counter("cm.transport.bytes", "direction", "read");
     bytesWritten = meters.counter("cm.transport.bytes", "direction", "written");
@@ -42,6 +47,10 @@ final class TransportMetrics {
       closed.put(
           cause, meters.counter("cm.transport.closed", "cause", cause.name().toLowerCase(ROOT)));
     }
+  }
+
+  void accepted(Verdict verdict) {
+    Objects.requireNonNull(accepted.get(verdict)).increment();
   }
 
   void closed(CloseCause cause) {

@@ -5,9 +5,16 @@ import java.time.Duration;
 /// @param loops event loops, each with its own selector and its own SO_REUSEPORT listeners
 /// @param unauthenticatedBytes process-wide cap on what unauthenticated peers make us hold
 /// @param writeStall a peer that takes nothing for so long while something waits for it is closed
-/// @param backlog of each listening socket
+/// @param backlog of each listening socket; shorter where a low rate would make it a line of those who gave up
+/// @param handshakeThreads TLS handshakes worked on at once
+/// @param handshakesWaiting TLS handshakes in line; past it the oldest are given up
 public record TransportSettings(
-    int loops, long unauthenticatedBytes, Duration writeStall, int backlog) {
+    int loops,
+    long unauthenticatedBytes,
+    Duration writeStall,
+    int backlog,
+    int handshakeThreads,
+    int handshakesWaiting) {
   public TransportSettings {
     if (loops < 1) {
       throw new IllegalArgumentException("cm.transport.loops must be at least 1");

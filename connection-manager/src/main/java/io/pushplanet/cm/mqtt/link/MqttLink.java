@@ -16,6 +16,7 @@ import io.pushplanet.cm.transport.CloseCause;
 import io.pushplanet.cm.transport.Connection;
 import io.pushplanet.cm.transport.ConnectionHandler;
 import io.pushplanet.cm.transport.EventLoop;
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -72,6 +73,12 @@ public final class MqttLink implements ConnectionHandler, Link {
   @Override
   public boolean isTls() {
     return connection.isTls();
+  }
+
+  @Override
+  public @Nullable InetAddress source() {
+    var peer = connection.peer();
+    return peer == null ? null : peer.getAddress();
   }
 
   public int pendingBytes() {

@@ -10,7 +10,7 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /// One connection's TLS. Confined to its event loop, but for [#runTasks], which the loop hands to another thread and
-/// during which it touches nothing else.
+/// until whose end, told by [#tasksDone], it does not touch the engine; and for [#isWanted].
 public final class TlsLayer {
   // One record: 16 KB plain text, header, tag, padding.
   private static final int MOST_RECORD = 17 * 1024;
@@ -25,6 +25,7 @@ public final class TlsLayer {
   private final SSLEngine engine;
   private @Nullable ByteBuffer partial;
   private boolean tasksRunning;
+  private volatile boolean abandoned;
 
   public TlsLayer(SSLEngine engine) {
     this.engine = engine;
@@ -82,7 +83,19 @@ public final class TlsLayer {
     while ((task = engine.getDelegatedTask()) != null) {
       task.run();
     }
+  }
+
+  public void tasksDone() {
     tasksRunning = false;
+  }
+
+  /// The connection is gone: work that waits for it need not be done.
+  public void abandon() {
+    abandoned = true;
+  }
+
+  public boolean isWanted() {
+    return !abandoned;
   }
 
   /// Encrypts one record's worth of `plain` (or a handshake message) into `out`; returns how much plain text it took.

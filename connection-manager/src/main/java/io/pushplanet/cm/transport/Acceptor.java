@@ -1,0 +1,130 @@
+package io.pushplanet.cm.transport;
+
+import io.pushplanet.cm.transport.gate.AcceptGate;
+import io.pushplanet.cm.transport.gate.Rate;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// One loop's listening socket. Takes a few at a time, so that connections that are there already get their turn
+/// (https://github.com/emqx/emqx/issues/1663), and takes none while the node cannot hold them: who waits, waits in the
+/// kernel's line, where it costs us nothing. Resting means that the selector is not asked about the socket, so a full line
+/// burns no CPU. Confined to its loop.
+final class Acceptor {
+  private static final Logger LOG = LoggerFactory.getLogger(Acceptor.class);
+  private static final int ACCEPTS_PER_TURN = 64;
+  // A rest is never shorter, so that a low rate does not wake the loop for each single device.
+  private static final long SHORTEST_REST = TimeUnit.MILLISECONDS.toNanos(10);
+  private static final long REST = TimeUnit.MILLISECONDS.toNanos(250);
+
+  private final EventLoop loop;
+  private final SelectionKey key;
+  private final ServerSocketChannel server;
+  private final Listener listener;
+  private final Rate rate;
+  private boolean resting;
+  private long restUntilNanos;
+
+  Acceptor(
+      EventLoop loop, SelectionKey key, ServerSocketChannel server, Listener listener, Rate rate) {
+    this.loop = loop;
+    this.key = key;
+    this.server = server;
+    this.listener = listener;
+    this.rate = rate;
+  }
+
+  /// When it wants to be woken; far away unless it rests.
+  long nextNanos(long nowNanos) {
+    return resting ? restUntilNanos : nowNanos + Long.MAX_VALUE / 2;
+  }
+
+  void wakeWhenDue(long nowNanos) {
+    if (resting && restUntilNanos - nowNanos <= 0) {
+      resting = false;
+      if (key.isValid()) {
+        key.interestOps(SelectionKey.OP_ACCEPT);
+      }
+    }
+  }
+
+  void close() {
+    resting = false;
+    key.cancel();
+    EventLoop.closeQuietly(server);
+  }
+
+  void accept() {
+    long now = loop.nowNanos();
+    for (int count = 0; count < ACCEPTS_PER_TURN; count++) {
+      if (loop.heap.isFull()) {
+        rest(Pressure.Kind.HEAP, REST);
+        return;
+      }
+      if (loop.unauthenticated.isNearlySpent()) {
+        rest(Pressure.Kind.UNAUTHENTICATED_BYTES, REST);
+        return;
+      }
+      long wait = rate.waitNanos(now);
+      if (wait > 0) {
+        rest(Pressure.Kind.CONNECT_RATE, wait);
+        return;
+      }
+      SocketChannel channel;
+      try {
+        channel = server.accept();
+      } catch (IOException exhausted) {
+        LOG.debug("event=accept_failed reason=\"{}\"", exhausted.getMessage());
+        loop.metrics.acceptFailures.increment();
+        rest(Pressure.Kind.DESCRIPTORS, REST);
+        return;
+      }
+      if (channel == null) {
+        return;
+      }
+      try {
+        judge(channel, now);
+      } catch (IOException gone) {
+        EventLoop.closeQuietly(channel);
+      } catch (RuntimeException bug) {
+        loop.metrics.loopErrors.increment();
+        LOG.error("event=accept_error listener={}", listener.name(), bug);
+        EventLoop.closeQuietly(channel);
+      }
+    }
+  }
+
+  private void judge(SocketChannel channel, long now) throws IOException {
+    if (!(channel.getRemoteAddress() instanceof InetSocketAddress source)) {
+      EventLoop.closeQuietly(channel);
+      return;
+    }
+    var verdict = loop.gate.judge(source.getAddress(), now);
+    loop.metrics.accepted(verdict);
+    if (verdict != AcceptGate.Verdict.ADMITTED) {
+      loop.pressure.felt(Pressure.Kind.TURNED_AWAY, now);
+      loop.held.hold(channel, now);
+      return;
+    }
+    rate.spend(now);
+    channel.configureBlocking(false);
+    channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+    channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+    loop.adopt(channel, listener);
+  }
+
+  private void rest(Pressure.Kind why, long nanos) {
+    loop.pressure.felt(why, loop.nowNanos());
+    resting = true;
+    restUntilNanos = loop.nowNanos() + Math.max(SHORTEST_REST, nanos);
+    if (key.isValid()) {
+      key.interestOps(0);
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package io.pushplanet.cm.transport;
+
+import com.sun.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryType;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+/// Whether the heap is nearly full of what is really in use, as the last collection left it. A reading holds for some
+/// seconds only: a node that takes nobody makes no garbage, is not collected, and would otherwise believe an old reading
+/// for ever. Looked at by one thread, asked by all.
+final class Heap {
+  private static final double FULL = 0.92;
+  private static final long READING_HOLDS_MILLIS = TimeUnit.SECONDS.toMillis(5);
+
+  private final List<GarbageCollectorMXBean> collectors;
+  private final java.util.Set<String> pools;
+  private volatile boolean full;
+
+  Heap() {
+    // G1's concurrent cycles and ZGC's pauses report while garbage is still there.
+    this.collectors =
+        ManagementFactory.getPlatformMXBeans(GarbageCollectorMXBean.class).stream()
+            .filter(bean -> !bean.getName().matches(".*(Concurrent|Pauses).*"))
+            .toList();
+    this.pools =
+        ManagementFactory.getMemoryPoolMXBeans().stream()
+            .filter(pool -> pool.getType() == MemoryType.HEAP)
+            .map(MemoryPoolMXBean::getName)
+            .collect(Collectors.toSet());
+  }
+
+  boolean isFull() {
+    return full;
+  }
+
+  /// Reads what the collectors say.
+  void look() {
+    long uptime = ManagementFactory.getRuntimeMXBean().getUptime();
+    long newest = Long.MIN_VALUE;
+    long used = 0;
+    for (var collector : collectors) {
+      var last = collector.getLastGcInfo();
+      if (last != null && last.getEndTime() > newest) {
+        newest = last.getEndTime();
+        used =
+            last.getMemoryUsageAfterGc().entrySet().stream()
+                .filter(pool -> pools.contains(pool.getKey()))
+                .mapToLong(pool -> pool.getValue().getUsed())
+                .sum();
+      }
+    }
+    read(
+        used,
+        Runtime.getRuntime().maxMemory(),
+        newest == Long.MIN_VALUE ? Long.MAX_VALUE : uptime - newest);
+  }
+
+  void read(long usedAfterCollection, long most, long ageMillis) {
+    full = ageMillis < READING_HOLDS_MILLIS && usedAfterCollection > most * FULL;
+  }
+}

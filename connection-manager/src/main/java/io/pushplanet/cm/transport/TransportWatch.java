@@ -1,0 +1,86 @@
+package io.pushplanet.cm.transport;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Looks once a second at what the loops cannot see or must not wait for: the heap after collections, and the kernel's count
+/// of connections that found the line before a listener full (`ListenOverflows` of
+/// https://docs.kernel.org/networking/snmp_counter.html; of this network namespace, so other servers' count too). One
+/// virtual thread.
+final class TransportWatch implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(TransportWatch.class);
+  private static final Path NETSTAT = Path.of("/proc/net/netstat");
+
+  private final Heap heap;
+  private final Pressure pressure;
+  private final LongSupplier nanoTime;
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private long overflows;
+
+  TransportWatch(Heap heap, Pressure pressure, LongSupplier nanoTime) {
+    this.heap = heap;
+    this.pressure = pressure;
+    this.nanoTime = nanoTime;
+  }
+
+  void start() {
+    overflows = overflows();
+    Thread.ofVirtual().name("cm-transport-watch").start(this::run);
+  }
+
+  private void run() {
+    try {
+      while (!closed.await(1, TimeUnit.SECONDS)) {
+        look();
+      }
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void look() {
+    try {
+      heap.look();
+      long now = overflows();
+      if (now > overflows) {
+        pressure.felt(Pressure.Kind.BACKLOG, nanoTime.getAsLong());
+      }
+      overflows = now;
+    } catch (RuntimeException unexpected) {
+      LOG.error("event=transport_watch_error", unexpected);
+    }
+  }
+
+  /// 0 where there is no such file.
+  private static long overflows() {
+    try {
+      return Files.isReadable(NETSTAT) ? overflows(Files.readAllLines(NETSTAT)) : 0;
+    } catch (IOException unreadable) {
+      return 0;
+    }
+  }
+
+  /// Pairs of lines: names, then numbers.
+  static long overflows(List<String> lines) {
+    for (int index = 0; index + 1 < lines.size(); index++) {
+      var names = List.of(lines.get(index).split(" "));
+      int column = names.indexOf("ListenOverflows");
+      if (column > 0) {
+        return Long.parseLong(lines.get(index + 1).split(" ")[column]);
+      }
+    }
+    return 0;
+  }
+
+  @Override
+  public void close() {
+    closed.countDown();
+  }
+}

@@ -1,0 +1,35 @@
+package io.pushplanet.cm.transport.gate;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/// So many a second, after a burst. One number: when the next one would be due if all had come evenly (GCRA, the cell rate
+/// algorithm of ITU-T I.371). Times are nanoseconds since the `startNanos` it was made with. Thread-safe, lock-free.
+public final class Rate {
+  private final long startNanos;
+  private final long intervalNanos;
+  private final long toleranceNanos;
+  private final AtomicLong due = new AtomicLong();
+
+  /// @param perSecond 0 for no limit
+  public Rate(int perSecond, int burst, long startNanos) {
+    this.startNanos = startNanos;
+    this.intervalNanos = intervalNanos(perSecond);
+    this.toleranceNanos = intervalNanos * (Math.max(1, burst) - 1L);
+  }
+
+  static long intervalNanos(int perSecond) {
+    return perSecond == 0 ? 0 : TimeUnit.SECONDS.toNanos(1) / perSecond;
+  }
+
+  /// How long until one may come; 0 when now.
+  public long waitNanos(long nowNanos) {
+    return Math.max(0, due.get() - toleranceNanos - (nowNanos - startNanos));
+  }
+
+  /// One came. Several threads that looked at [#waitNanos] at once may each spend one: the rate stays, the burst does not.
+  public void spend(long nowNanos) {
+    long now = nowNanos - startNanos;
+    due.accumulateAndGet(now, (old, time) -> Math.max(old, time) + intervalNanos);
+  }
+}

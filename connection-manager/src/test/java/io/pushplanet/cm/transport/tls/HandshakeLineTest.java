@@ -1,0 +1,106 @@
+package io.pushplanet.cm.transport.tls;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.cm.transport.tls.HandshakeLine.Handshake;
+import io.pushplanet.common.testing.Eventually;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class HandshakeLineTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(15);
+  private final List<Integer> done = new CopyOnWriteArrayList<>();
+  private final List<Integer> givenUp = new CopyOnWriteArrayList<>();
+
+  @Test
+  void memcached_1139_the_newest_goes_first_and_a_full_line_gives_up_its_oldest() {
+    try (var line = new HandshakeLine(1, 3)) {
+      for (int number = 1; number <= 5; number++) {
+        assertThat(line.add(handshake(number, true))).isEqualTo(number <= 3);
+      }
+
+      line.start();
+
+      Eventually.within(PATIENCE, () -> assertThat(done).containsExactly(5, 4, 3));
+      assertThat(givenUp).containsExactly(1, 2);
+      assertThat(line.givenUp()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void who_has_closed_meanwhile_costs_nothing() {
+    try (var line = new HandshakeLine(1, 10)) {
+      for (int number = 1; number <= 10; number++) {
+        line.add(handshake(number, number == 4));
+      }
+
+      line.start();
+
+      Eventually.within(PATIENCE, () -> assertThat(line.abandoned()).isEqualTo(9));
+      assertThat(done).containsExactly(4);
+    }
+  }
+
+  @Test
+  void openziti_1904_no_more_are_worked_on_at_once_than_there_are_threads() {
+    var atOnce = new AtomicInteger();
+    var most = new AtomicInteger();
+    var go = new CountDownLatch(1);
+    try (var line = new HandshakeLine(2, 100)) {
+      line.start();
+      for (int number = 0; number < 50; number++) {
+        line.add(
+            new Handshake(
+                () -> {
+                  most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
+                  awaited(go);
+                  atOnce.decrementAndGet();
+                },
+                () -> true,
+                () -> done.add(1),
+                () -> givenUp.add(1)));
+      }
+      Eventually.within(PATIENCE, () -> assertThat(line.running()).isEqualTo(2));
+
+      go.countDown();
+
+      Eventually.within(PATIENCE, () -> assertThat(done).hasSize(50));
+      assertThat(most.get()).isEqualTo(2);
+      assertThat(givenUp).isEmpty();
+    }
+  }
+
+  @Test
+  void a_handshake_that_fails_does_not_take_its_thread_down() {
+    try (var line = new HandshakeLine(1, 10)) {
+      line.start();
+      line.add(
+          new Handshake(
+              () -> {
+                throw new IllegalStateException("for the test");
+              },
+              () -> true,
+              () -> done.add(1),
+              () -> {}));
+      line.add(handshake(2, true));
+
+      Eventually.within(PATIENCE, () -> assertThat(done).containsExactlyInAnyOrder(1, 2));
+    }
+  }
+
+  private Handshake handshake(int number, boolean wanted) {
+    return new Handshake(() -> {}, () -> wanted, () -> done.add(number), () -> givenUp.add(number));
+  }
+
+  private static void awaited(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
