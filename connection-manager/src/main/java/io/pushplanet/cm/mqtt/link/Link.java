@@ -6,10 +6,15 @@ import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.transport.Loop;
+import java.net.InetAddress;
+import org.jspecify.annotations.Nullable;
 
 /// One peer's connection, as everything above the wire sees it: an [MqttLink], or a simulated one. Confined to its loop.
 public interface Link {
   Loop loop();
+
+  /// Where the peer is; null once it is gone.
+  @Nullable InetAddress source();
 
   boolean isOpen();
 
