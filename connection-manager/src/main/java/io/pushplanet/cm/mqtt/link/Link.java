@@ -13,8 +13,10 @@ import org.jspecify.annotations.Nullable;
 public interface Link {
   Loop loop();
 
-  /// Where the peer is; null once it is gone.
-  @Nullable InetAddress source();
+  /// Where the peer is; null once it is gone, or when it is nowhere.
+  default @Nullable InetAddress source() {
+    return null;
+  }
 
   boolean isOpen();
 

@@ -24,11 +24,17 @@ public final class Rate {
 
   /// How long until one may come; 0 when now.
   public long waitNanos(long nowNanos) {
+    if (intervalNanos == 0) {
+      return 0;
+    }
     return Math.max(0, due.get() - toleranceNanos - (nowNanos - startNanos));
   }
 
   /// One came. Several threads that looked at [#waitNanos] at once may each spend one: the rate stays, the burst does not.
   public void spend(long nowNanos) {
+    if (intervalNanos == 0) {
+      return;
+    }
     long now = nowNanos - startNanos;
     due.accumulateAndGet(now, (old, time) -> Math.max(old, time) + intervalNanos);
   }

@@ -54,14 +54,15 @@ class WebSocketLayerTest {
     assertThat(refusal(REQUEST.replace("mqttv3.1, mqtt", "chat"))).startsWith("HTTP/1.1 400");
     assertThat(refusal(REQUEST.replace("dGhl", ""))).startsWith("HTTP/1.1 400");
     assertThat(refusal(REQUEST.replace("Host: ", "Host "))).startsWith("HTTP/1.1 400");
-    assertThat(refusal(REQUEST.replace("Host: push.example.org\r\n", ""))).startsWith("HTTP/1.1 400");
-    assertThat(refusal("GET /mqtt HTTP/1.1\r\nX: " + "x".repeat(5_000)))
-        .startsWith("HTTP/1.1 431");
+    assertThat(refusal(REQUEST.replace("Host: push.example.org\r\n", "")))
+        .startsWith("HTTP/1.1 400");
+    assertThat(refusal("GET /mqtt HTTP/1.1\r\nX: " + "x".repeat(5_000))).startsWith("HTTP/1.1 431");
   }
 
   @Test
   void plain_mqtt_on_this_listener_is_closed_without_an_answer() {
-    var progress = layer.receive(ByteBuffer.wrap(new byte[] {0x10, 0x20, 0, 4}), _ -> {}, sent::add);
+    var progress =
+        layer.receive(ByteBuffer.wrap(new byte[] {0x10, 0x20, 0, 4}), _ -> {}, sent::add);
 
     assertThat(progress).isEqualTo(Progress.FINISHED);
     assertThat(sent).isEmpty();
@@ -77,10 +78,13 @@ class WebSocketLayerTest {
     for (int at = 0; at < whole.length; ) {
       int parts = 1 + random.nextInt(3);
       for (int part = 0; part < parts; part++) {
-        int length = Math.min(whole.length - at, random.nextInt(random.nextBoolean() ? 200 : 70_000));
+        int length =
+            Math.min(whole.length - at, random.nextInt(random.nextBoolean() ? 200 : 70_000));
         boolean last = part == parts - 1;
         stream.writeBytes(
-            frame((last ? 0x80 : 0) | (part == 0 ? 2 : 0), Arrays.copyOfRange(whole, at, at + length)));
+            frame(
+                (last ? 0x80 : 0) | (part == 0 ? 2 : 0),
+                Arrays.copyOfRange(whole, at, at + length)));
         at += length;
         // A control frame may come between the parts of a message.
         stream.writeBytes(frame(0x89, new byte[] {9}));
@@ -95,7 +99,8 @@ class WebSocketLayerTest {
     }
 
     assertThat(payload.toByteArray()).isEqualTo(whole);
-    assertThat(sent.subList(1, sent.size())).allMatch(pong -> Arrays.equals(pong, new byte[] {(byte) 0x8A, 1, 9}));
+    assertThat(sent.subList(1, sent.size()))
+        .allMatch(pong -> Arrays.equals(pong, new byte[] {(byte) 0x8A, 1, 9}));
   }
 
   @Test
@@ -108,7 +113,9 @@ class WebSocketLayerTest {
     assertThat(closeCode(frame(0x09, new byte[1]))).as("ping in parts").isEqualTo(1002);
     assertThat(closeCode(frame(0x89, new byte[126]))).as("long ping").isEqualTo(1002);
     assertThat(closeCode(frame(0x81, new byte[1]))).as("text").isEqualTo(1003);
-    assertThat(closeCode(new byte[] {(byte) 0x82, (byte) 0xFE, 0, 5})).as("long form").isEqualTo(1002);
+    assertThat(closeCode(new byte[] {(byte) 0x82, (byte) 0xFE, 0, 5}))
+        .as("long form")
+        .isEqualTo(1002);
     assertThat(closeCode(new byte[] {(byte) 0x82, (byte) 0xFF, 0, 0, 0, 0, 0, 0, 9, 9}))
         .as("longest form")
         .isEqualTo(1002);

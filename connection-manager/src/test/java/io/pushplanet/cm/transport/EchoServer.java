@@ -1,0 +1,106 @@
+package io.pushplanet.cm.transport;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.cm.transport.gate.AcceptGate;
+import io.pushplanet.cm.transport.gate.GateSettings;
+import io.pushplanet.cm.transport.tls.TlsIdentity;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/// A real transport whose connections send back what comes, once the first byte has shown who they are.
+final class EchoServer implements AutoCloseable {
+  final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  final AtomicInteger handlers = new AtomicInteger();
+  private final Transport transport;
+
+  EchoServer(GateSettings gate) {
+    this(gate, null, settings(64 * 1024 * 1024));
+  }
+
+  EchoServer(GateSettings gate, @Nullable TlsIdentity tls, TransportSettings settings) {
+    var listener =
+        new Listener(
+            "echo",
+            new InetSocketAddress("127.0.0.1", 0),
+            tls,
+            false,
+            64 * 1024,
+            connection -> {
+              handlers.incrementAndGet();
+              return new Echo(connection);
+            });
+    transport =
+        Transport.start(
+            List.of(listener),
+            settings,
+            new AcceptGate(gate, System.nanoTime(), new SplittableRandom(1)),
+            meters,
+            System::nanoTime);
+  }
+
+  static TransportSettings settings(long unauthenticatedBytes) {
+    return new TransportSettings(2, unauthenticatedBytes, Duration.ofSeconds(30), 1024, 1, 1000);
+  }
+
+  int port() {
+    return transport.port("echo");
+  }
+
+  int connections() {
+    return transport.connections();
+  }
+
+  Socket connect() throws Exception {
+    var socket = new Socket("127.0.0.1", port());
+    socket.setSoTimeout(30_000);
+    return socket;
+  }
+
+  /// Whether what is sent comes back; false when the server has closed.
+  static boolean echoes(Socket socket) throws Exception {
+    try {
+      socket.getOutputStream().write(7);
+      return socket.getInputStream().read() == 7;
+    } catch (java.net.SocketException closed) {
+      return false;
+    }
+  }
+
+  double gauge(String name, String tag, String value) {
+    return meters.get(name).tag(tag, value).gauge().value();
+  }
+
+  double counter(String name, String tag, String value) {
+    return meters.get(name).tag(tag, value).counter().count();
+  }
+
+  @Override
+  public void close() {
+    transport.close();
+  }
+
+  private record Echo(Connection connection) implements ConnectionHandler {
+    @Override
+    public void received(ByteBuffer input) {
+      connection.authenticated();
+      var bytes = new byte[input.remaining()];
+      input.get(bytes);
+      connection.write(bytes);
+    }
+
+    @Override
+    public void flushed() {}
+
+    @Override
+    public void swept(long nowNanos) {}
+
+    @Override
+    public void closed(CloseCause cause) {}
+  }
+}

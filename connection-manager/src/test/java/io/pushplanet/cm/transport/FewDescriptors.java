@@ -1,0 +1,19 @@
+package io.pushplanet.cm.transport;
+
+import io.pushplanet.cm.transport.gate.GateSettings;
+
+/// An echo server as a process: prints its port, runs until its input ends.
+final class FewDescriptors {
+  private FewDescriptors() {}
+
+  public static void main(String[] arguments) throws Exception {
+    try (var server = new EchoServer(GateSettings.OPEN)) {
+      // Loads what answering needs while there are descriptors left to load it with.
+      try (var first = server.connect()) {
+        EchoServer.echoes(first);
+      }
+      System.out.println(server.port());
+      while (System.in.read() >= 0) {}
+    }
+  }
+}
