@@ -6,23 +6,29 @@ import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.codec.PacketEncoder;
+import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
-import java.io.InputStream;
 import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.WebSocket;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyStore;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
-import javax.net.ssl.TrustManagerFactory;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -30,55 +36,25 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// The TLS listener, tried with the JDK's own client and a certificate made for the test by keytool.
 class TlsIT {
+  private static final Duration PATIENCE = Duration.ofSeconds(45);
   private static TestNode node;
   private static SSLContext trusting;
+  private static Path certificateFile;
+  private static Path keyFile;
 
   @BeforeAll
   static void start(@TempDir Path directory) throws Exception {
-    var keystore = directory.resolve("server.p12");
-    var keytool =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-                "-genkeypair",
-                "-alias",
-                "server",
-                "-keyalg",
-                "EC",
-                "-dname",
-                "CN=localhost",
-                "-ext",
-                "san=ip:127.0.0.1",
-                "-validity",
-                "2",
-                "-storetype",
-                "PKCS12",
-                "-storepass",
-                "changeit",
-                "-keystore",
-                keystore.toString())
-            .inheritIO()
-            .start();
-    assertThat(keytool.waitFor(30, TimeUnit.SECONDS)).isTrue();
-    var store = KeyStore.getInstance("PKCS12");
-    try (InputStream file = Files.newInputStream(keystore)) {
-      store.load(file, "changeit".toCharArray());
-    }
-    var certificate = store.getCertificate("server");
-    var certificateFile = directory.resolve("server.crt");
-    var keyFile = directory.resolve("server.key");
-    Files.writeString(certificateFile, pem("CERTIFICATE", certificate.getEncoded()));
-    Files.writeString(
-        keyFile, pem("PRIVATE KEY", store.getKey("server", "changeit".toCharArray()).getEncoded()));
+    certificateFile = directory.resolve("server.crt");
+    keyFile = directory.resolve("server.key");
+    var first = TestCertificate.make(directory);
+    Files.writeString(certificateFile, first.certificatePem());
+    Files.writeString(keyFile, first.keyPem());
     node =
         TestNode.start(
-            "--cm.tls.certificate=" + certificateFile, "--cm.tls.private-key=" + keyFile);
-    var trusted = KeyStore.getInstance("PKCS12");
-    trusted.load(null, null);
-    trusted.setCertificateEntry("server", certificate);
-    var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-    trust.init(trusted);
-    trusting = SSLContext.getInstance("TLS");
-    trusting.init(null, trust.getTrustManagers(), null);
+            "--cm.tls.certificate=" + certificateFile,
+            "--cm.tls.private-key=" + keyFile,
+            "--cm.wss-port=0");
+    trusting = new TestCertificate.Witness().context();
   }
 
   @AfterAll
@@ -113,21 +89,19 @@ class TlsIT {
   }
 
   @Test
-  void a_hundred_devices_shake_hands_at_once() throws Exception {
+  void emqx_5809_a_hundred_devices_that_shake_hands_at_once_all_come_in() throws Exception {
     try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
-      var connects = new ArrayList<Future<Integer>>();
+      var connects = new ArrayList<Future<@Nullable Void>>();
       for (int count = 0; count < 100; count++) {
         connects.add(
             workers.submit(() -> {
-              try (var socket = trusting.getSocketFactory().createSocket("127.0.0.1", port())) {
-                var client = new RawClient(socket, MqttVersion.V3_1_1);
-                client.send(RawClient.connect(MqttVersion.V3_1_1, TestNode.newDevice()));
-                return client.expect(MqttPacket.ConnAck.class).code();
-              }
+              // A slow machine has no turn for some of them within five seconds: they come again, as devices do.
+              Eventually.within(PATIENCE, TlsIT::comesIn);
+              return null;
             }));
       }
       for (var connect : connects) {
-        assertThat(connect.get(30, TimeUnit.SECONDS)).isZero();
+        connect.get(60, TimeUnit.SECONDS);
       }
     }
   }
@@ -149,6 +123,93 @@ class TlsIT {
     }
   }
 
+  @Test
+  void a_client_that_comes_back_resumes_its_session_without_a_full_handshake() throws Exception {
+    var witness = new TestCertificate.Witness();
+    var context = witness.context();
+
+    for (int connection = 0; connection < 3; connection++) {
+      try (var socket = context.getSocketFactory().createSocket("127.0.0.1", port())) {
+        connect(socket);
+      }
+    }
+
+    assertThat(witness.full.get()).isEqualTo(1);
+  }
+
+  @Test
+  void a_new_certificate_is_shown_without_a_restart_and_a_broken_one_never(@TempDir Path directory)
+      throws Exception {
+    var renewed = TestCertificate.make(directory);
+    try (var device = trusting.getSocketFactory().createSocket("127.0.0.1", port())) {
+      var client = connect(device);
+      var before = shown();
+
+      // The certificate alone does not belong to the key that is still there.
+      Files.writeString(certificateFile, renewed.certificatePem());
+      assertThat(shown()).isEqualTo(before);
+      Files.writeString(keyFile, renewed.keyPem());
+
+      Eventually.within(
+          PATIENCE, () -> assertThat(shown()).isEqualTo(renewed.certificate()));
+      client.send(new MqttPacket.PingReq());
+      client.expect(MqttPacket.PingResp.class);
+
+      Files.writeString(keyFile, "rubbish");
+      assertThat(shown()).isEqualTo(renewed.certificate());
+      Files.writeString(keyFile, renewed.keyPem());
+    }
+  }
+
+  @Test
+  void mqtt_over_websocket_comes_within_tls_too() throws Exception {
+    var heard = new ArrayBlockingQueue<Integer>(10);
+    try (var http = HttpClient.newBuilder().sslContext(trusting).build()) {
+      var socket =
+          http.newWebSocketBuilder()
+              .subprotocols("mqtt")
+              .buildAsync(
+                  URI.create("wss://127.0.0.1:" + node.port("wss") + "/mqtt"),
+                  new WebSocket.Listener() {
+                    @Override
+                    public @Nullable CompletionStage<?> onBinary(
+                        WebSocket from, ByteBuffer data, boolean last) {
+                      heard.add((int) data.get(data.position()));
+                      return null;
+                    }
+                  })
+              .get(20, TimeUnit.SECONDS);
+      var connect = RawClient.connect(MqttVersion.V5, TestNode.newDevice());
+      var bytes = new PacketEncoder().encode(connect, MqttVersion.V5);
+
+      socket.sendBinary(ByteBuffer.wrap(bytes), true).get(20, TimeUnit.SECONDS);
+
+      assertThat(heard.poll(20, TimeUnit.SECONDS)).as("CONNACK").isEqualTo(0x20);
+      socket.abort();
+    }
+  }
+
+  private static void comesIn() throws Exception {
+    try (var socket = trusting.getSocketFactory().createSocket("127.0.0.1", port())) {
+      connect(socket);
+    }
+  }
+
+  private static X509Certificate shown() throws Exception {
+    var witness = new TestCertificate.Witness();
+    try (var socket = witness.context().getSocketFactory().createSocket("127.0.0.1", port())) {
+      ((SSLSocket) socket).startHandshake();
+    }
+    return witness.last[0];
+  }
+
+  private static RawClient connect(Socket socket) throws Exception {
+    var client = new RawClient(socket, MqttVersion.V5);
+    client.send(RawClient.connect(MqttVersion.V5, TestNode.newDevice()));
+    assertThat(client.expect(MqttPacket.ConnAck.class).code()).isZero();
+    return client;
+  }
+
   /// A TLS alert may come before the end.
   private static void closed(RawClient client) throws Exception {
     client.drainToEnd();
@@ -156,15 +217,5 @@ class TlsIT {
 
   private static int port() {
     return node.port("tls");
-  }
-
-  private static String pem(String kind, byte[] bytes) {
-    return "-----BEGIN "
-        + kind
-        + "-----\n"
-        + Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(bytes)
-        + "\n-----END "
-        + kind
-        + "-----\n";
   }
 }

@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.Rate;
 import io.pushplanet.cm.transport.tls.HandshakeLine;
+import io.pushplanet.cm.transport.tls.TlsIdentity;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.LongSupplier;
 
 /// The event loops and their listeners. Every loop has its own listening socket per address (SO_REUSEPORT), so the kernel
@@ -78,12 +80,17 @@ public final class Transport implements AutoCloseable {
       opened.forEach(EventLoop::closeQuietly);
       throw new IllegalStateException("cannot open the listeners: " + failed.getMessage(), failed);
     }
-    if (listeners.stream().anyMatch(listener -> listener.tls() != null)) {
-      shared.handshakes().start();
-    }
     loops.forEach(EventLoop::start);
-    var watch = new TransportWatch(shared.heap(), shared.pressure(), nanoTime);
+    var identities =
+        listeners.stream().map(Listener::tls).filter(Objects::nonNull).distinct().toList();
+    var watch = new TransportWatch(identities, shared.heap(), shared.pressure(), nanoTime);
     watch.start();
+    if (!identities.isEmpty()) {
+      shared.handshakes().start();
+      Gauge.builder(
+              "cm.tls.certificate.expires", identities.getFirst(), TlsIdentity::notAfterSeconds)
+          .register(meters);
+    }
     var transport = new Transport(loops, ports, shared, watch);
     transport.register(meters);
     return transport;

@@ -1,5 +1,6 @@
 package io.pushplanet.cm.transport;
 
+import io.pushplanet.cm.transport.tls.TlsIdentity;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,7 +11,8 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Looks once a second at what the loops cannot see or must not wait for: the heap after collections, and the kernel's count
+/// Looks once a second at what the loops cannot see or must not wait for: the heap after collections, certificate files,
+/// and the kernel's count
 /// of connections that found the line before a listener full (`ListenOverflows` of
 /// https://docs.kernel.org/networking/snmp_counter.html; of this network namespace, so other servers' count too). One
 /// virtual thread.
@@ -18,13 +20,16 @@ final class TransportWatch implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TransportWatch.class);
   private static final Path NETSTAT = Path.of("/proc/net/netstat");
 
+  private final List<TlsIdentity> identities;
   private final Heap heap;
   private final Pressure pressure;
   private final LongSupplier nanoTime;
   private final CountDownLatch closed = new CountDownLatch(1);
   private long overflows;
 
-  TransportWatch(Heap heap, Pressure pressure, LongSupplier nanoTime) {
+  TransportWatch(
+      List<TlsIdentity> identities, Heap heap, Pressure pressure, LongSupplier nanoTime) {
+    this.identities = identities;
     this.heap = heap;
     this.pressure = pressure;
     this.nanoTime = nanoTime;
@@ -48,6 +53,7 @@ final class TransportWatch implements AutoCloseable {
   private void look() {
     try {
       heap.look();
+      identities.forEach(TlsIdentity::reloadIfChanged);
       long now = overflows();
       if (now > overflows) {
         pressure.felt(Pressure.Kind.BACKLOG, nanoTime.getAsLong());

@@ -1,35 +1,40 @@
 package io.pushplanet.cm.transport.tls;
 
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.KeyFactory;
-import java.security.KeyStore;
-import java.security.PrivateKey;
-import java.security.cert.Certificate;
-import java.security.cert.CertificateFactory;
-import java.security.spec.InvalidKeySpecException;
-import java.security.spec.PKCS8EncodedKeySpec;
-import java.util.Base64;
-import java.util.List;
-import javax.net.ssl.KeyManagerFactory;
+import java.time.Instant;
+import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// The server's certificate and key. Speaks TLS 1.3 only. Thread-safe.
+///
+/// New files are taken without a restart ([#reloadIfChanged]): the next handshake shows them, connections stay. So do the
+/// tickets for resumption, whose keys belong to the context: a renewed certificate must not cost a full handshake of
+/// every device at once. After a stolen key restart the node.
 public final class TlsIdentity {
   /// The most plain text in one TLS record (https://www.rfc-editor.org/rfc/rfc8446#section-5.1).
   public static final int MOST_PLAIN_BYTES = 16 * 1024;
 
-  private static final List<String> ALGORITHMS = List.of("EC", "RSA", "EdDSA");
+  private static final Logger LOG = LoggerFactory.getLogger(TlsIdentity.class);
 
+  private final Path certificate;
+  private final Path privateKey;
+  private final ServerKeys keys;
   private final SSLContext context;
+  private String seen;
 
-  private TlsIdentity(SSLContext context) {
+  private TlsIdentity(
+      Path certificate, Path privateKey, ServerKeys keys, SSLContext context, String seen) {
+    this.certificate = certificate;
+    this.privateKey = privateKey;
+    this.keys = keys;
     this.context = context;
+    this.seen = seen;
   }
 
   /// @param certificate PEM, the server's own first, then its chain
@@ -37,28 +42,48 @@ public final class TlsIdentity {
   /// @throws IllegalArgumentException when they cannot be used, saying why: a broken TLS setting stops the start
   public static TlsIdentity fromPem(Path certificate, Path privateKey) {
     try {
-      var chain =
-          CertificateFactory.getInstance("X.509")
-              .generateCertificates(new ByteArrayInputStream(Files.readAllBytes(certificate)))
-              .toArray(new Certificate[0]);
-      if (chain.length == 0) {
-        throw new IllegalArgumentException(
-            "cm.tls.certificate holds no certificate: " + certificate);
-      }
-      var store = KeyStore.getInstance("PKCS12");
-      store.load(null, null);
-      store.setKeyEntry("server", key(privateKey), new char[0], chain);
-      var keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-      keys.init(store, new char[0]);
+      var seen = state(certificate, privateKey);
+      var files = PemPair.read(certificate, privateKey);
+      var keys = new ServerKeys(files.key(), files.chain());
       var context = SSLContext.getInstance("TLSv1.3");
-      context.init(keys.getKeyManagers(), null, null);
-      return new TlsIdentity(context);
+      context.init(new KeyManager[] {keys}, null, null);
+      return new TlsIdentity(certificate, privateKey, keys, context, seen);
     } catch (IOException | GeneralSecurityException unusable) {
       throw new IllegalArgumentException(
           "cm.tls.certificate and cm.tls.private-key must be PEM files that belong together: "
               + unusable.getMessage(),
           unusable);
     }
+  }
+
+  /// Reads the files again if either has changed. What is broken, or half written, is said once and not taken: the old
+  /// certificate stays until both files are whole. Blocking; for one thread.
+  public void reloadIfChanged() {
+    try {
+      var now = state(certificate, privateKey);
+      if (now.equals(seen)) {
+        return;
+      }
+      seen = now;
+      var files = PemPair.read(certificate, privateKey);
+      keys.replace(files.key(), files.chain());
+      LOG.info("event=tls_certificate_reloaded not_after={}", notAfter());
+    } catch (IOException | GeneralSecurityException | IllegalArgumentException unusable) {
+      LOG.error(
+          "event=tls_certificate_reload_failed meaning=\"the old one is shown until both files are"
+              + " good\" reason=\"{}\"",
+          unusable.getMessage());
+    }
+  }
+
+  /// Until when the certificate that is shown now is good.
+  public Instant notAfter() {
+    return keys.current().chain().getFirst().getNotAfter().toInstant();
+  }
+
+  /// The same in seconds since 1970, for a gauge.
+  public double notAfterSeconds() {
+    return notAfter().getEpochSecond();
   }
 
   /// A new engine for one connection.
@@ -69,24 +94,13 @@ public final class TlsIdentity {
     return engine;
   }
 
-  private static PrivateKey key(Path file) throws IOException, GeneralSecurityException {
-    var text = Files.readString(file, StandardCharsets.US_ASCII);
-    int begin = text.indexOf("-----BEGIN PRIVATE KEY-----");
-    int end = text.indexOf("-----END PRIVATE KEY-----");
-    if (begin < 0 || end < begin) {
-      throw new IllegalArgumentException(
-          "cm.tls.private-key must be PKCS #8 (BEGIN PRIVATE KEY); convert it with:"
-              + " openssl pkcs8 -topk8 -nocrypt -in KEY -out NEW");
+  /// Follows links, as those that Kubernetes turns to new secrets.
+  private static String state(Path... files) throws IOException {
+    var state = new StringBuilder();
+    for (var file : files) {
+      var real = file.toRealPath();
+      state.append(real).append(Files.getLastModifiedTime(real)).append(Files.size(real));
     }
-    var spec =
-        new PKCS8EncodedKeySpec(Base64.getMimeDecoder().decode(text.substring(begin + 27, end)));
-    for (var algorithm : ALGORITHMS) {
-      try {
-        return KeyFactory.getInstance(algorithm).generatePrivate(spec);
-      } catch (InvalidKeySpecException other) {
-        continue;
-      }
-    }
-    throw new IllegalArgumentException("cm.tls.private-key is none of " + ALGORITHMS);
+    return state.toString();
   }
 }

@@ -164,8 +164,9 @@ public final class WebSocketLayer {
       return 0;
     }
     long declared = declaredLength();
-    if (length == TWO_BYTES && declared < TWO_BYTES
-        || length == EIGHT_BYTES && declared >>> 16 == 0) {
+    boolean couldBeShorter =
+        length == EIGHT_BYTES ? declared >>> 16 == 0 : length == TWO_BYTES && declared < TWO_BYTES;
+    if (couldBeShorter) {
       return PROTOCOL_ERROR;
     }
     return declared < 0 || declared > MOST_FRAME ? TOO_BIG : 0;
