@@ -17,6 +17,8 @@ import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
+import io.pushplanet.cm.transport.gate.AcceptGate;
+import io.pushplanet.cm.transport.gate.GateSettings;
 import io.pushplanet.cm.uplink.Uplinks;
 import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.session.DeviceKey;
@@ -104,7 +106,11 @@ final class SimNode {
     pipeline =
         new ConnectionPipeline(
             handshake,
-            new Admission(1_000, new Elsewhere("", world.random), METERS),
+            new Admission(
+                1_000,
+                new Elsewhere("", world.random),
+                new AcceptGate(GateSettings.OPEN, 0, world.random),
+                METERS),
             registrar,
             table,
             new DetachedWindows(),
