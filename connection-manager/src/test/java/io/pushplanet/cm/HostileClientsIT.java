@@ -79,7 +79,12 @@ class HostileClientsIT {
     }
 
     assertThat(counter("cm.transport.loop.errors")).isZero();
-    assertThat(node.bean(MeterRegistry.class).get("cm.transport.closed").tag("cause", "error").counter().count())
+    assertThat(
+            node.bean(MeterRegistry.class)
+                .get("cm.transport.closed")
+                .tag("cause", "error")
+                .counter()
+                .count())
         .isZero();
     Eventually.within(PATIENCE, () -> assertThat(unauthenticatedBytes()).isZero());
     servesAGoodDevice();
@@ -88,7 +93,9 @@ class HostileClientsIT {
   @Test
   void a_thousand_half_connects_are_bounded_and_gone_after_their_deadline() throws Exception {
     int before = node.bean(Transport.class).connections();
-    var connect = new PacketEncoder().encode(RawClient.connect(MqttVersion.V5, TestNode.newDevice()), MqttVersion.V5);
+    var connect =
+        new PacketEncoder()
+            .encode(RawClient.connect(MqttVersion.V5, TestNode.newDevice()), MqttVersion.V5);
     var half = new ArrayList<Socket>();
     try {
       for (int socket = 0; socket < 1_000; socket++) {
@@ -101,8 +108,7 @@ class HostileClientsIT {
       Eventually.within(
           PATIENCE,
           () ->
-              assertThat(node.bean(Transport.class).connections())
-                  .isLessThanOrEqualTo(before + 1));
+              assertThat(node.bean(Transport.class).connections()).isLessThanOrEqualTo(before + 1));
       assertThat(unauthenticatedBytes()).isZero();
     } finally {
       for (var socket : half) {
@@ -218,7 +224,8 @@ class HostileClientsIT {
       stream.writeBytes(framed(connect(listener, version), webSocket, random));
     }
     for (int packet = 0; packet < PACKETS_PER_SOCKET; packet++) {
-      var bytes = packet(listener, version, known ? random.nextInt(1, 9) : random.nextInt(9), random);
+      var bytes =
+          packet(listener, version, known ? random.nextInt(1, 9) : random.nextInt(9), random);
       boolean frameItself = webSocket && random.nextInt(4) == 0;
       if (!frameItself) {
         bytes = mutated(bytes, random);
@@ -237,19 +244,20 @@ class HostileClientsIT {
   }
 
   private static byte[] connect(String listener, MqttVersion version) {
-    return new PacketEncoder().encode(
-        listener.equals("gateway")
-            ? new MqttPacket.Connect(
-                version,
-                true,
-                60,
-                "gw-" + System.nanoTime(),
-                "gateway",
-                Binary.of(TestNode.GATEWAY_PASSWORD),
-                null,
-                MqttProperties.NONE)
-            : RawClient.connect(version, TestNode.newDevice()),
-        version);
+    return new PacketEncoder()
+        .encode(
+            listener.equals("gateway")
+                ? new MqttPacket.Connect(
+                    version,
+                    true,
+                    60,
+                    "gw-" + System.nanoTime(),
+                    "gateway",
+                    Binary.of(TestNode.GATEWAY_PASSWORD),
+                    null,
+                    MqttProperties.NONE)
+                : RawClient.connect(version, TestNode.newDevice()),
+            version);
   }
 
   private static byte[] packet(String listener, MqttVersion version, int kind, Random random) {
@@ -266,7 +274,8 @@ class HostileClientsIT {
                   case 2 ->
                       new MqttPacket.Unsubscribe(9, List.of("push/messages"), MqttProperties.NONE);
                   case 3, 4 -> publish("push/receipts", "{\"id\":\"x\",\"event\":\"opened\"}");
-                  case 5 -> publish("gw/deliver", "{\"frame\":\"f\",\"letters\":[],\"targets\":[]}");
+                  case 5 ->
+                      publish("gw/deliver", "{\"frame\":\"f\",\"letters\":[],\"targets\":[]}");
                   case 6 -> new MqttPacket.PubAck(1 + random.nextInt(100), ReasonCode.SUCCESS);
                   case 7 -> new MqttPacket.PubRel(3, ReasonCode.SUCCESS, MqttProperties.NONE);
                   default -> new MqttPacket.PingReq();
@@ -276,13 +285,7 @@ class HostileClientsIT {
 
   private static MqttPacket publish(String topic, String payload) {
     return new MqttPacket.Publish(
-        topic,
-        Binary.of(payload),
-        QoS.AT_LEAST_ONCE,
-        false,
-        false,
-        7,
-        MqttProperties.NONE);
+        topic, Binary.of(payload), QoS.AT_LEAST_ONCE, false, false, 7, MqttProperties.NONE);
   }
 
   private static byte[] mutated(byte[] good, Random random) {

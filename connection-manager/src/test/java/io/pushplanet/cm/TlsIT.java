@@ -95,7 +95,8 @@ class TlsIT {
       for (int count = 0; count < 100; count++) {
         connects.add(
             workers.submit(() -> {
-              // A slow machine has no turn for some of them within five seconds: they come again, as devices do.
+              // A slow machine has no turn for some of them within five seconds: they come again,
+              // as devices do.
               Eventually.within(PATIENCE, TlsIT::comesIn);
               return null;
             }));
@@ -150,8 +151,7 @@ class TlsIT {
       assertThat(shown()).isEqualTo(before);
       Files.writeString(keyFile, renewed.keyPem());
 
-      Eventually.within(
-          PATIENCE, () -> assertThat(shown()).isEqualTo(renewed.certificate()));
+      Eventually.within(PATIENCE, () -> assertThat(shown()).isEqualTo(renewed.certificate()));
       client.send(new MqttPacket.PingReq());
       client.expect(MqttPacket.PingResp.class);
 

@@ -109,11 +109,13 @@ class WebSocketIT {
               .buildAsync(URI.create(address()), heard)
               .get(20, TimeUnit.SECONDS);
       assertThat(socket.getSubprotocol()).isEqualTo("mqtt");
-      var connect = new PacketEncoder().encode(RawClient.connect(MqttVersion.V5, device), MqttVersion.V5);
+      var connect =
+          new PacketEncoder().encode(RawClient.connect(MqttVersion.V5, device), MqttVersion.V5);
       int half = connect.length / 2;
       socket.sendBinary(ByteBuffer.wrap(connect, 0, half), false).get(20, TimeUnit.SECONDS);
       socket.sendPing(ByteBuffer.wrap(new byte[] {1, 2, 3})).get(20, TimeUnit.SECONDS);
-      assertThat(heard.pongs.poll(20, TimeUnit.SECONDS)).isEqualTo(ByteBuffer.wrap(new byte[] {1, 2, 3}));
+      assertThat(heard.pongs.poll(20, TimeUnit.SECONDS))
+          .isEqualTo(ByteBuffer.wrap(new byte[] {1, 2, 3}));
 
       socket
           .sendBinary(ByteBuffer.wrap(connect, half, connect.length - half), true)

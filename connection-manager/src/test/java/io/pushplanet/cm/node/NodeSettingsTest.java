@@ -35,6 +35,10 @@ class NodeSettingsTest {
       assertThat(settings.keepAlive().learn()).isTrue();
       assertThat(settings.keepAlive().deadPathAfter()).isEqualTo(Duration.ofSeconds(20));
       assertThat(settings.uplink().bytes().toBytes()).isEqualTo(4096);
+      assertThat(settings.wsPort()).isNull();
+      assertThat(settings.wssPort()).isNull();
+      assertThat(settings.admission().connectsPerSecond()).isEqualTo(5000);
+      assertThat(settings.admission().unlimitedSources()).isEqualTo("127.0.0.0/8,::1");
       assertThat(settings.toString()).doesNotContain("secret");
     });
   }

@@ -16,8 +16,8 @@ public final class AddressRates {
   private final long intervalNanos;
   private final long toleranceNanos;
   private final long seed;
-  private final AtomicLongArray first = new AtomicLongArray(SLOTS);
-  private final AtomicLongArray second = new AtomicLongArray(SLOTS);
+  private final AtomicLongArray first;
+  private final AtomicLongArray second;
 
   /// @param perSecond 0 for no limit
   /// @param seed random, so that nobody can choose addresses that collide
@@ -26,6 +26,9 @@ public final class AddressRates {
     this.intervalNanos = Rate.intervalNanos(perSecond);
     this.toleranceNanos = intervalNanos * (Math.max(1, burst) - 1L);
     this.seed = seed;
+    int slots = perSecond == 0 ? 0 : SLOTS;
+    this.first = new AtomicLongArray(slots);
+    this.second = new AtomicLongArray(slots);
   }
 
   /// Counts one, unless that is too many: then nothing is counted.
@@ -47,8 +50,11 @@ public final class AddressRates {
 
   /// Whether [#take] would say no.
   public boolean isSpent(InetAddress address, long nowNanos) {
+    if (intervalNanos == 0) {
+      return false;
+    }
     long due = Math.min(first.get(firstSlot(address)), second.get(secondSlot(address)));
-    return intervalNanos > 0 && due - toleranceNanos > nowNanos - startNanos;
+    return due - toleranceNanos > nowNanos - startNanos;
   }
 
   private int firstSlot(InetAddress address) {
