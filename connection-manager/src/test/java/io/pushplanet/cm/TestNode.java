@@ -62,7 +62,12 @@ final class TestNode implements AutoCloseable {
             "--cm.bind=127.0.0.1",
             "--cm.gateway-password=" + GATEWAY_PASSWORD,
             "--cm.directory.verify-every=500ms"));
-    arguments.addAll(List.of(settings));
+    for (var setting : settings) {
+      // Given twice, Spring would make a list of both.
+      var name = setting.substring(0, setting.indexOf('=') + 1);
+      arguments.removeIf(given -> given.startsWith(name));
+      arguments.add(setting);
+    }
     return arguments;
   }
 
