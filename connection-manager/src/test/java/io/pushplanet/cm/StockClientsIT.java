@@ -8,12 +8,14 @@ import com.hivemq.client.mqtt.mqtt5.Mqtt5BlockingClient;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.testing.Installed;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -237,7 +239,8 @@ class StockClientsIT {
     var command =
         new java.util.ArrayList<>(
             List.of(
-                program,
+                Installed.program(program, program.toUpperCase(Locale.ROOT), "mosquitto-clients")
+                    .toString(),
                 "-h",
                 "127.0.0.1",
                 "-p",

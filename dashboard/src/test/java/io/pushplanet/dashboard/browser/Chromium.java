@@ -1,5 +1,6 @@
 package io.pushplanet.dashboard.browser;
 
+import io.pushplanet.common.testing.Installed;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -33,8 +34,8 @@ public final class Chromium implements AutoCloseable {
   }
 
   public static Chromium open(String address) {
-    Path chromium = program("CHROMIUM", "/usr/bin/chromium");
-    Path chromeDriver = program("CHROMEDRIVER", "/usr/bin/chromedriver");
+    Path chromium = Installed.program("chromium", "CHROMIUM", "chromium");
+    Path chromeDriver = Installed.program("chromedriver", "CHROMEDRIVER", "chromium-driver");
     try {
       Path profile = Files.createTempDirectory(Path.of("target"), "chromium").toAbsolutePath();
       ChromeOptions options = new ChromeOptions();
@@ -61,20 +62,6 @@ public final class Chromium implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-  }
-
-  private static Path program(String variable, String usual) {
-    String given = System.getenv(variable);
-    Path program = Path.of(given == null ? usual : given);
-    if (!Files.isExecutable(program)) {
-      throw new AssertionError(
-          "The dashboard's tests need a real Chromium, but "
-              + program
-              + " is missing. Install it: apt-get install chromium chromium-driver. Or say where it is: "
-              + variable
-              + "=/path.");
-    }
-    return program;
   }
 
   public Chromium size(int width, int height) {

@@ -56,6 +56,8 @@ public final class Ports {
                 + listener.option()
                 + "; change one of them");
       }
+    });
+    takenBy.forEach((port, listener) -> {
       if (!Port.isFree(port)) {
         throw new Refusal(
             ExitCode.PORT_TAKEN,

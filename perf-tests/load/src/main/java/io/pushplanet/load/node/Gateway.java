@@ -63,7 +63,7 @@ public final class Gateway implements Sender {
       for (int from = 0; from < devices.size(); from += TARGETS_PER_FRAME) {
         List<NodeFrame.Target> targets =
             devices.subList(from, Math.min(devices.size(), from + TARGETS_PER_FRAME)).stream()
-                .map(device -> new NodeFrame.Target(device.app(), device.id(), 0))
+                .map(device -> new NodeFrame.Target(device.app(), device.id(), 0, null))
                 .toList();
         var frame =
             new NodeFrame(id.value() + "-" + from, now.plus(PATIENCE), List.of(letter), targets);

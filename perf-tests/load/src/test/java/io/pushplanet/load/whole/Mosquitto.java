@@ -2,6 +2,7 @@ package io.pushplanet.load.whole;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.testing.Installed;
 import io.pushplanet.quickstart.platform.Addresses;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -9,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /// One device that uses Mosquitto's own command-line clients, as a stranger would.
@@ -55,7 +57,8 @@ record Mosquitto(Addresses platform, String device, String password) {
     var command =
         new ArrayList<>(
             List.of(
-                program,
+                Installed.program(program, program.toUpperCase(Locale.ROOT), "mosquitto-clients")
+                    .toString(),
                 "-h",
                 platform.mqttHost(),
                 "-p",
