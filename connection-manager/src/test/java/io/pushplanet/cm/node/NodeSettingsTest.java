@@ -30,6 +30,8 @@ class NodeSettingsTest {
       assertThat(settings.tls().certificate()).isNull();
       assertThat(settings.session().window()).isEqualTo(16);
       assertThat(settings.session().holdUntilSubscribed()).isEqualTo(Duration.ofSeconds(2));
+      assertThat(settings.session().acknowledgeWithin()).isEqualTo(Duration.ofMinutes(1));
+      assertThat(settings.inbox().patrolEvery()).isEqualTo(Duration.ofMinutes(5));
       assertThat(settings.drain().perSecond()).isEqualTo(500);
       assertThat(settings.drain().longestAtStop()).isEqualTo(Duration.ofSeconds(10));
       assertThat(settings.keepAlive().learn()).isTrue();
