@@ -1,35 +1,38 @@
 package io.pushplanet.load.bench;
 
 import io.pushplanet.load.audit.Account;
-import io.pushplanet.load.scenario.Target;
 import io.pushplanet.load.scenario.Traffic;
 import java.io.PrintStream;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /// How many unicast messages a second are accepted, each after the broker's confirm, while all that follows an accept
 /// (delivery, outcomes, rows) goes on beside it on the same machine.
 final class AcceptBench {
   private static final int DEVICES = 500;
-  private static final List<Integer> CLIENTS = List.of(64, 500);
-  private static final Duration WARM_UP = Duration.ofSeconds(8);
+  private static final String CLIENTS = "64,500";
+
+  /// A dispatcher's compiler is busy for its first 150,000 requests or so.
+  private static final String WARM_UP_SECONDS = "60";
+
   private static final Duration DRAINED_WITHIN = Duration.ofSeconds(180);
 
   private AcceptBench() {}
 
-  static Benchmark.Result measure(
-      Target target, Path directory, String run, Duration each, PrintStream out) {
+  static Benchmark.Result measure(Run run) {
+    List<Integer> clients = numbers(run.option("clients").orElse(CLIENTS));
+    Duration warmUp =
+        Duration.ofSeconds(numbers(run.option("warm-up").orElse(WARM_UP_SECONDS)).getFirst());
+    PrintStream out = run.out();
     List<Report.Row> rows = new ArrayList<>();
     out.println("connecting " + DEVICES + " devices");
-    try (Bed bed = new Bed(target, directory, run, DEVICES)) {
-      out.println("warming up for " + WARM_UP.toSeconds() + " s");
-      bed.send("warm", 64, new Journey(() -> {}), until(WARM_UP));
-      bed.awaitArrivals(DRAINED_WITHIN);
-      for (int clients : CLIENTS) {
-        out.println("sending with " + clients + " clients for " + each.toSeconds() + " s");
-        rows.addAll(part(bed, clients, each, out));
+    try (Bed bed = new Bed(run.target(), run.directory(), run.name(), DEVICES)) {
+      rows.addAll(warmUp(bed, clients, warmUp, out));
+      for (int some : clients) {
+        out.println("sending with " + some + " clients for " + run.each().toSeconds() + " s");
+        rows.addAll(part(bed, some, run.each(), out));
       }
       Account account = bed.audit(DRAINED_WITHIN);
       out.println();
@@ -38,6 +41,32 @@ final class AcceptBench {
       rows.add(Report.Row.of("duplicates", "messages", account.duplicates()));
       return new Benchmark.Result(rows, account.balances());
     }
+  }
+
+  /// Its length and messages are told, because they say how warm the programs were afterwards.
+  private static List<Report.Row> warmUp(
+      Bed bed, List<Integer> clients, Duration length, PrintStream out) {
+    out.println("warming up for " + length.toSeconds() + " s");
+    Journey journey = new Journey(() -> {});
+    for (int some : clients) {
+      bed.send("warm" + some, some, journey, until(length.dividedBy(clients.size())));
+    }
+    bed.awaitArrivals(DRAINED_WITHIN);
+    return List.of(
+        Report.Row.of("warm-up", "s", length.toSeconds()),
+        Report.Row.of("accepted in the warm-up", "messages", journey.accepted()));
+  }
+
+  private static List<Integer> numbers(String list) {
+    try {
+      List<Integer> numbers = Arrays.stream(list.split(",", -1)).map(Integer::valueOf).toList();
+      if (numbers.stream().allMatch(number -> number >= 0)) {
+        return numbers;
+      }
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(list + " is no whole number", e);
+    }
+    throw new IllegalArgumentException(list + " is below zero");
   }
 
   private static List<Report.Row> part(Bed bed, int clients, Duration each, PrintStream out) {

@@ -8,10 +8,13 @@ import java.util.TreeMap;
 
 /// The benchmarks by name.
 public enum Benchmark {
-  ACCEPT("accept", "unicast accepts per second with broker confirms, 64 and 500 clients") {
+  ACCEPT(
+      "accept",
+      "unicast accepts per second with broker confirms [--clients=64,500] [--warm-up=60]",
+      "clients warm-up") {
     @Override
     Result measure(Run run) {
-      return AcceptBench.measure(run.target(), run.directory(), run.name(), run.each(), run.out());
+      return AcceptBench.measure(run);
     }
   },
   END_TO_END("end-to-end", "accepted to device PUBACK over MQTT, then the auditor") {
