@@ -13,9 +13,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /// Device routes in Redis. MySQL has the truth: whoever misses one here reads it there and puts it; whoever changes a
-/// device's rows forgets it here after the commit. Thread-safe; calls block at most [SessionDirectory#DEADLINE].
+/// device's rows forgets it here after the commit. Thread-safe; calls block about [SessionDirectory#DEADLINE] at most.
 ///
 /// A forgotten route leaves an empty mark for [#FORGOTTEN]; [#putIfAbsent] does not overwrite it. So a reader that read
 /// MySQL just before a change cannot put the old route back, as long as it puts within that time.
@@ -27,29 +28,36 @@ public final class RouteStore {
   public static final Duration FORGOTTEN = Duration.ofSeconds(2);
 
   private final Supplier<RedisAsyncCommands<String, String>> redis;
+  private final SharedReads reads;
 
   public RouteStore(StatefulRedisConnection<String, String> connection) {
-    this.redis = connection::async;
+    this(() -> connection);
   }
 
   /// Calls throw [DirectoryUnavailable] until Redis is reached for the first time.
   public RouteStore(RedisLink link) {
-    this.redis = () -> link.connection().async();
+    this(link::connection);
   }
 
-  /// The routes that are here; the others are absent. One round trip.
+  private RouteStore(Supplier<StatefulRedisConnection<String, String>> connection) {
+    this.redis = () -> connection.get().async();
+    this.reads = new SharedReads(connection);
+  }
+
+  /// The routes that are here; the others are absent. One round trip, shared with other callers.
   public Map<DeviceKey, DeviceRoute> find(Collection<DeviceKey> devices) {
     if (devices.isEmpty()) {
       return Map.of();
     }
     List<DeviceKey> order = List.copyOf(devices);
-    String[] names = order.stream().map(device -> ROUTE + device.text()).toArray(String[]::new);
     Map<DeviceKey, DeviceRoute> found = HashMap.newHashMap(order.size());
-    var values = Redis.await(redis.get().mget(names), SessionDirectory.DEADLINE);
+    List<@Nullable String> values =
+        reads.values(order.stream().map(device -> ROUTE + device.text()).toList());
     for (int i = 0; i < order.size(); i++) {
-      if (values.get(i).hasValue() && !values.get(i).getValue().isEmpty()) {
-        byte[] text = values.get(i).getValue().getBytes(StandardCharsets.UTF_8);
-        found.put(order.get(i), WireForm.read(text, DeviceRoute.class));
+      String text = values.get(i);
+      if (text != null && !text.isEmpty()) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        found.put(order.get(i), WireForm.read(bytes, DeviceRoute.class));
       }
     }
     return found;

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /// Which node holds which device, in Redis. It can be lost at any time: nodes announce their sessions again.
 ///
@@ -73,16 +74,22 @@ public final class SessionDirectory {
       """;
 
   private final Supplier<RedisAsyncCommands<String, String>> redis;
+  private final SharedReads reads;
   private final Clock clock;
 
   public SessionDirectory(StatefulRedisConnection<String, String> connection, Clock clock) {
-    this.redis = connection::async;
-    this.clock = clock;
+    this(() -> connection, clock);
   }
 
   /// Calls throw [DirectoryUnavailable] until Redis is reached for the first time.
   public SessionDirectory(RedisLink link, Clock clock) {
-    this.redis = () -> link.connection().async();
+    this(link::connection, clock);
+  }
+
+  private SessionDirectory(
+      Supplier<StatefulRedisConnection<String, String>> connection, Clock clock) {
+    this.redis = () -> connection.get().async();
+    this.reads = new SharedReads(connection);
     this.clock = clock;
   }
 
@@ -148,19 +155,20 @@ public final class SessionDirectory {
     return Optional.ofNullable(owners(List.of(device)).get(device));
   }
 
-  /// Who holds these devices, in one round trip. Devices without a session are absent.
+  /// Who holds these devices, in one round trip, shared with other callers. Devices without a session are absent.
   public Map<DeviceKey, SessionOwner> owners(Collection<DeviceKey> devices) {
     if (devices.isEmpty()) {
       return Map.of();
     }
     List<DeviceKey> order = List.copyOf(devices);
-    String[] names = order.stream().map(device -> SESSION + device.text()).toArray(String[]::new);
     Map<DeviceKey, SessionOwner> owners = HashMap.newHashMap(order.size());
-    var values = await(redis.get().mget(names));
+    List<@Nullable String> values =
+        reads.values(order.stream().map(device -> SESSION + device.text()).toList());
     for (int i = 0; i < order.size(); i++) {
       DeviceKey device = order.get(i);
-      if (values.get(i).hasValue()) {
-        parse(values.get(i).getValue()).ifPresent(owner -> owners.put(device, owner));
+      String held = values.get(i);
+      if (held != null) {
+        parse(held).ifPresent(owner -> owners.put(device, owner));
       }
     }
     return owners;

@@ -2,8 +2,12 @@ package io.pushplanet.dispatcher.message;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import io.lettuce.core.RedisException;
-import io.lettuce.core.SetArgs;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.cache.CaffeineCacheMetrics;
 import io.pushplanet.common.message.AppId;
@@ -13,12 +17,15 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.session.Rounds;
 import io.pushplanet.common.wire.WireForm;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,16 +40,23 @@ public class AcceptedMessages {
   private static final Duration KEPT = Duration.ofMinutes(10);
   private static final int MOST_KEPT_HERE = 10_000;
 
+  private static final int MOST_WAITING = 10_000;
+  private static final int MOST_TOGETHER = 256;
+
   private final RedisLink redis;
+  private final Rounds<Entry> rounds;
   private final Cache<MessageId, Entry> here;
 
   AcceptedMessages(RedisLink redis, MeterRegistry meters) {
     this.redis = redis;
+    this.rounds = new Rounds<>(MOST_WAITING, MOST_TOGETHER, 1, this::putIntoRedis);
     this.here =
         Caffeine.newBuilder()
             .maximumSize(MOST_KEPT_HERE)
             .expireAfterWrite(KEPT)
             .recordStats()
+            .executor(
+                Runnable::run) // it is full as a rule: evicting is less work than waking a thread
             .build();
     CaffeineCacheMetrics.monitor(meters, here, "accepted-messages");
   }
@@ -61,25 +75,37 @@ public class AcceptedMessages {
 
   /// Does not wait for Redis.
   public void remember(List<Entry> entries) {
-    entries.forEach(entry -> here.put(entry.id(), entry));
-    if (!redis.connected()) {
-      return;
-    }
-    try {
-      entries.forEach(this::putIntoRedis);
-    } catch (DirectoryUnavailable | RedisException e) {
-      // The messages are accepted: nothing that happens here may make the answer another one.
-      LOG.debug("event=accepted_not_kept reason=\"{}\"", e.toString());
+    for (Entry entry : entries) {
+      here.put(entry.id(), entry);
+      if (redis.connected() && !rounds.add(entry)) {
+        LOG.debug("event=accepted_not_kept reason=\"{} wait\"", MOST_WAITING);
+      }
     }
   }
 
-  private void putIntoRedis(Entry entry) {
-    String text = new String(WireForm.write(entry), StandardCharsets.UTF_8);
-    var unused =
-        redis
-            .connection()
-            .async()
-            .set(ACCEPTED + entry.id().value(), text, SetArgs.Builder.px(KEPT));
+  /// One write for many entries. The messages are accepted: nothing that happens here may make the answer another one.
+  private CompletionStage<?> putIntoRedis(List<Entry> entries) {
+    try {
+      List<AsyncCommand<String, String, String>> commands =
+          entries.stream().map(AcceptedMessages::set).toList();
+      redis.connection().dispatch(commands);
+      // It ends in bounded time: the client has a timeout for every command.
+      return commands.getLast();
+    } catch (RuntimeException e) {
+      LOG.debug("event=accepted_not_kept reason=\"{}\"", e.toString());
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private static AsyncCommand<String, String, String> set(Entry entry) {
+    CommandArgs<String, String> arguments =
+        new CommandArgs<>(StringCodec.UTF8)
+            .addKey(ACCEPTED + entry.id().value())
+            .add(WireForm.write(entry))
+            .add("PX")
+            .add(KEPT.toMillis());
+    return new AsyncCommand<>(
+        new Command<>(CommandType.SET, new StatusOutput<>(StringCodec.UTF8), arguments));
   }
 
   Optional<Entry> find(AppId app, MessageId id) {
