@@ -1,17 +1,22 @@
 package io.pushplanet.common.wire;
 
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /// What one piece of work publishes, on whatever queues and as it comes, and the wait for the broker's word on all of it.
 /// Thread-safe; everything is published before [#await] is called, once.
+///
+/// The wait has no clock of its own, because the lane tells of every item in bounded time ([LanePublisher.Confirmation]): a
+/// virtual thread that waits with a timeout wakes the scheduler's timer thread twice, which cost more than the publishing.
 public final class Confirms implements LanePublisher.Confirmation {
   private final LanePublisher lanes;
-  private final AtomicInteger published = new AtomicInteger();
-  private final Semaphore heard = new Semaphore(0);
+
+  /// Items not told yet, and one for whoever has not called [#await].
+  private final AtomicInteger open = new AtomicInteger(1);
+
+  private final CountDownLatch told = new CountDownLatch(1);
   private final AtomicReference<@Nullable BrokerUnavailable> failure = new AtomicReference<>();
 
   public Confirms(LanePublisher lanes) {
@@ -20,7 +25,7 @@ public final class Confirms implements LanePublisher.Confirmation {
 
   /// Hands an item over and returns at once.
   public void publish(String queue, byte[] item) {
-    published.incrementAndGet();
+    open.incrementAndGet();
     lanes.publish(queue, item, this);
   }
 
@@ -28,12 +33,9 @@ public final class Confirms implements LanePublisher.Confirmation {
   ///
   /// @throws BrokerUnavailable when one of them failed or was not confirmed in time; any of them may still arrive
   public void await() {
+    tellOne();
     try {
-      if (!heard.tryAcquire(
-          published.get(), lanes.confirmWithin().toMillis(), TimeUnit.MILLISECONDS)) {
-        throw new BrokerUnavailable(
-            "the broker did not confirm within " + lanes.confirmWithin(), null);
-      }
+      told.await();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new BrokerUnavailable("interrupted while waiting for the broker", e);
@@ -47,12 +49,18 @@ public final class Confirms implements LanePublisher.Confirmation {
 
   @Override
   public void confirmed() {
-    heard.release();
+    tellOne();
   }
 
   @Override
   public void failed(BrokerUnavailable why) {
     failure.compareAndSet(null, why);
-    heard.release();
+    tellOne();
+  }
+
+  private void tellOne() {
+    if (open.decrementAndGet() == 0) {
+      told.countDown();
+    }
   }
 }

@@ -30,6 +30,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,6 +45,9 @@ public final class LanePublisher implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LanePublisher.class);
   private static final AMQP.BasicProperties PERSISTENT =
       MessageProperties.MINIMAL_PERSISTENT_BASIC.builder().contentType("application/json").build();
+  private static final int MOST_BATCHES_IN_A_ROUND = 16;
+  private static final String AWAY = "the message broker is away";
+  private static final Duration LOOK = Duration.ofMillis(250);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
 
@@ -66,7 +70,7 @@ public final class LanePublisher implements AutoCloseable {
   /// @param mostBytes per AMQP message; a longer item travels alone
   /// @param mostWaiting items not yet sent; past it an item fails at once
   /// @param mostUnconfirmed AMQP messages without confirm
-  /// @param confirmWithin how long a blocking caller waits for a confirm
+  /// @param confirmWithin after which an unconfirmed item has failed, and the connection with it
   public record Settings(
       Duration linger,
       int mostItems,
@@ -129,6 +133,7 @@ public final class LanePublisher implements AutoCloseable {
         .tag("publisher", name)
         .register(meters);
     this.sender = Thread.ofPlatform().name("lane-" + name).daemon(true).start(this::run);
+    Thread.ofVirtual().name("lane-watch-" + name).start(this::watch);
   }
 
   /// Whether the broker can be reached just now.
@@ -140,7 +145,7 @@ public final class LanePublisher implements AutoCloseable {
   public void publish(String queue, byte[] item, Confirmation confirmation) {
     if (link.get() == null) {
       failedItems.increment();
-      confirmation.failed(new BrokerUnavailable("the message broker is away", null));
+      confirmation.failed(new BrokerUnavailable(AWAY, null));
       return;
     }
     if (!waiting.offer(new Item(queue, item, confirmation, System.nanoTime()))) {
@@ -158,10 +163,6 @@ public final class LanePublisher implements AutoCloseable {
     Confirms confirms = new Confirms(this);
     items.forEach(item -> confirms.publish(queue, item));
     confirms.await();
-  }
-
-  Duration confirmWithin() {
-    return settings.confirmWithin();
   }
 
   @Override
@@ -200,6 +201,32 @@ public final class LanePublisher implements AutoCloseable {
     failWaiting("this process is stopping");
   }
 
+  /// Ends every wait in bounded time, also while the sender is stuck in a write that the broker does not read. A broker that
+  /// keeps one item waiting for so long does so with all: the link is given up.
+  private void watch() {
+    try {
+      while (!closed.await(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
+        Link live = link.get();
+        if (live == null) {
+          failWaiting(AWAY);
+        } else if (overdue(waiting.peek())
+            || live.unconfirmed.values().stream()
+                .limit(1)
+                .flatMap(List::stream)
+                .anyMatch(this::overdue)) {
+          drop(live, "the broker did not confirm within " + settings.confirmWithin());
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private boolean overdue(@Nullable Item item) {
+    return item != null
+        && System.nanoTime() - item.givenNanos() > settings.confirmWithin().toNanos();
+  }
+
   private Link connect() throws IOException, TimeoutException {
     Connection connection = connections.newConnection(name);
     try {
@@ -233,7 +260,7 @@ public final class LanePublisher implements AutoCloseable {
     }
   }
 
-  /// Waits for an item, gathers its neighbours until the linger is over, and sends one message per queue.
+  /// Waits for an item, lets its neighbours gather for the linger, and sends the fewest messages per queue that hold them all.
   private void sendOneRound(Link live) throws InterruptedException, IOException {
     Item first = waiting.poll(100, TimeUnit.MILLISECONDS);
     if (first == null) {
@@ -242,18 +269,17 @@ public final class LanePublisher implements AutoCloseable {
       }
       return;
     }
-    Map<String, Batch> batches = new HashMap<>();
-    long sendBy = System.nanoTime() + settings.linger().toNanos();
-    Queue<Batch> full = new ArrayDeque<>();
-    add(batches, full, first);
-    while (full.isEmpty()) {
-      long left = sendBy - System.nanoTime();
-      Item next = left > 0 ? waiting.poll(left, TimeUnit.NANOSECONDS) : waiting.poll();
-      if (next == null) {
-        break;
-      }
-      add(batches, full, next);
+    if (waiting.size() < settings.mostItems()) {
+      // Slept through, not waited item by item: waking this thread for each would cost as much as
+      // sending it.
+      LockSupport.parkNanos(settings.linger().toNanos());
     }
+    List<Item> round = new ArrayList<>();
+    round.add(first);
+    waiting.drainTo(round, MOST_BATCHES_IN_A_ROUND * settings.mostItems());
+    Map<String, Batch> batches = new HashMap<>();
+    Queue<Batch> full = new ArrayDeque<>();
+    round.forEach(item -> add(batches, full, item));
     full.addAll(batches.values());
     while (!full.isEmpty()) {
       Batch batch = full.remove();

@@ -44,6 +44,7 @@ final class KeyCache implements AutoCloseable {
                 Expiry.<String, Optional<StoredKey>>creating((id, key) ->
                     key.isPresent() ? settings.keyCache() : settings.unknownKeyCache()))
             .recordStats()
+            .executor(Runnable::run)
             .build();
     CaffeineCacheMetrics.monitor(meters, cache, "api-keys");
     Gauge.builder("pushplanet.changes.followed", this, it -> it.feed == null ? 0 : 1)

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -117,6 +118,33 @@ class LanePublisherIT {
 
     services.restart(Service.AMQP);
     Eventually.within(PATIENCE, () -> lane.publishAndWait(QUEUE, List.of(item(2))));
+  }
+
+  @Test
+  void what_a_frozen_broker_does_not_confirm_in_time_has_failed() throws Exception {
+    lane.close();
+    LanePublisher.Settings impatient =
+        new LanePublisher.Settings(
+            Duration.ofMillis(1), 64, 1 << 18, 10, 10, Duration.ofSeconds(1));
+    lane = new LanePublisher(connections, "impatient", impatient, new SimpleMeterRegistry());
+    Eventually.within(PATIENCE, () -> lane.publishAndWait(QUEUE, List.of(item(1))));
+    signalBroker("STOP");
+    try {
+      assertThatThrownBy(() -> lane.publishAndWait(QUEUE, List.of(item(2))))
+          .isInstanceOf(BrokerUnavailable.class);
+    } finally {
+      signalBroker("CONT");
+    }
+
+    Eventually.within(PATIENCE, () -> lane.publishAndWait(QUEUE, List.of(item(3))));
+  }
+
+  private void signalBroker(String signal) throws Exception {
+    ProcessHandle broker = ProcessHandle.of(services.process(Service.AMQP).pid()).orElseThrow();
+    List<String> command = new ArrayList<>(List.of("kill", "-" + signal));
+    Stream.concat(Stream.of(broker), broker.descendants())
+        .forEach(process -> command.add(Long.toString(process.pid())));
+    assertThat(new ProcessBuilder(command).start().waitFor()).isZero();
   }
 
   @Test
