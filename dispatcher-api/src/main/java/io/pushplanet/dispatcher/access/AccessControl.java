@@ -6,13 +6,14 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import java.time.Clock;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /// Decides from the `Authorization` header. An app that does not exist and an app of somebody else get the same answer.
 @Component
 final class AccessControl {
+  private static final String BEARER = "Bearer ";
+
   private final KeyCache keys;
   private final Clock clock;
 
@@ -32,7 +33,7 @@ final class AccessControl {
       throw ProblemException.of(
           ProblemCode.APP_NOT_FOUND, "This key belongs to no app of that name. Check the path.");
     }
-    if (!Scope.parse(stored.scopes()).contains(scope)) {
+    if (!stored.may(scope)) {
       throw ProblemException.of(
               ProblemCode.SCOPE_MISSING,
               "This needs a key with the scope \"" + scope.word() + "\".")
@@ -51,11 +52,12 @@ final class AccessControl {
               ProblemCode.API_KEY_MISSING, "Send Authorization: Bearer <api key>.")
           .withHeader("WWW-Authenticate", "Bearer realm=\"pushplanet\"");
     }
-    String[] parts = authorization.strip().split(" +", 2);
-    if (parts.length != 2 || !parts[0].toLowerCase(Locale.ROOT).equals("bearer")) {
+    String credentials = authorization.strip();
+    if (!credentials.regionMatches(true, 0, BEARER, 0, BEARER.length())) {
       throw invalid();
     }
-    return ApiKey.parse(parts[1].strip()).orElseThrow(AccessControl::invalid);
+    return ApiKey.parse(credentials.substring(BEARER.length()).strip())
+        .orElseThrow(AccessControl::invalid);
   }
 
   private static ProblemException invalid() {

@@ -14,7 +14,6 @@ import io.pushplanet.dispatcher.problem.RequestId;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.Function;
@@ -55,15 +54,16 @@ class PushController {
 
   @PostMapping("/v1/apps/{app}/messages")
   @Needs(Scope.SEND)
-  ResponseEntity<byte[]> send(
-      Caller caller, HttpServletRequest request, HttpServletResponse response) throws IOException {
+  void send(Caller caller, HttpServletRequest request, HttpServletResponse response)
+      throws IOException {
     JsonBody body = JsonBody.read(request);
     SendRequest wanted = SendRequestReader.read(body.root());
     limits.take(caller.app(), 1, response);
-    return once(
+    once(
         caller,
         "messages",
         request,
+        response,
         body,
         id -> {
           Receipt receipt = dispatch.send(caller.app(), wanted, id, traceparent(request));
@@ -76,15 +76,16 @@ class PushController {
 
   @PostMapping("/v1/apps/{app}/messages:batch")
   @Needs(Scope.SEND)
-  ResponseEntity<byte[]> sendBatch(
-      Caller caller, HttpServletRequest request, HttpServletResponse response) throws IOException {
+  void sendBatch(Caller caller, HttpServletRequest request, HttpServletResponse response)
+      throws IOException {
     JsonBody body = JsonBody.read(request, JsonBody.MOST_BATCH_BYTES);
     List<JsonNode> messages = BatchSend.read(body.root());
     limits.take(caller.app(), messages.size(), response);
-    return once(
+    once(
         caller,
         "batch",
         request,
+        response,
         body,
         seed -> {
           BatchSend.Outcome outcome =
@@ -106,31 +107,38 @@ class PushController {
     return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON).body(WireForm.write(form));
   }
 
-  private ResponseEntity<byte[]> once(
+  private void once(
       Caller caller,
       String operation,
       HttpServletRequest request,
+      HttpServletResponse response,
       JsonBody body,
-      Function<MessageId, Answer> work) {
+      Function<MessageId, Answer> work)
+      throws IOException {
     String key = request.getHeader("Idempotency-Key");
     if (key == null) {
-      return answer(work.apply(ids.next()), false);
+      write(work.apply(ids.next()), false, response);
+      return;
     }
     IdempotentRequests.Given given =
         idempotency.once(caller.app(), operation, key, body.bytes(), work);
-    return answer(given.answer(), given.replayed());
+    write(given.answer(), given.replayed(), response);
   }
 
-  private static ResponseEntity<byte[]> answer(Answer answer, boolean replayed) {
-    ResponseEntity.BodyBuilder response =
-        ResponseEntity.status(answer.status()).contentType(MediaType.APPLICATION_JSON);
+  /// By hand, because this is the one hot answer: Spring's way for a `ResponseEntity` negotiates what is fixed here.
+  private static void write(Answer answer, boolean replayed, HttpServletResponse response)
+      throws IOException {
+    byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);
+    response.setStatus(answer.status());
+    response.setContentType(MediaType.APPLICATION_JSON_VALUE);
     if (answer.location() != null) {
-      response.location(URI.create(answer.location()));
+      response.setHeader("Location", answer.location());
     }
     if (replayed) {
-      response.header("Idempotency-Replayed", "true");
+      response.setHeader("Idempotency-Replayed", "true");
     }
-    return response.body(answer.body().getBytes(StandardCharsets.UTF_8));
+    response.setContentLength(body.length);
+    response.getOutputStream().write(body);
   }
 
   private static @Nullable String traceparent(HttpServletRequest request) {

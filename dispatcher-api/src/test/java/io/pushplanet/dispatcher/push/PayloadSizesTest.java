@@ -4,10 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.Overrides;
+import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.node.ObjectNode;
 
 class PayloadSizesTest {
@@ -51,5 +59,33 @@ class PayloadSizesTest {
                 assertThat(problem.errors())
                     .extracting(error -> error.code())
                     .containsExactly("too_large_for_apns", "too_large_for_fcm"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"x", "\u0001", "\"", "é", "😀"})
+  void what_is_taken_unmeasured_fits_however_it_is_escaped(String text) {
+    int longest = 0;
+    for (int repeats = 1; repeats <= 700; repeats++) {
+      SendRequest request = request(text.repeat(repeats));
+      if (PayloadSizes.surelyFits(request)) {
+        longest = repeats;
+        assertThat(
+                List.of(
+                    PayloadSizes.apns(request),
+                    PayloadSizes.fcm(request),
+                    PayloadSizes.mqtt(request)))
+            .allMatch(bytes -> bytes <= 4_096);
+      }
+    }
+
+    assertThat(longest).isPositive();
+  }
+
+  private static SendRequest request(String text) {
+    return new SendRequest(
+        new Audience.All(),
+        new Content(null, null, Map.of("id", text)),
+        DeliveryOptions.DEFAULT,
+        Overrides.NONE);
   }
 }

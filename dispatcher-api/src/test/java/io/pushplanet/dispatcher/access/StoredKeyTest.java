@@ -1,0 +1,26 @@
+package io.pushplanet.dispatcher.access;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.access.Scope;
+import java.util.EnumSet;
+import java.util.Set;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class StoredKeyTest {
+  @ParameterizedTest
+  @ValueSource(strings = {"", "send", "devices", "devices,read", "send,devices,read", "read,send"})
+  void a_key_may_exactly_what_its_scopes_say(String scopes) {
+    StoredKey key = new StoredKey("k", "shop", new byte[32], scopes, null);
+
+    Set<Scope> may = EnumSet.noneOf(Scope.class);
+    for (Scope scope : Scope.values()) {
+      if (key.may(scope)) {
+        may.add(scope);
+      }
+    }
+
+    assertThat(may).isEqualTo(Scope.parse(scopes));
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.pushplanet.dispatcher.access;
+
+import org.jspecify.annotations.NullMarked;
