@@ -11,7 +11,7 @@ class PicturesIT {
   private final RunningDashboard dashboard = RunningDashboard.shared();
 
   @Test
-  void every_page_fits_a_phone_and_keeps_the_content_security_policy() {
+  void every_page_fits_a_phone_and_keeps_the_content_security_policy() throws Exception {
     Rows rows = new Rows(dashboard.sql());
     rows.app("shop", "Shop for Android and iOS");
     rows.app("bank", "Bank");
@@ -59,6 +59,7 @@ class PicturesIT {
       {"keys", "/apps/shop/keys"},
       {"credentials", "/apps/shop/credentials"},
       {"nodes", "/nodes"},
+      {"drain", "/nodes/cm-seoul-1/drain"},
       {"dead-letters", "/dead-letters"},
       {"test-push", "/test-push"},
       {"audit", "/audit"},
@@ -66,7 +67,13 @@ class PicturesIT {
       {"account", "/account"},
       {"404", "/nowhere"},
     };
-    try (Chromium chromium = Chromium.open(dashboard.address())) {
+    try (FakeNode up = new FakeNode(dashboard, "cm-seoul-1");
+        FakeNode leaving = new FakeNode(dashboard, "cm-seoul-2.a-rather-long-name-of-a-machine");
+        FakeNode silent = new FakeNode(dashboard, "cm-seoul-3");
+        Chromium chromium = Chromium.open(dashboard.address())) {
+      assertThat(up.orders).isEmpty();
+      leaving.state("MOVING");
+      silent.silent();
       chromium.go("/login").picture("login-light");
       chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
       assertThat(chromium.path()).startsWith("/");

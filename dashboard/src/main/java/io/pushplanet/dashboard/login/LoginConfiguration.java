@@ -81,7 +81,7 @@ class LoginConfiguration {
                 .permitAll()
                 .requestMatchers("/login", "/assets/**", "/webjars/**", "/favicon.ico")
                 .permitAll()
-                .requestMatchers("/audit/**", "/operators/**")
+                .requestMatchers("/audit/**", "/operators/**", "/nodes/*/drain/**")
                 .hasRole("ADMIN")
                 .requestMatchers(HttpMethod.GET, "/test-push/**")
                 .hasRole("OPERATOR")

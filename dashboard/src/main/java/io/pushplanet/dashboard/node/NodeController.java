@@ -1,15 +1,32 @@
 package io.pushplanet.dashboard.node;
 
+import io.pushplanet.common.session.NodeLease;
+import io.pushplanet.dashboard.audit.AuditAction;
+import io.pushplanet.dashboard.audit.AuditLog;
+import io.pushplanet.dashboard.page.Missing;
+import java.security.Principal;
+import java.util.Optional;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.servlet.mvc.support.RedirectAttributes;
 
+/// Connection-manager nodes: what they do, and draining one.
 @Controller
 class NodeController {
-  private final Nodes nodes;
+  private static final String BACK = "redirect:/nodes";
 
-  NodeController(Nodes nodes) {
+  private final Nodes nodes;
+  private final NodeManagement management;
+  private final AuditLog audit;
+
+  NodeController(Nodes nodes, NodeManagement management, AuditLog audit) {
     this.nodes = nodes;
+    this.management = management;
+    this.audit = audit;
   }
 
   @GetMapping("/nodes")
@@ -17,7 +34,7 @@ class NodeController {
     return fill(model, "nodes");
   }
 
-  /// The table alone, for the refresh.
+  /// The nodes alone, for the refresh.
   @GetMapping("/nodes/table")
   String table(Model model) {
     return fill(model, "nodes :: table");
@@ -28,11 +45,67 @@ class NodeController {
     model.addAttribute("away", leases instanceof Nodes.Answer.Unknown);
     switch (leases) {
       case Nodes.Answer.Known known -> {
-        model.addAttribute("nodes", known.nodes());
-        model.addAttribute("devices", known.devices());
+        var figures = management.figures(known.nodes());
+        var rows =
+            known.nodes().stream()
+                .map(lease -> new NodeRow(lease, figures.get(lease.node())))
+                .toList();
+        model.addAttribute("nodes", rows);
       }
       case Nodes.Answer.Unknown() -> {}
     }
     return view;
+  }
+
+  /// Asks before it happens.
+  @GetMapping("/nodes/{node}/drain")
+  String confirm(@PathVariable String node, Model model) {
+    model.addAttribute("node", find(node));
+    return "drain";
+  }
+
+  @PostMapping("/nodes/{node}/drain")
+  String drain(
+      Principal me,
+      @PathVariable String node,
+      @RequestParam int perSecond,
+      RedirectAttributes flash) {
+    NodeLease lease = find(node);
+    // Before the order, so that no drain is without an entry.
+    audit.record(
+        me.getName(),
+        AuditAction.NODE_DRAINED,
+        node,
+        "asked to move " + perSecond + " devices a second");
+    return told(
+        management.drain(lease, perSecond),
+        node + " takes no new devices and moves those it has, " + perSecond + " a second.",
+        flash);
+  }
+
+  @PostMapping("/nodes/{node}/drain/cancel")
+  String cancel(Principal me, @PathVariable String node, RedirectAttributes flash) {
+    NodeLease lease = find(node);
+    audit.record(
+        me.getName(), AuditAction.NODE_DRAIN_CANCELLED, node, "asked to take devices again");
+    return told(management.cancelDrain(lease), node + " takes devices again.", flash);
+  }
+
+  private NodeLease find(String node) {
+    return switch (nodes.now()) {
+      case Nodes.Answer.Known known ->
+          known.nodes().stream()
+              .filter(lease -> lease.node().value().equals(node))
+              .findFirst()
+              .orElseThrow(() -> new Missing("node"));
+      case Nodes.Answer.Unknown() -> throw new Missing("node");
+    };
+  }
+
+  private static String told(Optional<String> problem, String success, RedirectAttributes flash) {
+    problem.ifPresentOrElse(
+        words -> flash.addFlashAttribute("problem", words),
+        () -> flash.addFlashAttribute("done", success));
+    return BACK;
   }
 }

@@ -1,0 +1,119 @@
+package io.pushplanet.dashboard.node;
+
+import io.pushplanet.common.access.MasterKey;
+import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.session.NodeLease;
+import io.pushplanet.common.session.NodePass;
+import io.pushplanet.common.wire.MalformedWire;
+import io.pushplanet.common.wire.WireForm;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/// The nodes' management ports: their figures, and orders to drain. Thread-safe; waits [#PATIENCE] at most.
+@Component
+class NodeManagement {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeManagement.class);
+  private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+  private final NodePass passes;
+  private final HttpClient http = HttpClient.newBuilder().connectTimeout(PATIENCE).build();
+
+  NodeManagement(MasterKey masterKey, Clock clock) {
+    this.passes = new NodePass(masterKey, clock);
+  }
+
+  /// The figures of every node that answers, asked side by side.
+  Map<NodeId, NodeFigures> figures(List<NodeLease> nodes) {
+    Map<NodeId, CompletableFuture<HttpResponse<byte[]>>> asked = new HashMap<>();
+    for (var node : nodes) {
+      request(node, "/node")
+          .ifPresent(request ->
+              asked.put(
+                  node.node(), http.sendAsync(request.GET().build(), BodyHandlers.ofByteArray())));
+    }
+    Map<NodeId, NodeFigures> figures = new HashMap<>();
+    asked.forEach((node, answer) -> read(answer).ifPresent(read -> figures.put(node, read)));
+    return figures;
+  }
+
+  private static Optional<NodeFigures> read(CompletableFuture<HttpResponse<byte[]>> answer) {
+    try {
+      return Optional.of(WireForm.read(answer.join().body(), NodeFigures.class));
+    } catch (CompletionException | MalformedWire unknown) {
+      return Optional.empty();
+    }
+  }
+
+  /// @return what went wrong, in words for the operator; empty when the node has begun
+  Optional<String> drain(NodeLease node, int perSecond) {
+    return order(node, "POST", "/node/drain?per-second=" + perSecond);
+  }
+
+  /// @return what went wrong, in words for the operator; empty when devices may come again
+  Optional<String> cancelDrain(NodeLease node) {
+    return order(node, "DELETE", "/node/drain");
+  }
+
+  private Optional<String> order(NodeLease node, String method, String path) {
+    var request = request(node, path);
+    if (request.isEmpty()) {
+      return Optional.of("The node tells no address of its management port.");
+    }
+    try {
+      var answer =
+          http.send(
+              request
+                  .get()
+                  .method(method, BodyPublishers.noBody())
+                  .header("Authorization", "Bearer " + passes.mint(node.node()))
+                  .build(),
+              BodyHandlers.discarding());
+      return switch (answer.statusCode()) {
+        case 200, 202 -> Optional.empty();
+        case 401 ->
+            Optional.of(
+                "The node refused: it has another pushplanet.master-key, or its clock is wrong.");
+        default -> Optional.of("The node answered " + answer.statusCode() + ".");
+      };
+    } catch (IOException away) {
+      LOG.warn("event=node_order_failed node={} reason=\"{}\"", node.node(), away.toString());
+      return Optional.of(
+          "The node does not answer at "
+              + node.host()
+              + ":"
+              + node.managementPort()
+              + ". Nothing was changed, as far as is known.");
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      return Optional.of("The dashboard is being stopped.");
+    }
+  }
+
+  private static Optional<HttpRequest.Builder> request(NodeLease node, String path) {
+    if (node.managementPort() == 0) {
+      return Optional.empty();
+    }
+    try {
+      var address = URI.create("http://" + node.host() + ":" + node.managementPort() + path);
+      return Optional.of(HttpRequest.newBuilder(address).timeout(PATIENCE));
+    } catch (IllegalArgumentException strange) {
+      return Optional.empty();
+    }
+  }
+}

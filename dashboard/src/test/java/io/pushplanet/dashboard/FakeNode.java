@@ -1,0 +1,117 @@
+package io.pushplanet.dashboard;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.lettuce.core.RedisClient;
+import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.session.NodeLease;
+import io.pushplanet.common.session.SessionDirectory;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/// A connection manager as the dashboard sees it: a lease in Redis, and a management port that tells figures and takes orders.
+final class FakeNode implements AutoCloseable {
+  final NodeId id;
+  final List<String> orders = new CopyOnWriteArrayList<>();
+  final List<String> passes = new CopyOnWriteArrayList<>();
+  private final RunningDashboard dashboard;
+  private final HttpServer server;
+  private volatile String state = "OPEN";
+  private volatile int answer = 202;
+
+  FakeNode(RunningDashboard dashboard, String name) throws IOException {
+    this.dashboard = dashboard;
+    this.id = new NodeId(name);
+    this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    server.createContext("/node", this::handle);
+    server.start();
+    announce(server.getAddress().getPort());
+  }
+
+  /// Alive for longer than any test looks.
+  void announce(int managementPort) {
+    directory(directory ->
+        directory.heartbeat(
+            new NodeLease(
+                id,
+                "127.0.0.1",
+                1884,
+                1883,
+                managementPort,
+                18_432,
+                !state.equals("OPEN"),
+                Instant.now().plusSeconds(300))));
+  }
+
+  void answering(int status) {
+    answer = status;
+  }
+
+  /// A port at which nobody listens.
+  void silent() {
+    announce(1);
+  }
+
+  void state(String now) {
+    state = now;
+    announce(server.getAddress().getPort());
+  }
+
+  private void handle(HttpExchange exchange) throws IOException {
+    String method = exchange.getRequestMethod();
+    if (method.equals("GET")) {
+      reply(exchange, 200, page());
+      return;
+    }
+    orders.add(method + " " + exchange.getRequestURI());
+    String who = exchange.getRequestHeaders().getFirst("Authorization");
+    passes.add(who == null ? "" : who.replace("Bearer ", ""));
+    if (answer < 300) {
+      state(method.equals("POST") ? "MOVING" : "OPEN");
+    }
+    reply(exchange, answer, "{}");
+  }
+
+  private String page() {
+    return """
+    {"node":"%s","version":"1.4.0","sessions":%d,"connections":18432,"draining":%s,"something_new":1,
+     "drain":{"state":"%s","per_second":500,"sessions_at_start":18432,"told":12000,"seconds_left":13,"started_at":null},
+     "numbers":{"bytes_per_session":812,"connects_per_second":37.4,"connected":90210,
+      "refused":{"bad_user_name_or_password":41,"server_busy":7},"in_flight":128,"published":1204455,"redelivered":312,
+      "dropped":{"not_here":903,"timed_out":17,"queue_full":2},"dead_paths":29,"fenced":4,
+      "loop_lag":{"count":9000,"mean_millis":0.4,"p99_millis":2.2,"max_millis":9.0},
+      "sweep":{"count":9000,"mean_millis":1.0,"p99_millis":4.9,"max_millis":12.0},
+      "connect":{"count":90210,"mean_millis":3.0,"p99_millis":11.4,"max_millis":80.0},
+      "takeover":{"count":0,"mean_millis":0.0,"p99_millis":0.0,"max_millis":0.0},
+      "publish_to_write":{"count":1204455,"mean_millis":0.3,"p99_millis":1.8,"max_millis":40.0},
+      "publish_to_ack":{"count":1203000,"mean_millis":80.0,"p99_millis":412.0,"max_millis":2210.0}}}
+    """
+        .formatted(id, state.equals("OPEN") ? 18_432 : 6_432, !state.equals("OPEN"), state);
+  }
+
+  private static void reply(HttpExchange exchange, int status, String body) throws IOException {
+    try (exchange) {
+      byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+      exchange.sendResponseHeaders(status, bytes.length);
+      exchange.getResponseBody().write(bytes);
+    }
+  }
+
+  private void directory(java.util.function.Consumer<SessionDirectory> use) {
+    try (var redis = dashboard.bean(RedisClient.class).connect()) {
+      use.accept(new SessionDirectory(redis, Clock.systemUTC()));
+    }
+  }
+
+  @Override
+  public void close() {
+    server.stop(0);
+    directory(directory -> directory.leave(id));
+  }
+}

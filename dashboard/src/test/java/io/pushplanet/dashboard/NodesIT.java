@@ -1,0 +1,124 @@
+package io.pushplanet.dashboard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.access.MasterKey;
+import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.session.NodePass;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.dashboard.browser.Chromium;
+import java.sql.Timestamp;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.springframework.security.crypto.password.PasswordEncoder;
+
+class NodesIT {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  private final RunningDashboard dashboard = RunningDashboard.shared();
+
+  @Test
+  void an_admin_drains_a_node_after_a_question_and_lets_it_take_devices_again() throws Exception {
+    try (FakeNode node = new FakeNode(dashboard, "cm-seoul-1");
+        Chromium chromium = Chromium.open(dashboard.address())) {
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD).go("/nodes");
+      assertThat(chromium.text())
+          .contains("cm-seoul-1")
+          .contains("1.4.0")
+          .contains("18,432")
+          .contains("37.4")
+          .contains("812 B")
+          .contains("412 ms")
+          .contains("server busy 7");
+
+      chromium.go("/nodes/cm-seoul-1/drain");
+      assertThat(chromium.text()).contains("18,432 devices are connected");
+      assertThat(node.orders).as("only asked").isEmpty();
+      chromium.type("per-second", "250").press("Drain");
+
+      assertThat(node.orders).containsExactly("POST /node/drain?per-second=250");
+      assertThat(
+              new NodePass(MasterKey.parse(RunningDashboard.MASTER_KEY), Clock.systemUTC())
+                  .isValid(new NodeId("cm-seoul-1"), node.passes.getFirst()))
+          .isTrue();
+      assertThat(chromium.path()).isEqualTo("/nodes");
+      assertThat(chromium.text())
+          .contains("moves those it has, 250 a second")
+          .contains("draining")
+          .contains("6,432 devices left");
+
+      // By one script: the part of the page with the button is replaced every three seconds.
+      chromium.script(
+          "document.querySelector(\"form[action='/nodes/cm-seoul-1/drain/cancel'] button\").click()");
+
+      Eventually.within(
+          PATIENCE, () -> assertThat(chromium.text()).contains("cm-seoul-1 takes devices again"));
+      assertThat(node.orders).hasSize(2).last().isEqualTo("DELETE /node/drain");
+      assertThat(audited("cm-seoul-1")).containsExactly("node_drained", "node_drain_cancelled");
+      node.state("EMPTY");
+      Eventually.within(PATIENCE, () -> assertThat(chromium.text()).contains("It can be stopped"));
+      assertThat(chromium.complaints()).isEmpty();
+    }
+  }
+
+  @Test
+  void what_the_node_answers_is_told() throws Exception {
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+    try (FakeNode node = new FakeNode(dashboard, "cm-stubborn")) {
+      node.answering(401);
+      admin.post("/nodes/cm-stubborn/drain", "/nodes/cm-stubborn/drain", "perSecond", "5");
+      assertThat(admin.get("/nodes").body()).contains("has another pushplanet.master-key");
+
+      node.silent();
+      admin.post("/nodes/cm-stubborn/drain", "/nodes/cm-stubborn/drain", "perSecond", "5");
+      assertThat(admin.get("/nodes").body())
+          .contains("does not answer at 127.0.0.1:1")
+          .contains("only what its lease says is known");
+    }
+    assertThat(admin.get("/nodes/cm-gone/drain").statusCode()).isEqualTo(404);
+  }
+
+  @Test
+  void only_admins_drain_and_only_with_the_forms_token() throws Exception {
+    try (FakeNode node = new FakeNode(dashboard, "cm-guarded")) {
+      for (String role : List.of("viewer", "operator")) {
+        String name = "drainer-" + role;
+        operator(name, role);
+        HttpOperator other = HttpOperator.loggedIn(dashboard, name, RunningDashboard.PASSWORD);
+
+        assertThat(other.get("/nodes").body()).contains("cm-guarded").doesNotContain("/drain");
+        assertThat(other.get("/nodes/cm-guarded/drain").statusCode()).isEqualTo(403);
+        assertThat(other.post("/account", "/nodes/cm-guarded/drain", "perSecond", "5").statusCode())
+            .isEqualTo(403);
+      }
+      HttpOperator admin =
+          HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+      assertThat(admin.postWithoutToken("/nodes/cm-guarded/drain?perSecond=5").statusCode())
+          .isEqualTo(403);
+      assertThat(node.orders).isEmpty();
+      assertThat(audited("cm-guarded")).isEmpty();
+    }
+  }
+
+  private List<String> audited(String subject) {
+    return dashboard
+        .sql()
+        .queryForList(
+            "SELECT action FROM audit WHERE subject = ? ORDER BY id", String.class, subject);
+  }
+
+  private void operator(String name, String role) {
+    dashboard
+        .sql()
+        .update(
+            "REPLACE INTO operators (name, password, role, created_at) VALUES (?, ?, ?, ?)",
+            name,
+            dashboard.bean(PasswordEncoder.class).encode(RunningDashboard.PASSWORD),
+            role,
+            Timestamp.from(Instant.now()));
+  }
+}
