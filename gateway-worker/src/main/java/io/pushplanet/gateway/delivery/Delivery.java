@@ -32,6 +32,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,11 +45,16 @@ import org.springframework.dao.DataAccessException;
 /// 2. it goes to the device's node, or to the vendor;
 /// 3. the answer becomes an outcome: it ended, waits for another try, takes another channel, or is parked until the device
 ///    connects;
-/// 4. that leaves as soon as it is known, and only when all of it is durable and told does the lane acknowledge.
+/// 4. that leaves as it comes, and only when all of it is durable and told does the lane acknowledge.
 ///
 /// A parcel that fails never takes its neighbours along. Thread-safe; calls block.
 public final class Delivery {
   private static final Logger LOG = LoggerFactory.getLogger(Delivery.class);
+
+  /// While a batch waits for its slower parcels, what came of the others leaves so often. Neighbours that are as fast as each
+  /// other travel together: the broker's messages are what limits us.
+  private static final Duration TOLD_EVERY = Duration.ofMillis(50);
+
   private final Map<Channel, Provider> providers = new EnumMap<>(Channel.class);
   private final Map<String, Semaphore> inFlight = new HashMap<>();
   private final NodeDelivery nodes;
@@ -246,8 +253,12 @@ public final class Delivery {
       for (Parcel parcel : parcels) {
         sent.add(sends.submit(() -> handle(channel, parcel, send(provider, parcel), outbox)));
       }
+      long tellAtNanos = System.nanoTime() + TOLD_EVERY.toNanos();
       for (Future<?> one : sent) {
-        one.get();
+        while (!endsBy(tellAtNanos, one)) {
+          outbox.keep();
+          tellAtNanos = System.nanoTime() + TOLD_EVERY.toNanos();
+        }
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -255,6 +266,16 @@ public final class Delivery {
     } catch (ExecutionException e) {
       throw new IllegalStateException(
           "a parcel could not be handled: " + e.getCause(), e.getCause());
+    }
+  }
+
+  private static boolean endsBy(long nanos, Future<?> one)
+      throws InterruptedException, ExecutionException {
+    try {
+      one.get(Math.max(0, nanos - System.nanoTime()), TimeUnit.NANOSECONDS);
+      return true;
+    } catch (TimeoutException e) {
+      return false;
     }
   }
 

@@ -18,11 +18,14 @@ import io.pushplanet.gateway.retry.RetrySchedule;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// Everything that must be durable before an AMQP message is acknowledged. An outcome leaves at once; what moves a message is
-/// gathered, so that neighbours share a statement, and told when it is durable. Thread-safe.
+/// Everything that must be durable before an AMQP message is acknowledged: what is parked, what waits, what goes to another
+/// lane, what is told. Gathered while parcels are delivered, so that neighbours share a statement and a message; kept whenever
+/// some more has come together. Thread-safe.
 final class Outbox {
   private final InboxStore inbox;
   private final LaterStore later;
@@ -39,6 +42,7 @@ final class Outbox {
     final List<Parcel> parked = new ArrayList<>();
     final List<Parcel> taken = new ArrayList<>();
     final List<Later> waiting = new ArrayList<>();
+    final Map<String, List<Push>> elsewhere = new LinkedHashMap<>();
     final List<DeliveryEvent> news = new ArrayList<>();
   }
 
@@ -57,19 +61,22 @@ final class Outbox {
     this.metrics = metrics;
   }
 
-  void end(Parcel parcel, DeliveryState state, Attempt attempt) {
+  synchronized void end(Parcel parcel, DeliveryState state, Attempt attempt) {
     Push push = parcel.push();
-    tell(
+    gathered.news.add(
         new DeliveryEvent.Ended(
             push.app(), attempt.at(), push.id(), parcel.recipient().device(), state, attempt));
     metrics.ended(push, attempt.channel(), state.word(), attempt.at());
   }
 
   /// Gives up `from` for this parcel and tries `to`.
-  void fallBack(Parcel parcel, Channel from, Channel to, Attempt attempt) {
+  synchronized void fallBack(Parcel parcel, Channel from, Channel to, Attempt attempt) {
     Push push = parcel.alone().without(from);
-    lanes.publish(Topology.lane(to, push.delivery().priority()), WireForm.write(push));
-    tell(attempted(parcel, attempt));
+    gathered
+        .elsewhere
+        .computeIfAbsent(Topology.lane(to, push.delivery().priority()), _ -> new ArrayList<>())
+        .add(push);
+    gathered.news.add(attempted(parcel, attempt));
     metrics.count(from, "fell_back");
   }
 
@@ -120,7 +127,9 @@ final class Outbox {
     if (!moves.waiting.isEmpty()) {
       later.keep(moves.waiting);
     }
-    moves.news.forEach(this::tell);
+    moves.elsewhere.forEach(
+        (lane, pushes) -> pushes.forEach(push -> lanes.publish(lane, WireForm.write(push))));
+    moves.news.forEach(event -> lanes.publish(Topology.EVENTS, WireForm.write(event)));
     return moves.parked;
   }
 
@@ -150,9 +159,5 @@ final class Outbox {
     Push push = parcel.push();
     return new DeliveryEvent.Attempted(
         push.app(), attempt.at(), push.id(), parcel.recipient().device(), attempt);
-  }
-
-  private void tell(DeliveryEvent event) {
-    lanes.publish(Topology.EVENTS, WireForm.write(event));
   }
 }
