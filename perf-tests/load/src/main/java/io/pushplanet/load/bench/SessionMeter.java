@@ -19,14 +19,14 @@ import java.util.stream.IntStream;
 
 /// Measures one server: fills it in steps with idle sessions, lets it idle, pings, connects again, sends.
 ///
-/// The figures of processor time are taken after a round that is not counted, so that a JVM has compiled what is hot.
+/// The figures of processor time are those of the last round, when a JVM has compiled what is hot.
 final class SessionMeter {
   private static final String PREFIX = "0190b8a0";
   private static final Duration SETTLED_AFTER = Duration.ofSeconds(3);
-  private static final int CONNECT_ROUNDS = 4;
-  private static final int PING_ROUNDS = 10;
-  private static final int WARM_MESSAGES = 10;
-  private static final int MESSAGES = 20;
+  private static final int CONNECT_ROUNDS = 3;
+  private static final int PING_ROUNDS = 8;
+  private static final int WARM_MESSAGES = 6;
+  private static final int MESSAGES = 10;
 
   private final Run run;
   private final Server server;

@@ -11,6 +11,9 @@ import java.util.stream.Stream;
 /// What the kernel says of one process: memory and processor time. Processor time is the scheduler's own, in nanoseconds
 /// per thread (https://docs.kernel.org/scheduler/sched-stats.html), because a tick of 10 ms is a lot to an idle server.
 ///
+/// The compiler threads of a JVM are left out: what they do is done once in the life of a process, and not for an operation;
+/// in runs of a minute they would be half of everything.
+///
 /// @param threads nanoseconds each living thread has run, by its id
 public record Usage(long residentBytes, Map<Long, Long> threads) {
   private static final long KILOBYTE = 1024;
@@ -22,7 +25,7 @@ public record Usage(long residentBytes, Map<Long, Long> threads) {
   public static Usage of(long pid) {
     try (Stream<Path> tasks = Files.list(Path.of("/proc/" + pid + "/task"))) {
       Map<Long, Long> threads = new HashMap<>();
-      for (Path task : tasks.toList()) {
+      for (Path task : tasks.filter(task -> !compiles(task)).toList()) {
         threads.put(Long.parseLong(task.getFileName().toString()), nanos(task));
       }
       return new Usage(resident(pid), threads);
@@ -36,6 +39,15 @@ public record Usage(long residentBytes, Map<Long, Long> threads) {
     return threads.entrySet().stream()
         .mapToLong(thread -> thread.getValue() - then.threads.getOrDefault(thread.getKey(), 0L))
         .sum();
+  }
+
+  private static boolean compiles(Path task) {
+    try {
+      return Files.readString(task.resolve("comm")).contains("CompilerThre");
+    } catch (IOException e) {
+      // It ended between the listing and the look.
+      return true;
+    }
   }
 
   private static long nanos(Path task) {

@@ -1,0 +1,30 @@
+package io.pushplanet.load.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class UsageTest {
+  @Test
+  void a_process_that_works_is_seen_to_use_time_and_memory() {
+    long pid = ProcessHandle.current().pid();
+    Usage before = Usage.of(pid);
+
+    long worked = 0;
+    for (long counted = 0; worked == 0; counted++) {
+      worked = counted % 1_000 == 999 ? Usage.of(pid).nanosSince(before) : 0;
+    }
+
+    assertThat(worked).isPositive();
+    assertThat(before.residentBytes()).isGreaterThan(10_000_000);
+  }
+
+  @Test
+  void a_thread_that_began_meanwhile_counts_and_one_that_ended_does_not() {
+    Usage before = new Usage(0, Map.of(1L, 100L, 2L, 50L));
+    Usage after = new Usage(0, Map.of(1L, 130L, 3L, 5L));
+
+    assertThat(after.nanosSince(before)).isEqualTo(35);
+  }
+}
