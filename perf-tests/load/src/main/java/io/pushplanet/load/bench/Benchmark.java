@@ -27,8 +27,9 @@ public enum Benchmark {
   CONNECTIONS(
       "connections",
       "memory and CPU per session against other brokers; starts its own, needs no platform"
-          + " [--sessions=5000,10000,19500] [--servers=connection-manager,mosquitto,moquette,hivemq]",
-      "sessions servers") {
+          + " [--sessions=5000,10000,19500] [--servers=connection-manager,mosquitto,moquette,hivemq]"
+          + " [--table=1000000]",
+      "sessions servers table") {
     @Override
     Result measure(Run run) {
       return ConnectionsBench.measure(run);

@@ -1,6 +1,7 @@
 package io.pushplanet.load.bench;
 
 import io.pushplanet.load.node.ConnectionManager;
+import io.pushplanet.load.node.FullTable;
 import io.pushplanet.load.node.Peer;
 import io.pushplanet.load.node.Server;
 import io.pushplanet.quickstart.process.ProcessFailed;
@@ -10,9 +11,11 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -23,6 +26,9 @@ final class ConnectionsBench {
   private static final String OURS = "connection-manager";
   private static final String SESSIONS = "5000,10000,19500";
   private static final String SERVERS = OURS + ",mosquitto,moquette,hivemq";
+
+  private static final String TABLE = "1000000";
+  private static final int TABLE_HEAP_MEGABYTES = 640;
 
   private ConnectionsBench() {}
 
@@ -50,7 +56,34 @@ final class ConnectionsBench {
         run.out().println("SKIPPED " + name + ": " + e.getMessage());
       }
     }
-    return new Benchmark.Result(SessionCosts.rows(costs, OURS), true);
+    List<Report.Row> rows = new ArrayList<>(SessionCosts.rows(costs, OURS));
+    rows.addAll(fullTable(run, directory));
+    return new Benchmark.Result(rows, true);
+  }
+
+  /// More sessions than a process has descriptors for, without sockets.
+  private static List<Report.Row> fullTable(Run run, Path directory) {
+    int sessions = Integer.parseInt(run.option("table").orElse(TABLE));
+    if (sessions == 0) {
+      return List.of();
+    }
+    Optional<FullTable> table =
+        FullTable.fill(run.root(), sessions, TABLE_HEAP_MEGABYTES, directory);
+    if (table.isEmpty()) {
+      run.out()
+          .println("SKIPPED the full table: build the tests: ./mvnw -Pfast -DskipTests package");
+      return List.of();
+    }
+    FullTable full = table.get();
+    String what = String.format(Locale.ROOT, " (%d sessions, fake sockets)", full.sessions());
+    return List.of(
+        new Report.Row("resident" + what, "MB", megabytes(full.residentBytes()), null, 1_000.0),
+        Report.Row.of("peak resident" + what, "MB", megabytes(full.peakResidentBytes())),
+        Report.Row.of("sweep" + what, "ms", full.sweepMicros() / 1_000.0));
+  }
+
+  private static double megabytes(long bytes) {
+    return Math.round(bytes / 1e4) / 100.0;
   }
 
   private static Optional<SessionCosts> cost(

@@ -94,7 +94,7 @@ public final class ConnectionManager implements Server {
     return MasterKey.parse(MASTER_KEY);
   }
 
-  private static Path bootJar(Path root) {
+  static Path bootJar(Path root) {
     Path target = root.resolve("connection-manager/target");
     try (Stream<Path> files = Files.list(target)) {
       return files

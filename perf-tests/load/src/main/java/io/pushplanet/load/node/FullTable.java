@@ -1,0 +1,92 @@
+package io.pushplanet.load.node;
+
+import io.pushplanet.quickstart.process.ChildProcess;
+import io.pushplanet.quickstart.process.Command;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/// A node's table filled with sessions on fake sockets, in a process of its own: the program `FullTable` of
+/// connection-manager's tests, which is all of the node but the JDK's socket objects, the directory and the inbox.
+///
+/// @param sessions that are authenticated and subscribed
+/// @param residentBytes of the process after three collections
+/// @param peakResidentBytes the most there ever were
+/// @param sweepMicros what looking at every session once took
+public record FullTable(
+    long sessions, long residentBytes, long peakResidentBytes, long sweepMicros) {
+  private static final Duration FILLED_WITHIN = Duration.ofMinutes(15);
+  private static final Duration EXTRACTED_WITHIN = Duration.ofSeconds(60);
+
+  /// Empty where connection-manager's test classes are not built.
+  ///
+  /// @param heapMegabytes limit of its heap
+  public static Optional<FullTable> fill(
+      Path root, int sessions, int heapMegabytes, Path directory) {
+    Path classes = root.resolve("connection-manager/target/test-classes");
+    if (!Files.exists(classes.resolve("io/pushplanet/cm/FullTable.class"))) {
+      return Optional.empty();
+    }
+    Path layout = directory.resolve("connection-manager");
+    run(
+        "extract",
+        List.of(
+            JvmFlags.java(),
+            "-Djarmode=tools",
+            "-jar",
+            ConnectionManager.bootJar(root).toString(),
+            "extract",
+            "--destination",
+            layout.toString()),
+        directory,
+        EXTRACTED_WITHIN);
+    List<String> command = new ArrayList<>();
+    command.add(JvmFlags.java());
+    command.addAll(JvmFlags.COMMON);
+    command.addAll(
+        List.of(
+            "-Xmx" + heapMegabytes + "m",
+            "-cp",
+            classes + ":" + layout + "/*:" + layout.resolve("lib") + "/*",
+            "io.pushplanet.cm.FullTable",
+            Integer.toString(sessions)));
+    Map<String, Long> figures =
+        figures(run("full-table", command, directory, FILLED_WITHIN).lastLogLines(1));
+    return Optional.of(
+        new FullTable(
+            figures.getOrDefault("sessions", 0L),
+            figures.getOrDefault("resident_bytes", 0L),
+            figures.getOrDefault("peak_resident_bytes", 0L),
+            figures.getOrDefault("sweep_micros", 0L)));
+  }
+
+  /// Reads `name=number` pairs, parted by blanks.
+  static Map<String, Long> figures(String line) {
+    Map<String, Long> figures = new TreeMap<>();
+    for (String pair : line.trim().split(" ")) {
+      int equals = pair.indexOf('=');
+      if (equals < 0) {
+        throw new IllegalStateException("the full table says: " + line);
+      }
+      figures.put(pair.substring(0, equals), Long.parseLong(pair.substring(equals + 1)));
+    }
+    return figures;
+  }
+
+  private static ChildProcess run(
+      String name, List<String> command, Path directory, Duration atMost) {
+    Path log = directory.resolve(name + ".log");
+    ChildProcess process = ChildProcess.start(new Command(name, command, Map.of(), directory, log));
+    boolean ended = process.waitFor(atMost);
+    process.stop(Duration.ZERO);
+    if (!ended || process.exitCode() != 0) {
+      throw new IllegalStateException(name + " failed:\n" + process.lastLogLines(10));
+    }
+    return process;
+  }
+}
