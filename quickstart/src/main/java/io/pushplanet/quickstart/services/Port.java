@@ -1,22 +1,32 @@
 package io.pushplanet.quickstart.services;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.util.concurrent.ThreadLocalRandom;
 
 /// Free TCP ports on the loopback address.
 public final class Port {
   private Port() {}
 
-  /// A port that nobody listens on right now. Another program may take it before you do.
+  /// Below the ports that systems give to outgoing connections (Linux: from 32,768 on, net.ipv4.ip_local_port_range): else one of
+  /// these takes the port while its server restarts, or a client that knocks there meanwhile connects to itself.
+  private static final int LOWEST = 10_240;
+
+  private static final int HIGHEST = 32_000;
+  private static final int MOST_TRIES = 1_000;
+
+  /// A port that nobody listens on right now, drawn by lot. Another program may take it before you do.
   public static int free() {
-    try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    } catch (IOException e) {
-      throw new UncheckedIOException("this machine has no free TCP port", e);
+    for (int attempt = 0; attempt < MOST_TRIES; attempt++) {
+      int port = ThreadLocalRandom.current().nextInt(LOWEST, HIGHEST);
+      if (isFree(port)) {
+        return port;
+      }
     }
+    throw new IllegalStateException(
+        "this machine has no free TCP port from " + LOWEST + " to " + HIGHEST);
   }
 
   /// Whether we could listen on this port of the loopback address now.
