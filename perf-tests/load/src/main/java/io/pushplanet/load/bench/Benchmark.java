@@ -34,6 +34,16 @@ public enum Benchmark {
     Result measure(Run run) {
       return ConnectionsBench.measure(run);
     }
+  },
+  STORM(
+      "storm",
+      "all sessions cut and reconnecting at once: how fast they are back, what delivery to others"
+          + " takes meanwhile; starts its own, needs no platform [--sessions=15000] [--rate=2000]",
+      "sessions rate") {
+    @Override
+    Result measure(Run run) {
+      return StormBench.measure(run);
+    }
   };
 
   private final String text;

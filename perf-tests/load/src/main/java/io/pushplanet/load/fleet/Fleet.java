@@ -19,6 +19,8 @@ import java.util.PriorityQueue;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
@@ -125,6 +127,26 @@ public final class Fleet implements AutoCloseable {
         lost(link, "cut by the test");
       }
     });
+  }
+
+  /// Ends all connections without a word, at once; they come back by themselves.
+  public void cutAll() {
+    var gone = new CountDownLatch(1);
+    command(() -> {
+      for (DeviceLink link : links.values()) {
+        if (link.phase != DeviceLink.Phase.AWAY) {
+          lost(link, "cut by the test");
+        }
+      }
+      gone.countDown();
+    });
+    try {
+      if (!gone.await(1, TimeUnit.MINUTES)) {
+        throw new IllegalStateException("the fleet does not answer");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /// The device tells what became of a message: `displayed` or `opened`.

@@ -32,9 +32,11 @@ public final class FleetProgram {
   private final String prefix;
   private final DeviceCredential credential;
   private @Nullable Fleet fleet;
+  private final int atOnce;
   private int devices;
 
-  private FleetProgram(InetSocketAddress server, String prefix, MasterKey masterKey) {
+  private FleetProgram(InetSocketAddress server, String prefix, int atOnce, MasterKey masterKey) {
+    this.atOnce = atOnce;
     this.server = server;
     this.prefix = prefix;
     this.credential = new DeviceCredential(masterKey, Clock.systemUTC());
@@ -45,6 +47,7 @@ public final class FleetProgram {
         new FleetProgram(
             new InetSocketAddress(arguments[0], Integer.parseInt(arguments[1])),
             arguments[2],
+            Integer.parseInt(arguments[3]),
             MasterKey.parse(System.getenv(MASTER_KEY)));
     var commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = commands.readLine(); line != null; line = commands.readLine()) {
@@ -67,6 +70,7 @@ public final class FleetProgram {
   private String answer(String[] command) {
     return switch (command[0]) {
       case "connect" -> connect(Integer.parseInt(command[1]), Integer.parseInt(command[2]));
+      case "storm" -> storm();
       case "leave" -> leave();
       case "ping" -> ping();
       case "received" -> received(Long.parseLong(command[1]));
@@ -81,7 +85,11 @@ public final class FleetProgram {
       current =
           Fleet.start(
               server,
-              FleetSettings.DEFAULT.withKeepAlive(KEEP_ALIVE).subscribingAt(qos).forgetting(),
+              FleetSettings.DEFAULT
+                  .withKeepAlive(KEEP_ALIVE)
+                  .subscribingAt(qos)
+                  .connectingAtOnce(atOnce)
+                  .forgetting(),
               (device, message, nanos) -> {},
               new SplittableRandom());
       fleet = current;
@@ -98,6 +106,16 @@ public final class FleetProgram {
     return current.awaitReady(CONNECTED_WITHIN)
         ? Integer.toString(current.counts().ready())
         : "failed: " + current.counts() + " " + current.reasons();
+  }
+
+  private String storm() {
+    Fleet current = fleet;
+    if (current == null) {
+      return "0";
+    }
+    current.cutAll();
+    current.awaitReady(CONNECTED_WITHIN);
+    return Integer.toString(current.counts().ready());
   }
 
   private String leave() {

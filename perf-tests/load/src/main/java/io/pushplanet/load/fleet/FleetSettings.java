@@ -45,6 +45,11 @@ public record FleetSettings(
         keepAlive, firstPause, longestPause, mostConnecting, handshakeWithin, other, forgets);
   }
 
+  public FleetSettings connectingAtOnce(int other) {
+    return new FleetSettings(
+        keepAlive, firstPause, longestPause, other, handshakeWithin, qos, forgets);
+  }
+
   public FleetSettings forgetting() {
     return new FleetSettings(
         keepAlive, firstPause, longestPause, mostConnecting, handshakeWithin, qos, true);

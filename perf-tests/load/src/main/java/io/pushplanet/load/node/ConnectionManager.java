@@ -148,6 +148,11 @@ public final class ConnectionManager implements Server {
 
   @Override
   public Sender sender() {
+    return gateway();
+  }
+
+  /// A gateway that is logged in.
+  public Gateway gateway() {
     return new Gateway("tcp://127.0.0.1:" + gatewayPort, GATEWAY_PASSWORD);
   }
 

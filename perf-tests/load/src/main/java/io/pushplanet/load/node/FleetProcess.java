@@ -2,6 +2,7 @@ package io.pushplanet.load.node;
 
 import io.pushplanet.load.fleet.Device;
 import io.pushplanet.load.fleet.FleetProgram;
+import io.pushplanet.load.fleet.FleetSettings;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -28,6 +29,11 @@ public final class FleetProcess implements AutoCloseable {
   ///
   /// @param prefix of its device ids
   public static FleetProcess start(Server server, String prefix, Path log) {
+    return start(server, prefix, FleetSettings.DEFAULT.mostConnecting(), log);
+  }
+
+  /// @param atOnce how many of them connect at the same time
+  public static FleetProcess start(Server server, String prefix, int atOnce, Path log) {
     List<String> command =
         List.of(
             JvmFlags.java(),
@@ -39,7 +45,8 @@ public final class FleetProcess implements AutoCloseable {
             FleetProgram.class.getName(),
             server.mqtt().getHostString(),
             Integer.toString(server.mqtt().getPort()),
-            prefix);
+            prefix,
+            Integer.toString(atOnce));
     ProcessBuilder builder =
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()));
     builder.environment().put(FleetProgram.MASTER_KEY, ConnectionManager.MASTER_KEY);
@@ -64,6 +71,13 @@ public final class FleetProcess implements AutoCloseable {
   /// @return how many are
   public int connect(int devices, int qos) {
     return Integer.parseInt(ask("connect " + devices + " " + qos));
+  }
+
+  /// Cuts all connections at once, without a word. Returns once all are subscribed again, or five minutes have passed.
+  ///
+  /// @return how many are
+  public int storm() {
+    return Integer.parseInt(ask("storm"));
   }
 
   /// All devices say goodbye and are forgotten.

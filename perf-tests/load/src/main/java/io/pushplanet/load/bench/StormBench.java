@@ -1,0 +1,158 @@
+package io.pushplanet.load.bench;
+
+import io.pushplanet.load.fleet.Device;
+import io.pushplanet.load.node.ConnectionManager;
+import io.pushplanet.load.node.FleetProcess;
+import io.pushplanet.load.node.Gateway;
+import io.pushplanet.load.node.Usage;
+import io.pushplanet.quickstart.services.LocalServices;
+import io.pushplanet.quickstart.services.ServicesChoice;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+
+/// Every device of a node loses its connection at once and comes back at once: are they admitted at the rate that is set,
+/// are all back, is nothing lost, and what does a delivery to those who were not cut take meanwhile? Such a delivery
+/// is one message at a time from a gateway to one device until its outcome is heard.
+final class StormBench {
+  private static final String CALM = "0190ca10";
+  private static final String STORMY = "0190ca11";
+  private static final int CALM_DEVICES = 100;
+  private static final int ROUNDS = 3;
+  private static final long STALLED_NANOS = Duration.ofSeconds(30).toNanos();
+  private static final long PAUSE_NANOS = Duration.ofMillis(2).toNanos();
+
+  private final Run run;
+  private final Gateway gateway;
+
+  private StormBench(Run run, Gateway gateway) {
+    this.run = run;
+    this.gateway = gateway;
+  }
+
+  static Benchmark.Result measure(Run run) {
+    int sessions = run.option("sessions").map(Integer::parseInt).orElse(15_000);
+    String rate = run.option("rate").orElse("2000");
+    Path directory = run.directory().resolve(run.name());
+    try {
+      Files.createDirectories(directory);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot write to " + directory, e);
+    }
+    try (LocalServices services =
+            LocalServices.start(ServicesChoice.AUTO, directory.resolve("services"));
+        ConnectionManager node =
+            ConnectionManager.start(
+                run.root(),
+                services,
+                directory,
+                "storm-1",
+                List.of("-Xmx1g"),
+                Map.of("cm.admission.connects-per-second", rate));
+        FleetProcess calm = FleetProcess.start(node, CALM, directory.resolve("calm.log"));
+        FleetProcess stormy =
+            FleetProcess.start(node, STORMY, sessions, directory.resolve("stormy.log"));
+        Gateway gateway = node.gateway()) {
+      calm.connect(CALM_DEVICES, 1);
+      stormy.connect(sessions, 1);
+      return new StormBench(run, gateway).measure(node, stormy, sessions, Integer.parseInt(rate));
+    }
+  }
+
+  private Benchmark.Result measure(
+      ConnectionManager node, FleetProcess stormy, int sessions, int rate) {
+    long until = System.nanoTime() + run.each().toNanos();
+    deliver(() -> System.nanoTime() < until);
+    long end = System.nanoTime() + run.each().toNanos();
+    List<Long> before = deliver(() -> System.nanoTime() < end);
+    List<Report.Row> rows = new ArrayList<>();
+    List<Long> meanwhile = new ArrayList<>();
+    int back = sessions;
+    double seconds = 0;
+    Usage start = Usage.of(node.pid());
+    for (int round = 0; round < ROUNDS; round++) {
+      long began = System.nanoTime();
+      CompletableFuture<Integer> storm = CompletableFuture.supplyAsync(stormy::storm);
+      meanwhile.addAll(deliver(() -> !storm.isDone()));
+      back = Math.min(back, storm.join());
+      double took = (System.nanoTime() - began) / 1e9;
+      run.out().printf("storm %d: %,d back after %.1f s%n", round + 1, back, took);
+      seconds += took;
+    }
+    double micros = Usage.of(node.pid()).nanosSince(start) / 1e3 / (1.0 * ROUNDS * sessions);
+    long received = toAll(stormy, sessions);
+    double p99Before = percentile(before, 99);
+    double p99Meanwhile = percentile(meanwhile, 99);
+    rows.add(Report.Row.of("devices cut at once", "devices", sessions));
+    rows.add(new Report.Row("back", "devices", back, null, (double) sessions));
+    rows.add(Report.Row.of("admission rate that is set", "devices/s", rate));
+    rows.add(
+        Report.Row.of(
+            "back at (cut to the last SUBACK)", "devices/s", ROUNDS * sessions / seconds));
+    rows.add(Report.Row.of("node's CPU per device back (deliveries included)", "us", micros));
+    rows.add(Report.Row.of("delivery p50 before", "ms", percentile(before, 50)));
+    rows.add(Report.Row.of("delivery p50 meanwhile", "ms", percentile(meanwhile, 50)));
+    rows.add(Report.Row.of("delivery p99 before", "ms", p99Before));
+    rows.add(
+        new Report.Row(
+            "delivery p99 meanwhile", "ms", round(p99Meanwhile), null, round(3 * p99Before)));
+    rows.add(Report.Row.of("deliveries meanwhile", "messages", meanwhile.size()));
+    rows.add(
+        new Report.Row(
+            "of one message to each of them, came", "messages", received, null, (double) sessions));
+    rows.add(
+        new Report.Row(
+            "deliveries without an outcome", "messages", gateway.otherwise(), null, 0.0));
+    run.out().println("fleet: " + stormy.troubles());
+    return new Benchmark.Result(
+        rows, back == sessions && received == sessions && gateway.otherwise() == 0);
+  }
+
+  /// Nanoseconds of each.
+  private List<Long> deliver(BooleanSupplier on) {
+    List<Long> took = new ArrayList<>();
+    for (int message = 0; on.getAsBoolean(); message++) {
+      long ended = gateway.delivered() + gateway.otherwise();
+      long start = System.nanoTime();
+      gateway.send(List.of(FleetProcess.device(CALM, message % CALM_DEVICES)));
+      while (gateway.delivered() + gateway.otherwise() == ended) {
+        if (System.nanoTime() - start > STALLED_NANOS) {
+          throw new IllegalStateException("a delivery has had no outcome for 30 s");
+        }
+        LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(50));
+      }
+      took.add(System.nanoTime() - start);
+      LockSupport.parkNanos(PAUSE_NANOS);
+    }
+    return took;
+  }
+
+  private long toAll(FleetProcess fleet, int sessions) {
+    List<Device> all =
+        IntStream.range(0, sessions).mapToObj(n -> FleetProcess.device(STORMY, n)).toList();
+    gateway.send(all);
+    return fleet.awaitReceived(sessions);
+  }
+
+  /// In milliseconds.
+  private static double percentile(List<Long> nanos, int percent) {
+    List<Long> sorted = new ArrayList<>(nanos);
+    Collections.sort(sorted);
+    return sorted.get((sorted.size() - 1) * percent / 100) / 1e6;
+  }
+
+  private static double round(double value) {
+    return Math.round(value * 100) / 100.0;
+  }
+}
