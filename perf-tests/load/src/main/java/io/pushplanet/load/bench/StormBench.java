@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -87,7 +88,9 @@ final class StormBench {
       meanwhile.addAll(deliver(() -> !storm.isDone()));
       back = Math.min(back, storm.join());
       double took = (System.nanoTime() - began) / 1e9;
-      run.out().printf("storm %d: %,d back after %.1f s%n", round + 1, back, took);
+      run.out()
+          .println(
+              String.format(Locale.ROOT, "storm %d: %,d back after %.1f s", round + 1, back, took));
       seconds += took;
     }
     double micros = Usage.of(node.pid()).nanosSince(start) / 1e3 / (1.0 * ROUNDS * sessions);
