@@ -71,7 +71,8 @@ final class ConnectionsBench {
         FullTable.fill(run.root(), sessions, TABLE_HEAP_MEGABYTES, directory);
     if (table.isEmpty()) {
       run.out()
-          .println("SKIPPED the full table: its program is not among connection-manager's test classes");
+          .println(
+              "SKIPPED the full table: its program is not among connection-manager's test classes");
       return List.of();
     }
     FullTable full = table.get();
