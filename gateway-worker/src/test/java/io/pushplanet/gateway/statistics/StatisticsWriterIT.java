@@ -15,6 +15,7 @@ import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.RealServers;
+import io.pushplanet.migrations.Migrations;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -25,9 +26,11 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 class StatisticsWriterIT {
   private static final AppId SHOP = new AppId("statistics-it");
@@ -159,11 +162,13 @@ class StatisticsWriterIT {
   @Test
   void days_get_partitions_ahead_and_lose_the_old_ones() throws Exception {
     MutableClock clock = MutableClock.started();
+    // A database of its own: workers of other tests make partitions for the days of the real clock.
+    DataSource database = freshDatabase();
 
-    List<String> first = new DayPartitions(servers.database(), clock, 1).maintain();
-    List<String> again = new DayPartitions(servers.database(), clock, 1).maintain();
+    List<String> first = new DayPartitions(database, clock, 1).maintain();
+    List<String> again = new DayPartitions(database, clock, 1).maintain();
     clock.advance(Duration.ofDays(5));
-    List<String> later = new DayPartitions(servers.database(), clock, 1).maintain();
+    List<String> later = new DayPartitions(database, clock, 1).maintain();
 
     assertThat(first)
         .contains("deliveries +p20261121", "deliveries +p20261124", "messages +p20261122");
@@ -171,6 +176,15 @@ class StatisticsWriterIT {
     assertThat(later)
         .contains("deliveries -p20261121", "deliveries +p20261129")
         .doesNotContain("deliveries -p20261125");
+  }
+
+  private DataSource freshDatabase() {
+    servers.sql().execute("DROP DATABASE IF EXISTS day_partitions");
+    servers.sql().execute("CREATE DATABASE day_partitions");
+    var mysql = servers.services().mysql();
+    String url = mysql.jdbcUrl().replaceFirst("(://[^/]+/)[^?]*", "$1day_partitions");
+    Migrations.migrate(url, mysql.user(), mysql.password());
+    return new DriverManagerDataSource(url, mysql.user(), mysql.password());
   }
 
   private List<DeliveryEvent> story(MessageId message, int devices) {
