@@ -29,6 +29,7 @@ public final class Readiness {
                 + log(child));
       }
       if (Thread.currentThread().isInterrupted()) {
+        child.kill9();
         throw new ProcessFailed("the start of " + child.name() + " was given up");
       }
       try {
@@ -42,6 +43,7 @@ public final class Readiness {
       }
       LockSupport.parkNanos(PAUSE.toNanos());
     }
+    child.kill9();
     throw new ProcessFailed(
         child.name()
             + " was not ready after "

@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
 /// Integration tests call {@link #forTests()}; nothing is skipped when a service cannot start, it fails. Each service can be
 /// killed, stopped and started again on the same port and data. Thread-safe.
 public final class LocalServices implements AutoCloseable {
+  private static final int MOST_STARTS = 3;
+
   private final MySqlAddress mysql;
   private final URI redis;
   private final URI amqp;
@@ -54,13 +56,13 @@ public final class LocalServices implements AutoCloseable {
           URI.create(required("PUSHPLANET_REDIS_URI")),
           URI.create(required("PUSHPLANET_AMQP_URI")));
     }
-    Map<Service, LocalServer> servers = choose(choice, stateDirectory.toAbsolutePath(), ports);
+    Map<Service, Running> servers = startAll(choice, stateDirectory.toAbsolutePath(), ports);
     var services =
         new LocalServices(
             MySqlAddress.local(port(servers, Service.MYSQL)),
             URI.create("redis://127.0.0.1:" + port(servers, Service.REDIS)),
             AmqpReadiness.local(port(servers, Service.AMQP)),
-            startAll(servers));
+            servers);
     services.migrate();
     return services;
   }
@@ -154,8 +156,8 @@ public final class LocalServices implements AutoCloseable {
     }
   }
 
-  private static int port(Map<Service, LocalServer> servers, Service service) {
-    return Objects.requireNonNull(servers.get(service), "every service has a server").port();
+  private static int port(Map<Service, Running> servers, Service service) {
+    return Objects.requireNonNull(servers.get(service), "every service has a server").server.port();
   }
 
   private Running running(Service service) {
@@ -176,28 +178,20 @@ public final class LocalServices implements AutoCloseable {
     return value;
   }
 
-  private static Map<Service, LocalServer> choose(
-      ServicesChoice choice, Path state, ServicePorts ports) {
+  private static LocalServer choose(ServicesChoice choice, Path state, Service service, int port) {
     EmbeddedFiles files = EmbeddedFiles.ofThisBuild();
-    var servers = new EnumMap<Service, LocalServer>(Service.class);
-    for (Service service : Service.values()) {
-      int port = ports.of(service) == 0 ? Port.free() : ports.of(service);
-      Path embedded = state.resolve("embedded-" + folder(service));
-      Path installed = state.resolve("installed-" + folder(service));
-      servers.put(
-          service,
-          switch (choice) {
-            case EMBEDDED -> embedded(service, files, embedded, port);
-            case INSTALLED ->
-                installed(service, installed, port)
-                    .orElseThrow(() -> new ProcessFailed(notInstalled(service)));
-            case AUTO ->
-                installed(service, installed, port)
-                    .orElseGet(() -> embedded(service, files, embedded, port));
-            case EXTERNAL -> throw new IllegalStateException("external services are not started");
-          });
-    }
-    return servers;
+    Path embedded = state.resolve("embedded-" + folder(service));
+    Path installed = state.resolve("installed-" + folder(service));
+    return switch (choice) {
+      case EMBEDDED -> embedded(service, files, embedded, port);
+      case INSTALLED ->
+          installed(service, installed, port)
+              .orElseThrow(() -> new ProcessFailed(notInstalled(service)));
+      case AUTO ->
+          installed(service, installed, port)
+              .orElseGet(() -> embedded(service, files, embedded, port));
+      case EXTERNAL -> throw new IllegalStateException("external services are not started");
+    };
   }
 
   private static String folder(Service service) {
@@ -236,11 +230,14 @@ public final class LocalServices implements AutoCloseable {
         + " not installed on this machine. Install it, or use the services 'auto' or 'embedded'.";
   }
 
-  private static Map<Service, Running> startAll(Map<Service, LocalServer> servers) {
+  private static Map<Service, Running> startAll(
+      ServicesChoice choice, Path state, ServicePorts ports) {
     var starting = new EnumMap<Service, Future<Running>>(Service.class);
     try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
-      servers.forEach(
-          (service, server) -> starting.put(service, executor.submit(() -> new Running(server))));
+      for (Service service : Service.values()) {
+        starting.put(
+            service, executor.submit(() -> start(choice, state, service, ports.of(service))));
+      }
     }
     var running = new EnumMap<Service, Running>(Service.class);
     List<Throwable> failures = new ArrayList<>();
@@ -260,6 +257,21 @@ public final class LocalServices implements AutoCloseable {
           String.valueOf(failures.getFirst().getMessage()), failures.getFirst());
     }
     return running;
+  }
+
+  /// A port that was drawn by lot may be taken by another program before the server binds it: then another is drawn.
+  private static Running start(ServicesChoice choice, Path state, Service service, int port) {
+    for (int start = 1; ; start++) {
+      LocalServer server = choose(choice, state, service, port == 0 ? Port.free() : port);
+      try {
+        return new Running(server);
+      } catch (ProcessFailed e) {
+        server.close();
+        if (port != 0 || start == MOST_STARTS || Thread.currentThread().isInterrupted()) {
+          throw e;
+        }
+      }
+    }
   }
 
   /// A server and its present process.

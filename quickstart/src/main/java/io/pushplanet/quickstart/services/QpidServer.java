@@ -50,6 +50,8 @@ final class QpidServer implements LocalServer {
             "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
             "-Dqpid.work_dir=" + directory,
             "-Dqpid.amqp_port=" + port,
+            // Else it runs on without a port when another program has taken it.
+            "-Dbroker.failStartupWithErroredChild=true",
             "-Dderby.system.home=" + directory,
             "-cp",
             files.qpidClassPath(),
