@@ -178,7 +178,9 @@ public final class LocalServices implements AutoCloseable {
     return value;
   }
 
-  private static LocalServer choose(ServicesChoice choice, Path state, Service service, int port) {
+  /// One at a time: the embedded servers' files are unpacked under a lock between processes, which threads cannot share.
+  private static synchronized LocalServer choose(
+      ServicesChoice choice, Path state, Service service, int port) {
     EmbeddedFiles files = EmbeddedFiles.ofThisBuild();
     Path embedded = state.resolve("embedded-" + folder(service));
     Path installed = state.resolve("installed-" + folder(service));
