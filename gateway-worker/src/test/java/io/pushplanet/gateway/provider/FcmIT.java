@@ -50,7 +50,7 @@ class FcmIT {
             "--gateway.fcm.connection.connect-timeout=10s");
     upload("fcm-shop", "shop-1");
     Eventually.within(
-        Duration.ofSeconds(30),
+        Duration.ofSeconds(5),
         () -> assertThat(send("fcm-shop", "t0")).isInstanceOf(Accepted.class));
   }
 

@@ -149,7 +149,8 @@ class WholeWayIT {
   }
 
   @Test
-  void a_key_revoked_in_the_browser_stops_working_and_its_successor_works() throws Exception {
+  void a_key_revoked_in_the_browser_stops_working_within_a_second_and_the_other_one_works()
+      throws Exception {
     try (var chromium = Chromium.open(at.dashboardUrl())) {
       chromium
           .login(at.operatorUser(), at.operatorPassword())
@@ -166,7 +167,7 @@ class WholeWayIT {
         long revoked = System.nanoTime();
 
         Eventually.within(
-            PATIENCE,
+            Duration.ofSeconds(1),
             () -> assertThat(rotated.call("GET", "/devices/nobody", "").status()).isEqualTo(401));
         System.out.printf(
             "revoked key refused %d ms after the page said so%n",
