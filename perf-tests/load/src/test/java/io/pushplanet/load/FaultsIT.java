@@ -87,6 +87,7 @@ class FaultsIT {
         service(platform, Service.REDIS),
         program(platform, Program.DISPATCHER),
         service(platform, Service.MYSQL),
+        program(platform, Program.DASHBOARD),
         new Fault("FLUSHALL", () -> flushAll(platform.services().redis())),
         service(platform, Service.AMQP));
   }
