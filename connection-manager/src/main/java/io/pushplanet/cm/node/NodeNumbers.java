@@ -4,12 +4,13 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.distribution.ValueAtPercentile;
+import io.pushplanet.common.session.NodeFigures;
+import io.pushplanet.common.session.NodeFigures.Times;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 
 /// What `GET /node` tells in numbers: the meters of this process that matter, read together. Thread-safe.
 final class NodeNumbers {
@@ -23,31 +24,6 @@ final class NodeNumbers {
 
   private record Sample(long atNanos, long connected) {}
 
-  /// @param bytesPerSession of heap, estimated; absent while there are too few sessions to tell
-  /// @param refused CONNECTs and packets that were refused, by reason; since the start, as all counts
-  /// @param dropped messages that ended here without the device's acknowledgement, by reason
-  /// @param takeover how long a device that connected to another node was still held by this one
-  record Numbers(
-      @Nullable Long bytesPerSession,
-      double connectsPerSecond,
-      long connected,
-      Map<String, Long> refused,
-      long inFlight,
-      long published,
-      long redelivered,
-      Map<String, Long> dropped,
-      long deadPaths,
-      long fenced,
-      Times loopLag,
-      Times sweep,
-      Times connect,
-      Times takeover,
-      Times publishToWrite,
-      Times publishToAck) {}
-
-  /// @param p99Millis of the last minutes
-  record Times(long count, double meanMillis, double p99Millis, double maxMillis) {}
-
   NodeNumbers(MeterRegistry meters, HeapAfterCollection heap, LongSupplier nanoTime) {
     this.meters = meters;
     this.heap = heap;
@@ -56,11 +32,11 @@ final class NodeNumbers {
     this.newer = older;
   }
 
-  Numbers now() {
+  NodeFigures now() {
     long connected = count("cm.admission.connected");
     var perSession = heap.perSession();
     var inFlight = meters.find("cm.session.in.flight").gauge();
-    return new Numbers(
+    return new NodeFigures(
         perSession.isPresent() ? perSession.getAsLong() : null,
         connectsPerSecond(connected),
         connected,

@@ -2,6 +2,7 @@ package io.pushplanet.cm.node;
 
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.transport.Transport;
+import io.pushplanet.common.session.NodeFigures;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,7 +45,7 @@ class NodePage {
       Map<String, Integer> ports,
       long unauthenticatedBytes,
       long heapBytes,
-      NodeNumbers.Numbers numbers) {}
+      NodeFigures numbers) {}
 
   NodePage(
       Node node,

@@ -39,7 +39,7 @@ class NodeManagement {
   }
 
   /// The figures of every node that answers, asked side by side.
-  Map<NodeId, NodeFigures> figures(List<NodeLease> nodes) {
+  Map<NodeId, NodeAnswer> figures(List<NodeLease> nodes) {
     Map<NodeId, CompletableFuture<HttpResponse<byte[]>>> asked = new HashMap<>();
     for (var node : nodes) {
       request(node, "/node")
@@ -47,14 +47,14 @@ class NodeManagement {
               asked.put(
                   node.node(), http.sendAsync(request.GET().build(), BodyHandlers.ofByteArray())));
     }
-    Map<NodeId, NodeFigures> figures = new HashMap<>();
+    Map<NodeId, NodeAnswer> figures = new HashMap<>();
     asked.forEach((node, answer) -> read(answer).ifPresent(read -> figures.put(node, read)));
     return figures;
   }
 
-  private static Optional<NodeFigures> read(CompletableFuture<HttpResponse<byte[]>> answer) {
+  private static Optional<NodeAnswer> read(CompletableFuture<HttpResponse<byte[]>> answer) {
     try {
-      return Optional.of(WireForm.read(answer.join().body(), NodeFigures.class));
+      return Optional.of(WireForm.read(answer.join().body(), NodeAnswer.class));
     } catch (CompletionException | MalformedWire unknown) {
       return Optional.empty();
     }

@@ -1,5 +1,6 @@
 package io.pushplanet.dashboard.node;
 
+import io.pushplanet.common.session.NodeFigures;
 import io.pushplanet.common.session.NodeLease;
 import java.util.Locale;
 import java.util.Map;
@@ -9,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /// One node on the page.
 ///
 /// @param figures absent when its management port does not answer
-record NodeRow(NodeLease lease, @Nullable NodeFigures figures) {
+record NodeRow(NodeLease lease, @Nullable NodeAnswer figures) {
 
   public String state() {
     if (!lease.draining() && (figures == null || figures.drain().state().equals("OPEN"))) {
