@@ -51,12 +51,11 @@ public final class ConnectionPipeline {
   private final Registrar registrar;
   private final SessionTable sessions;
   private final DetachedWindows detached;
-  private final SessionLimits sessionLimits;
+  private final DeviceSession.Shared sessionShared;
   private final SessionMetrics sessionMetrics;
   private final ParkedMessages inbox;
   private final Uplinks uplinks;
   private final Limits limits;
-  private final InstantSource clock;
 
   /// @param packet what a device may send
   /// @param uplinksInFlight unacknowledged publishes of one device
@@ -79,12 +78,11 @@ public final class ConnectionPipeline {
     this.registrar = registrar;
     this.sessions = sessions;
     this.detached = detached;
-    this.sessionLimits = sessionLimits;
+    this.sessionShared = new DeviceSession.Shared(sessionLimits, sessionMetrics, clock);
     this.sessionMetrics = sessionMetrics;
     this.inbox = inbox;
     this.uplinks = uplinks;
     this.limits = limits;
-    this.clock = clock;
   }
 
   /// The peer behind a new link.
@@ -108,12 +106,14 @@ public final class ConnectionPipeline {
     private @Nullable InboundWindow inbound;
     private @Nullable InboxDrain drain;
     private @Nullable Binary will;
-    private int expirySeconds;
-    private boolean explains;
-    private boolean goodbye;
 
     Device(Link link) {
       this.link = link;
+    }
+
+    @Override
+    public Link link() {
+      return link;
     }
 
     @Override
@@ -134,7 +134,7 @@ public final class ConnectionPipeline {
         case MqttPacket.Subscribe subscribe -> subscribe(current, subscribe);
         case MqttPacket.Unsubscribe unsubscribe -> unsubscribe(current, unsubscribe);
         case MqttPacket.PingReq() -> link.send(new MqttPacket.PingResp());
-        case MqttPacket.Disconnect disconnect -> disconnect(disconnect);
+        case MqttPacket.Disconnect disconnect -> disconnect(current, disconnect);
         case MqttPacket.Connect _ -> violation(ReasonCode.PROTOCOL_ERROR, "a second CONNECT");
         case MqttPacket.Auth _ ->
             violation(ReasonCode.PROTOCOL_ERROR, "no authentication method was agreed on");
@@ -238,15 +238,7 @@ public final class ConnectionPipeline {
         return;
       }
       var made =
-          new DeviceSession(
-              known.device(),
-              link,
-              claim.epoch(),
-              known.terms(),
-              sessionLimits,
-              sessionMetrics,
-              clock,
-              this);
+          new DeviceSession(known.device(), claim.epoch(), known.terms(), sessionShared, this);
       link.accept(known.connect().version(), limits.packet(), known.keepAlive(), known.explains());
       var loser = sessions.put(made);
       boolean newest = registrar.arrived(known.device(), claim.epoch());
@@ -266,8 +258,6 @@ public final class ConnectionPipeline {
       session = made;
       var lastWill = known.connect().will();
       will = lastWill == null ? null : lastWill.payload();
-      expirySeconds = (int) known.terms().expirySeconds();
-      explains = known.explains();
       admission.countConnected();
       sessionMetrics.established(link.loop().nowNanos() - beganNanos);
       link.send(new MqttPacket.ConnAck(remembered != null, 0, handshake.welcome(known)));
@@ -366,7 +356,9 @@ public final class ConnectionPipeline {
       if (asksForAck && link.isV5()) {
         admission.countRefused(reason);
         var told =
-            explains ? MqttProperties.with(PropertyId.REASON_STRING, why) : MqttProperties.NONE;
+            link.explains()
+                ? MqttProperties.with(PropertyId.REASON_STRING, why)
+                : MqttProperties.NONE;
         acknowledge(packetId, () -> link.send(new MqttPacket.PubAck(packetId, reason, told)));
       } else if (reason == ReasonCode.PAYLOAD_FORMAT_INVALID) {
         // 3.1.1 cannot be told, and closing would make it send the same rubbish for ever.
@@ -406,15 +398,17 @@ public final class ConnectionPipeline {
 
     // 7. The end
 
-    private void disconnect(MqttPacket.Disconnect disconnect) {
-      goodbye = disconnect.reason() != ReasonCode.DISCONNECT_WITH_WILL;
+    private void disconnect(DeviceSession current, MqttPacket.Disconnect disconnect) {
+      if (disconnect.reason() != ReasonCode.DISCONNECT_WITH_WILL) {
+        will = null;
+      }
       long wished = disconnect.properties().number(PropertyId.SESSION_EXPIRY_INTERVAL, -1);
-      if (wished > 0 && expirySeconds == 0) {
+      if (wished > 0 && !current.terms().isPersistent()) {
         violation(ReasonCode.PROTOCOL_ERROR, "a session that was to end cannot be prolonged");
         return;
       }
       if (wished >= 0) {
-        expirySeconds = (int) Math.min(wished, DeviceHandshake.LONGEST_SESSION_SECONDS);
+        current.expireAfter(Math.min(wished, DeviceHandshake.LONGEST_SESSION_SECONDS));
       }
       link.close();
     }
@@ -474,13 +468,13 @@ public final class ConnectionPipeline {
       }
       var left = ended.end();
       boolean wasCurrent = sessions.remove(ended);
-      if (expirySeconds > 0) {
+      if (ended.terms().isPersistent()) {
         detached.keep(ended.key(), ended.epoch(), left);
       }
       if (wasCurrent) {
-        registrar.release(ended, expirySeconds);
+        registrar.release(ended, ended.terms().expirySeconds());
       }
-      if (will != null && !goodbye) {
+      if (will != null) {
         uplinks.will(ended.key(), will);
       }
     }

@@ -1,40 +1,38 @@
 package io.pushplanet.cm.session;
 
-import java.util.AbstractList;
 import java.util.ArrayList;
 import org.jspecify.annotations.Nullable;
 
-/// A short list, first come, first served, that is a mere 16 bytes while nothing is in it: a device has two, and nearly
-/// every device is idle. Confined to its event loop.
-final class Backlog<T> extends AbstractList<T> {
-  private @Nullable ArrayList<T> items;
+/// A short list, first come, first served. A device has two and nearly every device is idle, so whoever holds one holds
+/// [#none], which is everybody's, while nothing is in it: see [#with] and [#orNone]. Confined to its event loop.
+final class Backlog<T> extends ArrayList<T> {
+  private static final Backlog<Object> NONE = new Backlog<>(0);
 
-  @Override
-  public int size() {
-    return items == null ? 0 : items.size();
+  Backlog() {
+    this(2);
   }
 
-  @Override
-  public T get(int index) {
-    return held(index).get(index);
+  private Backlog(int room) {
+    super(room);
   }
 
-  @Override
-  public boolean add(T item) {
-    if (items == null) {
-      items = new ArrayList<>(2);
-    }
-    return items.add(item);
+  /// The empty one; never added to.
+  // It holds nothing, so it may be one of anything.
+  @SuppressWarnings("unchecked")
+  static <T> Backlog<T> none() {
+    return (Backlog<T>) NONE;
   }
 
-  @Override
-  public T remove(int index) {
-    var held = held(index);
-    var removed = held.remove(index);
-    if (held.isEmpty()) {
-      items = null;
-    }
-    return removed;
+  /// A backlog with this at its end: this one, or a new one where nothing was in it.
+  Backlog<T> with(T item) {
+    var held = isEmpty() ? new Backlog<T>() : this;
+    held.add(item);
+    return held;
+  }
+
+  /// This one, or [#none] once nothing is in it.
+  Backlog<T> orNone() {
+    return isEmpty() ? none() : this;
   }
 
   /// Takes the first.
@@ -44,19 +42,6 @@ final class Backlog<T> extends AbstractList<T> {
 
   /// Takes the first, if there is one.
   @Nullable T poll() {
-    return items == null ? null : remove(0);
-  }
-
-  @Override
-  public void clear() {
-    items = null;
-  }
-
-  private ArrayList<T> held(int index) {
-    var held = items;
-    if (held == null) {
-      throw new IndexOutOfBoundsException(index);
-    }
-    return held;
+    return isEmpty() ? null : remove(0);
   }
 }

@@ -30,26 +30,30 @@ public final class DeviceSession {
 
   private static final int LAST_PACKET_ID = 0xFFFF;
 
-  private final DeviceKey key;
-  private final Link link;
-  private final SessionTerms terms;
-  private final SessionLimits limits;
-  private final SessionMetrics metrics;
-  private final InstantSource clock;
-  private final Backlog<InFlight> inFlight = new Backlog<>();
-  private final Backlog<OutboundMessage> waiting = new Backlog<>();
+  // Every reference here is paid a million times.
+  private final HeldKey key;
+  private final Owner owner;
+  private final Shared shared;
+  private SessionTerms terms;
+  private Backlog<InFlight> inFlight = Backlog.none();
+  private Backlog<OutboundMessage> waiting = Backlog.none();
   private final long connectedNanos;
   private volatile long epoch;
   private volatile @Nullable Subscription subscription;
-  private final Owner owner;
   private int lastPacketId;
   private boolean gone;
   private volatile @Nullable Leaving leaving;
   private boolean unresponsive;
   private volatile boolean lost;
 
+  /// What all sessions of a node have in common.
+  public record Shared(SessionLimits limits, SessionMetrics metrics, InstantSource clock) {}
+
   /// The connection that a session belongs to. Called on the loop.
   public interface Owner {
+    /// Always the same; from any thread.
+    Link link();
+
     /// There may be something in the device's inbox.
     void askForParked();
 
@@ -73,32 +77,30 @@ public final class DeviceSession {
 
   private record Leaving(ReasonCode reason, MqttProperties told, long latestNanos) {}
 
-  public DeviceSession(
-      DeviceKey key,
-      Link link,
-      long epoch,
-      SessionTerms terms,
-      SessionLimits limits,
-      SessionMetrics metrics,
-      InstantSource clock,
-      Owner owner) {
-    this.key = key;
-    this.link = link;
+  public DeviceSession(DeviceKey key, long epoch, SessionTerms terms, Shared shared, Owner owner) {
+    this.key = HeldKey.of(key);
     this.epoch = epoch;
     this.terms = terms;
-    this.limits = limits;
-    this.metrics = metrics;
-    this.clock = clock;
+    this.shared = shared;
     this.owner = owner;
-    this.connectedNanos = link.loop().nowNanos();
+    this.connectedNanos = loop().nowNanos();
   }
 
+  /// Made anew by each call: a session holds it in a smaller form.
   public DeviceKey key() {
+    return key.device();
+  }
+
+  HeldKey heldKey() {
     return key;
   }
 
+  private Link link() {
+    return owner.link();
+  }
+
   public Loop loop() {
-    return link.loop();
+    return link().loop();
   }
 
   public long epoch() {
@@ -107,6 +109,11 @@ public final class DeviceSession {
 
   public SessionTerms terms() {
     return terms;
+  }
+
+  /// The device changed its mind about how long the session outlives the connection.
+  public void expireAfter(long seconds) {
+    terms = new SessionTerms(terms.window(), terms.largestPacket(), seconds);
   }
 
   public @Nullable Subscription subscription() {
@@ -144,7 +151,7 @@ public final class DeviceSession {
   }
 
   public boolean isTls() {
-    return link.isTls();
+    return link().isTls();
   }
 
   /// Whether [#leave] was called. From any thread.
@@ -157,7 +164,7 @@ public final class DeviceSession {
     if (gone || leaving != null) {
       return;
     }
-    leaving = new Leaving(reason, told, link.loop().nowNanos() + patienceNanos);
+    leaving = new Leaving(reason, told, loop().nowNanos() + patienceNanos);
     leaveWhenSettled();
   }
 
@@ -167,7 +174,7 @@ public final class DeviceSession {
       return;
     }
     boolean settled = inFlight.isEmpty() && waiting.isEmpty();
-    if (settled || link.loop().nowNanos() - going.latestNanos() >= 0) {
+    if (settled || loop().nowNanos() - going.latestNanos() >= 0) {
       disconnect(going.reason(), going.told());
       retire();
     }
@@ -176,7 +183,7 @@ public final class DeviceSession {
   public void subscribe(Subscription wanted) {
     subscription = wanted;
     if (wanted.qos() == QoS.AT_MOST_ONCE) {
-      link.teachesNothing();
+      link().teachesNothing();
     }
     pump();
   }
@@ -190,13 +197,14 @@ public final class DeviceSession {
   /// Sends what an earlier connection of this session left unacknowledged, under the same packet ids, with DUP.
   public void redeliver(List<Unacknowledged> left) {
     for (var old : left) {
-      if (inFlight.size() >= terms.window() || clock.millis() > old.message().expiresAtMillis()) {
+      if (inFlight.size() >= terms.window()
+          || shared.clock().millis() > old.message().expiresAtMillis()) {
         continue;
       }
-      var again = new InFlight(old.packetId(), link.loop().nowNanos(), old.message());
+      var again = new InFlight(old.packetId(), loop().nowNanos(), old.message());
       again.settled = true;
       write(again, true);
-      metrics.redelivered.increment();
+      shared.metrics().redelivered.increment();
     }
   }
 
@@ -213,35 +221,42 @@ public final class DeviceSession {
       tell(message, new Settlement.TimedOut());
       return;
     }
-    if (waiting.size() >= limits.waiting()) {
-      metrics.dropped(Drop.QUEUE_FULL);
+    if (waiting.size() >= shared.limits().waiting()) {
+      shared.metrics().dropped(Drop.QUEUE_FULL);
       tell(message, new Settlement.Refused("the device's queue is full"));
       return;
     }
-    waiting.add(message);
+    if (waiting.isEmpty() && subscription instanceof Subscription current && maySend()) {
+      send(message, current);
+      return;
+    }
+    waiting = waiting.with(message);
     pump();
   }
 
   /// Whether a parked message may come in: half of the waiting room is kept for what comes fresh.
   public boolean hasRoomForParked() {
-    return !isLeaving() && !unresponsive && waiting.size() < Math.max(1, limits.waiting() / 2);
+    return !isLeaving()
+        && !unresponsive
+        && waiting.size() < Math.max(1, shared.limits().waiting() / 2);
   }
 
   /// The device acknowledged a packet. An id that is not in flight is ignored: a PUBACK may cross a takeover.
   public void acknowledged(int packetId, ReasonCode reason) {
     if (lost) {
-      metrics.refusedAcknowledgements.increment();
+      shared.metrics().refusedAcknowledgements.increment();
       return;
     }
     for (int index = 0; index < inFlight.size(); index++) {
       var sent = inFlight.get(index);
       if (sent.packetId == packetId) {
         inFlight.remove(index);
-        metrics.inFlight.decrementAndGet();
-        long took = link.loop().nowNanos() - sent.sentNanos;
-        metrics.acknowledged.record(took, TimeUnit.NANOSECONDS);
+        inFlight = inFlight.orNone();
+        shared.metrics().inFlight.decrementAndGet();
+        long took = loop().nowNanos() - sent.sentNanos;
+        shared.metrics().acknowledged.record(took, TimeUnit.NANOSECONDS);
         if (reason.isFailure()) {
-          metrics.dropped(Drop.REFUSED_BY_DEVICE);
+          shared.metrics().dropped(Drop.REFUSED_BY_DEVICE);
         }
         settle(
             sent,
@@ -266,8 +281,9 @@ public final class DeviceSession {
       var sent = inFlight.get(index);
       if (sent.packetId == 0) {
         inFlight.remove(index);
-        metrics.inFlight.decrementAndGet();
-        settle(sent, new Settlement.Delivered(link.loop().nowNanos() - sent.sentNanos));
+        inFlight = inFlight.orNone();
+        shared.metrics().inFlight.decrementAndGet();
+        settle(sent, new Settlement.Delivered(loop().nowNanos() - sent.sentNanos));
       }
     }
     pump();
@@ -278,12 +294,14 @@ public final class DeviceSession {
     judgeResponse(nowNanos);
     leaveWhenSettled();
     if (isPathDead(nowNanos)) {
-      metrics.deadPaths.increment();
+      shared.metrics().deadPaths.increment();
       disconnect(ReasonCode.KEEP_ALIVE_TIMEOUT, "nothing came after a message was sent");
       retire();
       return;
     }
-    for (var sent : inFlight) {
+    // By index, for whoever is told may offer the next.
+    for (int index = 0; index < inFlight.size(); index++) {
+      var sent = inFlight.get(index);
       if (!sent.settled && sent.message.isOverdue(nowNanos)) {
         sent.settled = true;
         tell(sent.message, new Settlement.TimedOut());
@@ -299,9 +317,10 @@ public final class DeviceSession {
     for (int left = waiting.size(); left > 0; left--) {
       var message = waiting.remove();
       if (message.isOverdue(nowNanos)) {
+        waiting = waiting.orNone();
         tell(message, new Settlement.TimedOut());
       } else {
-        waiting.add(message);
+        waiting = waiting.with(message);
       }
     }
     pump();
@@ -310,15 +329,15 @@ public final class DeviceSession {
   /// Messages that no network carries any more pile up until the keep-alive is over, which may be half an hour. A device that
   /// is merely slow still pings, or sends anything else.
   private boolean isPathDead(long nowNanos) {
-    long patience = limits.deadPathAfter().toNanos();
+    long patience = shared.limits().deadPathAfter().toNanos();
     if (patience == 0) {
       return false;
     }
     for (var sent : inFlight) {
       if (sent.packetId != 0
           && nowNanos - sent.sentNanos > patience
-          && !link.hasHeardSince(sent.sentNanos)) {
-        link.pathDied(sent.sentNanos);
+          && !link().hasHeardSince(sent.sentNanos)) {
+        link().pathDied(sent.sentNanos);
         return true;
       }
     }
@@ -329,7 +348,7 @@ public final class DeviceSession {
   public List<Unacknowledged> end() {
     gone = true;
     if (unresponsive) {
-      metrics.unresponsiveNow.decrementAndGet();
+      shared.metrics().unresponsiveNow.decrementAndGet();
     }
     var left = new ArrayList<Unacknowledged>();
     for (var sent : inFlight) {
@@ -338,25 +357,25 @@ public final class DeviceSession {
       }
       settle(sent, new Settlement.NotHere());
     }
-    metrics.inFlight.addAndGet(-inFlight.size());
-    inFlight.clear();
+    shared.metrics().inFlight.addAndGet(-inFlight.size());
+    inFlight = Backlog.none();
     settleWaiting(new Settlement.NotHere());
     return left;
   }
 
   /// Somebody else has the device: closes, and accepts nothing from it any more.
   public void fence() {
-    metrics.fenced.increment();
+    shared.metrics().fenced.increment();
     disconnect(ReasonCode.SESSION_TAKEN_OVER, "the device connected again");
     retire();
   }
 
   public void disconnect(ReasonCode reason, String why) {
-    link.disconnect(reason, why);
+    link().disconnect(reason, why);
   }
 
   public void disconnect(ReasonCode reason, MqttProperties properties) {
-    link.disconnect(reason, properties);
+    link().disconnect(reason, properties);
   }
 
   private void judgeResponse(long nowNanos) {
@@ -364,26 +383,26 @@ public final class DeviceSession {
       return;
     }
     for (var sent : inFlight) {
-      if (nowNanos - sent.sentNanos < limits.acknowledgeWithin().toNanos()) {
+      if (nowNanos - sent.sentNanos < shared.limits().acknowledgeWithin().toNanos()) {
         return;
       }
     }
     unresponsive = true;
-    metrics.unresponsive.increment();
-    metrics.unresponsiveNow.incrementAndGet();
+    shared.metrics().unresponsive.increment();
+    shared.metrics().unresponsiveNow.incrementAndGet();
     settleWaiting(new Settlement.TimedOut());
   }
 
   private void respondsAgain() {
     if (unresponsive) {
       unresponsive = false;
-      metrics.unresponsiveNow.decrementAndGet();
+      shared.metrics().unresponsiveNow.decrementAndGet();
       askForParked();
     }
   }
 
   private boolean mayStillSubscribe() {
-    return link.loop().nowNanos() - connectedNanos < limits.holdUntilSubscribed().toNanos();
+    return loop().nowNanos() - connectedNanos < shared.limits().holdUntilSubscribed().toNanos();
   }
 
   /// The same message from another origin (parked after a timeout, then drained) rides on the packet that is out already.
@@ -403,55 +422,58 @@ public final class DeviceSession {
 
   private void pump() {
     var current = subscription;
-    while (current != null
-        && !gone
-        && !lost
-        && !waiting.isEmpty()
-        && inFlight.size() < terms.window()
-        && link.isOpen()) {
+    while (current != null && !waiting.isEmpty() && maySend()) {
       var message = waiting.remove();
-      long now = clock.millis();
-      if (now >= message.expiresAtMillis()) {
-        tell(message, new Settlement.Expired());
-        continue;
-      }
-      boolean acknowledgedByDevice = current.qos() != QoS.AT_MOST_ONCE;
-      int packetId = acknowledgedByDevice ? nextPacketId() : 0;
-      write(new InFlight(packetId, link.loop().nowNanos(), message), false);
+      waiting = waiting.orNone();
+      send(message, current);
     }
+  }
+
+  private boolean maySend() {
+    return !gone && !lost && inFlight.size() < terms.window() && link().isOpen();
+  }
+
+  private void send(OutboundMessage message, Subscription by) {
+    if (shared.clock().millis() >= message.expiresAtMillis()) {
+      tell(message, new Settlement.Expired());
+      return;
+    }
+    int packetId = by.qos() == QoS.AT_MOST_ONCE ? 0 : nextPacketId();
+    write(new InFlight(packetId, loop().nowNanos(), message), false);
   }
 
   private void write(InFlight sent, boolean duplicate) {
     var message = sent.message;
     var packet =
-        link.encode(
-            new MqttPacket.Publish(
-                TOPIC,
-                message.payload(),
-                sent.packetId == 0 ? QoS.AT_MOST_ONCE : QoS.AT_LEAST_ONCE,
-                false,
-                duplicate,
-                sent.packetId,
-                properties(message)));
+        link()
+            .encode(
+                new MqttPacket.Publish(
+                    TOPIC,
+                    message.payload(),
+                    sent.packetId == 0 ? QoS.AT_MOST_ONCE : QoS.AT_LEAST_ONCE,
+                    false,
+                    duplicate,
+                    sent.packetId,
+                    properties(message)));
     if (packet.length > terms.largestPacket()) {
-      metrics.dropped(Drop.TOO_LONG);
+      shared.metrics().dropped(Drop.TOO_LONG);
       settle(sent, new Settlement.Refused("longer than the device's Maximum Packet Size"));
       return;
     }
-    inFlight.add(sent);
-    metrics.inFlight.incrementAndGet();
-    metrics.published.increment();
-    link.sendEncoded(packet);
+    inFlight = inFlight.with(sent);
+    shared.metrics().inFlight.incrementAndGet();
+    shared.metrics().published.increment();
+    link().sendEncoded(packet);
     if (!duplicate) {
       message.origin().written();
     }
   }
 
   private MqttProperties properties(OutboundMessage message) {
-    if (!link.isV5()) {
+    if (!link().isV5()) {
       return MqttProperties.NONE;
     }
-    long leftSeconds = Math.max(1, (message.expiresAtMillis() - clock.millis()) / 1_000);
+    long leftSeconds = Math.max(1, (message.expiresAtMillis() - shared.clock().millis()) / 1_000);
     var properties =
         MqttProperties.builder()
             .number(PropertyId.MESSAGE_EXPIRY_INTERVAL, Math.min(leftSeconds, 0xFFFF_FFFFL))
@@ -466,7 +488,7 @@ public final class DeviceSession {
   private void settle(InFlight sent, Settlement settlement) {
     if (sent.settled) {
       if (settlement instanceof Settlement.Delivered) {
-        metrics.lateAcknowledgements.increment();
+        shared.metrics().lateAcknowledgements.increment();
       }
       return;
     }
@@ -476,9 +498,9 @@ public final class DeviceSession {
 
   private void tell(OutboundMessage message, Settlement settlement) {
     switch (settlement) {
-      case Settlement.NotHere() -> metrics.dropped(Drop.NOT_HERE);
-      case Settlement.TimedOut() -> metrics.dropped(Drop.TIMED_OUT);
-      case Settlement.Expired() -> metrics.dropped(Drop.EXPIRED);
+      case Settlement.NotHere() -> shared.metrics().dropped(Drop.NOT_HERE);
+      case Settlement.TimedOut() -> shared.metrics().dropped(Drop.TIMED_OUT);
+      case Settlement.Expired() -> shared.metrics().dropped(Drop.EXPIRED);
       // A refusal is counted where its reason is known.
       case Settlement.Delivered _, Settlement.Refused _ -> {}
     }
@@ -488,6 +510,7 @@ public final class DeviceSession {
   private void settleWaiting(Settlement settlement) {
     OutboundMessage message;
     while ((message = waiting.poll()) != null) {
+      waiting = waiting.orNone();
       tell(message, settlement);
     }
   }

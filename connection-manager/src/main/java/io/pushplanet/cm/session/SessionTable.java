@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
 
 /// The devices connected to this node. Thread-safe; reads take no lock.
 public final class SessionTable {
-  private final ConcurrentHashMap<DeviceKey, DeviceSession> sessions = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<HeldKey, DeviceSession> sessions = new ConcurrentHashMap<>();
 
   public @Nullable DeviceSession find(DeviceKey device) {
-    return sessions.get(device);
+    return sessions.get(HeldKey.of(device));
   }
 
   /// Puts the session in, unless one with a higher epoch is there.
@@ -19,14 +19,14 @@ public final class SessionTable {
   /// @return the session that lost: the former one, or `session` itself; null when there was none
   public @Nullable DeviceSession put(DeviceSession session) {
     while (true) {
-      var before = sessions.putIfAbsent(session.key(), session);
+      var before = sessions.putIfAbsent(session.heldKey(), session);
       if (before == null) {
         return null;
       }
       if (before.epoch() > session.epoch()) {
         return session;
       }
-      if (sessions.replace(session.key(), before, session)) {
+      if (sessions.replace(session.heldKey(), before, session)) {
         return before;
       }
     }
@@ -34,7 +34,7 @@ public final class SessionTable {
 
   /// @return whether it was this very session that stood there
   public boolean remove(DeviceSession session) {
-    return sessions.remove(session.key(), session);
+    return sessions.remove(session.heldKey(), session);
   }
 
   public int size() {

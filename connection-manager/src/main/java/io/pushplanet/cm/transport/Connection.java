@@ -32,7 +32,6 @@ public final class Connection {
   private final ConnectionHandler handler;
   private @Nullable ByteBuffer partial;
   private @Nullable ArrayDeque<ByteBuffer> pending;
-  private @Nullable ByteBuffer cipherPending;
   private int pendingBytes;
   private int unauthenticatedCost;
   private boolean authenticated;
@@ -153,7 +152,6 @@ public final class Connection {
     loop.unauthenticated.giveBack(unauthenticatedCost);
     unauthenticatedCost = 0;
     pending = null;
-    cipherPending = null;
     pendingBytes = 0;
     key.cancel();
     EventLoop.closeQuietly(channel());
@@ -368,7 +366,7 @@ public final class Connection {
     if (closed) {
       return;
     }
-    if (!flushCipher()) {
+    if (tls != null && !flushCipher(tls)) {
       return;
     }
     var queue = pending;
@@ -450,7 +448,7 @@ public final class Connection {
     out.clear();
     int taken = layer.seal(plain, out);
     consume(queue, taken);
-    return writeCipher(out.flip()) && taken > 0;
+    return writeCipher(layer, out.flip()) && taken > 0;
   }
 
   private boolean sendHandshake(TlsLayer layer) throws IOException {
@@ -458,25 +456,25 @@ public final class Connection {
       var out = loop.writeBuffer;
       out.clear();
       layer.seal(ByteBuffer.allocate(0), out);
-      if (!writeCipher(out.flip())) {
+      if (!writeCipher(layer, out.flip())) {
         return false;
       }
     }
     return true;
   }
 
-  private boolean writeCipher(ByteBuffer out) throws IOException {
+  private boolean writeCipher(TlsLayer layer, ByteBuffer out) throws IOException {
     loop.metrics.bytesWritten.increment(channel().write(out));
     if (!out.hasRemaining()) {
       return true;
     }
-    cipherPending = ByteBuffer.allocate(out.remaining()).put(out).flip();
+    layer.keepUnsent(out);
     key.interestOpsOr(SelectionKey.OP_WRITE);
     return false;
   }
 
-  private boolean flushCipher() throws IOException {
-    var rest = cipherPending;
+  private boolean flushCipher(TlsLayer layer) throws IOException {
+    var rest = layer.unsent();
     if (rest == null) {
       return true;
     }
@@ -485,7 +483,7 @@ public final class Connection {
     if (rest.hasRemaining()) {
       return false;
     }
-    cipherPending = null;
+    layer.sentAll();
     return true;
   }
 
@@ -526,7 +524,7 @@ public final class Connection {
       }
       return;
     }
-    boolean waiting = pendingBytes > 0 || cipherPending != null;
+    boolean waiting = pendingBytes > 0 || (tls != null && tls.unsent() != null);
     if (waiting && nowNanos - sinceNanos > loop.settings.writeStall().toNanos()) {
       close(CloseCause.SLOW_READER);
       return;

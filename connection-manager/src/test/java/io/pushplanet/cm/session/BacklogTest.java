@@ -37,4 +37,17 @@ class BacklogTest {
     assertThat(backlog).isEmpty();
     assertThatThrownBy(backlog::remove).isInstanceOf(IndexOutOfBoundsException.class);
   }
+
+  @Test
+  void nobody_holds_anything_while_nothing_is_in_it() {
+    Backlog<String> idle = Backlog.none();
+
+    var busy = idle.with("a").with("b");
+    assertThat(idle).isEmpty();
+    assertThat(busy.orNone()).isSameAs(busy).containsExactly("a", "b");
+
+    busy.remove();
+    busy.remove();
+    assertThat(busy.orNone()).isSameAs(Backlog.none());
+  }
 }

@@ -26,6 +26,11 @@ public interface Link {
     return false;
   }
 
+  /// Whether the client wants reason strings.
+  default boolean explains() {
+    return false;
+  }
+
   /// The CONNECT was good; from now on these rules hold. `explains`: the client wants reason strings.
   void accept(MqttVersion spoken, PacketLimits limits, KeepAlive keepAlive, boolean explains);
 

@@ -76,6 +76,11 @@ public final class MqttLink implements ConnectionHandler, Link {
   }
 
   @Override
+  public boolean explains() {
+    return explains;
+  }
+
+  @Override
   public @Nullable InetAddress source() {
     var peer = connection.peer();
     return peer == null ? null : peer.getAddress();

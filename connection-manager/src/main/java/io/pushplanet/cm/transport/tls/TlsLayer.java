@@ -24,6 +24,7 @@ public final class TlsLayer {
 
   private final SSLEngine engine;
   private @Nullable ByteBuffer partial;
+  private @Nullable ByteBuffer unsent;
   private boolean tasksRunning;
   private volatile boolean abandoned;
 
@@ -92,6 +93,7 @@ public final class TlsLayer {
   /// The connection is gone: work that waits for it need not be done.
   public void abandon() {
     abandoned = true;
+    unsent = null;
   }
 
   public boolean isWanted() {
@@ -105,6 +107,19 @@ public final class TlsLayer {
       throw new SSLException("the loop's buffer is too small for a TLS record");
     }
     return result.bytesConsumed();
+  }
+
+  /// What of [#seal]'s output the peer has not taken yet, to be read from; null when it has all.
+  public @Nullable ByteBuffer unsent() {
+    return unsent;
+  }
+
+  public void keepUnsent(ByteBuffer cipher) {
+    unsent = ByteBuffer.allocate(cipher.remaining()).put(cipher).flip();
+  }
+
+  public void sentAll() {
+    unsent = null;
   }
 
   public boolean wantsToSend() {
