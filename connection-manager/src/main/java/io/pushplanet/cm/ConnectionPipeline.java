@@ -19,6 +19,7 @@ import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.cm.mqtt.link.MqttPeer;
 import io.pushplanet.cm.session.DetachedWindows;
 import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.Directory.Former;
 import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.session.Registrar.Claim;
 import io.pushplanet.cm.session.SessionLimits;
@@ -218,21 +219,36 @@ public final class ConnectionPipeline {
       boolean inLine =
           registrar.claim(
               known.device(),
-              !known.connect().cleanStart(),
-              claim -> link.loop().execute(() -> established(known, claim, beganNanos)));
+              former(known),
+              link.loop(),
+              claim -> {
+                switch (claim) {
+                  case Claim.Taken taken -> established(known, taken, beganNanos);
+                  case Claim.TooLate() -> crowded(known);
+                }
+              });
       if (!inLine) {
-        link.loop()
-            .execute(() ->
-                refuse(
-                    known.connect(),
-                    ReasonCode.SERVER_BUSY,
-                    later("too many devices connect at once", admission.retryAfter()).build()));
+        link.loop().execute(() -> crowded(known));
       }
+    }
+
+    private static Former former(Welcome known) {
+      if (known.connect().cleanStart()) {
+        return Former.FORGET;
+      }
+      return known.terms().isPersistent() ? Former.RESUME : Former.RESUME_ONCE;
+    }
+
+    private void crowded(Welcome known) {
+      refuse(
+          known.connect(),
+          ReasonCode.SERVER_BUSY,
+          later("too many devices connect at once", admission.retryAfter()).build());
     }
 
     // 3. CONNACK
 
-    private void established(Welcome known, Claim claim, long beganNanos) {
+    private void established(Welcome known, Claim.Taken claim, long beganNanos) {
       if (!link.isOpen()) {
         registrar.abandon(known.device(), claim.epoch());
         return;
@@ -253,7 +269,7 @@ public final class ConnectionPipeline {
             MqttProperties.with(PropertyId.REASON_STRING, "the device connected again meanwhile"));
         return;
       }
-      var remembered = known.connect().cleanStart() ? null : claim.remembered().orElse(null);
+      var remembered = claim.remembered().orElse(null);
       var left = detached.take(known.device(), remembered == null ? 0 : remembered.epoch());
       session = made;
       var lastWill = known.connect().will();
@@ -262,8 +278,8 @@ public final class ConnectionPipeline {
       sessionMetrics.established(link.loop().nowNanos() - beganNanos);
       link.send(new MqttPacket.ConnAck(remembered != null, 0, handshake.welcome(known)));
       if (remembered != null) {
-        made.redeliver(left);
         made.subscribe(remembered.subscription());
+        made.redeliver(left);
         made.askForParked();
       }
       link.resumeReading();

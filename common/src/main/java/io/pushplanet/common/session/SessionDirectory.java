@@ -33,45 +33,66 @@ public final class SessionDirectory {
   private static final String NODES = "nodes";
   private static final Duration FORGOTTEN_AFTER = Duration.ofDays(1);
 
-  /// KEYS[1] session; ARGV node, now in ms, device. Takes the device over, tells the node that had it, and returns the new
-  /// epoch and what stood there.
+  /// Lua for scripts that take, announce or release devices, so that all do it by the same words; `key` is [#key].
+  ///
+  /// - `claim(key, node, now in ms)` takes the device over, tells the node that had it, and returns the new owner and what
+  ///   stood there (or nothing: an empty string);
+  /// - `announce(key, node, epoch)` announces a session that is already owned, and returns what stands there afterwards;
+  ///   whoever had it with a lower epoch is told;
+  /// - `release(key, node, epoch)` forgets the session if it is still this one;
+  /// - `text(key)` is what stands there; what is no text counts as nothing, and is overwritten.
+  public static final String FUNCTIONS =
+      """
+      local function text(key)
+        local held = redis.pcall('GET', key)
+        return type(held) == 'string' and held
+      end
+      local function tell(held, owner, node, key)
+        local former = held and string.match(held, '^%d+|(.+)$')
+        if former and former ~= node then
+          redis.call('PUBLISH', 'takeover:' .. former, owner .. '|' .. string.sub(key, 9))
+        end
+      end
+      local function claim(key, node, now)
+        local held = text(key)
+        local epoch = tonumber(now)
+        local before = held and tonumber(string.match(held, '^(%d+)|'))
+        if before and before >= epoch then epoch = before + 1 end
+        local owner = string.format('%.0f', epoch) .. '|' .. node
+        redis.call('SET', key, owner)
+        tell(held, owner, node, key)
+        return owner, held or ''
+      end
+      local function announce(key, node, epoch)
+        local held = text(key)
+        local before = held and tonumber(string.match(held, '^(%d+)|'))
+        if before and before >= tonumber(epoch) then return held end
+        local owner = epoch .. '|' .. node
+        redis.call('SET', key, owner)
+        tell(held, owner, node, key)
+        return owner
+      end
+      local function release(key, node, epoch)
+        if text(key) == epoch .. '|' .. node then redis.call('DEL', key) end
+      end
+      """;
+
+  /// KEYS[1] session; ARGV node, now in ms.
   private static final String CLAIM =
-      """
-      local held = redis.call('GET', KEYS[1])
-      local epoch = tonumber(ARGV[2])
-      local before, node
-      if held then
-        before, node = string.match(held, '^(%d+)|(.+)$')
-        if before and tonumber(before) >= epoch then epoch = tonumber(before) + 1 end
-      end
-      local owner = string.format('%.0f', epoch) .. '|' .. ARGV[1]
-      redis.call('SET', KEYS[1], owner)
-      if node and node ~= ARGV[1] then redis.call('PUBLISH', 'takeover:' .. node, owner .. '|' .. ARGV[3]) end
-      return {owner, held or ''}
-      """;
+      FUNCTIONS + "local owner, held = claim(KEYS[1], ARGV[1], ARGV[2]) return {owner, held}";
 
-  /// KEYS[1] session; ARGV node, epoch, device. Announces a session that is already owned; returns what stands there
-  /// afterwards. Whoever had it with a lower epoch is told.
+  /// KEYS sessions; ARGV node, then the epoch of each.
   private static final String ANNOUNCE =
-      """
-      local held = redis.call('GET', KEYS[1])
-      local before, node
-      if held then
-        before, node = string.match(held, '^(%d+)|(.+)$')
-        if before and tonumber(before) >= tonumber(ARGV[2]) then return held end
-      end
-      local owner = ARGV[2] .. '|' .. ARGV[1]
-      redis.call('SET', KEYS[1], owner)
-      if node and node ~= ARGV[1] then redis.call('PUBLISH', 'takeover:' .. node, owner .. '|' .. ARGV[3]) end
-      return owner
-      """;
+      FUNCTIONS
+          + """
+          local owners = {}
+          for i = 1, #KEYS do owners[i] = announce(KEYS[i], ARGV[1], ARGV[i + 1]) end
+          return owners
+          """;
 
-  /// KEYS[1] session; ARGV node, epoch. Forgets the session if it is still this one.
+  /// KEYS[1] session; ARGV node, epoch.
   private static final String RELEASE =
-      """
-      if redis.call('GET', KEYS[1]) == ARGV[2] .. '|' .. ARGV[1] then return redis.call('DEL', KEYS[1]) end
-      return 0
-      """;
+      FUNCTIONS + "release(KEYS[1], ARGV[1], ARGV[2]) return 'done'";
 
   private final Supplier<RedisAsyncCommands<String, String>> redis;
   private final SharedReads reads;
@@ -108,46 +129,47 @@ public final class SessionDirectory {
                     ScriptOutputType.MULTI,
                     keys(device),
                     node.value(),
-                    Long.toString(clock.millis()),
-                    device.text()));
+                    Long.toString(clock.millis())));
     long epoch = parse(answer.getFirst()).orElseThrow().epoch();
     return new Claimed(epoch, parse(answer.getLast()));
   }
 
-  /// Tells the directory again of sessions held here (after Redis was away or lost, and from time to time).
+  /// Tells the directory again of sessions held here (after Redis was away or lost, and from time to time), in one step for
+  /// all: a few hundred at a time.
   ///
   /// @return the owner of each as the directory now has it: a higher epoch means that this node has lost the device
   public Map<DeviceKey, SessionOwner> announce(Map<DeviceKey, Long> epochs, NodeId node) {
-    Map<DeviceKey, RedisFuture<String>> answers = new HashMap<>();
-    epochs.forEach((device, epoch) ->
-        answers.put(
-            device,
+    if (epochs.isEmpty()) {
+      return Map.of();
+    }
+    List<DeviceKey> order = List.copyOf(epochs.keySet());
+    List<String> arguments = new ArrayList<>();
+    arguments.add(node.value());
+    order.forEach(device -> arguments.add(Long.toString(epochs.getOrDefault(device, 0L))));
+    List<String> answer =
+        await(
             redis
                 .get()
                 .eval(
                     ANNOUNCE,
-                    ScriptOutputType.VALUE,
-                    keys(device),
-                    node.value(),
-                    Long.toString(epoch),
-                    device.text())));
+                    ScriptOutputType.MULTI,
+                    order.stream().map(SessionDirectory::key).toArray(String[]::new),
+                    arguments.toArray(String[]::new)));
     Map<DeviceKey, SessionOwner> owners = new HashMap<>();
-    answers.forEach(
-        (device, answer) -> parse(await(answer)).ifPresent(owner -> owners.put(device, owner)));
+    for (int i = 0; i < order.size(); i++) {
+      DeviceKey device = order.get(i);
+      parse(answer.get(i)).ifPresent(owner -> owners.put(device, owner));
+    }
     return owners;
   }
 
   /// The device left; nothing happens when another session has taken over since.
   public void release(DeviceKey device, NodeId node, long epoch) {
-    RedisFuture<Long> released =
+    RedisFuture<String> released =
         redis
             .get()
             .eval(
-                RELEASE,
-                ScriptOutputType.INTEGER,
-                keys(device),
-                node.value(),
-                Long.toString(epoch));
+                RELEASE, ScriptOutputType.VALUE, keys(device), node.value(), Long.toString(epoch));
     await(released);
   }
 
@@ -175,9 +197,11 @@ public final class SessionDirectory {
   }
 
   /// A node is alive for another [#LEASE] after the lease's `at`.
-  public void heartbeat(NodeLease lease) {
+  ///
+  /// @return whether the directory knew the node: one that does not know it any more has lost what it had
+  public boolean heartbeat(NodeLease lease) {
     String text = new String(WireForm.write(lease), StandardCharsets.UTF_8);
-    await(redis.get().hset(NODES, lease.node().value(), text));
+    return !await(redis.get().hset(NODES, lease.node().value(), text));
   }
 
   public void leave(NodeId node) {
@@ -210,14 +234,18 @@ public final class SessionDirectory {
     return new String[] {key(device)};
   }
 
-  private static Optional<SessionOwner> parse(String held) {
+  /// Reads what stands under [#key]; nothing when it is empty or has another form.
+  public static Optional<SessionOwner> parse(String held) {
     int bar = held.indexOf('|');
     if (bar <= 0) {
       return Optional.empty();
     }
-    return Optional.of(
-        new SessionOwner(
-            new NodeId(held.substring(bar + 1)), Long.parseLong(held.substring(0, bar))));
+    try {
+      return Optional.of(
+          new SessionOwner(new NodeId(held.substring(bar + 1)), Long.parseLong(held, 0, bar, 10)));
+    } catch (IllegalArgumentException malformed) {
+      return Optional.empty();
+    }
   }
 
   private static <T> T await(RedisFuture<T> answer) {

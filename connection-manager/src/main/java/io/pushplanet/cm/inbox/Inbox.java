@@ -12,6 +12,7 @@ import io.pushplanet.common.session.DeviceKey;
 import java.sql.SQLException;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -86,6 +87,21 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   public void read(DeviceKey device, Consumer<InboxPage> then) {
     if (!requests.offer(new Request(device, then))) {
       then.accept(new InboxPage.Unreadable());
+    }
+  }
+
+  /// Those of the devices for which something is parked; all of them while MySQL is away, so that each asks until it knows.
+  /// Blocks.
+  public Collection<DeviceKey> among(List<DeviceKey> devices) {
+    try {
+      var found = table.among(devices, clock.instant());
+      reads.increment();
+      reached(true, "");
+      return found;
+    } catch (SQLException away) {
+      readFailures.increment();
+      reached(false, String.valueOf(away.getMessage()));
+      return devices;
     }
   }
 

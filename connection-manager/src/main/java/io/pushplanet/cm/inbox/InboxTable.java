@@ -5,6 +5,8 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -34,14 +36,52 @@ final class InboxTable {
     this.perRead = perRead;
   }
 
+  /// Those of the devices that have a living row.
+  List<DeviceKey> among(List<DeviceKey> devices, Instant now) throws SQLException {
+    var sql =
+        "SELECT DISTINCT app_id, device_id FROM inbox WHERE ("
+            + either(devices.size())
+            + ") AND expires_at > ?";
+    List<DeviceKey> found = new ArrayList<>();
+    try (var connection = database.getConnection();
+        var statement = connection.prepareStatement(sql)) {
+      statement.setQueryTimeout(SECONDS);
+      int index = bind(statement, devices);
+      statement.setObject(index, LocalDateTime.ofInstant(now, ZoneOffset.UTC));
+      try (var result = statement.executeQuery()) {
+        while (result.next()) {
+          found.add(device(result));
+        }
+      }
+    }
+    return found;
+  }
+
+  /// (a, b) IN (...) is not used as a range by every server version; OR is.
+  private static String either(int devices) {
+    return String.join(" OR ", Collections.nCopies(devices, "(app_id=? AND device_id=?)"));
+  }
+
+  /// @return the next parameter's number
+  private static int bind(PreparedStatement statement, List<DeviceKey> devices)
+      throws SQLException {
+    int index = 1;
+    for (var device : devices) {
+      statement.setString(index++, device.app().value());
+      statement.setString(index++, device.device().value());
+    }
+    return index;
+  }
+
+  private static DeviceKey device(ResultSet row) throws SQLException {
+    return new DeviceKey(new AppId(row.getString(1)), new DeviceId(row.getString(2)));
+  }
+
   /// The oldest living rows of each device, in the order they were parked.
   Map<DeviceKey, InboxPage.Rows> read(List<DeviceKey> devices, Instant now) throws SQLException {
-    // (a, b) IN (...) is not used as a range by every server version; OR is.
-    var either =
-        String.join(" OR ", Collections.nCopies(devices.size(), "(app_id=? AND device_id=?)"));
     var sql =
         "SELECT app_id, device_id, slot, message_id, payload, expires_at FROM inbox WHERE ("
-            + either
+            + either(devices.size())
             + ") AND expires_at > ? ORDER BY app_id, device_id, parked_at, message_id LIMIT ?";
     Map<DeviceKey, List<InboxRow>> found = new HashMap<>();
     DeviceKey last = null;
@@ -49,16 +89,12 @@ final class InboxTable {
     try (var connection = database.getConnection();
         var statement = connection.prepareStatement(sql)) {
       statement.setQueryTimeout(SECONDS);
-      int index = 1;
-      for (var device : devices) {
-        statement.setString(index++, device.app().value());
-        statement.setString(index++, device.device().value());
-      }
+      int index = bind(statement, devices);
       statement.setObject(index++, LocalDateTime.ofInstant(now, ZoneOffset.UTC));
       statement.setInt(index, perRead);
       try (var result = statement.executeQuery()) {
         while (result.next()) {
-          last = new DeviceKey(new AppId(result.getString(1)), new DeviceId(result.getString(2)));
+          last = device(result);
           rows++;
           found
               .computeIfAbsent(last, _ -> new ArrayList<>())

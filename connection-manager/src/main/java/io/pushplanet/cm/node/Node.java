@@ -101,9 +101,9 @@ final class Node {
   private void heartbeat() {
     try {
       var own = lease();
-      directory.heartbeat(own);
-      if (leaseWatch.renewed(own.at())) {
-        // Gateways took this node for gone and parked what was for its devices.
+      boolean known = directory.heartbeat(own);
+      if (leaseWatch.renewed(own.at(), known)) {
+        // Gateways took this node or its devices for gone and parked what was for them.
         registrar.lapsed();
       }
       elsewhere.know(
@@ -111,8 +111,8 @@ final class Node {
               .filter(lease -> !lease.node().equals(id) && !lease.draining())
               .toList());
     } catch (DirectoryUnavailable away) {
-      // The registrar says so once; the next heartbeat comes soon.
-      LOG.debug("event=heartbeat_failed");
+      // The next heartbeat comes soon.
+      registrar.away(away);
     }
   }
 

@@ -124,26 +124,35 @@ class NodeConfiguration {
   }
 
   @Bean(destroyMethod = "close")
+  PacedWorker registrations(NodeSettings settings) {
+    return new PacedWorker("cm-registrations", settings.directory().together());
+  }
+
+  @Bean(destroyMethod = "close")
   Registrar registrar(
       SessionDirectory directory,
       RedisLink redisLink,
       NodeId nodeId,
       SessionTable table,
+      Inbox inbox,
       SessionMetrics metrics,
       MeterRegistry meters,
       Clock clock,
-      NodeSettings settings) {
+      NodeSettings settings,
+      PacedWorker registrations) {
     var of = settings.directory();
     return new Registrar(
-        new RedisDirectory(redisLink, directory, nodeId),
+        new RedisDirectory(redisLink, directory, nodeId, clock),
         nodeId,
         table,
+        inbox::among,
         metrics,
         meters,
         clock,
         new Registrar.Settings(
-            of.concurrent(), of.waiting(), of.verifyEvery(), settings.inbox().patrolEvery()),
-        task -> Thread.ofVirtual().name("cm-registrar").start(task));
+            of.waiting(), of.claimWithin(), of.verifyEvery(), settings.inbox().patrolEvery()),
+        task -> Thread.ofVirtual().name("cm-registrar").start(task),
+        registrations);
   }
 
   @Bean(destroyMethod = "close")

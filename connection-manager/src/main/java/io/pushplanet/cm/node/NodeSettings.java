@@ -128,14 +128,17 @@ record NodeSettings(
       @NotNull @DefaultValue("2s") Duration holdUntilSubscribed,
       @NotNull @DefaultValue("1m") Duration acknowledgeWithin) {}
 
-  /// @param concurrent calls to Redis at once
   /// @param waiting connects and disconnects in line for Redis; a connect past it is told Server busy
-  /// @param verifyEvery how often all sessions are compared with the directory
+  /// @param claimWithin a connect that stood in that line for longer is told Server busy
+  /// @param together the least time between two round trips of connects and disconnects to Redis: what comes meanwhile travels
+  ///     together. A lone connect does not wait
+  /// @param verifyEvery within this time every session is compared with the directory once, whatever was missed
   /// @param heartbeatEvery how often this node says that it lives; the lease runs 15 s
   record Directory(
-      @Positive @DefaultValue("256") int concurrent,
       @Positive @DefaultValue("50000") int waiting,
-      @NotNull @DefaultValue("5s") Duration verifyEvery,
+      @NotNull @DefaultValue("5s") Duration claimWithin,
+      @NotNull @DefaultValue("5ms") Duration together,
+      @NotNull @DefaultValue("5m") Duration verifyEvery,
       @NotNull @DefaultValue("3s") Duration heartbeatEvery) {}
 
   /// @param readers SELECT statements at once

@@ -1,9 +1,9 @@
 package io.pushplanet.cm.session;
 
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.SessionDirectory.Claimed;
 import io.pushplanet.common.session.SessionOwner;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -16,22 +16,54 @@ public interface Directory {
   /// @param epoch of the connection that held the session before
   record Remembered(Subscription subscription, long epoch) {}
 
-  Claimed claim(DeviceKey device);
+  /// What a device that connects wants of the session it left behind.
+  enum Former {
+    /// Nothing: it is forgotten.
+    FORGET,
+    /// Its subscription; from now on it does not age until [Order.End].
+    RESUME,
+    /// Its subscription, for this connection only.
+    RESUME_ONCE
+  }
+
+  /// Something to do for one device.
+  sealed interface Order {
+    DeviceKey device();
+
+    /// Takes the device over for this node.
+    record Claim(DeviceKey device, Former former) implements Order {}
+
+    record Remember(DeviceKey device, long epoch, Subscription subscription) implements Order {}
+
+    record Forget(DeviceKey device, long epoch) implements Order {}
+
+    /// The claimed connection came to nothing.
+    record Release(DeviceKey device, long epoch) implements Order {}
+
+    /// The connection ended; the session lives for `seconds` more.
+    record End(DeviceKey device, long epoch, long seconds) implements Order {}
+  }
+
+  /// What became of an order.
+  sealed interface Answer {
+    /// @param former who had the device until now; a node hears of that by its notices
+    record Claimed(long epoch, Optional<SessionOwner> former, Optional<Remembered> remembered)
+        implements Answer {}
+
+    /// Done, or in vain because somebody newer has written.
+    record Done() implements Answer {}
+
+    /// This one could not be done; it may have had part of its effect. Its neighbours do not mind.
+    record Failed(String reason) implements Answer {}
+  }
+
+  /// Carries the orders out, one after the other, in one round trip.
+  ///
+  /// @return an answer to each, in the same order
+  List<Answer> carryOut(List<Order> orders);
 
   Map<DeviceKey, SessionOwner> owners(Collection<DeviceKey> devices);
 
   /// @return the owner of each as the directory now has it
   Map<DeviceKey, SessionOwner> announce(Map<DeviceKey, Long> epochs);
-
-  void release(DeviceKey device, long epoch);
-
-  /// Takes up a persistent session; from now on it does not age until [#age].
-  Optional<Remembered> resume(DeviceKey device, long epoch);
-
-  void remember(DeviceKey device, long epoch, Subscription subscription);
-
-  /// The connection ended; the session lives for `seconds` more.
-  void age(DeviceKey device, long epoch, long seconds);
-
-  void forget(DeviceKey device, long epoch);
 }

@@ -10,10 +10,12 @@ public final class LeaseWatch {
 
   /// The lease was renewed, as of `at`.
   ///
-  /// @return whether it had run out before: what came for this node's devices was parked, and nobody told it
-  public boolean renewed(Instant at) {
+  /// @param known whether the directory still had the one before
+  /// @return whether it had run out before, or was lost with everything else: what came for this node's devices was parked,
+  ///     and nobody told it
+  public boolean renewed(Instant at, boolean known) {
     var before = renewedAt;
     renewedAt = at;
-    return before != null && before.plus(SessionDirectory.LEASE).isBefore(at);
+    return before != null && (!known || before.plus(SessionDirectory.LEASE).isBefore(at));
   }
 }

@@ -5,13 +5,13 @@ import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.SessionDirectory;
-import io.pushplanet.common.session.SessionDirectory.Claimed;
 import io.pushplanet.common.session.SessionOwner;
 import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /// The directory in Redis. Losing Redis loses the remembered subscriptions: a device is then told "session present = 0" and
 /// subscribes again, as the protocol wants; no message is lost, they are in the inbox. Thread-safe; a call blocks at most
@@ -20,50 +20,135 @@ public final class RedisDirectory implements Directory {
   /// While a device is connected its session does not age; the longest that a session may outlive its connection.
   private static final Duration LONGEST = Duration.ofDays(30);
 
-  /// KEYS[1] the subscription (`qos,identifier,epoch`), KEYS[2] the owner; ARGV[1] the writer's epoch. Ends the script
-  /// where somebody newer has the device or has written.
-  private static final String UNLESS_NEWER =
-      """
-      local owner = redis.call('GET', KEYS[2])
-      if owner and tonumber(string.match(owner, '^%d+')) > tonumber(ARGV[1]) then return false end
-      local held = redis.call('GET', KEYS[1])
-      local written = held and string.match(held, '^%d+,%d+,(%d+)$')
-      if written and tonumber(written) > tonumber(ARGV[1]) then return false end
-      """;
+  private static final int ARGUMENTS_OF_ALL = 3;
+  private static final int ARGUMENTS_OF_EACH = 3;
+  private static final char FAILED = '!';
+  private static final char BETWEEN = '\n';
 
-  /// ARGV[2] ms to live.
-  private static final String RESUME =
-      UNLESS_NEWER
+  /// KEYS two for each order: the owner, and the subscription (`qos,identifier,epoch`). ARGV node, now in ms, ms that a
+  /// session lives untouched; then three for each order: what to do, the writer's epoch, and something more. Answers with a
+  /// line for each. An order that fails (a key that holds something else) fails alone.
+  private static final String CARRY_OUT =
+      SessionDirectory.FUNCTIONS
           + """
-          if not held then return false end
-          redis.call('SET', KEYS[1], string.match(held, '^%d+,%d+') .. ',' .. ARGV[1], 'PX', ARGV[2])
-          return held
+          local node, now, longest = ARGV[1], ARGV[2], ARGV[3]
+          local function written(held) return held and tonumber(string.match(held, '^%d+,%d+,(%d+)$')) end
+          local function take_up(kept, wish, epoch)
+            local held = text(kept)
+            local by = written(held)
+            if not held or by and by > tonumber(epoch) then return '' end
+            if wish == 'resume' then
+              redis.call('SET', kept, string.match(held, '^%d+,%d+') .. ',' .. epoch, 'PX', longest)
+              return held
+            end
+            redis.call('DEL', kept)
+            return wish == 'once' and held or ''
+          end
+          local function may_write(key, kept, epoch)
+            local owner = tonumber(string.match(text(key) or '', '^%d+'))
+            if owner and owner > tonumber(epoch) then return false end
+            local by = written(text(kept))
+            return not by or by <= tonumber(epoch)
+          end
+          local function carry_out(key, kept, what, epoch, more)
+            if what == 'claim' then
+              local owner, former = claim(key, node, now)
+              local fine, held = pcall(take_up, kept, more, string.match(owner, '^%d+'))
+              return owner .. '\\n' .. former .. '\\n' .. (fine and held or '')
+            end
+            if what == 'release' or what == 'end' then release(key, node, epoch) end
+            if what == 'release' or not may_write(key, kept, epoch) then return '' end
+            if what == 'remember' then redis.call('SET', kept, more .. ',' .. epoch, 'PX', longest)
+            elseif what == 'end' and more ~= '0' then redis.call('PEXPIRE', kept, more)
+            else redis.call('DEL', kept) end
+            return ''
+          end
+          local answers = {}
+          for i = 1, #KEYS / 2 do
+            local fine, answer =
+                pcall(carry_out, KEYS[2 * i - 1], KEYS[2 * i], ARGV[3 * i + 1], ARGV[3 * i + 2], ARGV[3 * i + 3])
+            if not fine then answer = '!' .. (type(answer) == 'table' and answer.err or tostring(answer)) end
+            answers[i] = answer
+          end
+          return answers
           """;
-
-  /// ARGV[2] ms to live, ARGV[3] the subscription.
-  private static final String REMEMBER =
-      UNLESS_NEWER
-          + "redis.call('SET', KEYS[1], ARGV[3] .. ',' .. ARGV[1], 'PX', ARGV[2]) return 'done'";
-
-  /// ARGV[2] ms to live.
-  private static final String AGE =
-      UNLESS_NEWER + "redis.call('PEXPIRE', KEYS[1], ARGV[2]) return 'done'";
-
-  private static final String FORGET = UNLESS_NEWER + "redis.call('DEL', KEYS[1]) return 'done'";
 
   private final RedisLink redis;
   private final SessionDirectory directory;
   private final NodeId node;
+  private final InstantSource clock;
 
-  public RedisDirectory(RedisLink redis, SessionDirectory directory, NodeId node) {
+  public RedisDirectory(
+      RedisLink redis, SessionDirectory directory, NodeId node, InstantSource clock) {
     this.redis = redis;
     this.directory = directory;
     this.node = node;
+    this.clock = clock;
   }
 
   @Override
-  public Claimed claim(DeviceKey device) {
-    return directory.claim(device, node);
+  public List<Answer> carryOut(List<Order> orders) {
+    var keys = new String[2 * orders.size()];
+    var arguments = new String[ARGUMENTS_OF_ALL + ARGUMENTS_OF_EACH * orders.size()];
+    arguments[0] = node.value();
+    arguments[1] = Long.toString(clock.millis());
+    arguments[2] = Long.toString(LONGEST.toMillis());
+    for (int index = 0; index < orders.size(); index++) {
+      var device = orders.get(index).device();
+      keys[2 * index] = SessionDirectory.key(device);
+      keys[2 * index + 1] = "mqtt-session:" + device.app().value() + "/" + device.device().value();
+      write(orders.get(index), arguments, ARGUMENTS_OF_ALL + ARGUMENTS_OF_EACH * index);
+    }
+    List<String> lines =
+        redis.ask(commands -> commands.eval(CARRY_OUT, ScriptOutputType.MULTI, keys, arguments));
+    var answers = new ArrayList<Answer>(lines.size());
+    for (var line : lines) {
+      answers.add(answer(line));
+    }
+    return answers;
+  }
+
+  private static void write(Order order, String[] into, int at) {
+    switch (order) {
+      case Order.Claim(_, var former) -> put(into, at, "claim", 0, word(former));
+      case Order.Remember(_, var epoch, var subscription) ->
+          put(into, at, "remember", epoch, subscription.text());
+      case Order.Forget(_, var epoch) -> put(into, at, "forget", epoch, "");
+      case Order.Release(_, var epoch) -> put(into, at, "release", epoch, "");
+      case Order.End(_, var epoch, var seconds) -> {
+        long millis = Math.min(Duration.ofSeconds(seconds).toMillis(), LONGEST.toMillis());
+        put(into, at, "end", epoch, Long.toString(millis));
+      }
+    }
+  }
+
+  private static String word(Former former) {
+    return switch (former) {
+      case FORGET -> "forget";
+      case RESUME -> "resume";
+      case RESUME_ONCE -> "once";
+    };
+  }
+
+  private static void put(String[] into, int at, String what, long epoch, String more) {
+    into[at] = what;
+    into[at + 1] = Long.toString(epoch);
+    into[at + 2] = more;
+  }
+
+  private static Answer answer(String line) {
+    if (line.isEmpty()) {
+      return new Answer.Done();
+    }
+    if (line.charAt(0) == FAILED) {
+      return new Answer.Failed(line.substring(1));
+    }
+    int first = line.indexOf(BETWEEN);
+    int second = line.indexOf(BETWEEN, first + 1);
+    return new Answer.Claimed(
+        Long.parseLong(line, 0, line.indexOf('|'), 10),
+        SessionDirectory.parse(line.substring(first + 1, second)),
+        Subscription.remembered(line.substring(second + 1)));
   }
 
   @Override
@@ -74,45 +159,5 @@ public final class RedisDirectory implements Directory {
   @Override
   public Map<DeviceKey, SessionOwner> announce(Map<DeviceKey, Long> epochs) {
     return directory.announce(epochs, node);
-  }
-
-  @Override
-  public void release(DeviceKey device, long epoch) {
-    directory.release(device, node, epoch);
-  }
-
-  @Override
-  public Optional<Remembered> resume(DeviceKey device, long epoch) {
-    return Optional.ofNullable(run(RESUME, device, epoch, LONGEST.toMillis()))
-        .map(Subscription::remembered);
-  }
-
-  @Override
-  public void remember(DeviceKey device, long epoch, Subscription subscription) {
-    run(REMEMBER, device, epoch, LONGEST.toMillis(), subscription.text());
-  }
-
-  @Override
-  public void age(DeviceKey device, long epoch, long seconds) {
-    run(AGE, device, epoch, Math.min(Duration.ofSeconds(seconds).toMillis(), LONGEST.toMillis()));
-  }
-
-  @Override
-  public void forget(DeviceKey device, long epoch) {
-    run(FORGET, device, epoch, 0);
-  }
-
-  private @Nullable String run(
-      String script, DeviceKey device, long epoch, long millis, String... more) {
-    var arguments = new String[2 + more.length];
-    arguments[0] = Long.toString(epoch);
-    arguments[1] = Long.toString(millis);
-    System.arraycopy(more, 0, arguments, 2, more.length);
-    var keys =
-        new String[] {
-          "mqtt-session:" + device.app().value() + "/" + device.device().value(),
-          SessionDirectory.key(device)
-        };
-    return redis.ask(commands -> commands.eval(script, ScriptOutputType.VALUE, keys, arguments));
   }
 }

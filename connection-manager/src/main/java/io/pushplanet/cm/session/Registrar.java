@@ -1,218 +1,260 @@
 package io.pushplanet.cm.session;
 
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.cm.session.Directory.Answer;
+import io.pushplanet.cm.session.Directory.Former;
+import io.pushplanet.cm.session.Directory.Order;
 import io.pushplanet.cm.session.Directory.Remembered;
-import io.pushplanet.common.device.DeviceId;
-import io.pushplanet.common.message.AppId;
+import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.Fencing;
-import io.pushplanet.common.session.Fencing.Tenure;
 import io.pushplanet.common.session.NodeId;
-import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.session.TakeoverNotices.Notice;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Tells the directory who is here, and learns who is not any more ([why so](RATIONALE.md)). Thread-safe; callers never wait
-/// (but for [#stoodStill]): the work is done by workers, at most [Settings#concurrent] at once, at most [Settings#waiting] in
-/// line.
+/// (but for [#stoodStill]): what connecting and leaving devices have to tell travels together ([OrderLine]), at most
+/// [Settings#waiting] in line.
 ///
 /// That a device is elsewhere is learnt from the other node's claim ([#takenOver], within milliseconds), from a gateway's frame
-/// that carries a newer epoch ([#doubt]), after this process stood still ([#stoodStill], before it acts), and at the latest
-/// from the comparison of all sessions every [Settings#verifyEvery].
+/// that carries a newer epoch ([#doubt]), after this process stood still ([#stoodStill], before it acts), after the directory was away or
+/// has lost what it knew ([#away], [#lapsed]), and at the latest when its turn in the [Comparison] comes, once in [Settings#verifyEvery].
 ///
 /// While the directory is away sessions live on, new ones under a provisional epoch of the same form (the clock's
 /// milliseconds); when it is back they are announced and their inbox is drained.
 public final class Registrar implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
-  private static final int BULK = 500;
-  private static final DeviceKey NOBODY =
-      new DeviceKey(new AppId("nobody"), new DeviceId("nobody"));
+  private static final int MOST_DOUBTED = 10_000;
   private static final Duration STANDSTILL_CHECK = Duration.ofSeconds(5);
 
-  private final Directory directory;
   private final NodeId node;
   private final SessionTable table;
   private final SessionMetrics metrics;
   private final InstantSource clock;
-  private final Settings settings;
   private final Executor workers;
-  private final Semaphore concurrent;
-  private final AtomicInteger waiting = new AtomicInteger();
-  // Devices between claim and session, with the highest epoch that another node was heard to have.
-  private final ConcurrentHashMap<DeviceKey, Long> arriving = new ConcurrentHashMap<>();
-  private final AtomicLong rounds = new AtomicLong();
+  private final DirectoryHealth health;
+  private final OrderLine orders;
+  private final Comparison comparison;
+  private final ConcurrentHashMap<DeviceKey, Arriving> arriving = new ConcurrentHashMap<>();
+  private final Set<DeviceSession> doubted = ConcurrentHashMap.newKeySet();
+  private final AtomicBoolean lookingAtDoubted = new AtomicBoolean();
   private final CountDownLatch closed = new CountDownLatch(1);
-  private volatile boolean reachable = true;
 
+  /// @param waiting connects and disconnects in line
+  /// @param claimWithin a connect that stood in line for longer is refused
+  /// @param verifyEvery within this time every session is compared once
   /// @param patrolEvery within this time the inbox of every device here is looked into once
-  public record Settings(int concurrent, int waiting, Duration verifyEvery, Duration patrolEvery) {
-    private long patrolRounds() {
-      return Math.max(1, patrolEvery.dividedBy(verifyEvery));
-    }
+  public record Settings(
+      int waiting, Duration claimWithin, Duration verifyEvery, Duration patrolEvery) {}
+
+  /// What waits for devices, as far as the registrar asks.
+  @FunctionalInterface
+  public interface Parked {
+    /// Those of the devices that may have something: all of them while nobody can say. Blocks.
+    Collection<DeviceKey> among(List<DeviceKey> devices);
   }
 
-  /// @param epoch under which this node owns the device
-  /// @param remembered the persistent session that can be resumed
-  public record Claim(long epoch, Optional<Remembered> remembered) {}
+  /// What a claim came to.
+  public sealed interface Claim {
+    /// @param epoch under which this node owns the device
+    /// @param remembered the persistent session that can be resumed
+    record Taken(long epoch, Optional<Remembered> remembered) implements Claim {}
+
+    /// It stood in line for too long; nothing was asked.
+    record TooLate() implements Claim {}
+  }
+
+  /// Connections of one device between claim and table.
+  ///
+  /// @param heard the highest epoch that another node was heard to have meanwhile
+  private record Arriving(int claims, long heard) {
+    private static final Arriving ONE = new Arriving(1, 0);
+  }
 
   /// @param workers run what blocks
+  /// @param sender runs the round trips of connecting and leaving devices, one after the other
   public Registrar(
       Directory directory,
       NodeId node,
       SessionTable table,
+      Parked parked,
       SessionMetrics metrics,
       MeterRegistry meters,
       InstantSource clock,
       Settings settings,
-      Executor workers) {
-    this.directory = directory;
+      Executor workers,
+      Executor sender) {
     this.node = node;
     this.table = table;
     this.metrics = metrics;
     this.clock = clock;
-    this.settings = settings;
     this.workers = workers;
-    this.concurrent = new Semaphore(settings.concurrent());
-    Gauge.builder("cm.session.registrations.waiting", waiting, AtomicInteger::get).register(meters);
-    Gauge.builder("cm.session.directory.reachable", this, it -> it.reachable ? 1 : 0)
-        .register(meters);
+    this.health = new DirectoryHealth(metrics, meters);
+    this.orders =
+        new OrderLine(
+            directory,
+            health,
+            metrics,
+            meters,
+            clock,
+            settings.waiting(),
+            settings.claimWithin(),
+            sender);
+    this.comparison =
+        new Comparison(directory, health, node, table, parked, metrics, clock, settings);
   }
 
   /// Whether the directory answered last time.
   public boolean isReachable() {
-    return reachable;
+    return health.isReachable();
   }
 
-  /// Takes the device over for this node. `then` runs on a worker, and must end in [#arrived]; false when too many are in line.
+  /// Takes the device over for this node. `then` runs on the loop; what it is given must end in [#arrived] or [#abandon].
   ///
-  /// @param resume whether the device wants its former session
-  public boolean claim(DeviceKey device, boolean resume, Consumer<Claim> then) {
-    arriving.putIfAbsent(device, 0L);
-    boolean inLine = submit(() -> then.accept(claimNow(device, resume)));
+  /// @return false when too many are in line
+  public boolean claim(DeviceKey device, Former former, Loop loop, Consumer<Claim> then) {
+    arriving.merge(
+        device, Arriving.ONE, (others, _) -> new Arriving(others.claims() + 1, others.heard()));
+    var asker =
+        new OrderLine.Asker(
+            loop,
+            answer -> then.accept(taken(device, answer)),
+            () -> {
+              arrived(device, 0);
+              then.accept(new Claim.TooLate());
+            });
+    boolean inLine = orders.add(new Order.Claim(device, former), asker);
     if (!inLine) {
-      arriving.remove(device);
+      arrived(device, 0);
     }
     return inLine;
   }
 
-  private Claim claimNow(DeviceKey device, boolean resume) {
-    if (!reachable) {
-      return provisional(device);
-    }
-    long epoch;
-    try {
-      var claimed = directory.claim(device);
-      epoch = claimed.epoch();
+  private Claim taken(DeviceKey device, Optional<Answer> answer) {
+    if (answer.isPresent() && answer.get() instanceof Answer.Claimed claimed) {
       if (claimed.former().filter(former -> !former.node().equals(node)).isPresent()) {
         metrics.takeovers.increment();
       }
-    } catch (DirectoryUnavailable away) {
-      failed(away);
-      return provisional(device);
+      return new Claim.Taken(claimed.epoch(), claimed.remembered());
     }
-    try {
-      if (resume) {
-        return new Claim(epoch, directory.resume(device, epoch));
-      }
-      directory.forget(device, epoch);
-    } catch (DirectoryUnavailable away) {
-      failed(away);
-    }
-    return new Claim(epoch, Optional.empty());
-  }
-
-  private Claim provisional(DeviceKey device) {
     var held = table.find(device);
     long now = clock.millis();
-    return new Claim(held == null ? now : Math.max(now, held.epoch() + 1), Optional.empty());
+    return new Claim.Taken(held == null ? now : Math.max(now, held.epoch() + 1), Optional.empty());
   }
 
   /// The claimed connection has its session in the table, or has come to nothing.
   ///
   /// @return whether it is still this node's: false when another one was heard to have claimed the device since
   public boolean arrived(DeviceKey device, long epoch) {
-    var heard = arriving.remove(device);
-    return heard == null || heard < epoch;
+    var before = new long[1];
+    arriving.computeIfPresent(
+        device,
+        (_, all) -> {
+          before[0] = all.heard();
+          return all.claims() == 1 ? null : new Arriving(all.claims() - 1, all.heard());
+        });
+    return before[0] < epoch;
   }
 
   /// The connection for which a device was claimed is gone.
   public void abandon(DeviceKey device, long epoch) {
     arrived(device, epoch);
     if (table.find(device) == null) {
-      quietly(() -> directory.release(device, epoch));
+      tell(new Order.Release(device, epoch));
     }
   }
 
-  /// The subscription of a persistent session changed.
+  /// The subscription of a session changed. One that ends with its connection is known to nobody.
   public void remember(DeviceSession session) {
+    if (!session.terms().isPersistent()) {
+      return;
+    }
     var subscription = session.subscription();
-    boolean persistent = session.terms().isPersistent();
-    quietly(() -> {
-      if (subscription != null && persistent) {
-        directory.remember(session.key(), session.epoch(), subscription);
-      } else {
-        directory.forget(session.key(), session.epoch());
-      }
-    });
+    tell(
+        subscription == null
+            ? new Order.Forget(session.key(), session.epoch())
+            : new Order.Remember(session.key(), session.epoch(), subscription));
   }
 
   /// The device went. `expirySeconds` as it wished at last.
   public void release(DeviceSession session, long expirySeconds) {
-    var subscription = session.subscription();
-    quietly(() -> {
-      directory.release(session.key(), session.epoch());
-      if (subscription != null && expirySeconds > 0) {
-        directory.age(session.key(), session.epoch(), expirySeconds);
-      } else {
-        directory.forget(session.key(), session.epoch());
-      }
-    });
+    long left = session.subscription() == null ? 0 : expirySeconds;
+    tell(new Order.End(session.key(), session.epoch(), left));
+  }
+
+  /// What cannot be said now, the comparison and the lease make up for.
+  private void tell(Order order) {
+    if (!health.isReachable() || !orders.add(order, null)) {
+      metrics.directoryFailures.increment();
+    }
   }
 
   /// Another node says that it has one of our devices.
   public void takenOver(Notice notice) {
     arriving.computeIfPresent(
-        notice.device(), (_, heard) -> Math.max(heard, notice.owner().epoch()));
+        notice.device(),
+        (_, all) -> new Arriving(all.claims(), Math.max(all.heard(), notice.owner().epoch())));
     var session = table.find(notice.device());
     if (session != null) {
-      judge(session, notice.owner());
+      comparison.judge(session, notice.owner());
     }
   }
 
   /// A gateway has seen a newer owner than this session.
   public void doubt(DeviceSession session) {
     metrics.doubted.increment();
-    quietly(() -> verify(List.of(session), _ -> false));
+    if (health.isReachable() && doubted.size() < MOST_DOUBTED) {
+      doubted.add(session);
+      lookAtDoubted();
+    }
   }
 
-  /// Notices may have been missed: looks now rather than at the next round.
+  /// All that came together, at once.
+  private void lookAtDoubted() {
+    if (!doubted.isEmpty() && lookingAtDoubted.compareAndSet(false, true)) {
+      workers.execute(() -> {
+        var some = List.copyOf(doubted);
+        some.forEach(doubted::remove);
+        try {
+          comparison.some(some);
+        } finally {
+          lookingAtDoubted.set(false);
+        }
+        lookAtDoubted();
+      });
+    }
+  }
+
+  /// Notices may have been missed: looks now rather than when their turn comes.
   public void doubtAll() {
-    submit(() -> verify(_ -> false));
+    workers.execute(comparison::all);
+  }
+
+  /// The directory does not answer somebody else in this process. Once it does, everything is compared.
+  public void away(RuntimeException why) {
+    health.failed(why);
   }
 
   /// For a time nobody could have told this node anything, and gateways may have given it up: compares everything, and looks
   /// into every inbox.
   public void lapsed() {
-    submit(() -> verify(_ -> true));
+    workers.execute(() -> {
+      if (comparison.all()) {
+        comparison.lookIntoAll();
+      }
+    });
   }
 
   /// This process stood still (stopped, paused, starved). Blocks until all sessions are compared with the directory, so that
@@ -223,10 +265,14 @@ public final class Registrar implements AutoCloseable {
     LOG.warn("event=stood_still millis={} sessions={}", gap.toMillis(), table.size());
     var compared = new CountDownLatch(1);
     workers.execute(() -> {
+      boolean all;
       try {
-        verify(_ -> true);
+        all = comparison.all();
       } finally {
         compared.countDown();
+      }
+      if (all) {
+        comparison.lookIntoAll();
       }
     });
     try {
@@ -238,156 +284,32 @@ public final class Registrar implements AutoCloseable {
     }
   }
 
-  /// Compares all sessions with the directory until [#close].
+  /// Compares sessions with the directory, a few at a time, until [#close].
   public void start() {
     Thread.ofVirtual()
-        .name("cm-verify")
+        .name("cm-compare")
         .start(() -> {
-          while (!pause(reachable ? settings.verifyEvery() : Duration.ofSeconds(1))) {
-            verifyRound();
+          while (!isClosedAfter(comparison.pause())) {
+            compareNext();
           }
         });
   }
 
-  /// One comparison of everything with the directory, and the next part of the patrol: a drain that got lost on its way here
-  /// would otherwise wait for the device's next connect.
-  public void verifyRound() {
-    long round = rounds.getAndIncrement();
-    long parts = settings.patrolRounds();
-    verify(session -> Math.floorMod(session.key().hashCode() - round, parts) == 0);
+  /// How long to wait before [#compareNext].
+  public Duration pause() {
+    return comparison.pause();
   }
 
-  private interface Patrol {
-    boolean looksInto(DeviceSession session);
-  }
-
-  private void verify(Patrol patrol) {
+  /// Those sessions whose turn it is, or all when the directory was away. For one thread.
+  public void compareNext() {
     try {
-      var chunk = new ArrayList<DeviceSession>(BULK);
-      boolean asked = false;
-      for (var session : table.all()) {
-        chunk.add(session);
-        if (chunk.size() == BULK) {
-          verify(chunk, patrol);
-          asked = true;
-          chunk.clear();
-        }
-      }
-      if (!chunk.isEmpty()) {
-        verify(chunk, patrol);
-      } else if (!asked) {
-        // Nobody is here; whether the directory is, is to be known all the same.
-        directory.owners(List.of(NOBODY));
-      }
-      if (!reachable) {
-        reachable = true;
-        LOG.info("event=directory_back sessions={}", table.size());
-      }
-    } catch (DirectoryUnavailable away) {
-      failed(away);
+      comparison.next();
+    } catch (RuntimeException bug) {
+      LOG.error("event=comparison_error", bug);
     }
   }
 
-  private void verify(List<DeviceSession> sessions, Patrol patrol) {
-    var owners = directory.owners(sessions.stream().map(DeviceSession::key).toList());
-    Map<DeviceKey, Long> unknown = new HashMap<>();
-    Map<DeviceKey, DeviceSession> byKey = new HashMap<>();
-    for (var session : sessions) {
-      if (judge(session, owners.get(session.key())) instanceof Tenure.Unknown) {
-        unknown.put(session.key(), session.epoch());
-        byKey.put(session.key(), session);
-      } else if (!session.isLost() && patrol.looksInto(session)) {
-        lookIntoInbox(session);
-      }
-    }
-    if (unknown.isEmpty()) {
-      return;
-    }
-    directory
-        .announce(unknown)
-        .forEach((device, owner) -> {
-          var session = byKey.get(device);
-          if (session == null || table.find(device) != session) {
-            return;
-          }
-          if (judge(session, owner) instanceof Tenure.Kept) {
-            metrics.reannounced.increment();
-            var subscription = session.subscription();
-            if (subscription != null && session.terms().isPersistent()) {
-              directory.remember(device, session.epoch(), subscription);
-            }
-            lookIntoInbox(session);
-          }
-        });
-  }
-
-  private static void lookIntoInbox(DeviceSession session) {
-    session.loop().execute(session::askForParked);
-  }
-
-  private Tenure judge(DeviceSession session, @Nullable SessionOwner owner) {
-    var tenure = Fencing.judge(node, session.epoch(), owner);
-    switch (tenure) {
-      case Tenure.Kept(), Tenure.Unknown() -> {}
-      case Tenure.Renewed(var epoch) -> session.adoptEpoch(epoch);
-      case Tenure.Lost(var winner) -> lost(session, winner);
-    }
-    return tenure;
-  }
-
-  private void lost(DeviceSession session, SessionOwner winner) {
-    if (!session.isLost()) {
-      // An epoch is the time of its claim, unless two claims shared a millisecond.
-      metrics.takeover.record(Math.max(0, clock.millis() - winner.epoch()), TimeUnit.MILLISECONDS);
-    }
-    session.lose();
-  }
-
-  private void failed(RuntimeException away) {
-    metrics.directoryFailures.increment();
-    if (reachable) {
-      reachable = false;
-      LOG.warn("event=directory_away reason=\"{}\"", away.getMessage());
-    }
-  }
-
-  private void quietly(Runnable work) {
-    boolean taken =
-        reachable
-            && submit(() -> {
-              try {
-                work.run();
-              } catch (DirectoryUnavailable away) {
-                failed(away);
-              }
-            });
-    if (!taken) {
-      // The verification and the lease make up for what is not said here.
-      metrics.directoryFailures.increment();
-    }
-  }
-
-  private boolean submit(Runnable work) {
-    if (waiting.incrementAndGet() > settings.waiting()) {
-      waiting.decrementAndGet();
-      return false;
-    }
-    workers.execute(() -> {
-      try {
-        concurrent.acquireUninterruptibly();
-        try {
-          work.run();
-        } finally {
-          concurrent.release();
-        }
-      } finally {
-        waiting.decrementAndGet();
-      }
-    });
-    return true;
-  }
-
-  private boolean pause(Duration length) {
+  private boolean isClosedAfter(Duration length) {
     try {
       return closed.await(length.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException interrupted) {
@@ -402,7 +324,7 @@ public final class Registrar implements AutoCloseable {
     closed.countDown();
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
     try {
-      while (waiting.get() > 0 && System.nanoTime() < deadline) {
+      while (orders.waiting() > 0 && System.nanoTime() < deadline) {
         TimeUnit.MILLISECONDS.sleep(10);
       }
     } catch (InterruptedException interrupted) {

@@ -3,6 +3,7 @@ package io.pushplanet.cm.session;
 import static java.util.Locale.ROOT;
 
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.util.EnumMap;
@@ -36,6 +37,8 @@ public final class SessionMetrics {
   final Counter standstills;
   final Counter refusedAcknowledgements;
   final Counter unresponsive;
+  final Counter registrationsRefused;
+  final DistributionSummary registrations;
   final AtomicInteger unresponsiveNow;
   final Timer acknowledged;
   final Timer takeover;
@@ -56,6 +59,11 @@ public final class SessionMetrics {
     standstills = meters.counter("cm.session.standstills");
     refusedAcknowledgements = meters.counter("cm.session.refused.acknowledgements");
     unresponsive = meters.counter("cm.session.unresponsive");
+    registrationsRefused = meters.counter("cm.session.registrations.refused");
+    registrations =
+        DistributionSummary.builder("cm.session.registrations")
+            .description("Connects and disconnects that travelled to the directory together")
+            .register(meters);
     unresponsiveNow = new AtomicInteger();
     meters.gauge("cm.session.unresponsive.now", unresponsiveNow);
     acknowledged =

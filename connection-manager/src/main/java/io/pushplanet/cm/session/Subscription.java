@@ -1,11 +1,14 @@
 package io.pushplanet.cm.session;
 
 import io.pushplanet.cm.mqtt.QoS;
+import java.util.Optional;
+import java.util.regex.Pattern;
 
 /// The one subscription a device can have, to its messages.
 ///
 /// @param identifier MQTT 5's subscription identifier; 0 for none
 public record Subscription(QoS qos, int identifier) {
+  private static final Pattern FORM = Pattern.compile("([0-2]),([0-9]{1,9})(?:,([0-9]{1,18}))?");
   private static final Subscription AT_MOST_ONCE = new Subscription(QoS.AT_MOST_ONCE, 0);
   private static final Subscription AT_LEAST_ONCE = new Subscription(QoS.AT_LEAST_ONCE, 0);
 
@@ -25,10 +28,16 @@ public record Subscription(QoS qos, int identifier) {
     return qos.ordinal() + "," + identifier;
   }
 
-  /// `qos,identifier,epoch`; nodes of an earlier version wrote no epoch.
-  static Directory.Remembered remembered(String text) {
-    var parts = text.split(",", 3);
-    var subscription = of(QoS.of(Integer.parseInt(parts[0])), Integer.parseInt(parts[1]));
-    return new Directory.Remembered(subscription, parts.length == 3 ? Long.parseLong(parts[2]) : 0);
+  /// `qos,identifier,epoch`; nodes of an earlier version wrote no epoch. Nothing when it has another form.
+  static Optional<Directory.Remembered> remembered(String text) {
+    var parts = FORM.matcher(text);
+    if (!parts.matches()) {
+      return Optional.empty();
+    }
+    var subscription =
+        of(QoS.of(Integer.parseInt(parts.group(1))), Integer.parseInt(parts.group(2)));
+    var epoch = parts.group(3);
+    return Optional.of(
+        new Directory.Remembered(subscription, epoch == null ? 0 : Long.parseLong(epoch)));
   }
 }

@@ -13,19 +13,29 @@ class LeaseWatchTest {
 
   @Test
   void a_lease_that_is_renewed_in_time_has_not_lapsed() {
-    assertThat(watch.renewed(clock.instant())).isFalse();
+    assertThat(watch.renewed(clock.instant(), true)).isFalse();
 
     clock.advance(SessionDirectory.LEASE);
 
-    assertThat(watch.renewed(clock.instant())).isFalse();
+    assertThat(watch.renewed(clock.instant(), true)).isFalse();
   }
 
   @Test
   void a_lease_that_ran_out_has_lapsed_once() {
-    watch.renewed(clock.instant());
+    watch.renewed(clock.instant(), true);
     clock.advance(SessionDirectory.LEASE.plus(Duration.ofMillis(1)));
 
-    assertThat(watch.renewed(clock.instant())).isTrue();
-    assertThat(watch.renewed(clock.instant())).isFalse();
+    assertThat(watch.renewed(clock.instant(), true)).isTrue();
+    assertThat(watch.renewed(clock.instant(), true)).isFalse();
+  }
+
+  @Test
+  void a_lease_that_the_directory_has_lost_counts_as_lapsed_but_the_first_one_does_not() {
+    assertThat(watch.renewed(clock.instant(), false)).isFalse();
+
+    clock.advance(Duration.ofSeconds(3));
+
+    assertThat(watch.renewed(clock.instant(), false)).isTrue();
+    assertThat(watch.renewed(clock.instant(), true)).isFalse();
   }
 }

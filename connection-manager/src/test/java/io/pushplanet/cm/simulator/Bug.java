@@ -9,5 +9,7 @@ enum Bug {
   /// Gateways do not look again after parking, and nodes do not patrol.
   NO_LOOK_AFTER_PARKING,
   /// Who takes up a session leaves no mark: a node sends again what the device has acknowledged elsewhere since.
-  NO_MARK_AT_RESUME
+  NO_MARK_AT_RESUME,
+  /// Who travelled to the directory together gets the answer of a neighbour.
+  ANSWERS_MIXED_UP
 }

@@ -88,7 +88,7 @@ final class Cluster {
       start(slot);
     }
     for (int number = 0; number < DEVICES; number++) {
-      devices.add(new SimDevice(world, this, KEYS.get(number), PASSWORDS.get(number)));
+      devices.add(new SimDevice(world, this, KEYS.get(number), PASSWORDS.get(number), number + 1));
     }
     var gateway = new SimGateway(world, this, bugs);
     RandomGenerator random = world.random;

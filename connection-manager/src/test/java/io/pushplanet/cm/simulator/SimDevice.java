@@ -27,19 +27,22 @@ final class SimDevice {
   private final DeviceKey key;
   private final Binary credential;
   private final boolean persistent;
+  // So that nobody gets a neighbour's subscription.
+  private final int subscription;
   private final List<Socket> sockets = new ArrayList<>();
   private @Nullable Socket current;
   private Map<Integer, String> formerUnacknowledged = Map.of();
   private final Set<String> seen = new HashSet<>();
   private boolean calm;
 
-  SimDevice(World world, Cluster cluster, DeviceKey key, String credential) {
+  SimDevice(World world, Cluster cluster, DeviceKey key, String credential, int subscription) {
     this.world = world;
     this.cluster = cluster;
     this.ledger = cluster.ledger;
     this.key = key;
     this.credential = Binary.of(credential);
     this.persistent = world.chance(0.7);
+    this.subscription = subscription;
     world.after(0, 2_000, this::connect);
     world.after(2_000, 12_000, this::roam);
   }
@@ -214,7 +217,7 @@ final class SimDevice {
           new MqttPacket.Subscribe(
               1,
               List.of(new SubscriptionRequest("push/messages", QoS.AT_LEAST_ONCE)),
-              MqttProperties.NONE));
+              MqttProperties.with(PropertyId.SUBSCRIPTION_IDENTIFIER, subscription)));
     }
 
     /// The payload is `<message>/<frame|parked>/<place>`. A DUP that names another message than the device holds under the id
@@ -224,6 +227,10 @@ final class SimDevice {
       var message = parts[0];
       int packetId = publish.packetId();
       boolean first = ledger.received(key, new MessageId(message));
+      long identifier = publish.properties().number(PropertyId.SUBSCRIPTION_IDENTIFIER, 0);
+      if (identifier != subscription) {
+        violation(identifier + " is not its subscription, " + subscription + " is");
+      }
       var holder = unacknowledged.put(packetId, message);
       if (holder != null) {
         violation("packet id " + packetId + " is used for two unacknowledged messages");

@@ -22,6 +22,7 @@ import io.pushplanet.cm.transport.gate.GateSettings;
 import io.pushplanet.cm.uplink.Uplinks;
 import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.Fencing;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.wire.NodeFrame;
@@ -45,6 +46,7 @@ final class SimNode {
           3, 8, Duration.ofSeconds(2), Duration.ofSeconds(20), Duration.ofSeconds(15));
   private static final int HEARTBEAT_MILLIS = 3_000;
   private static final int VERIFY_MILLIS = 5_000;
+  private static final int TOGETHER_MILLIS = 30;
 
   final NodeId id;
   final Ledger ledger;
@@ -90,11 +92,14 @@ final class SimNode {
                 : stores.new DirectoryOf(this),
             id,
             table,
+            stores::parkedAmong,
             SESSION_METRICS,
             METERS,
             clock,
-            new Registrar.Settings(8, 100, Duration.ofMillis(VERIFY_MILLIS), patrol),
-            this::onWorker);
+            new Registrar.Settings(
+                100, Duration.ofSeconds(5), Duration.ofMillis(VERIFY_MILLIS), patrol),
+            this::onWorker,
+            task -> work(0, TOGETHER_MILLIS, task));
     dispatch =
         new FrameDispatch(
             table,
@@ -160,22 +165,21 @@ final class SimNode {
   }
 
   private void heartbeat() {
-    if (!stores.redisAway && !cutFromRedis) {
-      stores.heartbeat(id);
-      if (lease.renewed(Instant.ofEpochMilli(clockMillis()))) {
-        registrar.lapsed();
-      }
+    if (stores.redisAway || cutFromRedis) {
+      registrar.away(new DirectoryUnavailable("away", null));
+    } else if (lease.renewed(Instant.ofEpochMilli(clockMillis()), stores.heartbeat(id))) {
+      registrar.lapsed();
     }
     work(HEARTBEAT_MILLIS, HEARTBEAT_MILLIS, this::heartbeat);
   }
 
   private void verifyLater() {
-    long pause = registrar.isReachable() ? VERIFY_MILLIS : 1_000;
+    long pause = registrar.pause().toMillis();
     work(
         pause,
         pause,
         () -> {
-          registrar.verifyRound();
+          registrar.compareNext();
           verifyLater();
         });
   }

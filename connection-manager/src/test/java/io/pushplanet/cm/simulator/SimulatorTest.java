@@ -24,7 +24,8 @@ class SimulatorTest {
   private static final long ENOUGH_NANOS = TimeUnit.SECONDS.toNanos(8);
   private static final int SEEDS_TO_FIND_A_BUG = 1_000;
 
-  private static final Logger QUIET = (Logger) LoggerFactory.getLogger(Registrar.class);
+  private static final Logger QUIET =
+      (Logger) LoggerFactory.getLogger(Registrar.class.getPackageName());
 
   @BeforeAll
   static void silence() {

@@ -5,17 +5,16 @@ import io.pushplanet.cm.inbox.InboxRow;
 import io.pushplanet.cm.inbox.ParkedMessages;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.session.Directory;
-import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionDirectory;
-import io.pushplanet.common.session.SessionDirectory.Claimed;
 import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.session.TakeoverNotices.Notice;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,6 +40,7 @@ final class Stores {
   boolean redisAway;
   boolean mysqlAway;
   double noticesLost;
+  long together;
   private long lastParkedMicros;
 
   Stores(World world, Set<Bug> bugs) {
@@ -62,8 +62,9 @@ final class Stores {
     subscribers.remove(node);
   }
 
-  void heartbeat(NodeId node) {
-    leases.put(node, world.nowMillis());
+  /// @return whether the lease before was still known
+  boolean heartbeat(NodeId node) {
+    return leases.put(node, world.nowMillis()) != null;
   }
 
   /// As gateways see it, with leases that they keep for a second.
@@ -135,21 +136,86 @@ final class Stores {
     }
 
     @Override
-    public Claimed claim(DeviceKey device) {
-      return call(() -> {
-        var former = owners.get(device);
-        long epoch = node.clockMillis();
-        if (former != null && former.epoch() >= epoch) {
-          epoch = former.epoch() + 1;
+    public List<Answer> carryOut(List<Order> orders) {
+      if (orders.size() > 1) {
+        together++;
+      }
+      var answers = call(() -> orders.stream().map(this::oneOf).toList());
+      if (bugs.contains(Bug.ANSWERS_MIXED_UP)) {
+        var mixed = new ArrayList<>(answers);
+        Collections.rotate(mixed, 1);
+        return mixed;
+      }
+      return answers;
+    }
+
+    /// One of many may fail alone.
+    private Answer oneOf(Order order) {
+      if (world.chance(0.005)) {
+        return new Answer.Failed("this one failed");
+      }
+      var device = order.device();
+      switch (order) {
+        case Order.Claim(_, var wish) -> {
+          return claim(device, wish);
         }
-        var owner = new SessionOwner(node.id, epoch);
-        owners.put(device, owner);
-        world.tell(node.id.value(), "claims " + device.device().value() + " at " + epoch);
-        if (former != null) {
-          tell(device, former, owner);
+        case Order.Remember(_, var epoch, var subscription) -> {
+          if (!isNewer(device, epoch)) {
+            remembered.put(device, new Remembered(subscription, epoch));
+          }
         }
-        return new Claimed(epoch, Optional.ofNullable(former));
-      });
+        case Order.Forget(_, var epoch) -> forget(device, epoch);
+        case Order.Release(_, var epoch) -> release(device, epoch);
+        case Order.End(_, var epoch, var seconds) -> {
+          release(device, epoch);
+          // Nothing expires within a simulation.
+          if (seconds == 0) {
+            forget(device, epoch);
+          }
+        }
+      }
+      return new Answer.Done();
+    }
+
+    private Answer claim(DeviceKey device, Former wish) {
+      var former = owners.get(device);
+      long epoch = node.clockMillis();
+      if (former != null && former.epoch() >= epoch) {
+        epoch = former.epoch() + 1;
+      }
+      var owner = new SessionOwner(node.id, epoch);
+      owners.put(device, owner);
+      world.tell(node.id.value(), "claims " + device.device().value() + " at " + epoch);
+      if (former != null) {
+        tell(device, former, owner);
+      }
+      return new Answer.Claimed(epoch, Optional.ofNullable(former), takeUp(device, epoch, wish));
+    }
+
+    private Optional<Remembered> takeUp(DeviceKey device, long epoch, Former wish) {
+      var held = remembered.get(device);
+      if (held == null || isNewer(device, epoch)) {
+        return Optional.empty();
+      }
+      if (wish != Former.RESUME) {
+        remembered.remove(device);
+        return wish == Former.FORGET ? Optional.empty() : Optional.of(held);
+      }
+      if (!bugs.contains(Bug.NO_MARK_AT_RESUME)) {
+        remembered.put(device, new Remembered(held.subscription(), epoch));
+      }
+      return Optional.of(held);
+    }
+
+    private void release(DeviceKey device, long epoch) {
+      world.tell(node.id.value(), "releases " + device.device().value() + " at " + epoch);
+      owners.remove(device, new SessionOwner(node.id, epoch));
+    }
+
+    private void forget(DeviceKey device, long epoch) {
+      if (!isNewer(device, epoch)) {
+        remembered.remove(device);
+      }
     }
 
     @Override
@@ -172,46 +238,6 @@ final class Stores {
         });
         return Stores.this.owners(epochs.keySet());
       });
-    }
-
-    @Override
-    public void release(DeviceKey device, long epoch) {
-      call(() -> {
-        world.tell(node.id.value(), "releases " + device.device().value() + " at " + epoch);
-        return owners.remove(device, new SessionOwner(node.id, epoch));
-      });
-    }
-
-    @Override
-    public Optional<Remembered> resume(DeviceKey device, long epoch) {
-      return call(() -> {
-        var held = remembered.get(device);
-        if (held == null || isNewer(device, epoch)) {
-          return Optional.empty();
-        }
-        if (!bugs.contains(Bug.NO_MARK_AT_RESUME)) {
-          remembered.put(device, new Remembered(held.subscription(), epoch));
-        }
-        return Optional.of(held);
-      });
-    }
-
-    @Override
-    public void remember(DeviceKey device, long epoch, Subscription subscription) {
-      call(() ->
-          isNewer(device, epoch)
-              ? null
-              : remembered.put(device, new Remembered(subscription, epoch)));
-    }
-
-    @Override
-    public void age(DeviceKey device, long epoch, long seconds) {
-      // Nothing expires within a simulation.
-    }
-
-    @Override
-    public void forget(DeviceKey device, long epoch) {
-      call(() -> isNewer(device, epoch) ? null : remembered.remove(device));
     }
 
     private boolean isNewer(DeviceKey device, long epoch) {
@@ -237,6 +263,15 @@ final class Stores {
             message,
             Binary.of(payload + "/parked/" + lastParkedMicros),
             expiresAtMillis));
+  }
+
+  /// As [io.pushplanet.cm.inbox.Inbox#among] says it.
+  Collection<DeviceKey> parkedAmong(List<DeviceKey> devices) {
+    return mysqlAway
+        ? devices
+        : devices.stream()
+            .filter(device -> !inbox.getOrDefault(device, new TreeMap<>()).isEmpty())
+            .toList();
   }
 
   int parked() {

@@ -1,0 +1,47 @@
+package io.pushplanet.cm.node;
+
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Runs tasks one after the other on a thread of its own, and begins none sooner than so long after the one before: whoever
+/// gathers work for the next task gathers more. A lone task begins at once. Thread-safe.
+final class PacedWorker implements Executor, AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(PacedWorker.class);
+
+  private final long apartNanos;
+  private final ScheduledExecutorService thread;
+  private volatile long notBeforeNanos;
+
+  PacedWorker(String name, Duration apart) {
+    this.apartNanos = apart.toNanos();
+    this.thread =
+        Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().name(name).daemon().factory());
+    this.notBeforeNanos = System.nanoTime();
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    long wait = Math.max(0, notBeforeNanos - System.nanoTime());
+    thread.schedule(() -> begin(task), wait, TimeUnit.NANOSECONDS);
+  }
+
+  private void begin(Runnable task) {
+    notBeforeNanos = System.nanoTime() + apartNanos;
+    try {
+      task.run();
+    } catch (RuntimeException bug) {
+      LOG.error("event=worker_error", bug);
+    }
+  }
+
+  @Override
+  public void close() {
+    thread.shutdownNow();
+  }
+}

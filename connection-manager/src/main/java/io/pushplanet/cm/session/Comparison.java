@@ -1,0 +1,239 @@
+package io.pushplanet.cm.session;
+
+import io.pushplanet.cm.session.Directory.Order;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.session.Fencing;
+import io.pushplanet.common.session.Fencing.Tenure;
+import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.session.SessionOwner;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/// Compares this node's sessions with the directory, in bulk: announces what it does not know, lets go of what another node
+/// has. All at once where there is a reason to; without one a few at a time, so that each has its turn once in
+/// [Registrar.Settings#verifyEvery] and idle devices cost next to nothing. Thread-safe but for [#next]; calls block.
+final class Comparison {
+  private static final int BULK = 500;
+  private static final Duration SHORTEST_PAUSE = Duration.ofMillis(200);
+  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
+  private static final Duration PAUSE_WHILE_AWAY = Duration.ofSeconds(1);
+  private static final DeviceKey NOBODY =
+      new DeviceKey(new AppId("nobody"), new DeviceId("nobody"));
+
+  private final Directory directory;
+  private final DirectoryHealth health;
+  private final NodeId node;
+  private final SessionTable table;
+  private final Registrar.Parked parked;
+  private final SessionMetrics metrics;
+  private final InstantSource clock;
+  private final Duration every;
+  private final long passesPerPatrol;
+  // Of #next alone, which one thread calls.
+  private Iterator<DeviceSession> ahead = Collections.emptyIterator();
+  private long pass;
+
+  Comparison(
+      Directory directory,
+      DirectoryHealth health,
+      NodeId node,
+      SessionTable table,
+      Registrar.Parked parked,
+      SessionMetrics metrics,
+      InstantSource clock,
+      Registrar.Settings settings) {
+    this.directory = directory;
+    this.health = health;
+    this.node = node;
+    this.table = table;
+    this.parked = parked;
+    this.metrics = metrics;
+    this.clock = clock;
+    this.every = settings.verifyEvery();
+    this.passesPerPatrol = Math.max(1, settings.patrolEvery().dividedBy(every));
+  }
+
+  /// How long to wait before [#next]: such that a bulk of sessions is due, within reason.
+  Duration pause() {
+    if (!health.isReachable()) {
+      return PAUSE_WHILE_AWAY;
+    }
+    var bulkEvery = every.multipliedBy(BULK).dividedBy(Math.max(1, table.size()));
+    var pause = shorter(LONGEST_PAUSE, longer(SHORTEST_PAUSE, bulkEvery));
+    return shorter(pause, every);
+  }
+
+  /// The next few; everything when the directory was away. Now and then also looks into their inboxes: a drain that got lost on
+  /// its way here would otherwise wait for the device's next connect.
+  void next() {
+    if (!health.isReachable()) {
+      all();
+      return;
+    }
+    long share = table.size() * pause().toNanos();
+    long due = Math.ceilDiv(share, every.toNanos());
+    try {
+      while (due > 0) {
+        var some = ahead(Math.min(due, BULK));
+        if (some.isEmpty()) {
+          return;
+        }
+        compare(some);
+        lookInto(some.stream().filter(this::isPatrolled).toList());
+        due -= some.size();
+      }
+    } catch (DirectoryUnavailable away) {
+      health.failed(away);
+    }
+  }
+
+  private List<DeviceSession> ahead(long most) {
+    if (!ahead.hasNext()) {
+      ahead = table.all().iterator();
+      pass++;
+    }
+    var some = new ArrayList<DeviceSession>();
+    while (some.size() < most && ahead.hasNext()) {
+      some.add(ahead.next());
+    }
+    return some;
+  }
+
+  private boolean isPatrolled(DeviceSession session) {
+    return Math.floorMod(session.key().hashCode() - pass, passesPerPatrol) == 0;
+  }
+
+  /// @return whether all could be compared
+  boolean all() {
+    try {
+      boolean asked = false;
+      for (var sessions = table.all().iterator(); sessions.hasNext(); asked = true) {
+        compare(bulkOf(sessions));
+      }
+      if (!asked) {
+        // Nobody is here; whether the directory is, is to be known all the same.
+        directory.owners(List.of(NOBODY));
+      }
+      health.answered(table.size());
+      return true;
+    } catch (DirectoryUnavailable away) {
+      health.failed(away);
+      return false;
+    }
+  }
+
+  void lookIntoAll() {
+    for (var sessions = table.all().iterator(); sessions.hasNext(); ) {
+      lookInto(bulkOf(sessions));
+    }
+  }
+
+  private static List<DeviceSession> bulkOf(Iterator<DeviceSession> sessions) {
+    var some = new ArrayList<DeviceSession>(BULK);
+    while (some.size() < BULK && sessions.hasNext()) {
+      some.add(sessions.next());
+    }
+    return some;
+  }
+
+  void some(List<DeviceSession> sessions) {
+    try {
+      compare(sessions);
+    } catch (DirectoryUnavailable away) {
+      health.failed(away);
+    }
+  }
+
+  private void compare(List<DeviceSession> sessions) {
+    var owners = directory.owners(sessions.stream().map(DeviceSession::key).toList());
+    Map<DeviceKey, DeviceSession> unknown = new HashMap<>();
+    for (var session : sessions) {
+      if (judge(session, owners.get(session.key())) instanceof Tenure.Unknown) {
+        unknown.put(session.key(), session);
+      }
+    }
+    if (!unknown.isEmpty()) {
+      announce(unknown);
+    }
+  }
+
+  private void announce(Map<DeviceKey, DeviceSession> unknown) {
+    Map<DeviceKey, Long> epochs = new HashMap<>();
+    unknown.forEach((device, session) -> epochs.put(device, session.epoch()));
+    var orders = new ArrayList<Order>();
+    directory
+        .announce(epochs)
+        .forEach((device, owner) -> {
+          var session = unknown.get(device);
+          if (session == null || table.find(device) != session) {
+            return;
+          }
+          if (judge(session, owner) instanceof Tenure.Kept) {
+            metrics.reannounced.increment();
+            var subscription = session.subscription();
+            if (subscription != null && session.terms().isPersistent()) {
+              orders.add(new Order.Remember(device, session.epoch(), subscription));
+            }
+            lookIntoInbox(session);
+          }
+        });
+    if (!orders.isEmpty()) {
+      directory.carryOut(orders);
+    }
+  }
+
+  private void lookInto(List<DeviceSession> sessions) {
+    if (sessions.isEmpty()) {
+      return;
+    }
+    parked
+        .among(sessions.stream().map(DeviceSession::key).toList())
+        .forEach(device -> {
+          var session = table.find(device);
+          if (session != null && !session.isLost()) {
+            lookIntoInbox(session);
+          }
+        });
+  }
+
+  private static void lookIntoInbox(DeviceSession session) {
+    session.loop().execute(session::askForParked);
+  }
+
+  Tenure judge(DeviceSession session, @Nullable SessionOwner owner) {
+    var tenure = Fencing.judge(node, session.epoch(), owner);
+    switch (tenure) {
+      case Tenure.Kept(), Tenure.Unknown() -> {}
+      case Tenure.Renewed(var epoch) -> session.adoptEpoch(epoch);
+      case Tenure.Lost(var winner) -> lost(session, winner);
+    }
+    return tenure;
+  }
+
+  private void lost(DeviceSession session, SessionOwner winner) {
+    if (!session.isLost()) {
+      // An epoch is the time of its claim, unless two claims shared a millisecond.
+      metrics.takeover.record(Math.max(0, clock.millis() - winner.epoch()), TimeUnit.MILLISECONDS);
+    }
+    session.lose();
+  }
+
+  private static Duration shorter(Duration one, Duration other) {
+    return one.compareTo(other) < 0 ? one : other;
+  }
+
+  private static Duration longer(Duration one, Duration other) {
+    return one.compareTo(other) > 0 ? one : other;
+  }
+}

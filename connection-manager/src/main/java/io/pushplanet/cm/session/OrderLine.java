@@ -1,0 +1,213 @@
+package io.pushplanet.cm.session;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.cm.session.Directory.Answer;
+import io.pushplanet.cm.session.Directory.Order;
+import io.pushplanet.cm.transport.Loop;
+import io.pushplanet.common.session.DirectoryUnavailable;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Orders to the directory, one line of them: whoever stands there when a round trip begins travels in it, up to
+/// [#MOST_TOGETHER], and the answers go back to each event loop in one hand-over. One round trip at a time, so orders of a device keep
+/// their order. Thread-safe; callers never wait.
+final class OrderLine {
+  private static final Logger LOG = LoggerFactory.getLogger(OrderLine.class);
+
+  /// Redis does nothing else meanwhile: about a millisecond.
+  private static final int MOST_TOGETHER = 256;
+
+  private final Directory directory;
+  private final DirectoryHealth health;
+  private final SessionMetrics metrics;
+  private final InstantSource clock;
+  private final int most;
+  private final Duration patience;
+  private final Executor sender;
+  private final Queue<Waiting> line = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger waiting = new AtomicInteger();
+  private final AtomicBoolean underWay = new AtomicBoolean();
+  private final AtomicBoolean full = new AtomicBoolean();
+  private volatile boolean complained;
+
+  /// Who waits for an answer, and on which loop. Without an answer nobody knows what became of the order: the directory is away.
+  record Asker(Loop loop, Consumer<Optional<Answer>> then, Runnable tooLate) {}
+
+  private record Waiting(Order order, @Nullable Asker asker, long sinceMillis) {}
+
+  /// @param most in line
+  /// @param patience whoever has stood in line for longer, and waits for an answer, is not asked for any more
+  /// @param sender runs what blocks, one after the other; may let a little time pass in between, for neighbours to come
+  OrderLine(
+      Directory directory,
+      DirectoryHealth health,
+      SessionMetrics metrics,
+      MeterRegistry meters,
+      InstantSource clock,
+      int most,
+      Duration patience,
+      Executor sender) {
+    this.directory = directory;
+    this.health = health;
+    this.metrics = metrics;
+    this.clock = clock;
+    this.most = most;
+    this.patience = patience;
+    this.sender = sender;
+    Gauge.builder("cm.session.registrations.waiting", waiting, AtomicInteger::get).register(meters);
+  }
+
+  int waiting() {
+    return waiting.get();
+  }
+
+  /// @return false when too many are in line
+  boolean add(Order order, @Nullable Asker asker) {
+    if (waiting.incrementAndGet() > most) {
+      waiting.decrementAndGet();
+      metrics.registrationsRefused.increment();
+      if (full.compareAndSet(false, true)) {
+        LOG.warn("event=registrations_full waiting={} allowed=cm.directory.waiting", most);
+      }
+      return false;
+    }
+    line.add(new Waiting(order, asker, clock.millis()));
+    send();
+    return true;
+  }
+
+  private void send() {
+    if (!line.isEmpty() && underWay.compareAndSet(false, true)) {
+      sender.execute(this::sendSome);
+    }
+  }
+
+  private void sendSome() {
+    var some = take();
+    try {
+      carryOut(some);
+    } finally {
+      if (waiting.addAndGet(-some.size()) == 0 && full.compareAndSet(true, false)) {
+        LOG.info("event=registrations_flow_again");
+      }
+      underWay.set(false);
+      send();
+    }
+  }
+
+  private List<Waiting> take() {
+    var some = new ArrayList<Waiting>();
+    for (var next = line.poll(); next != null; next = line.poll()) {
+      some.add(next);
+      if (some.size() == MOST_TOGETHER) {
+        break;
+      }
+    }
+    return some;
+  }
+
+  private void carryOut(List<Waiting> some) {
+    long latest = clock.millis() - patience.toMillis();
+    var inTime = new ArrayList<Waiting>(some.size());
+    var handOver = new HandOver();
+    for (var each : some) {
+      if (each.asker() != null && each.sinceMillis() < latest) {
+        handOver.add(each.asker().loop(), each.asker().tooLate());
+      } else {
+        inTime.add(each);
+      }
+    }
+    handOver.go();
+    if (inTime.isEmpty()) {
+      return;
+    }
+    if (!health.isReachable()) {
+      // The comparison and the lease make up for what is not said here.
+      metrics.directoryFailures.increment(inTime.size());
+      handBack(inTime, Optional.empty());
+      return;
+    }
+    try {
+      handBack(inTime, Optional.of(ask(inTime)));
+    } catch (DirectoryUnavailable away) {
+      health.failed(away);
+      handBack(inTime, Optional.empty());
+    } catch (RuntimeException bug) {
+      metrics.directoryFailures.increment();
+      LOG.error("event=registration_error orders={}", inTime.size(), bug);
+      handBack(inTime, Optional.empty());
+    }
+  }
+
+  private List<Answer> ask(List<Waiting> some) {
+    var answers = directory.carryOut(some.stream().map(Waiting::order).toList());
+    metrics.registrations.record(some.size());
+    int failed = 0;
+    var why = "";
+    for (var answer : answers) {
+      if (answer instanceof Answer.Failed(var reason)) {
+        failed++;
+        why = reason;
+      }
+    }
+    if (failed == some.size()) {
+      throw new DirectoryUnavailable("Redis carries nothing out: " + why, null);
+    }
+    metrics.directoryFailures.increment(failed);
+    if (failed > 0 && !complained) {
+      LOG.warn("event=registration_failed of={} orders={} reason=\"{}\"", some.size(), failed, why);
+    }
+    complained = failed > 0;
+    return answers;
+  }
+
+  private static void handBack(List<Waiting> some, Optional<List<Answer>> answers) {
+    var handOver = new HandOver();
+    for (int index = 0; index < some.size(); index++) {
+      var asker = some.get(index).asker();
+      if (asker != null) {
+        int place = index;
+        var answer = answers.map(all -> all.get(place));
+        handOver.add(asker.loop(), () -> asker.then().accept(answer));
+      }
+    }
+    handOver.go();
+  }
+
+  /// What each loop is told, in one task.
+  private static final class HandOver {
+    private final Map<Loop, List<Runnable>> told = new HashMap<>();
+
+    void add(Loop loop, Runnable what) {
+      told.computeIfAbsent(loop, _ -> new ArrayList<>()).add(what);
+    }
+
+    void go() {
+      told.forEach((loop, all) -> loop.execute(() -> all.forEach(HandOver::guarded)));
+    }
+
+    /// What goes wrong for one device must not take its neighbours' answers away.
+    private static void guarded(Runnable what) {
+      try {
+        what.run();
+      } catch (RuntimeException bug) {
+        LOG.error("event=registration_answer_error", bug);
+      }
+    }
+  }
+}
