@@ -2,9 +2,9 @@ package io.pushplanet.cm.node;
 
 import java.time.Duration;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,30 +14,27 @@ final class PacedWorker implements Executor, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PacedWorker.class);
 
   private final long apartNanos;
-  private final ScheduledExecutorService thread;
-  private volatile long notBeforeNanos;
+  private final ExecutorService thread;
+  // Of that thread alone.
+  private long notBeforeNanos = System.nanoTime();
 
   PacedWorker(String name, Duration apart) {
     this.apartNanos = apart.toNanos();
     this.thread =
-        Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().name(name).daemon().factory());
-    this.notBeforeNanos = System.nanoTime();
+        Executors.newSingleThreadExecutor(Thread.ofPlatform().name(name).daemon().factory());
   }
 
   @Override
   public void execute(Runnable task) {
-    long wait = Math.max(0, notBeforeNanos - System.nanoTime());
-    thread.schedule(() -> begin(task), wait, TimeUnit.NANOSECONDS);
-  }
-
-  private void begin(Runnable task) {
-    notBeforeNanos = System.nanoTime() + apartNanos;
-    try {
-      task.run();
-    } catch (RuntimeException bug) {
-      LOG.error("event=worker_error", bug);
-    }
+    thread.execute(() -> {
+      LockSupport.parkNanos(notBeforeNanos - System.nanoTime());
+      notBeforeNanos = System.nanoTime() + apartNanos;
+      try {
+        task.run();
+      } catch (RuntimeException bug) {
+        LOG.error("event=worker_error", bug);
+      }
+    });
   }
 
   @Override
