@@ -1,0 +1,294 @@
+package io.pushplanet.cm.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.session.Directory.Answer;
+import io.pushplanet.cm.session.Directory.Former;
+import io.pushplanet.cm.session.Directory.Order;
+import io.pushplanet.cm.transport.Loop;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.session.SessionOwner;
+import io.pushplanet.common.testing.MutableClock;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+class OrderLineTest {
+  private static final int MOST = 600;
+
+  private final MutableClock clock = MutableClock.started();
+  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  private final SessionMetrics metrics = new SessionMetrics(meters);
+  private final DirectoryHealth health = new DirectoryHealth(metrics, meters);
+  private final ArrayDeque<Runnable> sender = new ArrayDeque<>();
+  private final Asked asked = new Asked();
+  private final HandLoop loop = new HandLoop();
+  private final List<String> told = new ArrayList<>();
+  private final OrderLine line =
+      new OrderLine(
+          asked, health, metrics, meters, clock, MOST, Duration.ofSeconds(5), sender::add);
+
+  @Test
+  void who_stands_in_line_when_a_round_trip_begins_travels_in_it_in_order() {
+    IntStream.range(0, 3).forEach(this::claim);
+    line.add(new Order.Release(device(0), 7), null);
+
+    send();
+
+    assertThat(asked.batches).hasSize(1);
+    assertThat(asked.batches.getFirst())
+        .containsExactly(
+            new Order.Claim(device(0), Former.RESUME),
+            new Order.Claim(device(1), Former.RESUME),
+            new Order.Claim(device(2), Former.RESUME),
+            new Order.Release(device(0), 7));
+    assertThat(line.waiting()).isZero();
+  }
+
+  @Test
+  void a_loop_is_told_all_its_answers_in_one_task() {
+    IntStream.range(0, 3).forEach(this::claim);
+
+    send();
+
+    assertThat(loop.tasks).hasSize(1);
+    loop.turn();
+    assertThat(told).containsExactly("0 has 100", "1 has 101", "2 has 102");
+  }
+
+  @Test
+  void more_than_a_round_trip_takes_go_in_the_next_ones_one_at_a_time() {
+    IntStream.range(0, MOST).forEach(this::claim);
+
+    while (!sender.isEmpty()) {
+      assertThat(sender).hasSize(1);
+      send();
+    }
+
+    assertThat(asked.batches).extracting(List::size).containsExactly(256, 256, 88);
+  }
+
+  @Test
+  void one_that_fails_does_not_hurt_its_neighbours() {
+    asked.answers =
+        answers -> {
+          var some = new ArrayList<>(answers);
+          some.set(1, new Answer.Failed("WRONGTYPE"));
+          return some;
+        };
+    IntStream.range(0, 3).forEach(this::claim);
+
+    send();
+    loop.turn();
+
+    assertThat(told).containsExactly("0 has 100", "1 failed", "2 has 102");
+    assertThat(health.isReachable()).isTrue();
+    assertThat(failures()).isEqualTo(1);
+  }
+
+  @Test
+  void a_directory_that_carries_nothing_out_counts_as_away() {
+    asked.answers = answers -> answers.stream().<Answer>map(_ -> new Answer.Failed("OOM")).toList();
+    IntStream.range(0, 2).forEach(this::claim);
+
+    send();
+    loop.turn();
+
+    assertThat(told).containsExactly("0 has no answer", "1 has no answer");
+    assertThat(health.isReachable()).isFalse();
+  }
+
+  @Test
+  void when_the_directory_goes_away_in_the_middle_nobody_waits_and_nobody_asks_again() {
+    asked.away = true;
+    claim(0);
+    claim(1);
+
+    send();
+    claim(2);
+    send();
+    loop.turn();
+
+    assertThat(told).containsExactly("0 has no answer", "1 has no answer", "2 has no answer");
+    assertThat(asked.batches).hasSize(1);
+    assertThat(health.isReachable()).isFalse();
+  }
+
+  @Test
+  void a_script_that_is_wrong_leaves_nobody_without_an_answer() {
+    asked.answers =
+        _ -> {
+          throw new IllegalStateException("a bug");
+        };
+    claim(0);
+
+    send();
+    claim(1);
+    asked.answers = UnaryOperator.identity();
+    send();
+    loop.turn();
+
+    assertThat(told).containsExactly("0 has no answer", "1 has 101");
+  }
+
+  @Test
+  void who_stood_in_line_for_too_long_is_not_asked_for_but_what_must_be_written_is() {
+    claim(0);
+    line.add(new Order.Remember(device(9), 5, Subscription.of(QoS.AT_LEAST_ONCE, 0)), null);
+    clock.advance(Duration.ofSeconds(6));
+    claim(1);
+
+    send();
+    loop.turn();
+
+    assertThat(told).containsExactly("0 is too late", "1 has 101");
+    assertThat(asked.batches.getFirst())
+        .extracting(Order::device)
+        .containsExactly(device(9), device(1));
+  }
+
+  @Test
+  void a_full_line_takes_nobody_counts_each_and_says_so_once() {
+    var log = new ListAppender<ILoggingEvent>();
+    var logger = (Logger) LoggerFactory.getLogger(OrderLine.class);
+    log.start();
+    logger.addAppender(log);
+    try {
+      IntStream.range(0, MOST).forEach(this::claim);
+
+      assertThat(claim(MOST)).isFalse();
+      assertThat(claim(MOST + 1)).isFalse();
+
+      assertThat(meters.get("cm.session.registrations.refused").counter().count()).isEqualTo(2);
+      while (!sender.isEmpty()) {
+        send();
+      }
+      assertThat(claim(MOST)).isTrue();
+      assertThat(log.list)
+          .extracting(ILoggingEvent::getFormattedMessage)
+          .containsExactly(
+              "event=registrations_full waiting=600 allowed=cm.directory.waiting",
+              "event=registrations_flow_again");
+    } finally {
+      logger.detachAppender(log);
+    }
+  }
+
+  @Test
+  void what_goes_wrong_for_one_device_takes_no_answer_from_its_neighbours() {
+    line.add(
+        new Order.Claim(device(0), Former.FORGET),
+        new OrderLine.Asker(
+            loop,
+            _ -> {
+              throw new IllegalStateException("a bug");
+            },
+            () -> {}));
+    claim(1);
+
+    send();
+    loop.turn();
+
+    assertThat(told).containsExactly("1 has 101");
+  }
+
+  private boolean claim(int number) {
+    return line.add(
+        new Order.Claim(device(number), Former.RESUME),
+        new OrderLine.Asker(
+            loop,
+            answer ->
+                told.add(
+                    number
+                        + answer
+                            .map(known ->
+                                known instanceof Answer.Claimed claimed
+                                    ? " has " + claimed.epoch()
+                                    : " failed")
+                            .orElse(" has no answer")),
+            () -> told.add(number + " is too late")));
+  }
+
+  private static DeviceKey device(int number) {
+    return new DeviceKey(new AppId("shop"), new DeviceId("d" + number));
+  }
+
+  private void send() {
+    sender.remove().run();
+  }
+
+  private double failures() {
+    return meters.get("cm.session.directory.failures").counter().count();
+  }
+
+  /// Runs when it is told to.
+  private static final class HandLoop implements Loop {
+    private final List<Runnable> tasks = new ArrayList<>();
+
+    @Override
+    public void execute(Runnable task) {
+      tasks.add(task);
+    }
+
+    @Override
+    public long nowNanos() {
+      return 0;
+    }
+
+    void turn() {
+      tasks.forEach(Runnable::run);
+      tasks.clear();
+    }
+  }
+
+  /// Device n gets epoch 100 + n.
+  private static final class Asked implements Directory {
+    private final List<List<Order>> batches = new ArrayList<>();
+    private UnaryOperator<List<Answer>> answers = UnaryOperator.identity();
+    private boolean away;
+
+    @Override
+    public List<Answer> carryOut(List<Order> orders) {
+      batches.add(orders);
+      if (away) {
+        throw new DirectoryUnavailable("away", null);
+      }
+      return answers.apply(orders.stream().map(Asked::done).toList());
+    }
+
+    private static Answer done(Order order) {
+      return order instanceof Order.Claim(var device, _)
+          ? new Answer.Claimed(
+              100 + Long.parseLong(device.device().value().substring(1)),
+              Optional.empty(),
+              Optional.empty())
+          : new Answer.Done();
+    }
+
+    @Override
+    public Map<DeviceKey, SessionOwner> owners(Collection<DeviceKey> devices) {
+      return Map.of();
+    }
+
+    @Override
+    public Map<DeviceKey, SessionOwner> announce(Map<DeviceKey, Long> epochs) {
+      return Map.of();
+    }
+  }
+}

@@ -1,0 +1,243 @@
+package io.pushplanet.cm.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lettuce.core.RedisClient;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.session.Directory.Answer;
+import io.pushplanet.cm.session.Directory.Former;
+import io.pushplanet.cm.session.Directory.Order;
+import io.pushplanet.cm.session.Directory.Remembered;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.session.NodeLease;
+import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.session.SessionOwner;
+import io.pushplanet.common.session.TakeoverNotices;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.quickstart.services.LocalServices;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/// The scripts do what the simulator's stores do.
+class RedisDirectoryIT {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Subscription AT_ONE = Subscription.of(QoS.AT_LEAST_ONCE, 7);
+
+  private final RedisClient client =
+      RedisClient.create(LocalServices.forTests().redis().toString());
+  private final RedisLink link = RedisLink.open(client);
+  private final MutableClock clock = MutableClock.started();
+  private final SessionDirectory known = new SessionDirectory(link, clock);
+  private final String unique = UUID.randomUUID().toString();
+  private final NodeId nodeA = new NodeId("a-" + unique);
+  private final NodeId nodeB = new NodeId("b-" + unique);
+  private final RedisDirectory a = new RedisDirectory(link, known, nodeA, clock);
+  private final RedisDirectory b = new RedisDirectory(link, known, nodeB, clock);
+
+  @AfterEach
+  void close() {
+    link.close();
+    client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+  }
+
+  @Test
+  void many_are_taken_over_in_one_step_and_each_former_owner_is_told() throws Exception {
+    var heard = new LinkedBlockingQueue<TakeoverNotices.Notice>();
+    var listening = new CountDownLatch(1);
+    try (var notices = TakeoverNotices.listen(client, nodeA, heard::add, listening::countDown)) {
+      assertThat(notices).isNotNull();
+      assertThat(listening.await(15, TimeUnit.SECONDS)).isTrue();
+      var devices = IntStream.range(0, 300).mapToObj(this::device).toList();
+      var first = epochs(a.carryOut(claims(devices, Former.FORGET)));
+
+      var second = epochs(b.carryOut(claims(devices, Former.FORGET)));
+
+      assertThat(first).hasSize(300).doesNotContain(0L);
+      for (int index = 0; index < 300; index++) {
+        assertThat(second.get(index)).isGreaterThan(first.get(index));
+        var notice = heard.poll(15, TimeUnit.SECONDS);
+        assertThat(notice)
+            .isEqualTo(
+                new TakeoverNotices.Notice(
+                    devices.get(index), new SessionOwner(nodeB, second.get(index))));
+      }
+      assertThat(known.owners(devices))
+          .hasSize(300)
+          .containsEntry(devices.get(5), new SessionOwner(nodeB, second.get(5)));
+      assertThat(heard).isEmpty();
+    }
+  }
+
+  @Test
+  void the_same_device_twice_in_one_step_gets_a_higher_epoch_the_second_time() {
+    var twice = claims(List.of(device(1), device(1)), Former.FORGET);
+
+    var epochs = epochs(a.carryOut(twice));
+
+    assertThat(epochs.get(1)).isGreaterThan(epochs.get(0));
+    assertThat(known.owner(device(1))).contains(new SessionOwner(nodeA, epochs.get(1)));
+  }
+
+  @Test
+  void a_claim_tells_who_had_the_device_and_what_it_subscribed() {
+    long first = claim(a, Former.RESUME).epoch();
+    a.carryOut(List.of(new Order.Remember(device(1), first, AT_ONE)));
+
+    var taken = claim(b, Former.RESUME);
+    var again = claim(b, Former.RESUME);
+
+    assertThat(taken.former()).contains(new SessionOwner(nodeA, first));
+    assertThat(taken.remembered()).contains(new Remembered(AT_ONE, first));
+    assertThat(again.remembered())
+        .as("marked by who took it up")
+        .contains(new Remembered(AT_ONE, taken.epoch()));
+  }
+
+  @Test
+  void a_session_that_is_taken_up_once_or_not_at_all_is_forgotten() {
+    for (var wish : List.of(Former.FORGET, Former.RESUME_ONCE)) {
+      long epoch = claim(a, Former.RESUME).epoch();
+      a.carryOut(List.of(new Order.Remember(device(1), epoch, AT_ONE)));
+
+      assertThat(claim(a, wish).remembered())
+          .isEqualTo(
+              wish == Former.FORGET
+                  ? Optional.empty()
+                  : Optional.of(new Remembered(AT_ONE, epoch)));
+      assertThat(claim(a, Former.RESUME).remembered()).isEmpty();
+    }
+  }
+
+  @Test
+  void what_a_former_owner_still_writes_changes_nothing() {
+    long former = claim(a, Former.RESUME).epoch();
+    long owner = claim(b, Former.RESUME).epoch();
+    b.carryOut(List.of(new Order.Remember(device(1), owner, AT_ONE)));
+
+    var late =
+        a.carryOut(
+            List.of(
+                new Order.Remember(device(1), former, Subscription.of(QoS.AT_MOST_ONCE, 1)),
+                new Order.Forget(device(1), former),
+                new Order.Release(device(1), former),
+                new Order.End(device(1), former, 0)));
+
+    assertThat(late).hasSize(4).containsOnly(new Answer.Done());
+    assertThat(known.owner(device(1))).contains(new SessionOwner(nodeB, owner));
+    assertThat(claim(b, Former.RESUME).remembered()).contains(new Remembered(AT_ONE, owner));
+  }
+
+  @Test
+  void the_end_of_a_connection_leaves_its_session_for_as_long_as_was_wished() {
+    long epoch = claim(a, Former.RESUME).epoch();
+    a.carryOut(
+        List.of(
+            new Order.Remember(device(1), epoch, AT_ONE), new Order.End(device(1), epoch, 3_600)));
+
+    assertThat(known.owner(device(1))).isEmpty();
+    assertThat(link.connection().sync().ttl(kept(1))).isBetween(3_000L, 3_600L);
+
+    long next = claim(a, Former.RESUME).epoch();
+    a.carryOut(List.of(new Order.End(device(1), next, 0)));
+    assertThat(link.connection().sync().exists(kept(1))).isZero();
+  }
+
+  @Test
+  void a_key_that_holds_rubbish_hurts_neither_its_device_nor_its_neighbours() {
+    var redis = link.connection().sync();
+    redis.rpush("session:shop/" + unique + "-1", "a list");
+    redis.set("session:shop/" + unique + "-2", "not an owner");
+    redis.rpush(kept(3), "a list");
+    redis.set(kept(4), "not a subscription");
+    var devices = IntStream.range(0, 6).mapToObj(this::device).toList();
+
+    var answers = a.carryOut(claims(devices, Former.RESUME));
+
+    assertThat(epochs(answers)).hasSize(6).doesNotContain(0L);
+    assertThat(known.owners(devices)).hasSize(6);
+    redis.del("session:shop/" + unique + "-1");
+    redis.rpush("session:shop/" + unique + "-1", "a list");
+    assertThat(known.announce(Map.of(device(1), 7L, device(0), 7L), nodeA))
+        .containsEntry(device(1), new SessionOwner(nodeA, 7))
+        .containsKey(device(0));
+  }
+
+  @Test
+  void a_slow_redis_is_waited_for_no_longer_than_the_deadline_and_used_again_afterwards() {
+    link.connection().sync().clientPause(3_000);
+
+    assertThatThrownBy(() -> claim(a, Former.FORGET)).isInstanceOf(DirectoryUnavailable.class);
+
+    Eventually.within(PATIENCE, () -> assertThat(claim(a, Former.FORGET).epoch()).isPositive());
+  }
+
+  @Test
+  void a_redis_without_memory_fails_each_order_by_itself() {
+    var redis = link.connection().sync();
+    claim(a, Former.FORGET);
+    var before = redis.configGet("maxmemory").get("maxmemory");
+    redis.configSet("maxmemory", "1");
+    try {
+      assertThat(a.carryOut(claims(List.of(device(2), device(3)), Former.FORGET)))
+          .hasSize(2)
+          .allSatisfy(answer -> assertThat(answer).isInstanceOf(Answer.Failed.class));
+    } finally {
+      redis.configSet("maxmemory", before);
+    }
+    assertThat(claim(a, Former.FORGET).epoch()).isPositive();
+  }
+
+  @Test
+  void a_heartbeat_says_whether_the_directory_still_knew_the_node() {
+    var lease = new NodeLease(nodeA, "127.0.0.1", 1884, 1883, 9083, 7, false, clock.instant());
+
+    assertThat(known.heartbeat(lease)).isFalse();
+    assertThat(known.heartbeat(lease)).isTrue();
+    known.leave(nodeA);
+    assertThat(known.heartbeat(lease)).isFalse();
+    known.leave(nodeA);
+  }
+
+  private Answer.Claimed claim(RedisDirectory node, Former wish) {
+    var answer = node.carryOut(claims(List.of(device(1)), wish)).getFirst();
+    assertThat(answer).isInstanceOf(Answer.Claimed.class);
+    return (Answer.Claimed) answer;
+  }
+
+  private static List<Order> claims(List<DeviceKey> devices, Former wish) {
+    return devices.stream().<Order>map(device -> new Order.Claim(device, wish)).toList();
+  }
+
+  private static List<Long> epochs(List<Answer> answers) {
+    var epochs = new ArrayList<Long>();
+    for (var answer : answers) {
+      epochs.add(answer instanceof Answer.Claimed claimed ? claimed.epoch() : 0L);
+    }
+    return epochs;
+  }
+
+  private DeviceKey device(int number) {
+    return new DeviceKey(new AppId("shop"), new DeviceId(unique + "-" + number));
+  }
+
+  private String kept(int number) {
+    return "mqtt-session:shop/" + unique + "-" + number;
+  }
+}
