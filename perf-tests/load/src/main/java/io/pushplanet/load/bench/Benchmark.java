@@ -28,8 +28,9 @@ public enum Benchmark {
       "connections",
       "memory and CPU per session against other brokers; starts its own, needs no platform"
           + " [--sessions=5000,10000,19500] [--servers=connection-manager,mosquitto,moquette,hivemq]"
-          + " [--table=1000000]",
-      "sessions servers table") {
+          + " [--tls=1000,4000] [--table=1000000]; --sessions=300000, one number: so many over several"
+          + " processes",
+      "sessions servers tls table") {
     @Override
     Result measure(Run run) {
       return ConnectionsBench.measure(run);

@@ -1,9 +1,11 @@
 package io.pushplanet.load.bench;
 
 import io.pushplanet.load.node.ConnectionManager;
+import io.pushplanet.load.node.FleetProcess;
 import io.pushplanet.load.node.FullTable;
 import io.pushplanet.load.node.Peer;
 import io.pushplanet.load.node.Server;
+import io.pushplanet.load.node.ServerCertificate;
 import io.pushplanet.quickstart.process.ProcessFailed;
 import io.pushplanet.quickstart.services.LocalServices;
 import io.pushplanet.quickstart.services.ServicesChoice;
@@ -25,7 +27,12 @@ import java.util.Optional;
 final class ConnectionsBench {
   private static final String OURS = "connection-manager";
   private static final String SESSIONS = "5000,10000,19500";
+  private static final List<String> HEAP = List.of("-Xmx1g");
   private static final String SERVERS = OURS + ",mosquitto,moquette,hivemq";
+
+  private static final String TLS_SESSIONS = "1000,4000";
+  private static final String TLS_PREFIX = "0190b8a1";
+  private static final double MOST_TLS_BYTES = 8 * 1024;
 
   private static final String TABLE = "1000000";
   private static final int TABLE_HEAP_MEGABYTES = 640;
@@ -33,13 +40,9 @@ final class ConnectionsBench {
   private ConnectionsBench() {}
 
   static Benchmark.Result measure(Run run) {
-    List<Integer> sessions =
-        Arrays.stream(run.option("sessions").orElse(SESSIONS).split(","))
-            .map(Integer::parseInt)
-            .sorted()
-            .toList();
-    if (sessions.size() < 2) {
-      throw new IllegalArgumentException("--sessions wants two numbers at least, for a slope");
+    List<Integer> sessions = numbers(run.option("sessions").orElse(SESSIONS));
+    if (sessions.size() == 1) {
+      return ManySessions.measure(run, sessions.getFirst());
     }
     Path directory = run.directory().resolve(run.name());
     Map<String, SessionCosts> costs = new LinkedHashMap<>();
@@ -57,8 +60,55 @@ final class ConnectionsBench {
       }
     }
     List<Report.Row> rows = new ArrayList<>(SessionCosts.rows(costs, OURS));
+    rows.addAll(tls(run, directory));
     rows.addAll(fullTable(run, directory));
     return new Benchmark.Result(rows, true);
+  }
+
+  private static List<Integer> numbers(String option) {
+    return Arrays.stream(option.split(",")).map(Integer::parseInt).sorted().toList();
+  }
+
+  /// Idle sessions of ours over TLS 1.3.
+  private static List<Report.Row> tls(Run run, Path directory) {
+    List<Integer> sessions = numbers(run.option("tls").orElse(TLS_SESSIONS));
+    if (sessions.size() < 2) {
+      return List.of();
+    }
+    ServerCertificate certificate = ServerCertificate.make(directory);
+    try (LocalServices services =
+            LocalServices.start(ServicesChoice.AUTO, directory.resolve("services-tls"));
+        ConnectionManager node =
+            ConnectionManager.start(
+                run.root(),
+                services,
+                directory,
+                "bench-tls",
+                HEAP,
+                Map.of(
+                    "cm.tls.certificate", certificate.certificate().toString(),
+                    "cm.tls.private-key", certificate.privateKey().toString()));
+        FleetProcess fleet =
+            FleetProcess.startTls(
+                node.tls(),
+                TLS_PREFIX,
+                certificate.certificate(),
+                directory.resolve("fleet-tls.log"))) {
+      List<SessionMeter.Memory> memory =
+          new SessionMeter(run, node, directory).fill(fleet, sessions);
+      double bytes = SessionMeter.Memory.slope(memory, SessionMeter.Memory::heapBytes);
+      return List.of(
+          new Report.Row(
+              String.format(
+                  Locale.ROOT,
+                  "memory per TLS 1.3 session (slope %d to %d)",
+                  sessions.getFirst(),
+                  sessions.getLast()),
+              "bytes",
+              Math.round(bytes),
+              null,
+              MOST_TLS_BYTES));
+    }
   }
 
   /// More sessions than a process has descriptors for, without sockets.
@@ -78,6 +128,7 @@ final class ConnectionsBench {
     FullTable full = table.get();
     String what = String.format(Locale.ROOT, " (%d sessions, fake sockets)", full.sessions());
     return List.of(
+        Report.Row.of("heap" + what, "MB", megabytes(full.heapBytes())),
         new Report.Row("resident" + what, "MB", megabytes(full.residentBytes()), null, 1_000.0),
         Report.Row.of("peak resident" + what, "MB", megabytes(full.peakResidentBytes())),
         Report.Row.of("sweep" + what, "ms", full.sweepMicros() / 1_000.0));
@@ -93,8 +144,7 @@ final class ConnectionsBench {
       try (LocalServices services =
               LocalServices.start(ServicesChoice.AUTO, directory.resolve("services"));
           Server server =
-              ConnectionManager.start(
-                  run.root(), services, directory, "bench-1", List.of("-Xmx1g"), Map.of())) {
+              ConnectionManager.start(run.root(), services, directory, "bench-1", HEAP, Map.of())) {
         return Optional.of(new SessionMeter(run, server, directory).measure(sessions));
       }
     }

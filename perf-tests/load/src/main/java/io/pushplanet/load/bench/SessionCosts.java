@@ -116,16 +116,11 @@ record SessionCosts(
   double bytesPerSession() {
     return memory.getLast().heapBytes() == 0
         ? residentPerSession()
-        : slope(SessionMeter.Memory::heapBytes);
+        : SessionMeter.Memory.slope(memory, SessionMeter.Memory::heapBytes);
   }
 
   double residentPerSession() {
-    return slope(SessionMeter.Memory::residentBytes);
-  }
-
-  private double slope(ToDoubleFunction<SessionMeter.Memory> bytes) {
-    double more = bytes.applyAsDouble(memory.getLast()) - bytes.applyAsDouble(memory.getFirst());
-    return more / (memory.getLast().sessions() - memory.getFirst().sessions());
+    return SessionMeter.Memory.slope(memory, SessionMeter.Memory::residentBytes);
   }
 
   double idleMillionPercent() {

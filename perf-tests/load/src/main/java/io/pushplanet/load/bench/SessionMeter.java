@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /// Measures one server: fills it in steps with idle sessions, lets it idle, pings, connects again, sends.
@@ -42,11 +43,7 @@ final class SessionMeter {
     int most = steps.getLast();
     try (FleetProcess fleet =
         FleetProcess.start(server, PREFIX, directory.resolve("fleet-" + server.name() + ".log"))) {
-      List<Memory> memory = new ArrayList<>();
-      for (int step : steps) {
-        fleet.connect(step, 1);
-        memory.add(memory(step));
-      }
+      List<Memory> memory = fill(fleet, steps);
       double ping = ping(fleet, most);
       double connect = connect(fleet, most);
       double idle = idle();
@@ -59,8 +56,26 @@ final class SessionMeter {
     }
   }
 
+  /// Connects further and further devices, and looks at the memory at each step.
+  List<Memory> fill(FleetProcess fleet, List<Integer> steps) {
+    List<Memory> memory = new ArrayList<>();
+    for (int step : steps) {
+      fleet.connect(step, 1);
+      memory.add(memory(step));
+    }
+    return memory;
+  }
+
   /// @param heapBytes live objects and direct buffers; 0 for what is no JVM
-  record Memory(int sessions, long heapBytes, long residentBytes) {}
+  record Memory(int sessions, long heapBytes, long residentBytes) {
+    /// Bytes of each further session, from the first to the last.
+    static double slope(List<Memory> memory, ToDoubleFunction<Memory> bytes) {
+      Memory first = memory.getFirst();
+      Memory last = memory.getLast();
+      return (bytes.applyAsDouble(last) - bytes.applyAsDouble(first))
+          / (last.sessions() - first.sessions());
+    }
+  }
 
   private Memory memory(int sessions) {
     settle();

@@ -1,5 +1,9 @@
 package io.pushplanet.load.fleet;
 
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
 /// How a fleet is doing.
 ///
 /// @param ready devices that are subscribed just now
@@ -8,4 +12,34 @@ package io.pushplanet.load.fleet;
 /// @param refused handshakes the server refused or that did not come through
 /// @param received messages, repeats included
 public record FleetCounts(
-    int devices, int ready, long connects, long cuts, long refused, long received) {}
+    int devices, int ready, long connects, long cuts, long refused, long received) {
+
+  /// Of two fleets together.
+  public FleetCounts plus(FleetCounts other) {
+    return new FleetCounts(
+        devices + other.devices,
+        ready + other.ready,
+        connects + other.connects,
+        cuts + other.cuts,
+        refused + other.refused,
+        received + other.received);
+  }
+
+  /// As one process tells another.
+  String text() {
+    return String.format(
+        Locale.ROOT, "%d %d %d %d %d %d", devices, ready, connects, cuts, refused, received);
+  }
+
+  /// Reads [#text].
+  public static FleetCounts parse(String text) {
+    List<Long> numbers = Arrays.stream(text.split(" ")).map(Long::parseLong).toList();
+    return new FleetCounts(
+        Math.toIntExact(numbers.get(0)),
+        Math.toIntExact(numbers.get(1)),
+        numbers.get(2),
+        numbers.get(3),
+        numbers.get(4),
+        numbers.get(5));
+  }
+}

@@ -10,8 +10,10 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
@@ -31,23 +33,34 @@ public final class FleetProgram {
   private final InetSocketAddress server;
   private final String prefix;
   private final DeviceCredential credential;
-  private @Nullable Fleet fleet;
   private final int atOnce;
+  private final @Nullable TlsDevices tls;
+  private @Nullable Fleet fleet;
   private int devices;
 
-  private FleetProgram(InetSocketAddress server, String prefix, int atOnce, MasterKey masterKey) {
-    this.atOnce = atOnce;
+  private FleetProgram(
+      InetSocketAddress server,
+      String prefix,
+      int atOnce,
+      @Nullable TlsDevices tls,
+      MasterKey masterKey) {
     this.server = server;
     this.prefix = prefix;
+    this.atOnce = atOnce;
+    this.tls = tls;
     this.credential = new DeviceCredential(masterKey, Clock.systemUTC());
   }
 
+  /// Host, port, prefix of device ids, how many connect at once; and a PEM file with the server's certificate where its
+  /// devices are to come over TLS: these can only connect and leave.
   public static void main(String[] arguments) throws IOException {
+    var server = new InetSocketAddress(arguments[0], Integer.parseInt(arguments[1]));
     var program =
         new FleetProgram(
-            new InetSocketAddress(arguments[0], Integer.parseInt(arguments[1])),
+            server,
             arguments[2],
             Integer.parseInt(arguments[3]),
+            arguments.length > 4 ? new TlsDevices(server, Path.of(arguments[4])) : null,
             MasterKey.parse(System.getenv(MASTER_KEY)));
     var commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = commands.readLine(); line != null; line = commands.readLine()) {
@@ -74,35 +87,39 @@ public final class FleetProgram {
       case "leave" -> leave();
       case "ping" -> ping();
       case "received" -> received(Long.parseLong(command[1]));
+      case "counts" -> (fleet == null ? new FleetCounts(0, 0, 0, 0, 0, 0) : fleet.counts()).text();
       case "troubles" -> fleet == null ? "none" : fleet.counts() + " " + fleet.reasons();
       default -> "failed: no such command";
     };
   }
 
   private String connect(int wanted, int qos) {
-    Fleet current = fleet;
-    if (current == null) {
-      current =
-          Fleet.start(
-              server,
-              FleetSettings.DEFAULT
-                  .withKeepAlive(KEEP_ALIVE)
-                  .subscribingAt(qos)
-                  .connectingAtOnce(atOnce)
-                  .forgetting(),
-              (device, message, nanos) -> {},
-              new SplittableRandom());
-      fleet = current;
-    }
-    current.add(
+    FleetSettings settings =
+        FleetSettings.DEFAULT
+            .withKeepAlive(KEEP_ALIVE)
+            .subscribingAt(qos)
+            .connectingAtOnce(atOnce)
+            .forgetting();
+    List<Device> more =
         IntStream.range(devices, wanted)
             .mapToObj(number -> {
               Device device = device(prefix, number);
               return device(
                   prefix, number, credential.mint(device.app(), device.id(), Duration.ofDays(1)));
             })
-            .toList());
+            .toList();
     devices = wanted;
+    if (tls != null) {
+      tls.connect(more, settings);
+      return Integer.toString(tls.size());
+    }
+    Fleet current = fleet;
+    if (current == null) {
+      current =
+          Fleet.start(server, settings, (device, message, nanos) -> {}, new SplittableRandom());
+      fleet = current;
+    }
+    current.add(more);
     return current.awaitReady(CONNECTED_WITHIN)
         ? Integer.toString(current.counts().ready())
         : "failed: " + current.counts() + " " + current.reasons();
@@ -122,8 +139,11 @@ public final class FleetProgram {
     if (fleet != null) {
       fleet.close();
       fleet = null;
-      devices = 0;
     }
+    if (tls != null) {
+      tls.close();
+    }
+    devices = 0;
     return "left";
   }
 

@@ -30,13 +30,15 @@ public final class ConnectionManager implements Server {
 
   private final ChildProcess process;
   private final int mqttPort;
+  private final int tlsPort;
   private final int gatewayPort;
   private final int managementPort;
 
   private ConnectionManager(
-      ChildProcess process, int mqttPort, int gatewayPort, int managementPort) {
+      ChildProcess process, int mqttPort, int tlsPort, int gatewayPort, int managementPort) {
     this.process = process;
     this.mqttPort = mqttPort;
+    this.tlsPort = tlsPort;
     this.gatewayPort = gatewayPort;
     this.managementPort = managementPort;
   }
@@ -52,6 +54,7 @@ public final class ConnectionManager implements Server {
       List<String> jvmFlags,
       Map<String, String> settings) {
     int mqtt = Port.free();
+    int tls = Port.free();
     int gateway = Port.free();
     int management = Port.free();
     List<String> command = new ArrayList<>();
@@ -71,7 +74,7 @@ public final class ConnectionManager implements Server {
             "--server.port=" + management,
             "--cm.node-id=" + nodeId,
             "--cm.mqtt-port=" + mqtt,
-            "--cm.tls-port=0",
+            "--cm.tls-port=" + tls,
             "--cm.gateway-port=" + gateway,
             "--cm.bind=127.0.0.1",
             "--cm.gateway-password=" + GATEWAY_PASSWORD));
@@ -79,7 +82,7 @@ public final class ConnectionManager implements Server {
     ChildProcess process =
         ChildProcess.start(
             new Command(nodeId, command, Map.of(), directory, directory.resolve(nodeId + ".log")));
-    ConnectionManager node = new ConnectionManager(process, mqtt, gateway, management);
+    ConnectionManager node = new ConnectionManager(process, mqtt, tls, gateway, management);
     try {
       Readiness.await(process, READY_WITHIN, node::answers);
       return node;
@@ -144,6 +147,11 @@ public final class ConnectionManager implements Server {
   @Override
   public InetSocketAddress mqtt() {
     return new InetSocketAddress("127.0.0.1", mqttPort);
+  }
+
+  /// Where devices connect over TLS, if the node was given a certificate.
+  public InetSocketAddress tls() {
+    return new InetSocketAddress("127.0.0.1", tlsPort);
   }
 
   @Override

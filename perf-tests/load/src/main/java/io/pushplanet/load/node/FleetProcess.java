@@ -1,14 +1,17 @@
 package io.pushplanet.load.node;
 
 import io.pushplanet.load.fleet.Device;
+import io.pushplanet.load.fleet.FleetCounts;
 import io.pushplanet.load.fleet.FleetProgram;
 import io.pushplanet.load.fleet.FleetSettings;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
@@ -34,19 +37,40 @@ public final class FleetProcess implements AutoCloseable {
 
   /// @param atOnce how many of them connect at the same time
   public static FleetProcess start(Server server, String prefix, int atOnce, Path log) {
-    List<String> command =
+    return start(
         List.of(
-            JvmFlags.java(),
+            server.mqtt().getHostString(),
+            Integer.toString(server.mqtt().getPort()),
+            prefix,
+            Integer.toString(atOnce)),
+        log);
+  }
+
+  /// A fleet that comes over TLS, can only connect and leave, and trusts this certificate alone.
+  public static FleetProcess startTls(
+      InetSocketAddress server, String prefix, Path certificate, Path log) {
+    return start(
+        List.of(
+            server.getHostString(),
+            Integer.toString(server.getPort()),
+            prefix,
+            "0",
+            certificate.toString()),
+        log);
+  }
+
+  private static FleetProcess start(List<String> arguments, Path log) {
+    List<String> command = new ArrayList<>();
+    command.add(JvmFlags.java());
+    command.addAll(
+        List.of(
             "-Xmx512m",
             "-XX:+UseSerialGC",
             "-XX:+UseCompactObjectHeaders",
             "-cp",
             System.getProperty("java.class.path"),
-            FleetProgram.class.getName(),
-            server.mqtt().getHostString(),
-            Integer.toString(server.mqtt().getPort()),
-            prefix,
-            Integer.toString(atOnce));
+            FleetProgram.class.getName()));
+    command.addAll(arguments);
     ProcessBuilder builder =
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()));
     builder.environment().put(FleetProgram.MASTER_KEY, ConnectionManager.MASTER_KEY);
@@ -97,6 +121,11 @@ public final class FleetProcess implements AutoCloseable {
   /// @return how many it got, fewer when they do not come
   public long awaitReceived(long messages) {
     return Long.parseLong(ask("received " + messages));
+  }
+
+  /// How it is doing, since the last [#leave].
+  public FleetCounts counts() {
+    return FleetCounts.parse(ask("counts"));
   }
 
   /// Connections that ended, and refused ones, since the last [#leave], with the reasons.

@@ -15,11 +15,12 @@ import java.util.TreeMap;
 /// connection-manager's tests, which is all of the node but the JDK's socket objects, the directory and the inbox.
 ///
 /// @param sessions that are authenticated and subscribed
-/// @param residentBytes of the process after three collections
+/// @param heapBytes of it in use after three collections
+/// @param residentBytes of the process then
 /// @param peakResidentBytes the most there ever were
 /// @param sweepMicros what looking at every session once took
 public record FullTable(
-    long sessions, long residentBytes, long peakResidentBytes, long sweepMicros) {
+    long sessions, long heapBytes, long residentBytes, long peakResidentBytes, long sweepMicros) {
   private static final Duration FILLED_WITHIN = Duration.ofMinutes(15);
   private static final Duration EXTRACTED_WITHIN = Duration.ofSeconds(60);
 
@@ -60,6 +61,7 @@ public record FullTable(
     return Optional.of(
         new FullTable(
             figures.getOrDefault("sessions", 0L),
+            figures.getOrDefault("heap_bytes", 0L),
             figures.getOrDefault("resident_bytes", 0L),
             figures.getOrDefault("peak_resident_bytes", 0L),
             figures.getOrDefault("sweep_micros", 0L)));

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
 import org.eclipse.paho.mqttv5.client.IMqttMessageListener;
 import org.eclipse.paho.mqttv5.client.MqttClient;
 import org.eclipse.paho.mqttv5.client.MqttConnectionOptions;
@@ -24,6 +25,7 @@ import org.eclipse.paho.mqttv5.common.MqttSubscription;
 public final class Gateway implements Sender {
   private static final int TARGETS_PER_FRAME = 500;
   private static final Duration PATIENCE = Duration.ofSeconds(25);
+  private static final Duration PAUSE = Duration.ofMillis(5);
   private static final Duration TIME_TO_LIVE = Duration.ofHours(1);
 
   private final Clock clock = Clock.systemUTC();
@@ -71,6 +73,14 @@ public final class Gateway implements Sender {
       }
     } catch (MqttException e) {
       throw new IllegalStateException("the node does not take frames", e);
+    }
+  }
+
+  /// Waits until so many targets have an outcome, for [#PATIENCE] at most.
+  public void awaitOutcomes(long targets) {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    while (delivered() + otherwise() < targets && System.nanoTime() - deadline < 0) {
+      LockSupport.parkNanos(PAUSE.toNanos());
     }
   }
 

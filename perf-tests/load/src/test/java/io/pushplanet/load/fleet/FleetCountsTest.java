@@ -1,0 +1,20 @@
+package io.pushplanet.load.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class FleetCountsTest {
+  private static final FleetCounts COUNTS = new FleetCounts(6, 5, 44, 3, 2, 1_000_000_000_000L);
+
+  @Test
+  void another_process_reads_what_one_tells() {
+    assertThat(FleetCounts.parse(COUNTS.text())).isEqualTo(COUNTS);
+  }
+
+  @Test
+  void two_fleets_together_have_the_sum_of_each_count() {
+    assertThat(COUNTS.plus(new FleetCounts(1, 2, 3, 4, 5, 6)))
+        .isEqualTo(new FleetCounts(7, 7, 47, 7, 7, 1_000_000_000_006L));
+  }
+}
