@@ -24,7 +24,6 @@ import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
-import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.cm.transport.Connection;
 import io.pushplanet.cm.transport.FakeSockets;
 import io.pushplanet.cm.transport.gate.AcceptGate;
@@ -36,7 +35,6 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
-import io.pushplanet.common.session.SessionDirectory.Claimed;
 import io.pushplanet.common.session.SessionOwner;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -186,10 +184,13 @@ final class FullTable {
             new NoDirectory(),
             new NodeId("full"),
             table,
+            _ -> List.of(),
             metrics,
             meters,
             CLOCK,
-            new Registrar.Settings(64, sessions, Duration.ofHours(1), Duration.ofHours(1)),
+            new Registrar.Settings(
+                sessions, Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(1)),
+            Runnable::run,
             Runnable::run);
     return new ConnectionPipeline(
         new DeviceHandshake(CREDENTIAL, 16, 32, 4_608, Uplinks.UPLINK),
@@ -210,8 +211,11 @@ final class FullTable {
     private final AtomicLong epochs = new AtomicLong();
 
     @Override
-    public Claimed claim(DeviceKey device) {
-      return new Claimed(epochs.incrementAndGet(), Optional.empty());
+    public List<Answer> carryOut(List<Order> orders) {
+      return orders.stream()
+          .<Answer>map(
+              _ -> new Answer.Claimed(epochs.incrementAndGet(), Optional.empty(), Optional.empty()))
+          .toList();
     }
 
     @Override
@@ -223,23 +227,6 @@ final class FullTable {
     public Map<DeviceKey, SessionOwner> announce(Map<DeviceKey, Long> epochs) {
       return Map.of();
     }
-
-    @Override
-    public void release(DeviceKey device, long epoch) {}
-
-    @Override
-    public Optional<Remembered> resume(DeviceKey device, long epoch) {
-      return Optional.empty();
-    }
-
-    @Override
-    public void remember(DeviceKey device, long epoch, Subscription subscription) {}
-
-    @Override
-    public void age(DeviceKey device, long epoch, long seconds) {}
-
-    @Override
-    public void forget(DeviceKey device, long epoch) {}
   }
 
   private static final class NothingParked implements ParkedMessages {
