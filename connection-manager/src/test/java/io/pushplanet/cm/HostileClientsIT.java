@@ -21,6 +21,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -28,16 +30,21 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /// What bots, broken clients and attackers do. `-Dhostile.packets=N` throws N mutated packets at each listener (10,000,000 for
 /// a night), `-Dseed=N` repeats a run.
 class HostileClientsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final long SEED = Long.getLong("seed", System.nanoTime());
-  private static final int MUTATED_PACKETS = Integer.getInteger("hostile.packets", 40_000);
+  private static final @Nullable Integer ASKED_FOR = Integer.getInteger("hostile.packets");
+  private static final int MUTATED_PACKETS = ASKED_FOR == null ? 40_000 : ASKED_FOR;
   private static final int PACKETS_PER_SOCKET = 40;
   private static final String UPGRADE =
       """
@@ -54,11 +61,22 @@ class HostileClientsIT {
 
   private static TestNode node;
   private static TestGateway gateway;
+  private static SSLContext trusting;
 
   @BeforeAll
-  static void start() throws Exception {
-    node = TestNode.start("--cm.ws-port=0", "--cm.transport.write-stall=2s");
+  static void start(@TempDir Path directory) throws Exception {
+    var certificate = TestCertificate.make(directory);
+    node =
+        TestNode.start(
+            "--cm.tls.certificate="
+                + Files.writeString(directory.resolve("crt.pem"), certificate.certificatePem()),
+            "--cm.tls.private-key="
+                + Files.writeString(directory.resolve("key.pem"), certificate.keyPem()),
+            "--cm.ws-port=0",
+            "--cm.wss-port=0",
+            "--cm.transport.write-stall=2s");
     gateway = new TestGateway(node, "gw-hostile");
+    trusting = new TestCertificate.Witness().context();
   }
 
   @AfterAll
@@ -71,9 +89,11 @@ class HostileClientsIT {
   void mutated_packets_break_nothing_on_any_listener() throws Exception {
     System.out.println("seed=" + SEED);
     var random = new Random(SEED);
-    for (var listener : List.of("mqtt", "ws", "gateway")) {
+    for (var listener : List.of("mqtt", "ws", "gateway", "tls", "wss")) {
+      // A handshake costs as much as the packets: fewer of them, unless a number was asked for.
+      long wanted = isTls(listener) && ASKED_FOR == null ? MUTATED_PACKETS / 4 : MUTATED_PACKETS;
       long sent = 0;
-      while (sent < MUTATED_PACKETS) {
+      while (sent < wanted) {
         sent += attack(listener, random);
       }
     }
@@ -119,16 +139,18 @@ class HostileClientsIT {
 
   @Test
   void a_declared_length_of_268_megabytes_is_refused_by_its_header() throws Exception {
-    for (var listener : List.of("mqtt", "gateway")) {
-      try (var client = new RawClient(node.port(listener), MqttVersion.V5)) {
+    for (var listener : List.of("mqtt", "gateway", "tls")) {
+      try (var client = new RawClient(open(listener), MqttVersion.V5)) {
         client.send(new byte[] {0x10, -1, -1, -1, 0x7F});
         client.drainToEnd();
       }
     }
-    try (var client = new RawClient(node.port("ws"), MqttVersion.V5)) {
-      client.send(UPGRADE.getBytes(US_ASCII));
-      client.send(new byte[] {(byte) 0x82, -1, 0, 0, 0, 0, 0x10, 0, 0, 0, 1, 2, 3, 4});
-      client.drainToEnd();
+    for (var listener : List.of("ws", "wss")) {
+      try (var client = new RawClient(open(listener), MqttVersion.V5)) {
+        client.send(UPGRADE.getBytes(US_ASCII));
+        client.send(new byte[] {(byte) 0x82, -1, 0, 0, 0, 0, 0x10, 0, 0, 0, 1, 2, 3, 4});
+        client.drainToEnd();
+      }
     }
     servesAGoodDevice();
   }
@@ -213,7 +235,7 @@ class HostileClientsIT {
   /// One socket, good for some packets until the server has had enough. Returns how many were sent.
   private static int attack(String listener, Random random) throws IOException {
     var version = random.nextBoolean() ? MqttVersion.V5 : MqttVersion.V3_1_1;
-    boolean webSocket = listener.equals("ws");
+    boolean webSocket = listener.startsWith("ws");
     var stream = new ByteArrayOutputStream();
     if (webSocket) {
       stream.writeBytes(UPGRADE.getBytes(US_ASCII));
@@ -233,7 +255,7 @@ class HostileClientsIT {
       bytes = framed(bytes, webSocket, random);
       stream.writeBytes(frameItself ? mutated(bytes, random) : bytes);
     }
-    try (var socket = new Socket("127.0.0.1", node.port(listener))) {
+    try (var socket = open(listener)) {
       socket.setSoTimeout(5);
       socket.getOutputStream().write(stream.toByteArray());
       while (socket.getInputStream().read(new byte[4_096]) > 0) {}
@@ -241,6 +263,22 @@ class HostileClientsIT {
       return PACKETS_PER_SOCKET;
     }
     return PACKETS_PER_SOCKET;
+  }
+
+  /// With TLS the handshake is done, and one resumed where there was one before.
+  private static Socket open(String listener) throws IOException {
+    if (!isTls(listener)) {
+      return new Socket("127.0.0.1", node.port(listener));
+    }
+    var socket =
+        (SSLSocket) trusting.getSocketFactory().createSocket("127.0.0.1", node.port(listener));
+    socket.setSoTimeout((int) PATIENCE.toMillis());
+    socket.startHandshake();
+    return socket;
+  }
+
+  private static boolean isTls(String listener) {
+    return listener.equals("tls") || listener.equals("wss");
   }
 
   private static byte[] connect(String listener, MqttVersion version) {

@@ -102,8 +102,9 @@ final class Node {
     try {
       var own = lease();
       boolean known = directory.heartbeat(own);
-      if (leaseWatch.renewed(own.at(), known)) {
-        // Gateways took this node or its devices for gone and parked what was for them.
+      if (leaseWatch.mayHaveMissed(own.at(), known)) {
+        // Gateways took this node or its devices for gone, or did not know it yet, and parked what
+        // was for them.
         registrar.lapsed();
       }
       elsewhere.know(

@@ -38,4 +38,16 @@ class LeaseWatchTest {
     assertThat(watch.renewed(clock.instant(), false)).isTrue();
     assertThat(watch.renewed(clock.instant(), true)).isFalse();
   }
+
+  @Test
+  void after_the_first_renewal_and_after_a_lapse_inboxes_are_looked_into_twice() {
+    assertThat(watch.mayHaveMissed(clock.instant(), true)).isTrue();
+    assertThat(watch.mayHaveMissed(clock.instant(), true)).isTrue();
+    assertThat(watch.mayHaveMissed(clock.instant(), true)).isFalse();
+    clock.advance(SessionDirectory.LEASE.plus(Duration.ofMillis(1)));
+
+    assertThat(watch.mayHaveMissed(clock.instant(), true)).isTrue();
+    assertThat(watch.mayHaveMissed(clock.instant(), true)).isTrue();
+    assertThat(watch.mayHaveMissed(clock.instant(), true)).isFalse();
+  }
 }

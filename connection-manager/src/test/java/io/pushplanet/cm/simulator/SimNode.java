@@ -167,7 +167,7 @@ final class SimNode {
   private void heartbeat() {
     if (stores.redisAway || cutFromRedis) {
       registrar.away(new DirectoryUnavailable("away", null));
-    } else if (lease.renewed(Instant.ofEpochMilli(clockMillis()), stores.heartbeat(id))) {
+    } else if (lease.mayHaveMissed(Instant.ofEpochMilli(clockMillis()), stores.heartbeat(id))) {
       registrar.lapsed();
     }
     work(HEARTBEAT_MILLIS, HEARTBEAT_MILLIS, this::heartbeat);

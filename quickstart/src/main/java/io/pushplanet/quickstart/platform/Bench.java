@@ -11,7 +11,8 @@ import java.util.Set;
 /// `./pushplanet bench NAME`: hands over to the load module's main program in a JVM of its own, with our terminal.
 final class Bench {
   /// They start what they measure and need no platform.
-  private static final Set<String> ON_THEIR_OWN = Set.of("connections");
+  private static final Set<String> ON_THEIR_OWN =
+      Set.of("broadcast", "connections", "hostile", "storm", "takeover");
 
   private Bench() {}
 

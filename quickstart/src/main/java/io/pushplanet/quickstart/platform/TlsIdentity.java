@@ -16,11 +16,15 @@ import java.util.List;
 import java.util.Map;
 
 /// A self-signed certificate for `localhost`, made once per state directory, for the MQTT listener with TLS.
-record TlsIdentity(Path certificate, Path privateKey) {
+///
+/// @param certificate PEM
+/// @param privateKey PEM, PKCS #8
+public record TlsIdentity(Path certificate, Path privateKey) {
   private static final String STORE_PASSWORD = "quickstart";
   private static final Duration KEYTOOL_DEADLINE = Duration.ofSeconds(30);
 
-  static TlsIdentity in(Path state) {
+  /// Makes it, unless it is there.
+  public static TlsIdentity in(Path state) {
     var identity =
         new TlsIdentity(state.resolve("tls/certificate.pem"), state.resolve("tls/private-key.pem"));
     if (!Files.exists(identity.certificate)) {

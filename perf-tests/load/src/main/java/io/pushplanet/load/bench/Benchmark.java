@@ -45,6 +45,28 @@ public enum Benchmark {
     Result measure(Run run) {
       return StormBench.measure(run);
     }
+  },
+  TAKEOVER(
+      "takeover",
+      "devices at several of three nodes at once, nodes killed and frozen, under load; then the"
+          + " auditor; starts its own, needs no platform [--races=10000] [--kills=200]"
+          + " [--freezes=20] [--devices=1000] [--rate=1000]",
+      "races kills freezes devices rate") {
+    @Override
+    Result measure(Run run) {
+      return TakeoverBench.measure(run);
+    }
+  },
+  HOSTILE(
+      "hostile",
+      "mutated packets, slowloris and declared lengths at every listener, and what neighbours feel;"
+          + " starts its own, needs no platform [--packets=1000000] [--slowloris=5000]"
+          + " [--rate=100] [--seed=N]",
+      "packets slowloris rate seed") {
+    @Override
+    Result measure(Run run) {
+      return HostileBench.measure(run);
+    }
   };
 
   private final String text;

@@ -11,16 +11,11 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
 /// Every device of a node loses its connection at once and comes back at once: are they admitted at the rate that is set,
@@ -31,8 +26,6 @@ final class StormBench {
   private static final String STORMY = "0190ca11";
   private static final int CALM_DEVICES = 100;
   private static final int ROUNDS = 3;
-  private static final long STALLED_NANOS = Duration.ofSeconds(30).toNanos();
-  private static final long PAUSE_NANOS = Duration.ofMillis(2).toNanos();
 
   private final Run run;
   private final Gateway gateway;
@@ -73,10 +66,9 @@ final class StormBench {
 
   private Benchmark.Result measure(
       ConnectionManager node, FleetProcess stormy, int sessions, int rate) {
-    long until = System.nanoTime() + run.each().toNanos();
-    deliver(() -> System.nanoTime() < until);
-    long end = System.nanoTime() + run.each().toNanos();
-    List<Long> before = deliver(() -> System.nanoTime() < end);
+    Neighbours neighbours = new Neighbours(gateway, CALM, CALM_DEVICES);
+    neighbours.deliver(run.each());
+    List<Long> before = neighbours.deliver(run.each());
     List<Report.Row> rows = new ArrayList<>();
     List<Long> meanwhile = new ArrayList<>();
     int back = sessions;
@@ -85,7 +77,7 @@ final class StormBench {
     for (int round = 0; round < ROUNDS; round++) {
       long began = System.nanoTime();
       CompletableFuture<Integer> storm = CompletableFuture.supplyAsync(stormy::storm);
-      meanwhile.addAll(deliver(() -> !storm.isDone()));
+      meanwhile.addAll(neighbours.deliver(() -> !storm.isDone()));
       back = Math.min(back, storm.join());
       double took = (System.nanoTime() - began) / 1e9;
       run.out()
@@ -95,8 +87,8 @@ final class StormBench {
     }
     double micros = Usage.of(node.pid()).nanosSince(start) / 1e3 / (1.0 * ROUNDS * sessions);
     long received = toAll(stormy, sessions);
-    double p99Before = percentile(before, 99);
-    double p99Meanwhile = percentile(meanwhile, 99);
+    double p99Before = Neighbours.percentile(before, 99);
+    double p99Meanwhile = Neighbours.percentile(meanwhile, 99);
     rows.add(Report.Row.of("devices cut at once", "devices", sessions));
     rows.add(new Report.Row("back", "devices", back, null, (double) sessions));
     rows.add(Report.Row.of("admission rate that is set", "devices/s", rate));
@@ -104,8 +96,8 @@ final class StormBench {
         Report.Row.of(
             "back at (cut to the last SUBACK)", "devices/s", ROUNDS * sessions / seconds));
     rows.add(Report.Row.of("node's CPU per device back (deliveries included)", "us", micros));
-    rows.add(Report.Row.of("delivery p50 before", "ms", percentile(before, 50)));
-    rows.add(Report.Row.of("delivery p50 meanwhile", "ms", percentile(meanwhile, 50)));
+    rows.add(Report.Row.of("delivery p50 before", "ms", Neighbours.percentile(before, 50)));
+    rows.add(Report.Row.of("delivery p50 meanwhile", "ms", Neighbours.percentile(meanwhile, 50)));
     rows.add(Report.Row.of("delivery p99 before", "ms", p99Before));
     rows.add(
         new Report.Row(
@@ -122,37 +114,11 @@ final class StormBench {
         rows, back == sessions && received == sessions && gateway.otherwise() == 0);
   }
 
-  /// Nanoseconds of each.
-  private List<Long> deliver(BooleanSupplier on) {
-    List<Long> took = new ArrayList<>();
-    for (int message = 0; on.getAsBoolean(); message++) {
-      long ended = gateway.delivered() + gateway.otherwise();
-      long start = System.nanoTime();
-      gateway.send(List.of(FleetProcess.device(CALM, message % CALM_DEVICES)));
-      while (gateway.delivered() + gateway.otherwise() == ended) {
-        if (System.nanoTime() - start > STALLED_NANOS) {
-          throw new IllegalStateException("a delivery has had no outcome for 30 s");
-        }
-        LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(50));
-      }
-      took.add(System.nanoTime() - start);
-      LockSupport.parkNanos(PAUSE_NANOS);
-    }
-    return took;
-  }
-
   private long toAll(FleetProcess fleet, int sessions) {
     List<Device> all =
         IntStream.range(0, sessions).mapToObj(n -> FleetProcess.device(STORMY, n)).toList();
     gateway.send(all);
     return fleet.awaitReceived(sessions);
-  }
-
-  /// In milliseconds.
-  private static double percentile(List<Long> nanos, int percent) {
-    List<Long> sorted = new ArrayList<>(nanos);
-    Collections.sort(sorted);
-    return sorted.get((sorted.size() - 1) * percent / 100) / 1e6;
   }
 
   private static double round(double value) {

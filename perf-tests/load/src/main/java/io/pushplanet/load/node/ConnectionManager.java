@@ -7,10 +7,12 @@ import io.pushplanet.quickstart.process.Readiness;
 import io.pushplanet.quickstart.services.LocalServices;
 import io.pushplanet.quickstart.services.Port;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.HttpURLConnection;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,13 +20,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// Our own node, as the build left it, on services that a benchmark has started.
 public final class ConnectionManager implements Server {
   /// Only for nodes on the loopback address that end with the benchmark.
   static final String MASTER_KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
-  private static final String GATEWAY_PASSWORD = "only-for-benchmarks";
+  /// Of its user `gateway`.
+  public static final String GATEWAY_PASSWORD = "only-for-benchmarks";
+
   private static final Duration READY_WITHIN = Duration.ofSeconds(120);
   private static final Duration STOPS_WITHIN = Duration.ofSeconds(20);
 
@@ -127,6 +133,33 @@ public final class ConnectionManager implements Server {
 
   public URI management(String path) {
     return URI.create("http://127.0.0.1:" + managementPort + path);
+  }
+
+  /// What `GET /node` tells.
+  public JsonNode page() {
+    return JsonMapper.shared().readTree(read("/node"));
+  }
+
+  /// A listener by its name on the node's page: `mqtt`, `tls`, `ws`, `wss` or `gateway`.
+  public InetSocketAddress listener(String name) {
+    return new InetSocketAddress("127.0.0.1", page().path("ports").path(name).asInt());
+  }
+
+  /// The sum of a meter, under its name in Prometheus, over all its labels that contain `label`.
+  public double meter(String name, String label) {
+    return read("/actuator/prometheus")
+        .lines()
+        .filter(line -> line.startsWith(name) && line.contains(label))
+        .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+        .sum();
+  }
+
+  private String read(String path) {
+    try (InputStream answer = management(path).toURL().openStream()) {
+      return new String(answer.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException("the node does not answer", e);
+    }
   }
 
   /// The process, to be frozen or killed.

@@ -113,7 +113,7 @@ class FleetTest {
   }
 
   /// Just enough of an MQTT server, blocking, one thread per device.
-  private static final class AcceptingServer {
+  static final class AcceptingServer {
     final Queue<Integer> acknowledged = new ConcurrentLinkedQueue<>();
     final Queue<String> published = new ConcurrentLinkedQueue<>();
     final AtomicInteger refusals = new AtomicInteger();

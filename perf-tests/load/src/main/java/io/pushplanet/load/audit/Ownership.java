@@ -1,0 +1,100 @@
+package io.pushplanet.load.audit;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.load.fleet.Stay;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/// Whether each device had one owner at a time: what its connections got, put beside the epochs under which nodes claimed it.
+///
+/// The order of two connections is known where the directory told a claim of each, or where one was over before the other
+/// began to be claimed; a pair whose order is not known is left out and counted.
+///
+/// @param afterClaim connections that got something after a newer one was claimed, by milliseconds; the former node is told
+///     of the claim meanwhile
+/// @param afterDelivery connections that got something after a newer one had got something, by milliseconds
+/// @param pairs of connections of one device that overlapped, and were compared
+/// @param unordered pairs that overlapped, in no known order
+public record Ownership(
+    List<Long> afterClaim, List<Long> afterDelivery, long pairs, long unordered) {
+  /// A claim is made between CONNECT and CONNACK; clocks are read in whole milliseconds.
+  private static final long TOLERANCE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
+  public Ownership {
+    afterClaim = List.copyOf(afterClaim);
+    afterDelivery = List.copyOf(afterDelivery);
+  }
+
+  /// When a connection was claimed: exactly, or somewhere between.
+  private record Tenure(Stay stay, long from, long to) {}
+
+  /// @param millisToNanos what to add to an epoch, in nanoseconds, to have it in the time of the stays
+  public static Ownership of(List<Stay> stays, List<Claim> claims, long millisToNanos) {
+    Map<DeviceId, List<Stay>> staysOf = new HashMap<>();
+    stays.forEach(stay -> staysOf.computeIfAbsent(stay.device(), _ -> new ArrayList<>()).add(stay));
+    Map<DeviceId, List<Claim>> claimsOf = new HashMap<>();
+    claims.forEach(
+        claim -> claimsOf.computeIfAbsent(claim.device(), _ -> new ArrayList<>()).add(claim));
+    List<Long> afterClaim = new ArrayList<>();
+    List<Long> afterDelivery = new ArrayList<>();
+    long pairs = 0;
+    long unordered = 0;
+    for (var device : staysOf.entrySet()) {
+      List<Tenure> tenures =
+          device.getValue().stream()
+              .map(stay ->
+                  tenure(stay, claimsOf.getOrDefault(device.getKey(), List.of()), millisToNanos))
+              .toList();
+      for (Tenure former : tenures) {
+        long worst = 0;
+        long worstDelivery = 0;
+        for (Tenure newer : tenures) {
+          boolean apart = former.stay.lastNanos() <= newer.stay.beganNanos();
+          if (newer == former || former.stay.messages() == 0 || apart) {
+            continue;
+          }
+          if (newer.to < former.from) {
+            continue;
+          }
+          if (newer.from <= former.to) {
+            unordered++;
+            continue;
+          }
+          pairs++;
+          worst = Math.max(worst, former.stay.lastNanos() - newer.from);
+          if (newer.stay.messages() > 0) {
+            worstDelivery =
+                Math.max(worstDelivery, former.stay.lastNanos() - newer.stay.firstNanos());
+          }
+        }
+        if (worst > TOLERANCE_NANOS) {
+          afterClaim.add(TimeUnit.NANOSECONDS.toMillis(worst));
+        }
+        if (worstDelivery > 0) {
+          afterDelivery.add(TimeUnit.NANOSECONDS.toMillis(worstDelivery));
+        }
+      }
+    }
+    return new Ownership(afterClaim, afterDelivery, pairs, unordered / 2);
+  }
+
+  private static Tenure tenure(Stay stay, List<Claim> claims, long millisToNanos) {
+    for (Claim claim : claims) {
+      long at = TimeUnit.MILLISECONDS.toNanos(claim.epochMillis()) + millisToNanos;
+      if (claim.node() == stay.node()
+          && at >= stay.beganNanos() - TOLERANCE_NANOS
+          && at <= stay.welcomedNanos() + TOLERANCE_NANOS) {
+        return new Tenure(stay, at, at);
+      }
+    }
+    return new Tenure(stay, stay.beganNanos(), stay.welcomedNanos());
+  }
+
+  /// The longest of these milliseconds; 0 where there are none.
+  public static long worst(List<Long> millis) {
+    return millis.stream().mapToLong(Long::longValue).max().orElse(0);
+  }
+}

@@ -1,0 +1,292 @@
+package io.pushplanet.load.bench;
+
+import io.pushplanet.common.access.Secret;
+import io.pushplanet.common.device.DeviceCredential;
+import io.pushplanet.load.fleet.Device;
+import io.pushplanet.load.hostile.Attack;
+import io.pushplanet.load.hostile.Door;
+import io.pushplanet.load.hostile.Slowloris;
+import io.pushplanet.load.node.ConnectionManager;
+import io.pushplanet.load.node.FleetProcess;
+import io.pushplanet.load.node.Jvm;
+import io.pushplanet.load.node.Usage;
+import io.pushplanet.quickstart.platform.TlsIdentity;
+import io.pushplanet.quickstart.services.LocalServices;
+import io.pushplanet.quickstart.services.ServicesChoice;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+
+/// Hostile clients at every kind of listener of one node, while a gateway delivers to devices that do nothing wrong: mutated
+/// packets at a set rate and then as many as were asked for, as fast as it goes; sockets that never finish their first packet;
+/// headers that declare 268 MB.
+///
+/// The attackers sit on the node's own machine: what they cost the neighbours as fast as it goes is the machine's
+/// processors, and only at the set rate the node's own doing.
+final class HostileBench {
+  private static final String CALM = "0190ca12";
+  private static final int CALM_DEVICES = 100;
+  private static final int KNOWN_DEVICES = 1_000;
+  private static final int THREADS = 4;
+  private static final int DECLARATIONS = 200;
+  private static final String HEAP = "-Xmx512m";
+  private static final Duration SLOW_START = Duration.ofSeconds(3);
+
+  private final Run run;
+  private final ConnectionManager node;
+  private final Neighbours neighbours;
+  private final List<Device> known;
+  private final long seed;
+  private final List<Report.Row> rows = new ArrayList<>();
+  private boolean held = true;
+  private double calm;
+
+  private HostileBench(
+      Run run, ConnectionManager node, Neighbours neighbours, List<Device> known, long seed) {
+    this.run = run;
+    this.node = node;
+    this.neighbours = neighbours;
+    this.known = known;
+    this.seed = seed;
+  }
+
+  static Benchmark.Result measure(Run run) {
+    long packets = run.option("packets").map(Long::parseLong).orElse(1_000_000L);
+    int slow = run.option("slowloris").map(Integer::parseInt).orElse(5_000);
+    double rate = run.option("rate").map(Double::parseDouble).orElse(100.0);
+    long seed = run.option("seed").map(Long::parseLong).orElseGet(() -> run.clock().millis());
+    run.out().println("seed " + seed);
+    Path directory = run.directory().resolve(run.name()).toAbsolutePath();
+    try {
+      Files.createDirectories(directory);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot write to " + directory, e);
+    }
+    TlsIdentity tls = TlsIdentity.in(directory);
+    DeviceCredential credential = new DeviceCredential(ConnectionManager.masterKey(), run.clock());
+    List<Device> known =
+        IntStream.range(0, KNOWN_DEVICES)
+            .mapToObj(number -> FleetProcess.device("0190ca13", number))
+            .map(device ->
+                new Device(
+                    device.app(),
+                    device.id(),
+                    new Secret(credential.mint(device.app(), device.id(), Duration.ofDays(1))),
+                    device.version()))
+            .toList();
+    try (LocalServices services =
+            LocalServices.start(ServicesChoice.AUTO, directory.resolve("services"));
+        ConnectionManager node =
+            ConnectionManager.start(
+                run.root(),
+                services,
+                directory,
+                "hostile-1",
+                List.of(HEAP),
+                Map.of(
+                    "cm.tls.certificate", tls.certificate().toString(),
+                    "cm.tls.private-key", tls.privateKey().toString(),
+                    "cm.ws-port", "0",
+                    "cm.wss-port", "0",
+                    "cm.admission.connects-per-second", "0"));
+        FleetProcess calm = FleetProcess.start(node, CALM, directory.resolve("calm.log"));
+        var gateway = node.gateway()) {
+      calm.connect(CALM_DEVICES, 1);
+      return new HostileBench(run, node, new Neighbours(gateway, CALM, CALM_DEVICES), known, seed)
+          .measure(packets, slow, rate);
+    }
+  }
+
+  private Benchmark.Result measure(long packets, int slow, double rate) {
+    neighbours.deliver(run.each());
+    long before = live();
+    long resident = 0;
+    calm = Neighbours.percentile(neighbours.deliver(run.each()), 99);
+    rows.add(Report.Row.of("neighbours' p99, nobody else there", "ms", calm));
+    Map<Door, Attack> attacks = new EnumMap<>(Door.class);
+    for (Door door : Door.values()) {
+      attacks.put(
+          door,
+          new Attack(door, node.listener(door.text()), known, ConnectionManager.GATEWAY_PASSWORD));
+    }
+    for (Door door : Door.values()) {
+      paced(door, attacks.get(door), rate);
+    }
+    slowly(slow);
+    for (Door door : Door.values()) {
+      declare(door, attacks.get(door));
+    }
+    for (Door door : Door.values()) {
+      flatOut(door, attacks.get(door), packets);
+      resident = Math.max(resident, Usage.of(node.pid()).residentBytes());
+    }
+    calm = Neighbours.percentile(neighbours.deliver(run.each()), 99);
+    rows.add(Report.Row.of("neighbours' p99, when all is over", "ms", calm));
+    rows.add(Report.Row.of("live heap and direct memory before", "MB", before / 1e6));
+    rows.add(Report.Row.of("live heap and direct memory after", "MB", live() / 1e6));
+    rows.add(Report.Row.of("resident, at most (heap of " + HEAP + ")", "MB", resident / 1e6));
+    none("unauthenticated bytes when all is over", "bytes", quietBytes());
+    none("errors of event loops", "", node.meter("cm_transport_loop_errors_total", ""));
+    none(
+        "connections closed by an error of ours",
+        "",
+        node.meter("cm_transport_closed_total", "cause=\"error\""));
+    return new Benchmark.Result(rows, held);
+  }
+
+  /// At a rate that leaves the machine's processors time for both.
+  private void paced(Door door, Attack attack, double rate) {
+    long end = System.nanoTime() + run.each().toNanos();
+    long before = attack.packets();
+    CompletableFuture<Void> attackers =
+        CompletableFuture.runAsync(() ->
+            attack.run(Long.MAX_VALUE, THREADS, rate, seed, () -> System.nanoTime() - end < 0));
+    List<Long> took = neighbours.deliver(() -> !attackers.isDone());
+    attackers.join();
+    double p99 = Neighbours.percentile(took, 99);
+    rows.add(
+        Report.Row.of(
+            door.text() + ": mutated packets a second, paced",
+            "1/s",
+            (attack.packets() - before) / (double) run.each().toSeconds()));
+    rows.add(
+        new Report.Row(
+            door.text() + ": neighbours' p99 meanwhile", "ms", round(p99), null, round(2 * calm)));
+    say("%s, paced: neighbours' p99 %.2f ms", door.text(), p99);
+  }
+
+  private void flatOut(Door door, Attack attack, long packets) {
+    long before = attack.packets();
+    long connections = attack.connections();
+    double read = node.meter("cm_transport_bytes_total", "read");
+    long start = System.nanoTime();
+    CompletableFuture<Void> attackers =
+        CompletableFuture.runAsync(
+            () -> attack.run(packets, THREADS, 0, seed + 1_000, node.process()::isRunning));
+    List<Long> took = neighbours.deliver(() -> !attackers.isDone());
+    attackers.join();
+    double seconds = (System.nanoTime() - start) / 1e9;
+    String name = door.text() + ": ";
+    rows.add(
+        new Report.Row(
+            name + "mutated packets sent",
+            "packets",
+            attack.packets() - before,
+            null,
+            (double) packets));
+    rows.add(
+        Report.Row.of(
+            name + "on so many connections", "connections", attack.connections() - connections));
+    rows.add(Report.Row.of(name + "rate", "packets/s", (attack.packets() - before) / seconds));
+    rows.add(
+        Report.Row.of(
+            name + "read by the node before it refused",
+            "MB",
+            (node.meter("cm_transport_bytes_total", "read") - read) / 1e6));
+    rows.add(
+        Report.Row.of(
+            name + "neighbours' p99 (attackers on the same processors)",
+            "ms",
+            Neighbours.percentile(took, 99)));
+    none(name + "connections neither answered nor closed", "connections", attack.unanswered());
+    say(
+        "%s: %,d packets on %,d connections in %.0f s",
+        door.text(), attack.packets() - before, attack.connections() - connections, seconds);
+  }
+
+  private void slowly(int count) {
+    try (Slowloris slow = Slowloris.start(count, node.listener("mqtt"), node.listener("tls"))) {
+      neighbours.deliver(SLOW_START);
+      long end = System.nanoTime() + run.each().toNanos();
+      CompletableFuture<int[]> least =
+          CompletableFuture.supplyAsync(() -> {
+            int standing = Integer.MAX_VALUE;
+            int bytes = 0;
+            while (System.nanoTime() - end < 0) {
+              var page = node.page();
+              standing = Math.min(standing, page.path("connections").asInt());
+              bytes = Math.max(bytes, page.path("unauthenticated_bytes").asInt(0));
+              sleep();
+            }
+            return new int[] {standing, bytes};
+          });
+      List<Long> took = neighbours.deliver(() -> System.nanoTime() - end < 0);
+      int[] seen = least.join();
+      rows.add(
+          new Report.Row(
+              "slowloris: connections at the node, at least",
+              "connections",
+              seen[0],
+              null,
+              (double) count));
+      rows.add(Report.Row.of("slowloris: opened in all", "connections", slow.opened()));
+      rows.add(
+          Report.Row.of("slowloris: unauthenticated bytes held, at most", "KB", seen[1] / 1e3));
+      double p99 = Neighbours.percentile(took, 99);
+      rows.add(
+          new Report.Row(
+              "slowloris: neighbours' p99 meanwhile", "ms", round(p99), null, round(2 * calm)));
+      say("slowloris: %,d held, neighbours' p99 %.2f ms", seen[0], p99);
+    }
+  }
+
+  private void declare(Door door, Attack attack) {
+    int refused = 0;
+    for (int count = 0; count < DECLARATIONS; count++) {
+      refused += attack.declare() ? 1 : 0;
+    }
+    held &= refused == DECLARATIONS;
+    rows.add(
+        new Report.Row(
+            door.text() + ": 268 MB declared and refused",
+            "connections",
+            refused,
+            null,
+            (double) DECLARATIONS));
+    long bytes = node.page().path("unauthenticated_bytes").asLong(0);
+    say("%s: %d of %d refused, %,d bytes held", door.text(), refused, DECLARATIONS, bytes);
+  }
+
+  /// Peers that are still being closed hold some for a moment.
+  private long quietBytes() {
+    long bytes = Long.MAX_VALUE;
+    for (int look = 0; look < 100 && bytes > 0; look++) {
+      bytes = node.page().path("unauthenticated_bytes").asLong(Long.MAX_VALUE);
+      sleep();
+    }
+    return bytes;
+  }
+
+  private static void sleep() {
+    LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
+  }
+
+  private long live() {
+    try (Jvm jvm = Jvm.attach(node.pid())) {
+      return jvm.liveBytes() + jvm.directBytes();
+    }
+  }
+
+  private void none(String metric, String unit, double value) {
+    held &= value == 0;
+    rows.add(new Report.Row(metric, unit, value, null, 0.0));
+  }
+
+  private void say(String form, Object... values) {
+    run.out().println(String.format(Locale.ROOT, form, values));
+  }
+
+  private static double round(double value) {
+    return Math.round(value * 100) / 100.0;
+  }
+}

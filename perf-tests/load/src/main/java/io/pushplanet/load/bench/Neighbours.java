@@ -1,0 +1,60 @@
+package io.pushplanet.load.bench;
+
+import io.pushplanet.load.node.FleetProcess;
+import io.pushplanet.load.node.Gateway;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/// What others do to devices that sit still: the time of one message from a gateway to one of them until its outcome is
+/// heard, one message after the other. For one thread.
+final class Neighbours {
+  private static final long STALLED_NANOS = Duration.ofSeconds(30).toNanos();
+  private static final long PAUSE_NANOS = Duration.ofMillis(2).toNanos();
+
+  private final Gateway gateway;
+  private final String prefix;
+  private final int devices;
+
+  /// @param prefix of a connected fleet's device ids
+  Neighbours(Gateway gateway, String prefix, int devices) {
+    this.gateway = gateway;
+    this.prefix = prefix;
+    this.devices = devices;
+  }
+
+  /// Nanoseconds of each.
+  List<Long> deliver(BooleanSupplier on) {
+    List<Long> took = new ArrayList<>();
+    for (int message = 0; on.getAsBoolean(); message++) {
+      long ended = gateway.delivered() + gateway.otherwise();
+      long start = System.nanoTime();
+      gateway.send(List.of(FleetProcess.device(prefix, message % devices)));
+      while (gateway.delivered() + gateway.otherwise() == ended) {
+        if (System.nanoTime() - start > STALLED_NANOS) {
+          throw new IllegalStateException("a delivery has had no outcome for 30 s");
+        }
+        LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(50));
+      }
+      took.add(System.nanoTime() - start);
+      LockSupport.parkNanos(PAUSE_NANOS);
+    }
+    return took;
+  }
+
+  List<Long> deliver(Duration length) {
+    long until = System.nanoTime() + length.toNanos();
+    return deliver(() -> System.nanoTime() - until < 0);
+  }
+
+  /// In milliseconds; 0 of nothing.
+  static double percentile(List<Long> nanos, int percent) {
+    List<Long> sorted = new ArrayList<>(nanos);
+    Collections.sort(sorted);
+    return sorted.isEmpty() ? 0 : sorted.get((sorted.size() - 1) * percent / 100) / 1e6;
+  }
+}

@@ -1,0 +1,507 @@
+package io.pushplanet.load.bench;
+
+import io.lettuce.core.RedisClient;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.session.SessionOwner;
+import io.pushplanet.common.session.TakeoverNotices;
+import io.pushplanet.load.audit.Account;
+import io.pushplanet.load.audit.Auditor;
+import io.pushplanet.load.audit.Claim;
+import io.pushplanet.load.audit.Ownership;
+import io.pushplanet.load.client.AcceptedJournal;
+import io.pushplanet.load.fleet.Device;
+import io.pushplanet.load.fleet.FleetSettings;
+import io.pushplanet.load.fleet.RoamingFleet;
+import io.pushplanet.load.fleet.RoamingFleet.Race;
+import io.pushplanet.load.fleet.Sightings;
+import io.pushplanet.load.fleet.Stay;
+import io.pushplanet.load.node.PlatformNode;
+import io.pushplanet.load.scenario.Population;
+import io.pushplanet.load.scenario.Target;
+import io.pushplanet.load.scenario.Traffic;
+import io.pushplanet.quickstart.platform.Plan;
+import io.pushplanet.quickstart.platform.Platform;
+import io.pushplanet.quickstart.platform.Ports;
+import io.pushplanet.quickstart.platform.Program;
+import io.pushplanet.quickstart.services.ServicesChoice;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.Random;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import org.HdrHistogram.Histogram;
+
+/// The platform with three nodes, under an even load: devices that connect to two or three nodes at once, nodes that are
+/// killed and come back, nodes that are stopped for ten seconds and run on. The run is cut into legs, each with a journal and
+/// an account of its own, so that the auditor's memory is bounded however long it is.
+///
+/// Who owned a device when is known from the claims that the directory tells former owners ([Claim]), and from what each
+/// connection got ([Ownership]). Seen from devices: what a former node wrote before it could know of the claim is counted
+/// with how late it was; what a thawed node delivers to a device that has moved is a fault.
+final class TakeoverBench {
+  private static final int NODES = 3;
+  private static final int CLIENTS = 64;
+  private static final int RACES_AT_ONCE = 100;
+  private static final int RACES_PER_LEG = 5_000;
+  private static final int KILLS_PER_LEG = 40;
+  private static final int FREEZES_PER_LEG = 5;
+  private static final int MAY_BE_DOWN = 2;
+  private static final Duration FREEZE = Duration.ofSeconds(10);
+  private static final Duration BETWEEN_RACES = Duration.ofMillis(200);
+  private static final Duration RACE_WITHIN = Duration.ofSeconds(20);
+  private static final Duration SETTLED_WITHIN = Duration.ofSeconds(60);
+  private static final Duration QUIET_WITHIN = Duration.ofSeconds(180);
+  private static final Duration LONGEST_LEG = Duration.ofMinutes(30);
+
+  private static final FleetSettings SETTINGS =
+      new FleetSettings(
+          Duration.ofSeconds(60),
+          Duration.ofMillis(100),
+          Duration.ofSeconds(1),
+          1_000,
+          Duration.ofSeconds(3));
+
+  private final Run run;
+  private final Path directory;
+  private final List<PlatformNode> nodes;
+  private final SessionDirectory sessions;
+  private final Target target;
+  private final List<Device> devices;
+  private final Queue<Claim> claims = new ConcurrentLinkedQueue<>();
+  private final RoamingFleet fleet;
+  private final double perSecond;
+  private final long millisToNanos;
+  private final Random random = new Random();
+  private final Totals totals = new Totals();
+  private volatile Sightings sightings = new Sightings();
+  private volatile String legBegan = "";
+
+  private static final class Totals {
+    boolean balances = true;
+    long messages;
+    long recipients;
+    long lost;
+    long duplicates;
+    long repeatsOfFormerLegs;
+    long notAccepted;
+    double seconds;
+    int races;
+    int unsettled;
+    int foreign;
+    int kills;
+    int freezes;
+    int moved;
+    int afterThaw;
+    long pairs;
+    long unordered;
+    final List<Long> afterClaim = new ArrayList<>();
+    final List<Long> afterDelivery = new ArrayList<>();
+    Histogram settled = new Histogram(3);
+    final Histogram restarts = new Histogram(600_000, 3);
+    final Histogram thaws = new Histogram(600_000, 3);
+  }
+
+  private interface Faults {
+    void happen() throws InterruptedException, ExecutionException;
+  }
+
+  private TakeoverBench(
+      Run run,
+      Path directory,
+      List<PlatformNode> nodes,
+      SessionDirectory sessions,
+      Target target,
+      List<Device> devices,
+      double perSecond) {
+    this.run = run;
+    this.directory = directory;
+    this.nodes = nodes;
+    this.sessions = sessions;
+    this.target = target;
+    this.devices = devices;
+    this.perSecond = perSecond;
+    this.millisToNanos = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(run.clock().millis());
+    this.fleet =
+        RoamingFleet.start(
+            nodes.stream().map(PlatformNode::mqtt).toList(),
+            SETTINGS,
+            this::arrived,
+            new SplittableRandom());
+  }
+
+  static Benchmark.Result measure(Run run) {
+    int races = number(run, "races", 10_000);
+    int kills = number(run, "kills", 200);
+    int freezes = number(run, "freezes", 20);
+    int devices = number(run, "devices", 1_000);
+    Path directory = run.directory().resolve(run.name()).toAbsolutePath();
+    Plan plan =
+        new Plan(
+            run.root(),
+            directory,
+            ServicesChoice.AUTO,
+            null,
+            Ports.free(Map.of()),
+            Set.of(Program.CONNECTION_MANAGER, Program.DASHBOARD),
+            Map.of());
+    List<PlatformNode> nodes = new ArrayList<>();
+    try (Platform platform = Platform.start(plan, line -> run.out().println(line));
+        RedisClient redis = RedisClient.create(platform.services().redis().toString());
+        RedisLink link = RedisLink.open(redis)) {
+      platform.train(Program.CONNECTION_MANAGER);
+      IntStream.range(0, NODES)
+          .forEach(n -> nodes.add(new PlatformNode(platform, "takeover-" + n)));
+      nodes.forEach(PlatformNode::start);
+      Target target = Target.of(directory.resolve("quickstart.json"));
+      TakeoverBench bench =
+          new TakeoverBench(
+              run,
+              directory,
+              nodes,
+              new SessionDirectory(link, run.clock()),
+              target,
+              Population.register(target, run.name(), devices, 0, 0).mqtt(),
+              number(run, "rate", 1_000));
+      try {
+        return bench.measure(redis, races, kills, freezes);
+      } finally {
+        bench.fleet.close();
+      }
+    } finally {
+      nodes.forEach(PlatformNode::close);
+    }
+  }
+
+  private static int number(Run run, String option, int otherwise) {
+    return run.option(option).map(Integer::parseInt).orElse(otherwise);
+  }
+
+  private Benchmark.Result measure(RedisClient redis, int races, int kills, int freezes) {
+    List<TakeoverNotices> notices = new ArrayList<>();
+    for (PlatformNode node : nodes) {
+      notices.add(TakeoverNotices.listen(redis, new NodeId(node.id()), this::claimed, () -> {}));
+    }
+    try {
+      fleet.add(devices);
+      if (!fleet.awaitOneEach(ids(), SETTLED_WITHIN).isEmpty()) {
+        throw new IllegalStateException("the devices could not connect: " + fleet.reasons());
+      }
+      legs("races", races, RACES_PER_LEG, this::race);
+      totals.settled = fleet.settled().copy();
+      legs("kills", kills, KILLS_PER_LEG, this::kill);
+      legs("freezes", freezes, FREEZES_PER_LEG, this::freeze);
+    } finally {
+      notices.forEach(TakeoverNotices::close);
+    }
+    run.out().println("fleet: " + fleet.reasons());
+    return new Benchmark.Result(rows(), totals.balances);
+  }
+
+  private void claimed(TakeoverNotices.Notice notice) {
+    int node = placeOf(notice.owner().node());
+    claims.add(new Claim(notice.device().device(), node, notice.owner().epoch()));
+  }
+
+  private int placeOf(NodeId node) {
+    return nodes.stream().map(PlatformNode::id).toList().indexOf(node.value());
+  }
+
+  private void arrived(DeviceId device, String messageId, long nanos) {
+    if (messageId.compareTo(legBegan) < 0) {
+      totals.repeatsOfFormerLegs++;
+    } else {
+      sightings.arrived(device, messageId, nanos);
+    }
+  }
+
+  private List<DeviceId> ids() {
+    return devices.stream().map(Device::id).toList();
+  }
+
+  // A leg
+
+  private void legs(
+      String name, int all, int perLeg, java.util.function.IntFunction<Faults> faults) {
+    for (int done = 0; done < all; done += perLeg) {
+      int now = Math.min(perLeg, all - done);
+      run.out()
+          .printf(Locale.ROOT, "%s: %,d of %,d%n", name, Math.min(all, done + now), all)
+          .flush();
+      leg(name + "-" + done, faults.apply(now));
+    }
+  }
+
+  private void leg(String name, Faults faults) {
+    long startMillis = run.clock().millis();
+    // The first 48 bits of a UUIDv7 are its milliseconds.
+    legBegan = String.format(Locale.ROOT, "%08x-%04x", startMillis >>> 16, startMillis & 0xFFFF);
+    sightings = new Sightings();
+    claims.clear();
+    fleet.forgetStays();
+    try (AcceptedJournal journal = new AcceptedJournal(directory.resolve(name + ".journal"))) {
+      AtomicBoolean done = new AtomicBoolean();
+      Traffic traffic =
+          new Traffic(
+              target, journal, run.name() + "-" + name, ids(), Bed.DELIVERY, (_, _, _) -> {});
+      long start = System.nanoTime();
+      Traffic.Gate paced = Traffic.Gate.paced(perSecond, start + LONGEST_LEG.toNanos());
+      Thread senders =
+          Thread.ofPlatform().start(() -> traffic.run(CLIENTS, () -> !done.get() && paced.next()));
+      try {
+        TimeUnit.SECONDS.sleep(1);
+        faults.happen();
+      } finally {
+        done.set(true);
+        senders.join();
+      }
+      totals.seconds += (System.nanoTime() - start) / 1e9;
+      totals.notAccepted += traffic.refusals().values().stream().mapToLong(Long::longValue).sum();
+      audit(name, journal, traffic);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted", e);
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("a fault could not be made: " + e.getCause(), e);
+    }
+  }
+
+  private void audit(String name, AcceptedJournal journal, Traffic traffic) {
+    List<DeviceId> astray = fleet.awaitOneEach(ids(), SETTLED_WITHIN);
+    totals.unsettled += astray.size();
+    long deadline = System.nanoTime() + QUIET_WITHIN.toNanos();
+    Sightings seen = sightings;
+    while (seen.total() - seen.repeats() < journal.recipients()
+        && System.nanoTime() - deadline < 0) {
+      LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
+    }
+    Account account =
+        new Auditor(target)
+            .auditWhenQuiet(AcceptedJournal.read(journal.file()), Optional.of(seen), QUIET_WITHIN);
+    Ownership ownership = Ownership.of(fleet.stays(), List.copyOf(claims), millisToNanos);
+    totals.balances &=
+        account.balances() && totals.unsettled == 0 && totals.foreign == 0 && totals.afterThaw == 0;
+    totals.messages += account.messages();
+    totals.recipients += account.total().recipients();
+    totals.lost += account.lost().size();
+    totals.duplicates += account.duplicates();
+    totals.pairs += ownership.pairs();
+    totals.unordered += ownership.unordered();
+    totals.afterClaim.addAll(ownership.afterClaim());
+    totals.afterDelivery.addAll(ownership.afterDelivery());
+    run.out()
+        .printf(
+            Locale.ROOT,
+            "  %s: %,d accepted, %,d delivered, %,d lost, %,d duplicates, not accepted %s; former"
+                + " nodes after a claim %d (worst %d ms), after a delivery %d (worst %d ms)%n",
+            name,
+            account.messages(),
+            account.total().delivered(),
+            account.lost().size(),
+            account.duplicates(),
+            traffic.refusals(),
+            ownership.afterClaim().size(),
+            Ownership.worst(ownership.afterClaim()),
+            ownership.afterDelivery().size(),
+            Ownership.worst(ownership.afterDelivery()))
+        .flush();
+    if (!account.balances()) {
+      run.out().print(account.text());
+    }
+    if (!astray.isEmpty()) {
+      run.out().println("  not back: " + astray);
+    }
+  }
+
+  // The faults
+
+  private Faults race(int count) {
+    return () -> {
+      List<DeviceId> all = new ArrayList<>(ids());
+      for (int done = 0; done < count; done += RACES_AT_ONCE) {
+        Collections.shuffle(all, random);
+        List<DeviceId> racers = all.subList(0, Math.min(RACES_AT_ONCE, count - done));
+        List<Race> races =
+            racers.stream()
+                .map(device -> new Race(device, someNodes(2 + random.nextInt(2))))
+                .toList();
+        fleet.race(races);
+        totals.unsettled += fleet.awaitOneEach(racers, RACE_WITHIN).size();
+        totals.races += racers.size();
+        totals.foreign += foreign(racers);
+        // So that messages for them come meanwhile.
+        TimeUnit.MILLISECONDS.sleep(BETWEEN_RACES.toMillis());
+      }
+    };
+  }
+
+  private List<Integer> someNodes(int count) {
+    List<Integer> places = new ArrayList<>(IntStream.range(0, NODES).boxed().toList());
+    Collections.shuffle(places, random);
+    return List.copyOf(places.subList(0, count));
+  }
+
+  /// How many of them have their connection at another node than the directory says.
+  private int foreign(List<DeviceId> some) {
+    Map<DeviceId, Integer> standing = fleet.standing();
+    Map<DeviceKey, SessionOwner> owners =
+        sessions.owners(some.stream().map(id -> new DeviceKey(target.app(), id)).toList());
+    return (int)
+        some.stream()
+            .filter(standing::containsKey)
+            .filter(id -> {
+              SessionOwner owner = owners.get(new DeviceKey(target.app(), id));
+              return owner == null || placeOf(owner.node()) != standing.get(id);
+            })
+            .count();
+  }
+
+  /// Each node dies by itself again and again; at most two of three are away.
+  private Faults kill(int count) {
+    return () -> {
+      AtomicInteger left = new AtomicInteger(count);
+      Semaphore mayBeDown = new Semaphore(MAY_BE_DOWN);
+      List<Future<?>> dying = new ArrayList<>();
+      try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
+        for (PlatformNode node : nodes) {
+          dying.add(
+              executor.submit(() -> {
+                while (left.getAndDecrement() > 0) {
+                  TimeUnit.MILLISECONDS.sleep(200 + random.nextInt(1_500));
+                  mayBeDown.acquire();
+                  try {
+                    long start = System.nanoTime();
+                    node.kill9();
+                    node.start();
+                    killed(System.nanoTime() - start);
+                  } finally {
+                    mayBeDown.release();
+                  }
+                }
+                return null;
+              }));
+        }
+      }
+      for (Future<?> each : dying) {
+        each.get();
+      }
+    };
+  }
+
+  private synchronized void killed(long tookNanos) {
+    totals.kills++;
+    totals.restarts.recordValue(TimeUnit.NANOSECONDS.toMillis(tookNanos));
+    if (totals.kills % 10 == 0) {
+      run.out().printf("  %d killed and back%n", totals.kills).flush();
+    }
+  }
+
+  /// Half of a frozen node's devices go to another one and leave their connection as it is, the others wait.
+  private Faults freeze(int count) {
+    return () -> {
+      for (int done = 0; done < count; done++) {
+        int frozen = done % NODES;
+        List<DeviceId> there =
+            fleet.standing().entrySet().stream()
+                .filter(device -> device.getValue() == frozen)
+                .map(Map.Entry::getKey)
+                .toList();
+        List<DeviceId> movers = there.subList(0, there.size() / 2);
+        long began = System.nanoTime();
+        nodes.get(frozen).freeze();
+        fleet.race(
+            movers.stream()
+                .map(device ->
+                    new Race(device, List.of((frozen + 1 + random.nextInt(NODES - 1)) % NODES)))
+                .toList());
+        TimeUnit.NANOSECONDS.sleep(FREEZE.toNanos() - (System.nanoTime() - began));
+        long thawed = System.nanoTime();
+        nodes.get(frozen).thaw();
+        totals.unsettled += fleet.awaitOneEach(movers, RACE_WITHIN).size();
+        totals.thaws.recordValue(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - thawed));
+        totals.foreign += foreign(movers);
+        totals.moved += movers.size();
+        totals.freezes++;
+        afterThaw(frozen, thawed, began, Set.copyOf(movers));
+        TimeUnit.SECONDS.sleep(2);
+      }
+    };
+  }
+
+  private void afterThaw(int frozen, long thawed, long began, Set<DeviceId> movers) {
+    for (Stay stay : fleet.stays()) {
+      if (stay.node() == frozen
+          && movers.contains(stay.device())
+          && stay.beganNanos() < began
+          && stay.messages() > 0
+          && stay.lastNanos() > thawed) {
+        totals.afterThaw++;
+      }
+    }
+  }
+
+  private List<Report.Row> rows() {
+    List<Report.Row> rows = new ArrayList<>();
+    rows.add(Report.Row.of("takeover races", "races", totals.races));
+    rows.add(
+        zero("races and legs that left a device without one connection", "", totals.unsettled));
+    rows.add(zero("connections at another node than the directory says", "", totals.foreign));
+    rows.add(Report.Row.of("race to one connection p50", "ms", ms(totals.settled, 50)));
+    rows.add(Report.Row.of("race to one connection p99", "ms", ms(totals.settled, 99)));
+    rows.add(Report.Row.of("nodes killed (kill -9) and back", "kills", totals.kills));
+    rows.add(Report.Row.of("killed to ready p50", "ms", totals.restarts.getValueAtPercentile(50)));
+    rows.add(Report.Row.of("freezes of 10 s", "freezes", totals.freezes));
+    rows.add(Report.Row.of("devices that moved off a frozen node", "devices", totals.moved));
+    rows.add(
+        Report.Row.of("thawed to one connection each, longest", "ms", totals.thaws.getMaxValue()));
+    rows.add(zero("of them got something from the thawed node", "devices", totals.afterThaw));
+    rows.add(Report.Row.of("pairs of one device's connections compared", "pairs", totals.pairs));
+    rows.add(Report.Row.of("pairs in no known order", "pairs", totals.unordered));
+    rows.add(
+        Report.Row.of(
+            "former node delivered after the claim", "connections", totals.afterClaim.size()));
+    rows.add(Report.Row.of("  longest after", "ms", Ownership.worst(totals.afterClaim)));
+    rows.add(
+        Report.Row.of(
+            "former node delivered after the new one had",
+            "connections",
+            totals.afterDelivery.size()));
+    rows.add(Report.Row.of("  longest after", "ms", Ownership.worst(totals.afterDelivery)));
+    rows.add(Report.Row.of("messages accepted", "messages", totals.messages));
+    rows.add(Report.Row.of("accepted", "1/s", totals.messages / Math.max(1, totals.seconds)));
+    rows.add(Report.Row.of("not accepted", "requests", totals.notAccepted));
+    rows.add(zero("lost", "messages", totals.lost));
+    rows.add(
+        Report.Row.of("duplicates", "messages", totals.duplicates + totals.repeatsOfFormerLegs));
+    rows.add(new Report.Row("the account balances", "1 = yes", totals.balances ? 1 : 0, null, 1.0));
+    return rows;
+  }
+
+  private static Report.Row zero(String metric, String unit, double value) {
+    return new Report.Row(metric, unit, value, null, 0.0);
+  }
+
+  private static double ms(Histogram micros, double percentile) {
+    return micros.getValueAtPercentile(percentile) / 1_000.0;
+  }
+}

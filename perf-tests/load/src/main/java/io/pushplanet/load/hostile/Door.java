@@ -1,0 +1,32 @@
+package io.pushplanet.load.hostile;
+
+/// A kind of listener that a node has, by the name under which `GET /node` tells its port.
+public enum Door {
+  MQTT("mqtt", false, false),
+  TLS("tls", true, false),
+  WS("ws", false, true),
+  WSS("wss", true, true),
+  GATEWAY("gateway", false, false);
+
+  private final String text;
+  private final boolean tls;
+  private final boolean webSocket;
+
+  Door(String text, boolean tls, boolean webSocket) {
+    this.text = text;
+    this.tls = tls;
+    this.webSocket = webSocket;
+  }
+
+  public String text() {
+    return text;
+  }
+
+  public boolean isTls() {
+    return tls;
+  }
+
+  public boolean isWebSocket() {
+    return webSocket;
+  }
+}

@@ -1,0 +1,68 @@
+package io.pushplanet.load.audit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.load.fleet.Stay;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class OwnershipTest {
+  private static final DeviceId DEVICE = new DeviceId("d1");
+
+  @Test
+  void a_former_node_that_goes_on_delivering_is_told_with_how_late_it_was() {
+    var former = stay(0, 0, 10, 20, 900);
+    var newer = stay(1, 500, 520, 600, 2_000);
+
+    var ownership = Ownership.of(List.of(newer, former), List.of(claim(1, 510)), 0);
+
+    assertThat(ownership.afterClaim()).containsExactly(390L);
+    assertThat(ownership.afterDelivery()).containsExactly(300L);
+    assertThat(ownership.pairs()).isOne();
+  }
+
+  @Test
+  void what_came_before_the_newer_claim_is_no_fault() {
+    var former = stay(0, 0, 10, 20, 505);
+    var newer = stay(1, 500, 520, 600, 2_000);
+
+    var ownership = Ownership.of(List.of(former, newer), List.of(claim(1, 510)), 0);
+
+    assertThat(ownership.afterClaim()).isEmpty();
+    assertThat(ownership.afterDelivery()).isEmpty();
+  }
+
+  @Test
+  void of_two_that_raced_the_higher_epoch_is_the_owner_whoever_was_welcomed_first() {
+    var winner = stay(1, 500, 530, 540, 2_000);
+    var loser = stay(2, 500, 505, 506, 700);
+
+    var ownership = Ownership.of(List.of(winner, loser), List.of(claim(1, 504), claim(2, 502)), 0);
+
+    assertThat(ownership.afterClaim()).containsExactly(196L);
+  }
+
+  @Test
+  void a_pair_in_no_known_order_is_counted_and_not_judged() {
+    var ownership =
+        Ownership.of(
+            List.of(stay(0, 500, 530, 540, 700), stay(1, 510, 520, 530, 700)), List.of(), 0);
+
+    assertThat(ownership.unordered()).isOne();
+    assertThat(ownership.afterClaim()).isEmpty();
+  }
+
+  private static Claim claim(int node, long millis) {
+    return new Claim(DEVICE, node, millis);
+  }
+
+  private static Stay stay(int node, long began, long welcomed, long first, long last) {
+    return new Stay(DEVICE, node, nanos(began), nanos(welcomed), nanos(first), nanos(last), 2);
+  }
+
+  private static long nanos(long millis) {
+    return TimeUnit.MILLISECONDS.toNanos(millis);
+  }
+}
