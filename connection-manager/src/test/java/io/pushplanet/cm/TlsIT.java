@@ -7,8 +7,11 @@ import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.codec.PacketEncoder;
+import io.pushplanet.cm.transport.Transport;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
+import java.io.IOException;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -121,6 +124,77 @@ class TlsIT {
     try (var client = new RawClient(new Socket("127.0.0.1", port()), MqttVersion.V5)) {
       client.send(RawClient.connect(MqttVersion.V5, TestNode.newDevice()));
       closed(client);
+    }
+  }
+
+  @Test
+  void a_tls_record_whose_rest_does_not_come_stops_nobody() throws Exception {
+    var halves = new ArrayList<Socket>();
+    try {
+      for (int socket = 0; socket < 8; socket++) {
+        halves.add(new Socket("127.0.0.1", port()));
+        // A handshake record of 512 bytes is announced.
+        halves.getLast().getOutputStream().write(new byte[] {0x16, 3, 1, 2, 0, 1, 0});
+      }
+      Eventually.within(PATIENCE, TlsIT::comesIn);
+      assertThat(node.bean(Transport.class).unauthenticatedBytes()).isPositive();
+    } finally {
+      for (var socket : halves) {
+        socket.close();
+      }
+    }
+    Eventually.within(
+        PATIENCE, () -> assertThat(node.bean(Transport.class).unauthenticatedBytes()).isZero());
+  }
+
+  @Test
+  void a_device_whose_records_come_byte_by_byte_is_served() throws Exception {
+    try (var dribble = new Dribble(port());
+        var socket = trusting.getSocketFactory().createSocket("127.0.0.1", dribble.port())) {
+      var client = connect(socket);
+      client.subscribe().expect(MqttPacket.SubAck.class);
+      client.send(new MqttPacket.PingReq());
+      client.expect(MqttPacket.PingResp.class);
+    }
+  }
+
+  /// Hands on what a client sends byte by byte, and what the node answers as it comes.
+  private static final class Dribble implements AutoCloseable {
+    private final ServerSocket listener = new ServerSocket(0);
+
+    Dribble(int to) throws IOException {
+      Thread.ofVirtual()
+          .start(() -> {
+            try (var client = listener.accept();
+                var server = new Socket("127.0.0.1", to)) {
+              server.setTcpNoDelay(true);
+              Thread.ofVirtual()
+                  .start(() -> {
+                    try {
+                      server.getInputStream().transferTo(client.getOutputStream());
+                    } catch (IOException gone) {
+                      // As its client.
+                    }
+                  });
+              for (int next = client.getInputStream().read();
+                  next >= 0;
+                  next = client.getInputStream().read()) {
+                server.getOutputStream().write(next);
+                server.getOutputStream().flush();
+              }
+            } catch (IOException gone) {
+              // As its client.
+            }
+          });
+    }
+
+    int port() {
+      return listener.getLocalPort();
+    }
+
+    @Override
+    public void close() throws IOException {
+      listener.close();
     }
   }
 

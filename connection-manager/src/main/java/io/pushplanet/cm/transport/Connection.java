@@ -225,6 +225,10 @@ public final class Connection {
 
   private void decrypt(TlsLayer layer, ByteBuffer cipher) throws IOException {
     var progress = layer.receive(cipher, loop.plainBuffer, this::arrived);
+    if (!charge(layer)) {
+      close(CloseCause.UNAUTHENTICATED_BYTES);
+      return;
+    }
     markDirty();
     switch (progress) {
       case WAITING -> {}
@@ -242,6 +246,20 @@ public final class Connection {
       }
       case CLOSED -> close(CloseCause.PEER);
     }
+  }
+
+  /// What a stranger sent of a TLS record counts before the record is whole.
+  private boolean charge(TlsLayer layer) {
+    int more = layer.keptMore();
+    if (more > 0) {
+      return take(more);
+    }
+    if (!authenticated) {
+      int less = Math.min(-more, unauthenticatedCost);
+      loop.unauthenticated.giveBack(less);
+      unauthenticatedCost -= less;
+    }
+    return true;
   }
 
   private void handshakeOn(TlsLayer layer) {

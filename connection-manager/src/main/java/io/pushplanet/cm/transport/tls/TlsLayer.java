@@ -26,6 +26,9 @@ public final class TlsLayer {
   private @Nullable ByteBuffer partial;
   private @Nullable ByteBuffer unsent;
   private boolean tasksRunning;
+  // What is kept is the start of a record whose rest has not come.
+  private boolean starved;
+  private int keptTold;
   private volatile boolean abandoned;
 
   public TlsLayer(SSLEngine engine) {
@@ -36,6 +39,7 @@ public final class TlsLayer {
   public Progress receive(ByteBuffer cipher, ByteBuffer scratch, Consumer<ByteBuffer> plain)
       throws IOException {
     var input = joined(cipher);
+    starved = false;
     if (tasksRunning) {
       keep(input);
       return Progress.WAITING;
@@ -68,6 +72,7 @@ public final class TlsLayer {
         case OK -> {}
         case BUFFER_UNDERFLOW -> {
           keep(input);
+          starved = true;
           return Progress.WAITING;
         }
         case BUFFER_OVERFLOW -> throw new SSLException("a TLS record over its limit");
@@ -126,11 +131,20 @@ public final class TlsLayer {
     return !tasksRunning && engine.getHandshakeStatus() == HandshakeStatus.NEED_WRAP;
   }
 
-  /// Whether ciphertext was kept that can be read now.
+  /// Whether ciphertext was kept that can be read now, before more comes.
   public boolean hasKept() {
     return partial != null
+        && !starved
         && !tasksRunning
         && engine.getHandshakeStatus() != HandshakeStatus.NEED_WRAP;
+  }
+
+  /// How many bytes of ciphertext are kept beyond those of the last call; negative where it is less.
+  public int keptMore() {
+    int now = partial == null ? 0 : partial.remaining();
+    int more = now - keptTold;
+    keptTold = now;
+    return more;
   }
 
   public void closeOutbound() {
