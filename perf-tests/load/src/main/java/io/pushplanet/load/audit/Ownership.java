@@ -53,7 +53,7 @@ public record Ownership(
         long worstDelivery = 0;
         for (Tenure newer : tenures) {
           boolean apart = former.stay.lastNanos() <= newer.stay.beganNanos();
-          if (newer == former || former.stay.messages() == 0 || apart) {
+          if (newer.equals(former) || former.stay.messages() == 0 || apart) {
             continue;
           }
           if (newer.to < former.from) {

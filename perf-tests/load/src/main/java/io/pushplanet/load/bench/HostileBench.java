@@ -19,7 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumMap;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -113,21 +113,17 @@ final class HostileBench {
     long resident = 0;
     calm = Neighbours.percentile(neighbours.deliver(run.each()), 99);
     rows.add(Report.Row.of("neighbours' p99, nobody else there", "ms", calm));
-    Map<Door, Attack> attacks = new EnumMap<>(Door.class);
-    for (Door door : Door.values()) {
-      attacks.put(
-          door,
-          new Attack(door, node.listener(door.text()), known, ConnectionManager.GATEWAY_PASSWORD));
-    }
-    for (Door door : Door.values()) {
-      paced(door, attacks.get(door), rate);
-    }
+    List<Attack> attacks =
+        Arrays.stream(Door.values())
+            .map(door ->
+                new Attack(
+                    door, node.listener(door.text()), known, ConnectionManager.GATEWAY_PASSWORD))
+            .toList();
+    attacks.forEach(attack -> paced(attack, rate));
     slowly(slow);
-    for (Door door : Door.values()) {
-      declare(door, attacks.get(door));
-    }
-    for (Door door : Door.values()) {
-      flatOut(door, attacks.get(door), packets);
+    attacks.forEach(this::declare);
+    for (Attack attack : attacks) {
+      flatOut(attack, packets);
       resident = Math.max(resident, Usage.of(node.pid()).residentBytes());
     }
     calm = Neighbours.percentile(neighbours.deliver(run.each()), 99);
@@ -145,7 +141,7 @@ final class HostileBench {
   }
 
   /// At a rate that leaves the machine's processors time for both.
-  private void paced(Door door, Attack attack, double rate) {
+  private void paced(Attack attack, double rate) {
     long end = System.nanoTime() + run.each().toNanos();
     long before = attack.packets();
     CompletableFuture<Void> attackers =
@@ -156,16 +152,20 @@ final class HostileBench {
     double p99 = Neighbours.percentile(took, 99);
     rows.add(
         Report.Row.of(
-            door.text() + ": mutated packets a second, paced",
+            attack.door().text() + ": mutated packets a second, paced",
             "1/s",
             (attack.packets() - before) / (double) run.each().toSeconds()));
     rows.add(
         new Report.Row(
-            door.text() + ": neighbours' p99 meanwhile", "ms", round(p99), null, round(2 * calm)));
-    say("%s, paced: neighbours' p99 %.2f ms", door.text(), p99);
+            attack.door().text() + ": neighbours' p99 meanwhile",
+            "ms",
+            round(p99),
+            null,
+            round(2 * calm)));
+    say("%s, paced: neighbours' p99 %.2f ms", attack.door().text(), p99);
   }
 
-  private void flatOut(Door door, Attack attack, long packets) {
+  private void flatOut(Attack attack, long packets) {
     long before = attack.packets();
     long connections = attack.connections();
     double read = node.meter("cm_transport_bytes_total", "read");
@@ -176,7 +176,7 @@ final class HostileBench {
     List<Long> took = neighbours.deliver(() -> !attackers.isDone());
     attackers.join();
     double seconds = (System.nanoTime() - start) / 1e9;
-    String name = door.text() + ": ";
+    String name = attack.door().text() + ": ";
     rows.add(
         new Report.Row(
             name + "mutated packets sent",
@@ -201,7 +201,10 @@ final class HostileBench {
     none(name + "connections neither answered nor closed", "connections", attack.unanswered());
     say(
         "%s: %,d packets on %,d connections in %.0f s",
-        door.text(), attack.packets() - before, attack.connections() - connections, seconds);
+        attack.door().text(),
+        attack.packets() - before,
+        attack.connections() - connections,
+        seconds);
   }
 
   private void slowly(int count) {
@@ -240,7 +243,7 @@ final class HostileBench {
     }
   }
 
-  private void declare(Door door, Attack attack) {
+  private void declare(Attack attack) {
     int refused = 0;
     for (int count = 0; count < DECLARATIONS; count++) {
       refused += attack.declare() ? 1 : 0;
@@ -248,13 +251,13 @@ final class HostileBench {
     held &= refused == DECLARATIONS;
     rows.add(
         new Report.Row(
-            door.text() + ": 268 MB declared and refused",
+            attack.door().text() + ": 268 MB declared and refused",
             "connections",
             refused,
             null,
             (double) DECLARATIONS));
     long bytes = node.page().path("unauthenticated_bytes").asLong(0);
-    say("%s: %d of %d refused, %,d bytes held", door.text(), refused, DECLARATIONS, bytes);
+    say("%s: %d of %d refused, %,d bytes held", attack.door().text(), refused, DECLARATIONS, bytes);
   }
 
   /// Peers that are still being closed hold some for a moment.

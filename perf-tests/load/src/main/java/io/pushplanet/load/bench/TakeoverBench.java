@@ -100,7 +100,6 @@ final class TakeoverBench {
   private static final class Totals {
     boolean balances = true;
     long messages;
-    long recipients;
     long lost;
     long duplicates;
     long repeatsOfFormerLegs;
@@ -302,7 +301,6 @@ final class TakeoverBench {
     totals.balances &=
         account.balances() && totals.unsettled == 0 && totals.foreign == 0 && totals.afterThaw == 0;
     totals.messages += account.messages();
-    totals.recipients += account.total().recipients();
     totals.lost += account.lost().size();
     totals.duplicates += account.duplicates();
     totals.pairs += ownership.pairs();
@@ -371,7 +369,7 @@ final class TakeoverBench {
             .filter(standing::containsKey)
             .filter(id -> {
               SessionOwner owner = owners.get(new DeviceKey(target.app(), id));
-              return owner == null || placeOf(owner.node()) != standing.get(id);
+              return owner == null || placeOf(owner.node()) != standing.getOrDefault(id, -1);
             })
             .count();
   }

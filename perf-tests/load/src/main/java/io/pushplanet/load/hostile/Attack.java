@@ -47,6 +47,10 @@ public final class Attack {
     this.tls = trustingAnybody();
   }
 
+  public Door door() {
+    return door;
+  }
+
   /// Goes on until so many packets were sent, or `on` says no.
   ///
   /// @param perSecond connections; 0 as fast as it goes
