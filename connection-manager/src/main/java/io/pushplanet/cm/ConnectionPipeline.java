@@ -447,16 +447,15 @@ public final class ConnectionPipeline {
     }
 
     @Override
-    public void swept(long nowNanos) {
-      if (session != null) {
-        session.swept(nowNanos);
-      }
+    public boolean swept(long nowNanos) {
+      boolean busy = session != null && session.swept(nowNanos);
       if (drain != null) {
         drain.swept(nowNanos);
         if (drain.isIdle()) {
           drain = null;
         }
       }
+      return busy || drain != null;
     }
 
     @Override
@@ -466,6 +465,7 @@ public final class ConnectionPipeline {
       }
       if (drain == null) {
         drain = new InboxDrain(inbox, session);
+        link.watch();
       }
       drain.wanted();
     }

@@ -15,11 +15,13 @@ import java.util.Base64;
 public final class DeviceCredential {
   private static final String VERSION = "v1";
 
-  private final MasterKey masterKey;
+  private static final int LONGEST_EXPIRY = 12;
+
+  private final MasterKey.Signer signer;
   private final Clock clock;
 
   public DeviceCredential(MasterKey masterKey, Clock clock) {
-    this.masterKey = masterKey;
+    this.signer = masterKey.signer("device-credential");
     this.clock = clock;
   }
 
@@ -37,13 +39,15 @@ public final class DeviceCredential {
   }
 
   public Verdict verify(AppId app, DeviceId device, String password) {
-    String[] parts = password.split("\\.", -1);
-    if (parts.length != 3 || !parts[0].equals(VERSION) || !parts[1].matches("[0-9]{1,12}")) {
+    int first = VERSION.length();
+    int second = password.indexOf('.', first + 1);
+    if (!password.startsWith(VERSION + ".") || !isNumber(password, first + 1, second)) {
       return Verdict.INVALID;
     }
-    long expiry = Long.parseLong(parts[1]);
+    long expiry = Long.parseLong(password, first + 1, second, 10);
     byte[] expected = signature(app, device, expiry).getBytes(StandardCharsets.US_ASCII);
-    if (!MessageDigest.isEqual(expected, parts[2].getBytes(StandardCharsets.UTF_8))) {
+    byte[] shown = password.substring(second + 1).getBytes(StandardCharsets.UTF_8);
+    if (!MessageDigest.isEqual(expected, shown)) {
       return Verdict.INVALID;
     }
     return clock.instant().isBefore(Instant.ofEpochSecond(expiry))
@@ -51,11 +55,21 @@ public final class DeviceCredential {
         : Verdict.EXPIRED;
   }
 
+  private static boolean isNumber(String text, int from, int to) {
+    if (to <= from || to - from > LONGEST_EXPIRY) {
+      return false;
+    }
+    for (int index = from; index < to; index++) {
+      if (text.charAt(index) < '0' || text.charAt(index) > '9') {
+        return false;
+      }
+    }
+    return true;
+  }
+
   private String signature(AppId app, DeviceId device, long expiry) {
     byte[] signed =
         (app.value() + "\0" + device.value() + "\0" + expiry).getBytes(StandardCharsets.UTF_8);
-    return Base64.getUrlEncoder()
-        .withoutPadding()
-        .encodeToString(masterKey.sign("device-credential", signed));
+    return Base64.getUrlEncoder().withoutPadding().encodeToString(signer.sign(signed));
   }
 }

@@ -275,7 +275,9 @@ public final class GatewayPeer implements MqttPeer, FrameDispatch.Answers {
   public void flushed() {}
 
   @Override
-  public void swept(long nowNanos) {}
+  public boolean swept(long nowNanos) {
+    return true;
+  }
 
   @Override
   public void closed() {

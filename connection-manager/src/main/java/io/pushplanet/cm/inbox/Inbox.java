@@ -10,6 +10,7 @@ import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.session.DeviceKey;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -19,19 +20,23 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// What waited for devices in MySQL. A storm of connecting devices becomes few statements: readers take up to
-/// [Settings#devicesPerRead] devices at once. A delivered row is told as an event first and deleted after the broker has
+/// What waited for devices in MySQL. A storm of connecting devices becomes few statements: a reader takes up to
+/// [Settings#devicesPerRead] devices at once, and lets [#GATHERING] pass after a read begins before it begins the next one. A delivered row is told as an event first and deleted after the broker has
 /// confirmed it, so that a crash in between repeats a message rather than loses its outcome.
 /// Thread-safe; callers never wait.
 public final class Inbox implements ParkedMessages, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Inbox.class);
   private static final int DELETES_AT_ONCE = 256;
+  private static final Duration GATHERING = Duration.ofMillis(5);
+  // For work, before it looks whether it shall end.
+  private static final long PATIENCE_SECONDS = 10;
 
   private final InboxTable table;
   private final Events events;
@@ -74,7 +79,8 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     Gauge.builder("cm.inbox.waiting", requests, BlockingQueue::size).register(meters);
     Gauge.builder("cm.inbox.deletions.waiting", deletions, BlockingQueue::size).register(meters);
     for (int reader = 0; reader < settings.readers(); reader++) {
-      Thread.ofVirtual().name("cm-inbox-read-" + reader).start(this::readForEver);
+      // A virtual thread takes twice the processor time where it waits for a database.
+      Thread.ofPlatform().daemon().name("cm-inbox-read-" + reader).start(this::readForEver);
     }
     Thread.ofVirtual().name("cm-inbox-delete").start(this::deleteForEver);
   }
@@ -137,10 +143,13 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   }
 
   private void readForEver() {
+    long notBeforeNanos = System.nanoTime();
     while (closed.getCount() > 0) {
       try {
-        var first = requests.poll(1, TimeUnit.SECONDS);
+        var first = requests.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
         if (first != null) {
+          LockSupport.parkNanos(notBeforeNanos - System.nanoTime());
+          notBeforeNanos = System.nanoTime() + GATHERING.toNanos();
           var batch = new ArrayList<Request>();
           batch.add(first);
           requests.drainTo(batch, settings.devicesPerRead() - 1);
@@ -177,7 +186,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   private void deleteForEver() {
     while (closed.getCount() > 0) {
       try {
-        var first = deletions.poll(1, TimeUnit.SECONDS);
+        var first = deletions.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
         if (first != null) {
           var batch = new ArrayList<Done>();
           batch.add(first);

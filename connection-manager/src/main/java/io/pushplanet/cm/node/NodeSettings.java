@@ -150,7 +150,7 @@ record NodeSettings(
   record Inbox(
       @Positive @DefaultValue("2") int readers,
       @Positive @DefaultValue("100000") int waiting,
-      @Positive @DefaultValue("64") int devicesPerRead,
+      @Positive @DefaultValue("256") int devicesPerRead,
       @Positive @DefaultValue("100") int rowsPerDevice,
       @Positive @DefaultValue("1000") int rowsPerRead,
       @NotNull @DefaultValue("5m") Duration patrolEvery) {}

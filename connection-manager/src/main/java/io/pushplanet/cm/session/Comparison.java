@@ -111,7 +111,7 @@ final class Comparison {
   }
 
   private boolean isPatrolled(DeviceSession session) {
-    return Math.floorMod(session.key().hashCode() - pass, passesPerPatrol) == 0;
+    return Math.floorMod(session.heldKey().hashCode() - pass, passesPerPatrol) == 0;
   }
 
   /// @return whether all could be compared
@@ -156,11 +156,13 @@ final class Comparison {
   }
 
   private void compare(List<DeviceSession> sessions) {
-    var owners = directory.owners(sessions.stream().map(DeviceSession::key).toList());
+    var devices = sessions.stream().map(DeviceSession::key).toList();
+    var owners = directory.owners(devices);
     Map<DeviceKey, DeviceSession> unknown = new HashMap<>();
-    for (var session : sessions) {
-      if (judge(session, owners.get(session.key())) instanceof Tenure.Unknown) {
-        unknown.put(session.key(), session);
+    for (int index = 0; index < devices.size(); index++) {
+      var session = sessions.get(index);
+      if (judge(session, owners.get(devices.get(index))) instanceof Tenure.Unknown) {
+        unknown.put(devices.get(index), session);
       }
     }
     if (!unknown.isEmpty()) {

@@ -165,6 +165,7 @@ public final class DeviceSession {
       return;
     }
     leaving = new Leaving(reason, told, loop().nowNanos() + patienceNanos);
+    link().watch();
     leaveWhenSettled();
   }
 
@@ -231,6 +232,7 @@ public final class DeviceSession {
       return;
     }
     waiting = waiting.with(message);
+    link().watch();
     pump();
   }
 
@@ -290,7 +292,19 @@ public final class DeviceSession {
     leaveWhenSettled();
   }
 
-  public void swept(long nowNanos) {
+  /// @return whether anything is under way that has to be looked at again
+  public boolean swept(long nowNanos) {
+    if (!isIdle()) {
+      lookAfter(nowNanos);
+    }
+    return !isIdle();
+  }
+
+  private boolean isIdle() {
+    return inFlight.isEmpty() && waiting.isEmpty() && leaving == null;
+  }
+
+  private void lookAfter(long nowNanos) {
     judgeResponse(nowNanos);
     leaveWhenSettled();
     if (isPathDead(nowNanos)) {

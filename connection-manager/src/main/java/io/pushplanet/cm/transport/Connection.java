@@ -40,6 +40,9 @@ public final class Connection {
   private boolean closing;
   private boolean closed;
   private boolean peerFinished;
+  private boolean watched;
+  // Of the loop.
+  int place;
   // While closing: since when. Else: when the peer last took something.
   private long sinceNanos;
 
@@ -93,6 +96,22 @@ public final class Connection {
 
   public int pendingBytes() {
     return pendingBytes;
+  }
+
+  /// Something begins that the handler has to be swept for within a second.
+  public void watch() {
+    if (!watched && !closed) {
+      watched = true;
+      loop.watch(this);
+    }
+  }
+
+  boolean isWatched() {
+    return watched;
+  }
+
+  void unwatched() {
+    watched = false;
   }
 
   /// Takes the frame over; it leaves at the end of this turn. A peer that lets too much wait is closed.
@@ -155,7 +174,7 @@ public final class Connection {
     pendingBytes = 0;
     key.cancel();
     EventLoop.closeQuietly(channel());
-    loop.left();
+    loop.left(this);
     loop.metrics.closed(cause);
     handler.closed(cause);
   }
@@ -169,9 +188,9 @@ public final class Connection {
 
   /// Leaves bytes in the kernel until [#resumeReading]; what has been read already is kept.
   public void pauseReading() {
-    if (!paused && !closed && !closing) {
+    if (!closed && !closing) {
+      // The selector is told only when something comes meanwhile: mostly nothing does.
       paused = true;
-      key.interestOpsAnd(~SelectionKey.OP_READ);
     }
   }
 
@@ -195,6 +214,10 @@ public final class Connection {
   }
 
   void readable() throws IOException {
+    if (paused) {
+      key.interestOpsAnd(~SelectionKey.OP_READ);
+      return;
+    }
     var buffer = loop.readBuffer;
     for (int count = 0; count < READS_PER_TURN && !paused && !closed; count++) {
       buffer.clear();
@@ -376,6 +399,7 @@ public final class Connection {
     if (!dirty && !closed) {
       dirty = true;
       loop.markDirty(this);
+      watch();
     }
   }
 
@@ -409,7 +433,9 @@ public final class Connection {
         return;
       }
     }
-    key.interestOpsAnd(~SelectionKey.OP_WRITE);
+    if ((key.interestOps() & SelectionKey.OP_WRITE) != 0) {
+      key.interestOpsAnd(~SelectionKey.OP_WRITE);
+    }
     if (closing) {
       finish();
     } else if (wrote) {
@@ -527,26 +553,28 @@ public final class Connection {
   }
 
   private void resumeInterest() {
-    if (key.isValid()) {
+    if (key.isValid() && (key.interestOps() & SelectionKey.OP_READ) == 0) {
       key.interestOpsOr(SelectionKey.OP_READ);
     }
   }
 
-  void sweep(long nowNanos) {
+  /// @return whether it has to be looked at again in a second
+  boolean sweep(long nowNanos) {
     if (closed) {
-      return;
+      return false;
     }
     if (closing) {
       if (nowNanos - sinceNanos > LINGER_NANOS) {
         close(CloseCause.OURS);
       }
-      return;
+      return !closed;
     }
     boolean waiting = pendingBytes > 0 || (tls != null && tls.unsent() != null);
     if (waiting && nowNanos - sinceNanos > loop.settings.writeStall().toNanos()) {
       close(CloseCause.SLOW_READER);
-      return;
+      return false;
     }
-    handler.swept(nowNanos);
+    boolean busy = handler.swept(nowNanos);
+    return busy || waiting;
   }
 }

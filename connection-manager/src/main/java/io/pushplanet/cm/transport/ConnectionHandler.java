@@ -12,8 +12,11 @@ public interface ConnectionHandler {
   /// Everything written so far is in the kernel's hands.
   void flushed();
 
-  /// Once a second.
-  void swept(long nowNanos);
+  /// Once a second while [Connection#watch] was called, something was written or the last answer was yes; else once in
+  /// [EventLoop#IDLE_LOOK].
+  ///
+  /// @return whether something is going on that has to be looked at again in a second
+  boolean swept(long nowNanos);
 
   /// The last call.
   void closed(CloseCause cause);

@@ -33,6 +33,10 @@ public final class EventLoop implements Loop {
   /// A loop that makes no turn for so long has stood still.
   public static final Duration STANDSTILL = Duration.ofSeconds(3);
 
+  /// Within this time every connection on which nothing is going on is looked at once: so late may an overdue keep-alive be
+  /// noticed.
+  public static final Duration IDLE_LOOK = Duration.ofSeconds(16);
+
   private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final int SHARED_BUFFER = 64 * 1024;
 
@@ -55,7 +59,11 @@ public final class EventLoop implements Loop {
   private final AtomicBoolean awake = new AtomicBoolean();
   private final ArrayDeque<Connection> dirty = new ArrayDeque<>();
   private final ArrayList<Acceptor> acceptors = new ArrayList<>();
-  private final AtomicInteger connections = new AtomicInteger();
+  private final AtomicInteger count = new AtomicInteger();
+  private final ArrayList<Connection> connections = new ArrayList<>();
+  private final ArrayList<Connection> watched = new ArrayList<>();
+  // Connections before it have not been looked at in this round.
+  private int lookedDownTo;
   private final Thread thread;
   private volatile boolean stopping;
   private volatile Standstill standstill = _ -> {};
@@ -108,7 +116,7 @@ public final class EventLoop implements Loop {
   }
 
   int connections() {
-    return connections.get();
+    return count.get();
   }
 
   void listen(ServerSocketChannel channel, Listener listener, Rate rate) throws IOException {
@@ -124,7 +132,10 @@ public final class EventLoop implements Loop {
     var key = channel.register(selector, SelectionKey.OP_READ);
     var connection = new Connection(this, key, listener);
     key.attach(connection);
-    connections.incrementAndGet();
+    connection.place = connections.size();
+    connections.add(connection);
+    connection.watch();
+    count.incrementAndGet();
     guarded(connection, connection::opened);
   }
 
@@ -157,8 +168,18 @@ public final class EventLoop implements Loop {
     dirty.add(connection);
   }
 
-  void left() {
-    connections.decrementAndGet();
+  void watch(Connection connection) {
+    watched.add(connection);
+  }
+
+  void left(Connection connection) {
+    // The last one takes its place.
+    var last = connections.removeLast();
+    if (last != connection) {
+      connections.set(connection.place, last);
+      last.place = connection.place;
+    }
+    count.decrementAndGet();
   }
 
   private void run() {
@@ -273,13 +294,50 @@ public final class EventLoop implements Loop {
     }
     metrics.loopLag.record(late, TimeUnit.NANOSECONDS);
     nextSweepNanos = nowNanos + SWEEP_NANOS;
-    for (var key : new ArrayList<>(selector.keys())) {
-      if (key.attachment() instanceof Connection connection) {
-        guarded(connection, () -> connection.sweep(nowNanos));
-      }
-    }
+    sweepWatched();
+    sweepSomeIdle();
     metrics.sweep.record(nanoTime.getAsLong() - nowNanos, TimeUnit.NANOSECONDS);
     pressure.settle(nowNanos);
+  }
+
+  /// Where something is going on: each of them, until nothing is.
+  private void sweepWatched() {
+    for (int index = watched.size() - 1; index >= 0; index--) {
+      var connection = watched.get(index);
+      if (!sweep(connection)) {
+        connection.unwatched();
+        // Whoever is last has been looked at, or has just come.
+        watched.set(index, watched.getLast());
+        watched.removeLast();
+      }
+    }
+  }
+
+  /// From the last to the first, because who takes the place of one that left comes from the end.
+  private void sweepSomeIdle() {
+    int due = Math.ceilDiv(connections.size(), (int) IDLE_LOOK.toSeconds());
+    for (; due > 0 && !connections.isEmpty(); due--) {
+      lookedDownTo = Math.min(lookedDownTo, connections.size());
+      if (lookedDownTo == 0) {
+        lookedDownTo = connections.size();
+      }
+      lookedDownTo--;
+      var connection = connections.get(lookedDownTo);
+      if (!connection.isWatched() && sweep(connection)) {
+        connection.watch();
+      }
+    }
+  }
+
+  private boolean sweep(Connection connection) {
+    try {
+      return connection.sweep(nowNanos);
+    } catch (RuntimeException bug) {
+      metrics.loopErrors.increment();
+      LOG.error("event=connection_error loop={}", number, bug);
+      connection.close(CloseCause.ERROR);
+      return false;
+    }
   }
 
   private void flushDirty() {

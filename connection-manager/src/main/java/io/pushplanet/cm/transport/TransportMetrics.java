@@ -39,7 +39,8 @@ final class TransportMetrics {
             .register(meters);
     sweep =
         Timer.builder("cm.transport.sweep")
-            .description("How long a loop takes to look at all its connections once")
+            .description(
+                "How long a loop takes, once a second, to look at its busy connections and a share of the idle ones")
             .publishPercentiles(0.5, 0.99)
             .publishPercentileHistogram()
             .register(meters);

@@ -32,6 +32,7 @@ final class SimLink implements Link {
   private boolean open = true;
   private boolean gone;
   private boolean paused;
+  private boolean watched;
 
   SimLink(World world, SimNode node, SimDevice.Socket device) {
     this.world = world;
@@ -55,6 +56,13 @@ final class SimLink implements Link {
 
   void readOne() {
     input.remove().run();
+  }
+
+  /// As a connection: once a second while something is going on, else seldom.
+  void sweep(long nowNanos, boolean idleToo) {
+    if (watched || idleToo) {
+      watched = peer.swept(nowNanos);
+    }
   }
 
   // The device's side
@@ -129,6 +137,11 @@ final class SimLink implements Link {
   public void accept(MqttVersion spoken, PacketLimits limits, KeepAlive kept, boolean explains) {}
 
   @Override
+  public void watch() {
+    watched = true;
+  }
+
+  @Override
   public void pauseReading() {
     paused = open;
   }
@@ -142,6 +155,7 @@ final class SimLink implements Link {
   @Override
   public void send(MqttPacket packet) {
     if (open) {
+      watched = true;
       toDevice(() -> device.heard(packet));
     }
   }

@@ -20,6 +20,7 @@ final class SimLoop implements Loop {
   private boolean scheduled;
   private boolean busy;
   private boolean sweepDue;
+  private long sweeps;
 
   SimLoop(World world, SimNode node) {
     this.world = world;
@@ -92,7 +93,8 @@ final class SimLoop implements Loop {
       for (int step = 0; step < STEPS_PER_TURN && stepOnce(); step++) {}
       if (sweepDue) {
         sweepDue = false;
-        List.copyOf(links).forEach(link -> link.peer().swept(turnNanos));
+        boolean all = ++sweeps % EventLoop.IDLE_LOOK.toSeconds() == 0;
+        List.copyOf(links).forEach(link -> link.sweep(turnNanos, all));
       }
     } finally {
       busy = false;

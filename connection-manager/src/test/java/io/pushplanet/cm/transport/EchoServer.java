@@ -98,7 +98,9 @@ final class EchoServer implements AutoCloseable {
     public void flushed() {}
 
     @Override
-    public void swept(long nowNanos) {}
+    public boolean swept(long nowNanos) {
+      return false;
+    }
 
     @Override
     public void closed(CloseCause cause) {}

@@ -77,7 +77,9 @@ class StandstillIT {
     public void flushed() {}
 
     @Override
-    public void swept(long nowNanos) {}
+    public boolean swept(long nowNanos) {
+      return false;
+    }
 
     @Override
     public void closed(CloseCause cause) {}

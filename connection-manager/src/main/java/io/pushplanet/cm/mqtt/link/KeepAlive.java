@@ -28,6 +28,11 @@ public record KeepAlive(int seconds, boolean changed) {
     return advised == seconds ? this : new KeepAlive(advised, true);
   }
 
+  /// Whether it would make a difference to be some seconds late: only a 3.1.1 client can have such a one.
+  static boolean isShort(int seconds) {
+    return seconds > 0 && seconds < SHORTEST;
+  }
+
   /// Whether a client with this keep-alive has been silent for too long.
   static boolean isOver(int seconds, long lastHeardNanos, long nowNanos) {
     return seconds > 0

@@ -50,6 +50,9 @@ public interface Link {
   /// What is sent to this peer says nothing about its path, because it does not acknowledge.
   default void teachesNothing() {}
 
+  /// Something begins that the peer has to be [MqttPeer#swept] for; writing does as well.
+  default void watch() {}
+
   void pauseReading();
 
   void resumeReading();

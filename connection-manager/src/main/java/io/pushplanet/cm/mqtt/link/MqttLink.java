@@ -138,6 +138,11 @@ public final class MqttLink implements ConnectionHandler, Link {
   }
 
   @Override
+  public void watch() {
+    connection.watch();
+  }
+
+  @Override
   public void pauseReading() {
     connection.pauseReading();
   }
@@ -260,21 +265,22 @@ public final class MqttLink implements ConnectionHandler, Link {
   }
 
   @Override
-  public void swept(long nowNanos) {
+  public boolean swept(long nowNanos) {
     if (version == null && !connection.isPaused()) {
       if (nowNanos - lastHeardNanos > TimeUnit.SECONDS.toNanos(CONNECT_WITHIN_SECONDS)) {
         peer.refused(ReasonCode.KEEP_ALIVE_TIMEOUT, "no CONNECT in time");
         connection.close(CloseCause.OURS);
       }
-      return;
+      return true;
     }
     if (KeepAlive.isOver(keepAliveSeconds, lastHeardNanos, nowNanos)) {
       var why = "silent for one and a half times the keep-alive of " + keepAliveSeconds + " s";
       peer.refused(ReasonCode.KEEP_ALIVE_TIMEOUT, why);
       disconnect(ReasonCode.KEEP_ALIVE_TIMEOUT, why);
-      return;
+      return true;
     }
-    peer.swept(nowNanos);
+    boolean busy = peer.swept(nowNanos);
+    return busy || version == null || KeepAlive.isShort(keepAliveSeconds);
   }
 
   @Override

@@ -13,7 +13,8 @@ public interface MqttPeer {
 
   void flushed();
 
-  void swept(long nowNanos);
+  /// As [io.pushplanet.cm.transport.ConnectionHandler#swept].
+  boolean swept(long nowNanos);
 
   /// The last call.
   void closed();

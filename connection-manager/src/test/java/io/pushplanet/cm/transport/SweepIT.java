@@ -1,0 +1,172 @@
+package io.pushplanet.cm.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.cm.transport.gate.AcceptGate;
+import io.pushplanet.cm.transport.gate.GateSettings;
+import io.pushplanet.common.testing.Eventually;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/// Real sockets, and a loop whose time is moved by hand.
+class SweepIT {
+  private static final int SOCKETS = 50;
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final AtomicLong nanos = new AtomicLong(1);
+  private final List<Handler> handlers = new CopyOnWriteArrayList<>();
+  private final List<Socket> sockets = new ArrayList<>();
+  private Transport transport;
+
+  @BeforeEach
+  void connect() throws Exception {
+    var settings = new TransportSettings(1, 64 * 1024 * 1024, Duration.ofMinutes(5), 1024, 1, 1000);
+    var listener =
+        new Listener(
+            "swept",
+            new InetSocketAddress("127.0.0.1", 0),
+            null,
+            false,
+            64 * 1024,
+            connection -> {
+              var handler = new Handler(connection);
+              handlers.add(handler);
+              return handler;
+            });
+    transport =
+        Transport.start(
+            List.of(listener),
+            settings,
+            new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(1)),
+            new SimpleMeterRegistry(),
+            nanos::get);
+    for (int count = 0; count < SOCKETS; count++) {
+      sockets.add(new Socket("127.0.0.1", transport.port("swept")));
+    }
+    Eventually.within(PATIENCE, () -> assertThat(handlers).hasSize(SOCKETS));
+    // They are new, and so looked at.
+    second();
+    handlers.forEach(handler -> handler.looks.set(0));
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    for (var socket : sockets) {
+      socket.close();
+    }
+    transport.close();
+  }
+
+  @Test
+  void an_idle_connection_is_looked_at_once_in_sixteen_seconds() throws Exception {
+    for (int round = 1; round <= 3; round++) {
+      for (int second = 0; second < EventLoop.IDLE_LOOK.toSeconds(); second++) {
+        second();
+      }
+      int rounds = round;
+      assertThat(handlers)
+          .allSatisfy(handler -> assertThat(handler.looks.get()).isBetween(rounds, 2 * rounds));
+    }
+  }
+
+  @Test
+  void where_something_is_going_on_is_looked_at_every_second_until_nothing_is() throws Exception {
+    var busy = handlers.get(7);
+    var written = handlers.get(8);
+    inLoop(() -> {
+      busy.busy = true;
+      busy.connection.watch();
+      written.connection.write(new byte[] {1});
+    });
+
+    for (int second = 1; second <= 5; second++) {
+      second();
+      assertThat(busy.looks.get()).isGreaterThanOrEqualTo(second);
+    }
+    assertThat(written.looks.get()).isBetween(1, 2);
+    inLoop(() -> busy.busy = false);
+    second();
+    busy.looks.set(0);
+    for (int second = 0; second < 5; second++) {
+      second();
+    }
+
+    assertThat(busy.looks.get()).isLessThanOrEqualTo(1);
+  }
+
+  @Test
+  void those_that_leave_in_between_hide_nobody() throws Exception {
+    for (int second = 0; second < EventLoop.IDLE_LOOK.toSeconds(); second++) {
+      var leaving = handlers.get(second * 3);
+      inLoop(() -> leaving.connection.close(CloseCause.OURS));
+      second();
+    }
+
+    assertThat(handlers)
+        .filteredOn(handler -> handler.connection.isOpen())
+        .hasSize(SOCKETS - (int) EventLoop.IDLE_LOOK.toSeconds())
+        .allSatisfy(handler -> assertThat(handler.looks.get()).isPositive());
+    assertThat(transport.connections()).isEqualTo(SOCKETS - (int) EventLoop.IDLE_LOOK.toSeconds());
+  }
+
+  private void second() throws Exception {
+    nanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
+    // The first turn may have begun before; the second one ends after a sweep.
+    inLoop(() -> {});
+    inLoop(() -> {});
+    inLoop(() -> {});
+  }
+
+  private void inLoop(Runnable task) throws Exception {
+    var done = new CountDownLatch(1);
+    transport
+        .loops()
+        .getFirst()
+        .execute(() -> {
+          task.run();
+          done.countDown();
+        });
+    assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+  }
+
+  private static final class Handler implements ConnectionHandler {
+    private final Connection connection;
+    private final AtomicInteger looks = new AtomicInteger();
+    private volatile boolean busy;
+
+    Handler(Connection connection) {
+      this.connection = connection;
+    }
+
+    @Override
+    public void received(ByteBuffer input) {
+      input.position(input.limit());
+    }
+
+    @Override
+    public void flushed() {}
+
+    @Override
+    public boolean swept(long nowNanos) {
+      looks.incrementAndGet();
+      return busy;
+    }
+
+    @Override
+    public void closed(CloseCause cause) {}
+  }
+}
