@@ -15,6 +15,11 @@ public record ConnectionTarget(String credential, URI endpoint, SSLContext tls) 
     return isTls() ? 443 : 80;
   }
 
+  String authority() {
+    boolean usual = port() == (isTls() ? 443 : 80);
+    return usual ? endpoint.getHost() : endpoint.getHost() + ":" + port();
+  }
+
   boolean isTls() {
     return !"http".equalsIgnoreCase(endpoint.getScheme());
   }

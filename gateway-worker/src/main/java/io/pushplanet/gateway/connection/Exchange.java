@@ -1,170 +1,137 @@
 package io.pushplanet.gateway.connection;
 
-import io.pushplanet.gateway.connection.Reply.Answered;
-import io.pushplanet.gateway.connection.Reply.NoAnswer;
-import io.pushplanet.gateway.connection.Reply.NotSent;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.time.Duration;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 import java.util.HashMap;
-import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import org.apache.hc.core5.http.ContentType;
-import org.apache.hc.core5.http.EntityDetails;
-import org.apache.hc.core5.http.Header;
-import org.apache.hc.core5.http.HttpException;
-import org.apache.hc.core5.http.HttpRequest;
-import org.apache.hc.core5.http.HttpResponse;
-import org.apache.hc.core5.http.RequestNotExecutedException;
-import org.apache.hc.core5.http.impl.BasicEntityDetails;
-import org.apache.hc.core5.http.nio.AsyncClientExchangeHandler;
-import org.apache.hc.core5.http.nio.CapacityChannel;
-import org.apache.hc.core5.http.nio.DataStreamChannel;
-import org.apache.hc.core5.http.nio.RequestChannel;
-import org.apache.hc.core5.http.protocol.HttpContext;
-import org.apache.hc.core5.http2.H2Error;
-import org.apache.hc.core5.http2.H2StreamResetException;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/// One request and its answer. The handler's methods are confined to the connection's event loop; [#await] is for the sender.
-final class Exchange implements AsyncClientExchangeHandler {
-  private static final int MOST_BODY_BYTES = 64 * 1024;
+/// One request and its one end. Whoever ends it first decides how; the fields of its stream are confined to the event loop of
+/// the connection that carries it, the fields of its wait to the lock of [CredentialConnections].
+final class Exchange {
+  static final int MOST_BODY_BYTES = 64 * 1024;
 
-  private final HttpRequest request;
-  private final ByteBuffer body;
-  private final Http2Connection connection;
-  private final CompletableFuture<Reply> reply = new CompletableFuture<>();
-  private final ByteArrayOutputStream received = new ByteArrayOutputStream(128);
-  private @Nullable HttpResponse response;
-  private volatile int streamId;
+  private static final VarHandle REPLY = reply();
+  private static final byte[] NOTHING = {};
 
-  Exchange(HttpRequest request, byte[] body, Http2Connection connection) {
+  final ProviderRequest request;
+
+  // Its wait for a stream.
+  long waitsUntilNanos;
+  int written;
+  int refusals;
+  @Nullable Http2Connection refusedBy;
+
+  // Between the sender and the event loop.
+  @Nullable Exchange submittedBefore;
+  volatile @Nullable Http2Connection connection;
+
+  // Its stream.
+  int stream;
+  int bodySent;
+  long windowGrowth;
+  long writtenNanos;
+  @Nullable Exchange olderStream;
+  @Nullable Exchange newerStream;
+  private int status;
+  private Map<String, String> headers = Map.of();
+  private byte[] body = NOTHING;
+  private int bodyBytes;
+
+  private volatile @Nullable Thread waiter;
+
+  @SuppressWarnings("UnusedVariable") // through REPLY
+  private volatile @Nullable Reply reply;
+
+  Exchange(ProviderRequest request) {
     this.request = request;
-    this.body = ByteBuffer.wrap(body);
-    this.connection = connection;
   }
 
-  /// @throws TimeoutException when nothing came in time
-  Reply await(Duration deadline) throws TimeoutException, InterruptedException {
+  /// @return whether it was this that ended it
+  boolean end(Reply end) {
+    if (!REPLY.compareAndSet(this, null, end)) {
+      return false;
+    }
+    LockSupport.unpark(waiter);
+    return true;
+  }
+
+  boolean hasEnded() {
+    return reply != null;
+  }
+
+  /// The connections see to it that every exchange ends: while it waits for a stream, and while it waits for its answer.
+  Reply await() throws InterruptedException {
+    waiter = Thread.currentThread();
+    Reply end = reply;
+    while (end == null) {
+      LockSupport.park(this);
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+      end = reply;
+    }
+    return end;
+  }
+
+  /// Made ready for another stream.
+  void startsOver() {
+    stream = 0;
+    bodySent = 0;
+    windowGrowth = 0;
+    status = 0;
+    headers = Map.of();
+    body = NOTHING;
+    bodyBytes = 0;
+  }
+
+  boolean isWhole() {
+    return bodySent == request.body().length;
+  }
+
+  boolean hasHead() {
+    return status > 0;
+  }
+
+  /// The answer's head, without what only frames it.
+  void answered(int answeredStatus, Http2Headers answeredHeaders) {
+    status = answeredStatus;
+    Map<String, String> named = new HashMap<>();
+    for (Map.Entry<CharSequence, CharSequence> header : answeredHeaders) {
+      if (header.getKey().length() > 0 && header.getKey().charAt(0) != ':') {
+        named.putIfAbsent(header.getKey().toString(), header.getValue().toString());
+      }
+    }
+    headers = named;
+  }
+
+  /// @return whether there was room for all of it
+  boolean bodyRead(ByteBuf data) {
+    int length = Math.min(data.readableBytes(), MOST_BODY_BYTES - bodyBytes);
+    if (length > 0) {
+      if (bodyBytes + length > body.length) {
+        body = Arrays.copyOf(body, Math.max(bodyBytes + length, 2 * bodyBytes));
+      }
+      data.getBytes(data.readerIndex(), body, bodyBytes, length);
+      bodyBytes += length;
+    }
+    return length == data.readableBytes();
+  }
+
+  Reply.Answered answer() {
+    byte[] whole = bodyBytes == body.length ? body : Arrays.copyOf(body, bodyBytes);
+    return new Reply.Answered(status, headers, whole);
+  }
+
+  private static VarHandle reply() {
     try {
-      return reply.get(deadline.toNanos(), TimeUnit.NANOSECONDS);
-    } catch (ExecutionException e) {
-      throw new IllegalStateException("an exchange never ends by an exception", e);
+      return MethodHandles.lookup().findVarHandle(Exchange.class, "reply", Reply.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
     }
-  }
-
-  /// Tells which stream carries it, once its headers are written.
-  void writtenOn(int stream) {
-    streamId = stream;
-  }
-
-  boolean wasWritten() {
-    return streamId > 0;
-  }
-
-  /// The peer went away and has not looked at streams above this one.
-  void peerStoppedAt(int lastStream) {
-    if (streamId > lastStream || !wasWritten()) {
-      reply.complete(new NotSent("goaway"));
-    }
-  }
-
-  void end(String why) {
-    reply.complete(wasWritten() ? new NoAnswer(why) : new NotSent(why));
-  }
-
-  @Override
-  public void produceRequest(RequestChannel channel, HttpContext context)
-      throws HttpException, IOException {
-    connection.nextHeadersAreOf(this);
-    channel.sendRequest(
-        request, new BasicEntityDetails(body.remaining(), ContentType.APPLICATION_JSON), context);
-  }
-
-  @Override
-  public int available() {
-    return body.remaining();
-  }
-
-  @Override
-  public void produce(DataStreamChannel channel) throws IOException {
-    channel.write(body);
-    if (!body.hasRemaining()) {
-      channel.endStream();
-    }
-  }
-
-  @Override
-  public void consumeInformation(HttpResponse information, HttpContext context) {}
-
-  @Override
-  public void consumeResponse(
-      HttpResponse head, @Nullable EntityDetails entity, HttpContext context) {
-    response = head;
-    if (entity == null) {
-      answered();
-    }
-  }
-
-  @Override
-  public void updateCapacity(CapacityChannel channel) throws IOException {
-    channel.update(Integer.MAX_VALUE);
-  }
-
-  @Override
-  public void consume(ByteBuffer part) {
-    int taken = Math.min(part.remaining(), MOST_BODY_BYTES - received.size());
-    byte[] bytes = new byte[taken];
-    part.get(bytes);
-    part.position(part.limit());
-    received.write(bytes, 0, taken);
-  }
-
-  @Override
-  public void streamEnd(@Nullable List<? extends Header> trailers) {
-    answered();
-  }
-
-  @Override
-  public void failed(Exception cause) {
-    if (cause instanceof RequestNotExecutedException) {
-      reply.complete(new NotSent("not_executed"));
-      return;
-    }
-    if (cause instanceof H2StreamResetException reset) {
-      boolean refused = reset.getCode() == H2Error.REFUSED_STREAM.getCode();
-      reply.complete(refused ? new NotSent("refused_stream") : new NoAnswer("stream_reset"));
-      return;
-    }
-    end("connection_failed");
-  }
-
-  @Override
-  public void cancel() {
-    end("cancelled");
-  }
-
-  @Override
-  public void releaseResources() {
-    end("connection_closed");
-  }
-
-  private void answered() {
-    HttpResponse head = response;
-    if (head == null) {
-      return;
-    }
-    Map<String, String> headers = new HashMap<>();
-    for (Header header : head.getHeaders()) {
-      headers.putIfAbsent(header.getName().toLowerCase(Locale.ROOT), header.getValue());
-    }
-    connection.heard();
-    reply.complete(new Answered(head.getCode(), headers, received.toByteArray()));
   }
 }

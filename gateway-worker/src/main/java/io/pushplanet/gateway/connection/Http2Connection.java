@@ -1,170 +1,283 @@
 package io.pushplanet.gateway.connection;
 
+import io.netty.channel.Channel;
+import io.pushplanet.common.message.Priority;
 import io.pushplanet.gateway.connection.Reply.NotSent;
 import java.time.Duration;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
-import org.apache.hc.core5.http.HttpHost;
-import org.apache.hc.core5.http.message.BasicHeader;
-import org.apache.hc.core5.http.message.BasicHttpRequest;
-import org.apache.hc.core5.http.nio.command.RequestExecutionCommand;
-import org.apache.hc.core5.http.protocol.HttpCoreContext;
-import org.apache.hc.core5.http2.nio.command.PingCommand;
-import org.apache.hc.core5.http2.nio.support.BasicPingHandler;
-import org.apache.hc.core5.io.CloseMode;
-import org.apache.hc.core5.reactor.Command;
-import org.apache.hc.core5.reactor.IOSession;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/// One HTTP/2 connection. HttpComponents writes and reads it; what it leaves open is closed here: an answer has a deadline, a
-/// GOAWAY ends exactly the requests that the peer did not look at, and a connection that fell silent is found by a PING.
+/// One HTTP/2 connection as those see it who want to send: how much room it has, and where to hand a request over. What is
+/// handed over fits: a stream and the bytes of the connection's window are taken before, so that nothing queues inside.
 ///
-/// Thread-safe. The number of requests at a time is kept by the pool.
+/// Thread-safe. [Http2Streams] is the same connection on its event loop.
 final class Http2Connection {
   private static final Duration PING_DEADLINE = Duration.ofSeconds(2);
+  private static final long FIRST_WINDOW = 65_535;
+  private static final long LARGEST_WINDOW = Integer.MAX_VALUE;
 
-  private final IOSession session;
-  private final HttpHost host;
-  private final Set<Exchange> open = ConcurrentHashMap.newKeySet();
-  private final Semaphore first = new Semaphore(1);
-  private volatile boolean retired;
+  /// Nobody may take a stream: the pool has it.
+  private static final int PARKED = Integer.MIN_VALUE / 2;
+
+  private final Channel channel;
+  private final ConnectionSettings settings;
+  private final Http2Streams streams;
+  private final AtomicInteger underWay = new AtomicInteger(PARKED);
+  private final AtomicLong window = new AtomicLong(FIRST_WINDOW);
+  private final AtomicReference<@Nullable Exchange> submitted = new AtomicReference<>();
+  private volatile int allowed = Integer.MAX_VALUE;
   private volatile boolean proven;
+  private volatile boolean retired;
+  private volatile boolean unused = true;
   private volatile long lastHeardNanos = System.nanoTime();
+  private volatile @Nullable CredentialConnections user;
 
-  /// Confined to the event loop: set as a request is about to be encoded, taken when its headers have their stream.
-  private @Nullable Exchange encoding;
-
-  Http2Connection(IOSession session, HttpHost host) {
-    this.session = session;
-    this.host = host;
+  Http2Connection(Channel channel, ConnectionSettings settings, Http2Streams streams) {
+    this.channel = channel;
+    this.settings = settings;
+    this.streams = streams;
   }
 
-  /// Sends and waits. The first request goes alone until it has an answer: APNs allows one stream until it has seen a good
-  /// request (https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns).
-  Reply exchange(ProviderRequest request, Duration deadline) throws InterruptedException {
-    if (proven) {
-      return exchanged(request, deadline);
-    }
-    if (!first.tryAcquire(deadline.toNanos(), TimeUnit.NANOSECONDS)) {
-      return new NotSent("busy");
-    }
-    if (proven) {
-      first.release();
-      return exchanged(request, deadline);
-    }
-    try {
-      return exchanged(request, deadline);
-    } finally {
-      first.release();
-    }
+  /// Out of the pool.
+  void lendTo(CredentialConnections borrower) {
+    user = borrower;
+    unused = true;
+    underWay.set(0);
   }
 
-  /// A missed deadline closes the connection: HTTP/2 over one TCP stream, so all of it is wedged.
-  private Reply exchanged(ProviderRequest request, Duration deadline) throws InterruptedException {
-    BasicHttpRequest head = new BasicHttpRequest("POST", host, request.path());
-    for (ProviderRequest.Field field : request.headers()) {
-      head.addHeader(new BasicHeader(field.name(), field.value(), field.secret()));
-    }
-    Exchange exchange = new Exchange(head, request.body(), this);
-    open.add(exchange);
-    try {
-      if (retired) {
-        return new NotSent("retired");
-      }
-      session.enqueue(
-          new RequestExecutionCommand(exchange, HttpCoreContext.create()), Command.Priority.NORMAL);
-      if (!session.isOpen()) {
-        exchange.end("connection_closed");
-      }
-      return exchange.await(deadline);
-    } catch (TimeoutException e) {
-      exchange.end("timeout");
-      close();
-      try {
-        return exchange.await(Duration.ZERO);
-      } catch (TimeoutException impossible) {
-        throw new IllegalStateException("an exchange has ended", impossible);
-      }
-    } finally {
-      open.remove(exchange);
-    }
-  }
-
-  /// Takes no new requests; those under way may end.
-  void retire() {
-    retired = true;
-  }
-
-  /// Ends at once; what is under way gets no answer.
-  void close() {
-    retired = true;
-    session.close(CloseMode.IMMEDIATE);
-    open.forEach(exchange -> exchange.end("connection_closed"));
-  }
-
-  /// Ends when nothing is under way.
-  void closeOnceUnused() {
-    if (retired && open.isEmpty()) {
-      session.close(CloseMode.GRACEFUL);
-    }
-  }
-
-  boolean isUsable() {
-    return !retired && session.isOpen();
-  }
-
-  /// Whether the peer still answers, asked only after a silence.
-  boolean answersAfter(Duration silence) {
-    if (!isUsable()) {
+  /// Back into the pool, if nothing is under way.
+  boolean park() {
+    if (!underWay.compareAndSet(0, PARKED)) {
       return false;
     }
-    if (System.nanoTime() - lastHeardNanos < silence.toNanos()) {
-      return true;
+    user = null;
+    return true;
+  }
+
+  /// Whether it has to be asked before it is used: nothing is under way, and nothing was heard for long.
+  boolean isQuiet() {
+    return underWay.get() == 0 && !unused && silence() >= settings.pingAfter().toNanos();
+  }
+
+  /// Whether nothing is under way, and nothing was heard for so long.
+  boolean isIdle(Duration since) {
+    return underWay.get() == 0 && silence() >= since.toNanos();
+  }
+
+  /// Hands the request over, if there is room for it. The first request goes alone until it has an answer: APNs allows one
+  /// stream until it has seen a good request
+  /// (https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns).
+  boolean take(Exchange exchange) {
+    if (!takesStream(exchange.request.priority())) {
+      return false;
     }
-    CountDownLatch asked = new CountDownLatch(1);
-    AtomicBoolean alive = new AtomicBoolean();
-    session.enqueue(
-        new PingCommand(
-            new BasicPingHandler(answer -> {
-              alive.set(Boolean.TRUE.equals(answer));
-              asked.countDown();
-            })),
-        Command.Priority.IMMEDIATE);
-    try {
-      if (asked.await(PING_DEADLINE.toMillis(), TimeUnit.MILLISECONDS) && alive.get()) {
-        heard();
+    int bytes = exchange.request.body().length;
+    long left = window.get();
+    while (left >= bytes) {
+      if (window.compareAndSet(left, left - bytes)) {
+        exchange.connection = this;
+        submit(exchange);
         return true;
       }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+      left = window.get();
+    }
+    underWay.getAndDecrement();
+    return false;
+  }
+
+  private boolean takesStream(Priority priority) {
+    int now = underWay.get();
+    while (now >= 0 && now < room(priority) && !retired) {
+      if (now == 0 && !unused && silence() >= settings.pingAfter().toNanos()) {
+        return false;
+      }
+      if (underWay.compareAndSet(now, now + 1)) {
+        if (now == 0) {
+          unused = false;
+        }
+        return true;
+      }
+      now = underWay.get();
     }
     return false;
   }
 
-  void heard() {
-    proven = true;
-    lastHeardNanos = System.nanoTime();
+  /// A tenth is kept for what is high.
+  private int room(Priority priority) {
+    int streamsNow = streamsNow();
+    return switch (priority) {
+      case HIGH -> streamsNow;
+      case NORMAL -> streamsNow - streamsNow / 10;
+    };
   }
 
-  void nextHeadersAreOf(Exchange exchange) {
-    encoding = exchange;
+  private int streamsNow() {
+    int most = Math.min(settings.streams(), allowed);
+    return proven ? most : Math.min(1, most);
   }
 
-  void headersWritten(int streamId) {
-    Exchange exchange = encoding;
-    if (exchange != null) {
-      exchange.writtenOn(streamId);
-      encoding = null;
+  boolean isProven() {
+    return proven;
+  }
+
+  /// Over four fifths of its streams are in use.
+  boolean isCrowded() {
+    return underWay.get() * 5 > streamsNow() * 4;
+  }
+
+  int underWay() {
+    return Math.max(0, underWay.get());
+  }
+
+  int free() {
+    return isUsable() ? Math.max(0, streamsNow() - underWay()) : 0;
+  }
+
+  /// The event loop is woken by the first of those that it has not yet fetched.
+  private void submit(Exchange exchange) {
+    Exchange before = submitted.get();
+    exchange.submittedBefore = before;
+    while (!submitted.compareAndSet(before, exchange)) {
+      before = submitted.get();
+      exchange.submittedBefore = before;
+    }
+    if (before == null) {
+      wake();
     }
   }
 
-  void peerGoesAway(int lastStream) {
+  private void wake() {
+    try {
+      channel.eventLoop().execute(streams);
+    } catch (RejectedExecutionException closed) {
+      Exchange next = submitted.getAndSet(null);
+      while (next != null) {
+        next.end(new NotSent("closed"));
+        next = next.submittedBefore;
+      }
+    }
+  }
+
+  /// What was handed over since the last call, the latest first.
+  @Nullable Exchange fetchSubmitted() {
+    return submitted.getAndSet(null);
+  }
+
+  /// A request has left the connection.
+  ///
+  /// @param unsent bytes of its body that were not written
+  void left(int unsent) {
+    if (unsent > 0) {
+      window.getAndAdd(unsent);
+    }
+    underWay.getAndDecrement();
+  }
+
+  /// Tells the waiting that there may be room.
+  void madeRoom() {
+    CredentialConnections borrower = user;
+    if (borrower != null) {
+      borrower.madeRoom();
+    }
+  }
+
+  /// The request goes to another connection, or ends.
+  void giveBack(Exchange exchange, String why, boolean wasWritten) {
+    exchange.startsOver();
+    CredentialConnections borrower = user;
+    if (borrower == null) {
+      exchange.end(new NotSent(why));
+      return;
+    }
+    borrower.again(exchange, why, wasWritten);
+  }
+
+  void allow(long mostStreams) {
+    allowed = (int) Math.min(Integer.MAX_VALUE, mostStreams);
+  }
+
+  /// @return whether the window is still one
+  boolean widen(int bytes) {
+    return window.addAndGet(bytes) <= LARGEST_WINDOW;
+  }
+
+  void heard(long nanos) {
+    lastHeardNanos = nanos;
+  }
+
+  void prove() {
+    if (!proven) {
+      proven = true;
+    }
+  }
+
+  private long silence() {
+    return System.nanoTime() - lastHeardNanos;
+  }
+
+  long lastHeardNanos() {
+    return lastHeardNanos;
+  }
+
+  /// Takes no new requests and is replaced; those under way may end.
+  void retire() {
+    if (retired) {
+      return;
+    }
     retired = true;
-    open.forEach(exchange -> exchange.peerStoppedAt(lastStream));
+    CredentialConnections borrower = user;
+    if (borrower != null) {
+      borrower.retired(this);
+    }
+    onLoop(streams::closeOnceUnused);
+  }
+
+  boolean isRetired() {
+    return retired;
+  }
+
+  boolean isUsable() {
+    return !retired && channel.isActive();
+  }
+
+  /// Ends at once; what is under way gets no answer.
+  void close(String why) {
+    onLoop(() -> streams.close(why));
+  }
+
+  /// Nobody waits for it any more.
+  void cancel(Exchange exchange) {
+    onLoop(() -> streams.cancel(exchange, "interrupted"));
+  }
+
+  private void onLoop(Runnable task) {
+    try {
+      channel.eventLoop().execute(task);
+    } catch (RejectedExecutionException closed) {
+      // The loop ended everything before it ended itself.
+    }
+  }
+
+  /// Whether the peer still answers, asked only after a silence.
+  boolean answersAfter(Duration quiet) {
+    if (!isUsable()) {
+      return false;
+    }
+    if (silence() < quiet.toNanos()) {
+      return true;
+    }
+    CountDownLatch answered = new CountDownLatch(1);
+    onLoop(() -> streams.ping(answered::countDown));
+    try {
+      return answered.await(PING_DEADLINE.toMillis(), TimeUnit.MILLISECONDS) && isUsable();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
   }
 }

@@ -1,213 +1,223 @@
 package io.pushplanet.gateway.connection;
 
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
+import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Consumer;
-import org.apache.hc.core5.concurrent.FutureCallback;
-import org.apache.hc.core5.http.Header;
-import org.apache.hc.core5.http.HttpConnection;
-import org.apache.hc.core5.http.HttpHost;
-import org.apache.hc.core5.http.protocol.HttpProcessor;
-import org.apache.hc.core5.http.protocol.HttpProcessorBuilder;
-import org.apache.hc.core5.http.protocol.RequestUserAgent;
-import org.apache.hc.core5.http2.HttpVersionPolicy;
-import org.apache.hc.core5.http2.config.H2Config;
-import org.apache.hc.core5.http2.frame.FrameType;
-import org.apache.hc.core5.http2.frame.RawFrame;
-import org.apache.hc.core5.http2.impl.nio.H2StreamListener;
-import org.apache.hc.core5.http2.impl.nio.bootstrap.H2MultiplexingRequester;
-import org.apache.hc.core5.http2.impl.nio.bootstrap.H2MultiplexingRequesterBootstrap;
-import org.apache.hc.core5.http2.protocol.H2RequestConformance;
-import org.apache.hc.core5.http2.protocol.H2RequestContent;
-import org.apache.hc.core5.http2.protocol.H2RequestTargetHost;
-import org.apache.hc.core5.http2.ssl.H2ClientTlsStrategy;
-import org.apache.hc.core5.io.CloseMode;
-import org.apache.hc.core5.reactor.IOReactorConfig;
-import org.apache.hc.core5.reactor.IOSession;
-import org.apache.hc.core5.reactor.ssl.TransportSecurityLayer;
-import org.apache.hc.core5.util.Identifiable;
-import org.apache.hc.core5.util.Timeout;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLParameters;
 
-/// Opens HTTP/2 connections on HttpComponents' event loops, bypassing its own pool: that one keeps draining connections and
-/// never opens a second one to a host. Thread-safe.
+/// Opens HTTP/2 connections, with TLS unless the endpoint is plain `http`. Thread-safe; connecting blocks.
 final class Http2Connector implements AutoCloseable {
   private static final int EVENT_LOOPS = 2;
+  private static final String HTTP_2 = "h2";
 
-  private final Map<String, Http2Connection> byId = new ConcurrentHashMap<>();
-  private final H2MultiplexingRequester requester;
+  /// A host's addresses that are tried for one connection.
+  private static final int MOST_ADDRESSES = 4;
 
-  Http2Connector() {
-    requester =
-        H2MultiplexingRequesterBootstrap.bootstrap()
-            .setIOReactorConfig(
-                IOReactorConfig.custom()
-                    .setIoThreadCount(EVENT_LOOPS)
-                    .setTcpNoDelay(true)
-                    .setSoKeepAlive(true)
-                    .build())
-            .setHttpProcessor(withoutExpectContinue())
-            .setH2Config(H2Config.custom().setPushEnabled(false).build())
-            .setStrictALPNHandshake(true)
-            .setStreamListener(new GoAwayWatch())
-            .setIOSessionListener(new Forget(byId))
-            .create();
-    requester.start();
+  /// A thousand requests of 1 KB may be on their way to the kernel at once.
+  private static final WriteBufferWaterMark WRITE_BUFFER =
+      new WriteBufferWaterMark(512 * 1024, 1024 * 1024);
+
+  private static final Duration CLOSE_NOTIFY_WITHIN = Duration.ofMillis(200);
+
+  private final ConnectionSettings settings;
+  private final Clock clock;
+  private final int firstStream;
+  private final EventLoopGroup loops =
+      new MultiThreadIoEventLoopGroup(
+          EVENT_LOOPS,
+          new DefaultThreadFactory("provider-connections", true),
+          NioIoHandler.newFactory());
+  private final Set<Http2Connection> open = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger turn = new AtomicInteger();
+
+  Http2Connector(ConnectionSettings settings, Clock clock) {
+    this(settings, clock, 1);
   }
 
-  /// HttpComponents' usual processors hold each body back until the peer says "100 Continue": a round trip more, and APNs
-  /// does not say it.
-  private static HttpProcessor withoutExpectContinue() {
-    return HttpProcessorBuilder.create()
-        .addAll(
-            H2RequestConformance.INSTANCE,
-            H2RequestTargetHost.INSTANCE,
-            H2RequestContent.INSTANCE,
-            new RequestUserAgent("push-planet"))
-        .build();
+  /// @param firstStream the first stream of each connection, for tests
+  Http2Connector(ConnectionSettings settings, Clock clock, int firstStream) {
+    this.settings = settings;
+    this.clock = clock;
+    this.firstStream = firstStream;
   }
 
-  /// Connects, with TLS unless the endpoint is plain `http`.
+  /// Connects to one of the host's addresses, another one each time.
   ///
   /// @throws IOException when there is no connection within `deadline`
   Http2Connection connect(ConnectionTarget target, Duration deadline)
       throws IOException, InterruptedException {
-    Timeout timeout = Timeout.ofMilliseconds(deadline.toMillis());
-    String name = target.endpoint().getHost();
-    HttpHost host = new HttpHost(target.isTls() ? "https" : "http", name, target.port());
-    // A new InetSocketAddress resolves anew: Apple moves its addresses.
-    InetSocketAddress address = new InetSocketAddress(name, target.port());
-    if (address.isUnresolved()) {
-      throw new IOException("unknown host " + name);
-    }
-    CompletableFuture<IOSession> connected = new CompletableFuture<>();
-    var unused =
-        requester.connect(
-            host,
-            address,
-            null,
-            timeout,
-            null,
-            new Then<>(connected, session -> secured(session, target, host, timeout, connected)));
-    try {
-      IOSession session = connected.get(deadline.toMillis(), TimeUnit.MILLISECONDS);
-      session.setSocketTimeout(Timeout.DISABLED);
-      Http2Connection connection = new Http2Connection(session, host);
-      byId.put(session.getId(), connection);
-      if (!session.isOpen()) {
-        byId.remove(session.getId());
-        throw new IOException("closed by the peer");
+    long endNanos = System.nanoTime() + deadline.toNanos();
+    List<InetAddress> addresses = addresses(target.endpoint().getHost());
+    IOException failure = new IOException("no address");
+    for (int i = 0; i < addresses.size(); i++) {
+      long leftNanos = endNanos - System.nanoTime();
+      if (leftNanos <= 0) {
+        break;
       }
-      return connection;
+      boolean last = i == addresses.size() - 1;
+      try {
+        return connect(
+            target, addresses.get(i), Duration.ofNanos(last ? leftNanos : leftNanos / 2));
+      } catch (IOException e) {
+        failure = e;
+      }
+    }
+    throw failure;
+  }
+
+  /// Resolved anew each time: Apple moves its addresses. Those of the kind that the system prefers come first.
+  private List<InetAddress> addresses(String host) throws IOException {
+    InetAddress[] all = InetAddress.getAllByName(host);
+    List<InetAddress> preferred = new ArrayList<>();
+    List<InetAddress> others = new ArrayList<>();
+    int start = Math.floorMod(turn.getAndIncrement(), all.length);
+    for (int i = 0; i < all.length; i++) {
+      InetAddress address = all[(start + i) % all.length];
+      (address.getClass() == all[0].getClass() ? preferred : others).add(address);
+    }
+    preferred.addAll(others);
+    return preferred.subList(0, Math.min(MOST_ADDRESSES, preferred.size()));
+  }
+
+  private Http2Connection connect(ConnectionTarget target, InetAddress address, Duration deadline)
+      throws IOException, InterruptedException {
+    CompletableFuture<Http2Connection> connected = new CompletableFuture<>();
+    var opened =
+        new Bootstrap()
+            .group(loops)
+            .channel(NioSocketChannel.class)
+            .option(ChannelOption.TCP_NODELAY, true)
+            .option(ChannelOption.SO_KEEPALIVE, true)
+            .option(ChannelOption.WRITE_BUFFER_WATER_MARK, WRITE_BUFFER)
+            .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) deadline.toMillis())
+            .handler(
+                new ChannelInitializer<Channel>() {
+                  @Override
+                  protected void initChannel(Channel channel) {
+                    prepare(channel, target, deadline, connected);
+                  }
+                })
+            .connect(new InetSocketAddress(address, target.port()));
+    opened.addListener(done -> {
+      if (!done.isSuccess()) {
+        connected.completeExceptionally(done.cause());
+      }
+    });
+    try {
+      return connected.get(deadline.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
-      connected.completeExceptionally(e);
       throw new IOException("no connection within " + deadline, e);
     } catch (ExecutionException e) {
       throw new IOException(String.valueOf(e.getCause()), e.getCause());
+    } finally {
+      // Late or given up: nobody waits for it any more.
+      if (!connected.isDone() || connected.isCompletedExceptionally()) {
+        connected.completeExceptionally(new IOException("given up"));
+        var _ = opened.channel().close();
+      }
     }
   }
 
-  /// On the event loop, before the first byte is written.
-  private static void secured(
-      IOSession session,
+  private void prepare(
+      Channel channel,
       ConnectionTarget target,
-      HttpHost host,
-      Timeout timeout,
-      CompletableFuture<IOSession> connected) {
+      Duration deadline,
+      CompletableFuture<Http2Connection> connected) {
+    String host = target.endpoint().getHost();
+    String authority = target.authority();
+    Http2Streams streams =
+        new Http2Streams(settings, authority, target.isTls(), clock, firstStream);
+    Http2Connection connection = new Http2Connection(channel, settings, streams);
+    streams.belongsTo(connection);
+    open.add(connection);
+    channel
+        .closeFuture()
+        .addListener(closed -> {
+          open.remove(connection);
+          connected.completeExceptionally(new IOException("closed by the peer"));
+        });
     if (!target.isTls()) {
-      succeed(connected, session);
+      channel
+          .pipeline()
+          .addLast(
+              new ChannelInboundHandlerAdapter() {
+                @Override
+                public void channelActive(ChannelHandlerContext context) {
+                  begin(streams, connection, connected);
+                }
+              },
+              streams);
       return;
     }
-    new H2ClientTlsStrategy(target.tls())
-        .upgrade(
-            (TransportSecurityLayer) session,
-            host,
-            HttpVersionPolicy.FORCE_HTTP_2,
-            timeout,
-            new Then<>(connected, _ -> succeed(connected, session)));
+    SSLEngine engine = target.tls().createSSLEngine(host, target.port());
+    engine.setUseClientMode(true);
+    SSLParameters parameters = engine.getSSLParameters();
+    parameters.setApplicationProtocols(new String[] {HTTP_2});
+    parameters.setEndpointIdentificationAlgorithm("HTTPS");
+    engine.setSSLParameters(parameters);
+    SslHandler tls = new SslHandler(engine);
+    tls.setHandshakeTimeoutMillis(deadline.toMillis());
+    tls.setCloseNotifyFlushTimeoutMillis(CLOSE_NOTIFY_WITHIN.toMillis());
+    tls.handshakeFuture()
+        .addListener(shaken -> {
+          if (!shaken.isSuccess()) {
+            connected.completeExceptionally(shaken.cause());
+          } else if (!HTTP_2.equals(engine.getApplicationProtocol())) {
+            connected.completeExceptionally(new IOException("the peer does not speak HTTP/2"));
+          } else {
+            begin(streams, connection, connected);
+          }
+        });
+    channel.pipeline().addLast(tls, streams);
   }
 
   /// Nobody waits any more for a connection that comes late.
-  private static void succeed(CompletableFuture<IOSession> connected, IOSession session) {
-    if (!connected.complete(session)) {
-      session.close(CloseMode.IMMEDIATE);
+  private static void begin(
+      Http2Streams streams,
+      Http2Connection connection,
+      CompletableFuture<Http2Connection> connected) {
+    streams.begin();
+    if (!connected.complete(connection)) {
+      streams.close("late");
     }
   }
 
   int count() {
-    return byId.size();
+    return open.size();
+  }
+
+  EventLoopGroup loops() {
+    return loops;
   }
 
   @Override
   public void close() {
-    byId.values().forEach(Http2Connection::close);
-    requester.close(CloseMode.IMMEDIATE);
-  }
-
-  private record Then<T>(CompletableFuture<IOSession> connected, Consumer<T> next)
-      implements FutureCallback<T> {
-    @Override
-    public void completed(T result) {
-      next.accept(result);
-    }
-
-    @Override
-    public void failed(Exception cause) {
-      connected.completeExceptionally(cause);
-    }
-
-    @Override
-    public void cancelled() {
-      connected.completeExceptionally(new IOException("cancelled"));
-    }
-  }
-
-  /// Learns the stream of each request and the last stream of a GOAWAY; HttpComponents tells its callers neither, and leaves
-  /// the requests above that stream without an end.
-  private final class GoAwayWatch implements H2StreamListener {
-    @Override
-    public void onHeaderInput(HttpConnection c, int stream, List<? extends Header> headers) {}
-
-    @Override
-    public void onHeaderOutput(HttpConnection c, int stream, List<? extends Header> headers) {
-      Http2Connection connection = of(c);
-      if (connection != null) {
-        connection.headersWritten(stream);
-      }
-    }
-
-    @Override
-    public void onFrameInput(HttpConnection c, int stream, RawFrame frame) {
-      ByteBuffer payload = frame.getPayload();
-      if (FrameType.GOAWAY.getValue() != frame.getType() || payload == null) {
-        return;
-      }
-      Http2Connection connection = of(c);
-      if (connection != null && payload.remaining() >= Integer.BYTES) {
-        connection.peerGoesAway(payload.getInt(payload.position()) & Integer.MAX_VALUE);
-      }
-    }
-
-    @Override
-    public void onFrameOutput(HttpConnection c, int stream, RawFrame frame) {}
-
-    @Override
-    public void onInputFlowControl(HttpConnection c, int stream, int delta, int size) {}
-
-    @Override
-    public void onOutputFlowControl(HttpConnection c, int stream, int delta, int size) {}
-
-    private @Nullable Http2Connection of(HttpConnection connection) {
-      return connection instanceof Identifiable named ? byId.get(named.getId()) : null;
-    }
+    open.forEach(connection -> connection.close("closed"));
+    loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
   }
 }

@@ -8,17 +8,16 @@ import io.micrometer.core.instrument.Timer;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.gateway.connection.Reply.Answered;
-import io.pushplanet.gateway.connection.Reply.Expired;
+import io.pushplanet.gateway.connection.Reply.NoAnswer;
 import io.pushplanet.gateway.connection.Reply.NotSent;
-import io.pushplanet.gateway.connection.StreamLeases.StreamLease;
-import java.io.IOException;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
-import java.util.NoSuchElementException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
 import org.apache.commons.pool2.impl.GenericKeyedObjectPool;
 import org.apache.commons.pool2.impl.GenericKeyedObjectPoolConfig;
 import org.slf4j.Logger;
@@ -31,38 +30,58 @@ import org.slf4j.LoggerFactory;
 public final class ProviderConnections implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ProviderConnections.class);
 
-  /// Streams over all credentials: 2,000 connections at the default of 25.
-  private static final int MOST_STREAMS = 50_000;
+  /// Over all credentials.
+  private static final int MOST_CONNECTIONS = 2_000;
 
-  /// How often a request is written at most. Each but the last ended on a connection that was going away.
-  private static final int MOST_TRIES = 3;
+  private static final Duration LOOK_EVERY = Duration.ofMillis(100);
 
   private final Channel channel;
   private final ConnectionSettings settings;
-  private final Clock clock;
-  private final Http2Connector connector = new Http2Connector();
-  private final GenericKeyedObjectPool<ConnectionTarget, StreamLease> pool;
-  private final Cache<ConnectionTarget, Turnstile> turnstiles =
+  private final Http2Connector connector;
+  private final GenericKeyedObjectPool<ConnectionTarget, Http2Connection> pool;
+  private final Cache<ConnectionTarget, CredentialConnections> inUse =
       Caffeine.newBuilder().weakValues().build();
   private final Map<Priority, Timer> waits = new EnumMap<>(Priority.class);
 
   public ProviderConnections(
       Channel channel, ConnectionSettings settings, Clock clock, MeterRegistry meters) {
+    this(channel, settings, meters, new Http2Connector(settings, clock));
+  }
+
+  ProviderConnections(
+      Channel channel,
+      ConnectionSettings settings,
+      MeterRegistry meters,
+      Http2Connector connector) {
     this.channel = channel;
     this.settings = settings;
-    this.clock = clock;
+    this.connector = connector;
     this.pool =
-        new GenericKeyedObjectPool<>(new StreamLeases(connector, settings), config(settings));
+        new GenericKeyedObjectPool<>(new PooledConnections(connector, settings), config(settings));
+    var _ =
+        connector
+            .loops()
+            .scheduleWithFixedDelay(
+                this::look, LOOK_EVERY.toMillis(), LOOK_EVERY.toMillis(), TimeUnit.MILLISECONDS);
     Gauge.builder("pushplanet.provider.pool.connections", this, it -> it.connector.count())
         .tag("channel", channel.word())
         .register(meters);
-    Gauge.builder("pushplanet.provider.pool.streams.active", this, it -> it.pool.getNumActive())
+    Gauge.builder(
+            "pushplanet.provider.pool.streams.active",
+            this,
+            it -> it.sum(CredentialConnections::underWay))
         .tag("channel", channel.word())
         .register(meters);
-    Gauge.builder("pushplanet.provider.pool.streams.idle", this, it -> it.pool.getNumIdle())
+    Gauge.builder(
+            "pushplanet.provider.pool.streams.idle",
+            this,
+            it -> it.sum(CredentialConnections::free))
         .tag("channel", channel.word())
         .register(meters);
-    Gauge.builder("pushplanet.provider.pool.streams.waiting", this, ProviderConnections::waiting)
+    Gauge.builder(
+            "pushplanet.provider.pool.streams.waiting",
+            this,
+            it -> it.sum(CredentialConnections::waiting))
         .tag("channel", channel.word())
         .register(meters);
     for (Priority priority : Priority.values()) {
@@ -77,20 +96,16 @@ public final class ProviderConnections implements AutoCloseable {
     }
   }
 
-  private Turnstile turnstile(ConnectionTarget target) {
-    return turnstiles.get(
-        target, _ -> new Turnstile(settings.perCredential() * settings.streams()));
+  private int sum(ToIntFunction<CredentialConnections> value) {
+    return inUse.asMap().values().stream().mapToInt(value).sum();
   }
 
-  private static GenericKeyedObjectPoolConfig<StreamLease> config(ConnectionSettings settings) {
-    int perKey = settings.perCredential() * settings.streams();
-    GenericKeyedObjectPoolConfig<StreamLease> config = new GenericKeyedObjectPoolConfig<>();
-    config.setMaxTotal(MOST_STREAMS);
-    // The turnstile is the limit: threads that wait in the pool for others to create spin once
-    // their time is up, and on
-    // virtual threads that keeps the creators from ever running (Commons Pool 2.13.1).
+  private static GenericKeyedObjectPoolConfig<Http2Connection> config(ConnectionSettings settings) {
+    GenericKeyedObjectPoolConfig<Http2Connection> config = new GenericKeyedObjectPoolConfig<>();
+    config.setMaxTotal(MOST_CONNECTIONS);
+    // CredentialConnections is the limit: one that is going away does not count any more.
     config.setMaxTotalPerKey(-1);
-    config.setMaxIdlePerKey(perKey);
+    config.setMaxIdlePerKey(settings.perCredential());
     config.setBlockWhenExhausted(false);
     config.setTestOnBorrow(true);
     config.setTimeBetweenEvictionRuns(settings.idleTimeout().dividedBy(4));
@@ -100,36 +115,22 @@ public final class ProviderConnections implements AutoCloseable {
     return config;
   }
 
-  private int waiting() {
-    return turnstiles.asMap().values().stream().mapToInt(Turnstile::waiting).sum();
+  private void look() {
+    try {
+      inUse.asMap().values().forEach(CredentialConnections::look);
+    } catch (RuntimeException e) {
+      LOG.error("event=connections_not_looked_after channel={}", channel.word(), e);
+    }
   }
 
   /// Sends a request.
   ///
   /// @param spoils whether an answer leaves its connection unusable, so that no other request gets on it
   public Reply send(ConnectionTarget target, ProviderRequest request, Predicate<Answered> spoils) {
-    for (int tries = 1; tries < MOST_TRIES; tries++) {
-      Reply reply = sendOnce(target, request, spoils);
-      if (!(reply instanceof NotSent(String why) && isWorthAnother(why))) {
-        return reply;
-      }
-    }
-    return sendOnce(target, request, spoils);
-  }
-
-  private static boolean isWorthAnother(String why) {
-    return switch (why) {
-      case "no_connection", "busy", "interrupted", "timeout" -> false;
-      default -> true;
-    };
-  }
-
-  private Reply sendOnce(
-      ConnectionTarget target, ProviderRequest request, Predicate<Answered> spoils) {
-    Turnstile turnstile = turnstile(target);
+    CredentialConnections connections = inUse(target);
     long beganNanos = System.nanoTime();
     try {
-      if (!turnstile.enter(request.priority(), settings.connectTimeout())) {
+      if (!connections.turnstile().enter(request.priority(), settings.connectTimeout())) {
         return new NotSent("busy");
       }
     } catch (InterruptedException e) {
@@ -141,74 +142,35 @@ public final class ProviderConnections implements AutoCloseable {
         wait.record(System.nanoTime() - beganNanos, TimeUnit.NANOSECONDS);
       }
     }
+    Exchange exchange = new Exchange(request);
     try {
-      return leased(target, request, spoils);
-    } finally {
-      turnstile.leave();
-    }
-  }
-
-  private Reply leased(
-      ConnectionTarget target, ProviderRequest request, Predicate<Answered> spoils) {
-    StreamLease lease;
-    try {
-      lease = pool.borrowObject(target);
-    } catch (NoSuchElementException e) {
-      LOG.warn(
-          "event=no_free_stream channel={} active={} idle={} reason=\"{}\"",
-          channel.word(),
-          pool.getNumActive(target),
-          pool.getNumIdle(target),
-          e.getMessage());
-      return new NotSent("no_stream");
-    } catch (StreamLeases.NotNow e) {
-      return new NotSent("no_connection");
-    } catch (IOException e) {
-      LOG.warn(
-          "event=connect_failed channel={} endpoint={} reason=\"{}\"",
-          channel.word(),
-          target.endpoint(),
-          e.getMessage());
-      return new NotSent("no_connection");
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return new NotSent("interrupted");
-    } catch (Exception e) {
-      throw new IllegalStateException("the pool broke", e);
-    }
-    try {
-      if (request.expiresAt() != null && !clock.instant().isBefore(request.expiresAt())) {
-        return new Expired();
-      }
-      Reply reply = lease.connection.exchange(request, settings.requestTimeout());
+      connections.submit(exchange);
+      Reply reply = exchange.await();
       if (reply instanceof Answered answered && spoils.test(answered)) {
-        lease.connection.retire();
+        Http2Connection connection = exchange.connection;
+        if (connection != null) {
+          connection.retire();
+        }
       }
       return reply;
     } catch (InterruptedException e) {
-      lease.connection.retire();
+      connections.abandon(exchange);
       Thread.currentThread().interrupt();
-      return new Reply.NoAnswer("interrupted");
+      return new NoAnswer("interrupted");
     } finally {
-      giveBack(target, lease);
+      connections.turnstile().leave();
     }
   }
 
-  private void giveBack(ConnectionTarget target, StreamLease lease) {
-    if (lease.connection.isUsable()) {
-      pool.returnObject(target, lease);
-      return;
-    }
-    try {
-      pool.invalidateObject(target, lease);
-    } catch (Exception e) {
-      LOG.warn("event=lease_not_returned channel={} reason=\"{}\"", channel.word(), e.toString());
-    }
+  /// For requests that are sent without a thread each.
+  CredentialConnections inUse(ConnectionTarget target) {
+    return inUse.get(target, _ -> new CredentialConnections(target, settings, pool));
   }
 
   @Override
   public void close() {
     pool.close();
     connector.close();
+    inUse.asMap().values().forEach(CredentialConnections::close);
   }
 }

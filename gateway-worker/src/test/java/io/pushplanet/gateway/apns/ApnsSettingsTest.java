@@ -29,11 +29,12 @@ class ApnsSettingsTest {
                     null,
                     new ConnectionSettings(
                         4,
-                        25,
+                        1_000,
                         Duration.ofSeconds(5),
                         Duration.ofSeconds(10),
                         Duration.ofMinutes(30),
-                        Duration.ofMinutes(1)))));
+                        Duration.ofMinutes(1),
+                        Duration.ofSeconds(3)))));
   }
 
   @Test

@@ -49,6 +49,18 @@ class ProviderConnectionsIT {
     simulators =
         Simulators.start(
             new Options(0, 0, 0, 0, state, false, Duration.ZERO, "127.0.0.1"), Clock.systemUTC());
+    warm();
+  }
+
+  /// What is done for the first time takes seconds on a busy machine.
+  private static void warm() {
+    ConnectionSettings patient =
+        new ConnectionSettings(1, 10, PATIENCE, PATIENCE, NEVER, NEVER, PATIENCE);
+    try (ProviderConnections connections =
+        new ProviderConnections(
+            Channel.FCM, patient, Clock.systemUTC(), new SimpleMeterRegistry())) {
+      var _ = send(connections, target(simulators.fcm().port()), Priority.NORMAL);
+    }
   }
 
   @AfterAll
@@ -59,11 +71,14 @@ class ProviderConnectionsIT {
   @BeforeEach
   void connect() throws Exception {
     way = new BlackHole(simulators.fcm().port());
-    target =
-        new ConnectionTarget(
-            "credential",
-            URI.create("https://localhost:" + way.port()),
-            Trust.with(simulators.authority().pem()).context());
+    target = target(way.port());
+  }
+
+  private static ConnectionTarget target(int port) {
+    return new ConnectionTarget(
+        "credential",
+        URI.create("https://localhost:" + port),
+        Trust.with(simulators.authority().pem()).context());
   }
 
   @AfterEach
@@ -157,15 +172,21 @@ class ProviderConnectionsIT {
       Duration pingAfter, Duration idleTimeout, Duration requestTimeout) {
     return new ProviderConnections(
         Channel.FCM,
-        new ConnectionSettings(1, 10, PATIENCE, requestTimeout, idleTimeout, pingAfter),
+        new ConnectionSettings(
+            1, 10, PATIENCE, requestTimeout, idleTimeout, pingAfter, Duration.ofSeconds(3)),
         Clock.systemUTC(),
         meters);
   }
 
   private Reply send(ProviderConnections connections, Priority priority) {
+    return send(connections, target, priority);
+  }
+
+  private static Reply send(
+      ProviderConnections connections, ConnectionTarget to, Priority priority) {
     byte[] body = "{}".getBytes(StandardCharsets.UTF_8);
     return connections.send(
-        target, new ProviderRequest(priority, "/token", List.of(), body, null), _ -> false);
+        to, new ProviderRequest(priority, "/token", List.of(), body, null), _ -> false);
   }
 
   private static int heard() {
