@@ -24,6 +24,16 @@ public enum Benchmark {
           run.target(), run.directory(), run.name(), run.each(), run.out());
     }
   },
+  APNS(
+      "apns",
+      "CPU per notification of our HTTP/2 beside pushy's, also over a long way and when the server"
+          + " misbehaves; starts its own, needs no platform [--parts=speed,distance,faults]",
+      "parts") {
+    @Override
+    Result measure(Run run) {
+      return ApnsBench.measure(run);
+    }
+  },
   CONNECTIONS(
       "connections",
       "memory and CPU per session against other brokers; starts its own, needs no platform"

@@ -1,0 +1,234 @@
+package io.pushplanet.gateway.connection;
+
+import com.sun.management.ThreadMXBean;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2Settings;
+import io.netty.handler.ssl.ApplicationProtocolConfig;
+import io.netty.handler.ssl.ApplicationProtocolConfig.Protocol;
+import io.netty.handler.ssl.ApplicationProtocolConfig.SelectedListenerFailureBehavior;
+import io.netty.handler.ssl.ApplicationProtocolConfig.SelectorFailureBehavior;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
+import io.pushplanet.gateway.connection.ScriptedServer.Peer;
+import io.pushplanet.gateway.connection.ScriptedServer.Script;
+import io.pushplanet.simulators.tls.Authority;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.HdrHistogram.ConcurrentHistogram;
+
+/// A program for `./pushplanet bench apns`: a sender of 1 KB notifications over HTTP/2 and TLS, ours or pushy, alone in its
+/// process, and what each notification cost it; or the server for it. The last line it prints holds the figures.
+///
+/// ```text
+/// server STATE
+/// speed CLIENT STATE PORT SECONDS
+/// distance CLIENT STATE FAR_PORT SMALL_PORT SECONDS
+/// faults CLIENT STATE
+/// ```
+final class SenderProgram {
+  static final Duration ROUND_TRIP = Duration.ofMillis(150);
+  static final int PAYLOAD_BYTES = 1_024;
+
+  private static final int[] CONNECTIONS = {1, 2, 4};
+  private static final int[] IN_FLIGHT = {100, 500, 900};
+  private static final long LONGEST_MICROS = 60_000_000;
+  private static final Duration WARM_UP = Duration.ofSeconds(6);
+
+  private final Map<String, Long> figures = new LinkedHashMap<>();
+  private final String client;
+  private final Authority authority;
+
+  private SenderProgram(String client, Authority authority) {
+    this.client = client;
+    this.authority = authority;
+  }
+
+  public static void main(String[] args) throws Exception {
+    if (args[0].equals("server")) {
+      serve(Authority.in(Path.of(args[1]), Clock.systemUTC()));
+      return;
+    }
+    SenderProgram program =
+        new SenderProgram(args[1], Authority.in(Path.of(args[2]), Clock.systemUTC()));
+    switch (args[0]) {
+      case "speed" -> program.speed(Integer.parseInt(args[3]), Integer.parseInt(args[4]));
+      case "distance" ->
+          program.distance(
+              Integer.parseInt(args[3]), Integer.parseInt(args[4]), Integer.parseInt(args[5]));
+      case "faults" -> program.faults();
+      default -> throw new IllegalArgumentException("there is no " + args[0]);
+    }
+    System.out.println(
+        program.figures.entrySet().stream()
+            .map(figure -> figure.getKey() + "=" + figure.getValue())
+            .collect(Collectors.joining(" ")));
+    System.exit(0);
+  }
+
+  // The server.
+
+  private static void serve(Authority authority) throws Exception {
+    SslContext tls = tls(authority);
+    ScriptedServer near = new ScriptedServer(new Generous(), tls, 0, false);
+    ScriptedServer small = new ScriptedServer(new Narrow(), tls, 0, false);
+    DelayedWay toNear = new DelayedWay(near.port(), ROUND_TRIP);
+    DelayedWay toSmall = new DelayedWay(small.port(), ROUND_TRIP);
+    System.out.printf("port=%d far=%d small=%d%n", near.port(), toNear.port(), toSmall.port());
+    new CountDownLatch(1).await();
+  }
+
+  /// Windows that never hold a client up.
+  private static final class Generous implements Script {
+    @Override
+    public void request(Peer peer, int stream, Http2Headers headers, byte[] body) {
+      peer.answer(stream);
+      if (peer.requests.get() % 100_000 == 0) {
+        peer.widen(0, 100_000 * PAYLOAD_BYTES);
+      }
+    }
+  }
+
+  /// The windows of RFC 9113's beginning, widened by what has been read.
+  private static final class Narrow implements Script {
+    @Override
+    public void connected(Peer peer) {
+      peer.settings(new Http2Settings().maxConcurrentStreams(1_000));
+    }
+
+    @Override
+    public void request(Peer peer, int stream, Http2Headers headers, byte[] body) {
+      peer.answer(stream);
+      peer.widen(0, PAYLOAD_BYTES);
+    }
+  }
+
+  private static SslContext tls(Authority authority) throws IOException {
+    Authority.Identity identity = authority.server();
+    return SslContextBuilder.forServer(identity.key(), identity.certificate())
+        .sslProvider(SslProvider.JDK)
+        .applicationProtocolConfig(
+            new ApplicationProtocolConfig(
+                Protocol.ALPN,
+                SelectorFailureBehavior.NO_ADVERTISE,
+                SelectedListenerFailureBehavior.ACCEPT,
+                "h2"))
+        .build();
+  }
+
+  // Speed.
+
+  private void speed(int port, int seconds) throws IOException, InterruptedException {
+    measure("warm", port, 2, 500, WARM_UP, WARM_UP);
+    for (int connections : CONNECTIONS) {
+      for (int inFlight : IN_FLIGHT) {
+        measure(
+            "c" + connections + "_f" + inFlight,
+            port,
+            connections,
+            inFlight,
+            Duration.ofSeconds(1),
+            Duration.ofSeconds(seconds));
+      }
+    }
+  }
+
+  private void distance(int farPort, int smallPort, int seconds)
+      throws IOException, InterruptedException {
+    Duration settle = Duration.ofSeconds(3);
+    Duration each = Duration.ofSeconds(seconds);
+    measure("far_c1_f100", farPort, 1, 100, settle, each);
+    measure("far_c1_f900", farPort, 1, 900, settle, each);
+    measure("far_c4_f3600", farPort, 4, 3_600, settle, each);
+    measure("narrow_c1_f900", smallPort, 1, 900, settle, each);
+    measure("narrow_c8_f900", smallPort, 8, 900, settle, each);
+    if (client.equals(OurSender.NAME)) {
+      measure("unpooled_f100", farPort, 0, 100, settle, each);
+    }
+  }
+
+  private NotificationSender sender(int port, int connections, int inFlight) {
+    return client.equals(OurSender.NAME)
+        ? new OurSender(authority, port, connections, inFlight)
+        : new PushySender(authority, port, connections);
+  }
+
+  private void measure(
+      String name, int port, int connections, int inFlight, Duration settle, Duration each)
+      throws IOException, InterruptedException {
+    AtomicLong sent = new AtomicLong();
+    AtomicLong ended = new AtomicLong();
+    AtomicLong failed = new AtomicLong();
+    ConcurrentHistogram[] latencies = {new ConcurrentHistogram(LONGEST_MICROS, 3)};
+    boolean[] over = {false};
+    try (NotificationSender sender = sender(port, connections, inFlight)) {
+      sender.keepSending(
+          inFlight,
+          () -> over[0] ? -1 : sent.getAndIncrement(),
+          (n, beganNanos, well) -> {
+            latencies[0].recordValue(
+                Math.min(LONGEST_MICROS, (System.nanoTime() - beganNanos) / 1_000));
+            ended.incrementAndGet();
+            if (!well) {
+              failed.incrementAndGet();
+            }
+          });
+      TimeUnit.NANOSECONDS.sleep(settle.toNanos());
+      latencies[0] = new ConcurrentHistogram(LONGEST_MICROS, 3);
+      long endedBefore = ended.get();
+      long processorBefore = processorNanos();
+      long allocatedBefore = allocatedBytes();
+      long began = System.nanoTime();
+      TimeUnit.NANOSECONDS.sleep(each.toNanos());
+      long nanos = System.nanoTime() - began;
+      long notifications = Math.max(1, ended.get() - endedBefore);
+      figures.put(name + "_rate", notifications * 1_000_000_000 / nanos);
+      figures.put(name + "_cpu_nanos", (processorNanos() - processorBefore) / notifications);
+      figures.put(name + "_bytes", (allocatedBytes() - allocatedBefore) / notifications);
+      figures.put(name + "_p99_micros", latencies[0].getValueAtPercentile(99));
+      figures.put(name + "_failed", failed.get());
+      over[0] = true;
+    }
+    System.out.println(name + " " + figures);
+  }
+
+  // Faults.
+
+  private void faults() throws Exception {
+    for (Fault fault : Fault.values()) {
+      Map<String, Long> found = new FaultRun(fault, tls(authority)).run(this::sender);
+      found.forEach((name, value) -> figures.put(fault.word() + "_" + name, value));
+      System.out.println(fault + " " + found);
+    }
+  }
+
+  // What it costs.
+
+  private static long allocatedBytes() {
+    return ((ThreadMXBean) ManagementFactory.getThreadMXBean()).getTotalThreadAllocatedBytes();
+  }
+
+  /// Of all threads but the compiler's: what those do is done once.
+  private static long processorNanos() throws IOException {
+    long nanos = 0;
+    try (Stream<Path> tasks = Files.list(Path.of("/proc/self/task"))) {
+      for (Path task : tasks.toList()) {
+        if (!Files.readString(task.resolve("comm")).contains("CompilerThre")) {
+          nanos += Long.parseLong(Files.readString(task.resolve("schedstat")).split(" ")[0]);
+        }
+      }
+    }
+    return nanos;
+  }
+}

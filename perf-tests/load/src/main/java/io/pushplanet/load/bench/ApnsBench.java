@@ -1,0 +1,150 @@
+package io.pushplanet.load.bench;
+
+import io.pushplanet.load.node.ProviderSenders;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/// What a notification of 1 KB costs our HTTP/2 connections and what it costs pushy, against one server in the same run: at
+/// full speed, over a long way, and when the server misbehaves.
+final class ApnsBench {
+  private static final String OURS = "ours";
+  private static final String PUSHY = "pushy";
+  private static final String PARTS = "speed,distance,faults";
+  private static final int[] CONNECTIONS = {1, 2, 4};
+  private static final int[] IN_FLIGHT = {100, 500, 900};
+  private static final double SHARE_GOAL = 0.95;
+  private static final double ROUND_TRIP_SECONDS = 0.15;
+  private static final double LEFT_WITHIN_SECONDS = 3.0;
+
+  private final List<Report.Row> rows = new ArrayList<>();
+
+  private ApnsBench() {}
+
+  static Benchmark.Result measure(Run run) {
+    List<String> parts = List.of(run.option("parts").orElse(PARTS).split(","));
+    Path directory = run.directory().resolve(run.name());
+    try {
+      Files.createDirectories(directory);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot write to " + directory, e);
+    }
+    ProviderSenders senders =
+        ProviderSenders.start(run.root(), directory)
+            .orElseThrow(() ->
+                new IllegalStateException(
+                    "the senders are among gateway-worker's test classes, which are not built:"
+                        + " ./mvnw -Pfast -DskipTests package"));
+    ApnsBench bench = new ApnsBench();
+    boolean exact = true;
+    try (senders) {
+      if (parts.contains("speed")) {
+        run.out().println("full speed");
+        bench.speed(senders.speed(OURS, run.each()), senders.speed(PUSHY, run.each()));
+      }
+      if (parts.contains("distance")) {
+        run.out().println("a round trip of 150 ms");
+        bench.distance(senders.distance(OURS, run.each()), senders.distance(PUSHY, run.each()));
+      }
+      if (parts.contains("faults")) {
+        run.out().println("faults");
+        exact = bench.faults(senders.faults(OURS), senders.faults(PUSHY));
+      }
+    }
+    return new Benchmark.Result(bench.rows, exact);
+  }
+
+  private void speed(Map<String, Long> ours, Map<String, Long> pushy) {
+    for (int connections : CONNECTIONS) {
+      for (int inFlight : IN_FLIGHT) {
+        String key = "c" + connections + "_f" + inFlight + "_";
+        String with = " (" + connections + " connections, " + inFlight + " in flight)";
+        row("CPU per notification" + with, "us", ours, pushy, key + "cpu_nanos", 1_000);
+        double ratio = value(pushy, key + "cpu_nanos") / value(ours, key + "cpu_nanos");
+        rows.add(
+            new Report.Row(
+                "notifications per CPU-second, of pushy's" + with, "", rounded(ratio), 1.0, 1.0));
+        row("rate" + with, "1/s", ours, pushy, key + "rate", 1);
+        row("garbage per notification" + with, "bytes", ours, pushy, key + "bytes", 1);
+        row("p99" + with, "ms", ours, pushy, key + "p99_micros", 1_000);
+        row("failed" + with, "", ours, pushy, key + "failed", 1);
+      }
+    }
+  }
+
+  private void distance(Map<String, Long> ours, Map<String, Long> pushy) {
+    share("far_c1_f100", "1 connection, 100 streams", 100, ours, pushy);
+    share("far_c1_f900", "1 connection, 900 streams", 900, ours, pushy);
+    share("far_c4_f3600", "4 connections, 3600 streams", 3_600, ours, pushy);
+    row("rate, windows of 64 KB, 1 connection", "1/s", ours, pushy, "narrow_c1_f900_rate", 1);
+    row("rate, windows of 64 KB, 8 connections", "1/s", ours, pushy, "narrow_c8_f900_rate", 1);
+    rows.add(
+        Report.Row.of(
+            "rate, 100 senders, a connection for each notification",
+            "1/s",
+            value(ours, "unpooled_f100_rate")));
+  }
+
+  private void share(
+      String key, String with, int streams, Map<String, Long> ours, Map<String, Long> pushy) {
+    row("rate, " + with, "1/s", ours, pushy, key + "_rate", 1);
+    double most = streams / ROUND_TRIP_SECONDS;
+    rows.add(
+        new Report.Row(
+            "share of streams / round trip, " + with,
+            "",
+            rounded(value(ours, key + "_rate") / most),
+            rounded(value(pushy, key + "_rate") / most),
+            SHARE_GOAL));
+  }
+
+  /// @return whether ours lost none, sent none twice, and left a dead server in time
+  private boolean faults(Map<String, Long> ours, Map<String, Long> pushy) {
+    for (String fault : List.of("goaway", "refused", "rst", "silent")) {
+      for (String what :
+          List.of("answered", "failed", "hung", "never_begun", "twice", "connections")) {
+        row(fault + ": " + what.replace('_', ' '), "", ours, pushy, fault + "_" + what, 1);
+      }
+    }
+    double left = value(ours, "silent_left_after_millis") / 1_000;
+    rows.add(
+        new Report.Row(
+            "silent: left after",
+            "s",
+            rounded(left),
+            rounded(value(pushy, "silent_left_after_millis") / 1_000),
+            LEFT_WITHIN_SECONDS));
+    return left <= LEFT_WITHIN_SECONDS
+        && value(ours, "goaway_failed") + value(ours, "refused_failed") == 0
+        && List.of("goaway", "refused", "rst", "silent").stream()
+            .allMatch(fault -> value(ours, fault + "_hung") + value(ours, fault + "_twice") == 0);
+  }
+
+  private void row(
+      String metric,
+      String unit,
+      Map<String, Long> ours,
+      Map<String, Long> pushy,
+      String key,
+      int divisor) {
+    rows.add(
+        new Report.Row(
+            metric,
+            unit,
+            rounded(value(ours, key) / divisor),
+            rounded(value(pushy, key) / divisor),
+            null));
+  }
+
+  private static double value(Map<String, Long> figures, String key) {
+    return figures.getOrDefault(key, 0L);
+  }
+
+  private static double rounded(double value) {
+    return Math.round(value * 100) / 100.0;
+  }
+}

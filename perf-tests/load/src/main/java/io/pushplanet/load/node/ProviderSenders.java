@@ -1,0 +1,142 @@
+package io.pushplanet.load.node;
+
+import io.pushplanet.quickstart.process.ChildProcess;
+import io.pushplanet.quickstart.process.Command;
+import io.pushplanet.quickstart.process.Readiness;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/// Clients that send notifications, ours and pushy, each in a process of its own, and one server for all of them: the
+/// program `SenderProgram` of gateway-worker's tests.
+public final class ProviderSenders implements AutoCloseable {
+  private static final Duration EXTRACTED_WITHIN = Duration.ofSeconds(60);
+  private static final Duration READY_WITHIN = Duration.ofSeconds(60);
+  private static final Duration STOPS_WITHIN = Duration.ofSeconds(5);
+  private static final Duration MEASURED_WITHIN = Duration.ofMinutes(30);
+
+  private final Path directory;
+  private final List<String> java;
+  private final ChildProcess server;
+  private final Map<String, Long> ports;
+
+  private ProviderSenders(
+      Path directory, List<String> java, ChildProcess server, Map<String, Long> ports) {
+    this.directory = directory;
+    this.java = java;
+    this.server = server;
+    this.ports = ports;
+  }
+
+  /// Starts the server; empty where gateway-worker's test classes are not built.
+  public static Optional<ProviderSenders> start(Path root, Path directory) {
+    Path classes = root.resolve("gateway-worker/target/test-classes");
+    if (!Files.exists(classes.resolve("io/pushplanet/gateway/connection/SenderProgram.class"))) {
+      return Optional.empty();
+    }
+    Path layout = directory.resolve("gateway-worker");
+    run(
+        "extract",
+        List.of(
+            JvmFlags.java(),
+            "-Djarmode=tools",
+            "-jar",
+            bootJar(root).toString(),
+            "extract",
+            "--destination",
+            layout.toString()),
+        directory,
+        EXTRACTED_WITHIN);
+    List<String> java = new ArrayList<>();
+    java.add(JvmFlags.java());
+    java.addAll(JvmFlags.COMMON);
+    java.addAll(
+        List.of(
+            "-Xmx1g",
+            "-Dlogging.level.root=WARN",
+            "-cp",
+            String.join(
+                ":",
+                classes.toString(),
+                layout + "/*",
+                layout.resolve("lib") + "/*",
+                root.resolve("perf-tests/simulators/target/classes").toString(),
+                root.resolve("perf-tests/load/target/lib") + "/*"),
+            "io.pushplanet.gateway.connection.SenderProgram"));
+    List<String> command = new ArrayList<>(java);
+    command.addAll(List.of("server", directory.resolve("authority").toString()));
+    ChildProcess server = start("apns-server", command, directory);
+    Readiness.await(server, READY_WITHIN, () -> server.lastLogLines(1).startsWith("port="));
+    return Optional.of(
+        new ProviderSenders(directory, java, server, FullTable.figures(server.lastLogLines(1))));
+  }
+
+  private static Path bootJar(Path root) {
+    Path target = root.resolve("gateway-worker/target");
+    try (Stream<Path> files = Files.list(target)) {
+      return files
+          .filter(file -> file.getFileName().toString().endsWith("-boot.jar"))
+          .findFirst()
+          .orElseThrow(() ->
+              new IllegalStateException(
+                  "gateway-worker is not built: ./mvnw -Pfast -DskipTests package"));
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot list " + target, e);
+    }
+  }
+
+  /// What a client's notifications cost it at full speed, by connections and requests under way.
+  public Map<String, Long> speed(String client, Duration each) {
+    return figures("speed", client, port("port"), Long.toString(each.toSeconds()));
+  }
+
+  /// How many a client sends over a long way.
+  public Map<String, Long> distance(String client, Duration each) {
+    return figures("distance", client, port("far"), port("small"), Long.toString(each.toSeconds()));
+  }
+
+  /// What becomes of a client's notifications when the server misbehaves.
+  public Map<String, Long> faults(String client) {
+    return figures("faults", client);
+  }
+
+  private String port(String name) {
+    return Long.toString(ports.getOrDefault(name, 0L));
+  }
+
+  private Map<String, Long> figures(String what, String client, String... rest) {
+    List<String> command = new ArrayList<>(java);
+    command.addAll(List.of(what, client, directory.resolve("authority").toString()));
+    command.addAll(List.of(rest));
+    return FullTable.figures(
+        run(what + "-" + client, command, directory, MEASURED_WITHIN).lastLogLines(1));
+  }
+
+  private static ChildProcess start(String name, List<String> command, Path directory) {
+    return ChildProcess.start(
+        new Command(name, command, Map.of(), directory, directory.resolve(name + ".log")));
+  }
+
+  private static ChildProcess run(
+      String name, List<String> command, Path directory, Duration atMost) {
+    ChildProcess process = start(name, command, directory);
+    boolean ended = process.waitFor(atMost);
+    process.stop(Duration.ZERO);
+    if (!ended || process.exitCode() != 0) {
+      throw new IllegalStateException(name + " failed:\n" + process.lastLogLines(10));
+    }
+    return process;
+  }
+
+  @Override
+  public void close() {
+    server.stop(STOPS_WITHIN);
+  }
+}
