@@ -18,10 +18,10 @@ import org.junit.jupiter.api.Test;
 class IdleSessionMemoryIT {
   private static final int WARM = 500;
   private static final int SESSIONS = 3_000;
-  private static final long MOST_BYTES_PER_SESSION = 1_000;
+  private static final long MOST_BYTES_PER_SESSION = 960;
 
   @Test
-  void an_idle_subscribed_session_costs_at_most_1000_bytes_of_heap_and_direct_memory()
+  void an_idle_subscribed_session_costs_at_most_960_bytes_of_heap_and_direct_memory()
       throws Exception {
     try (var node = TestNode.start()) {
       var devices = devices(node.port("mqtt"));

@@ -90,12 +90,11 @@ final class ManySessions {
     List<Long> delivered =
         edge.all(member -> {
           try (Gateway gateway = member.node().gateway()) {
-            for (int message = 0; message < MESSAGES; message++) {
+            for (long message = 1; message <= MESSAGES; message++) {
               gateway.send(member.devices(perNode));
+              member.fleet().awaitReceived(message * perNode);
+              gateway.awaitOutcomes(message * perNode);
             }
-            long each = (long) MESSAGES * perNode;
-            member.fleet().awaitReceived(each);
-            gateway.awaitOutcomes(each);
             return gateway.delivered();
           }
         });

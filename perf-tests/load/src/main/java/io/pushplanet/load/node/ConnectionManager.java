@@ -31,7 +31,7 @@ public final class ConnectionManager implements Server {
   /// Of its user `gateway`.
   public static final String GATEWAY_PASSWORD = "only-for-benchmarks";
 
-  private static final Duration READY_WITHIN = Duration.ofSeconds(120);
+  private static final Duration READY_WITHIN = Duration.ofMinutes(5);
   private static final Duration STOPS_WITHIN = Duration.ofSeconds(20);
 
   private final ChildProcess process;
