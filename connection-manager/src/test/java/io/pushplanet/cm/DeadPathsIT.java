@@ -38,7 +38,8 @@ class DeadPathsIT {
   }
 
   @Test
-  void a_device_that_says_nothing_after_a_message_goes_back_to_its_gateway() throws Exception {
+  void ntfy_757_a_device_that_says_nothing_after_a_message_goes_back_to_its_gateway()
+      throws Exception {
     double before = deadPaths();
     try (var silent = subscribed()) {
       var answers =

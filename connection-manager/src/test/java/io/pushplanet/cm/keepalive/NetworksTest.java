@@ -28,7 +28,7 @@ class NetworksTest {
   /// in a hundred ends in silence anyway.
   @ParameterizedTest(name = "seed {0}")
   @MethodSource("seeds")
-  void what_is_advised_survives_in_the_network_and_is_long(long seed) {
+  void ntfy_android_113_what_is_advised_survives_in_the_network_and_is_long(long seed) {
     var random = new Random(seed);
     int forgottenAfter = 70 + random.nextInt(2_000);
     var network =

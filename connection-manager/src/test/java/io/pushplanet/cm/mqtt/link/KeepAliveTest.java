@@ -21,7 +21,7 @@ class KeepAliveTest {
     "V3_1_1, 3600, 3600, false",
     "V3_1_1, 0, 0, false"
   })
-  void a_wish_out_of_range_is_changed_for_clients_that_can_be_told(
+  void ntfy_190_a_wish_out_of_range_is_changed_for_clients_that_can_be_told(
       MqttVersion version, int wished, int granted, boolean told) {
     assertThat(KeepAlive.of(version, wished)).isEqualTo(new KeepAlive(granted, told));
   }

@@ -71,8 +71,8 @@ public enum Benchmark {
       "hostile",
       "mutated packets, slowloris and declared lengths at every listener, and what neighbours feel;"
           + " starts its own, needs no platform [--packets=1000000] [--slowloris=5000]"
-          + " [--rate=100] [--seed=N]",
-      "packets slowloris rate seed") {
+          + " [--rate=100] [--doors=mqtt,tls,ws,wss,gateway] [--seed=N]",
+      "packets slowloris rate doors seed") {
     @Override
     Result measure(Run run) {
       return HostileBench.measure(run);

@@ -46,14 +46,21 @@ final class HostileBench {
   private final ConnectionManager node;
   private final Neighbours neighbours;
   private final List<Device> known;
+  private final List<Door> doors;
   private final long seed;
   private final List<Report.Row> rows = new ArrayList<>();
   private boolean held = true;
   private double calm;
 
   private HostileBench(
-      Run run, ConnectionManager node, Neighbours neighbours, List<Device> known, long seed) {
+      Run run,
+      ConnectionManager node,
+      Neighbours neighbours,
+      List<Device> known,
+      List<Door> doors,
+      long seed) {
     this.run = run;
+    this.doors = doors;
     this.node = node;
     this.neighbours = neighbours;
     this.known = known;
@@ -64,6 +71,10 @@ final class HostileBench {
     long packets = run.option("packets").map(Long::parseLong).orElse(1_000_000L);
     int slow = run.option("slowloris").map(Integer::parseInt).orElse(5_000);
     double rate = run.option("rate").map(Double::parseDouble).orElse(100.0);
+    List<Door> doors =
+        run.option("doors")
+            .map(names -> Arrays.stream(names.split(",")).map(Door::named).toList())
+            .orElse(List.of(Door.values()));
     long seed = run.option("seed").map(Long::parseLong).orElseGet(() -> run.clock().millis());
     run.out().println("seed " + seed);
     Path directory = run.directory().resolve(run.name()).toAbsolutePath();
@@ -102,7 +113,8 @@ final class HostileBench {
         FleetProcess calm = FleetProcess.start(node, CALM, directory.resolve("calm.log"));
         var gateway = node.gateway()) {
       calm.connect(CALM_DEVICES, 1);
-      return new HostileBench(run, node, new Neighbours(gateway, CALM, CALM_DEVICES), known, seed)
+      return new HostileBench(
+              run, node, new Neighbours(gateway, CALM, CALM_DEVICES), known, doors, seed)
           .measure(packets, slow, rate);
     }
   }
@@ -114,7 +126,7 @@ final class HostileBench {
     calm = Neighbours.percentile(neighbours.deliver(run.each()), 99);
     rows.add(Report.Row.of("neighbours' p99, nobody else there", "ms", calm));
     List<Attack> attacks =
-        Arrays.stream(Door.values())
+        doors.stream()
             .map(door ->
                 new Attack(
                     door, node.listener(door.text()), known, ConnectionManager.GATEWAY_PASSWORD))

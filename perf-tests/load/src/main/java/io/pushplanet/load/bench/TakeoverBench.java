@@ -64,7 +64,7 @@ final class TakeoverBench {
   private static final int CLIENTS = 64;
   private static final int RACES_AT_ONCE = 100;
   private static final int RACES_PER_LEG = 5_000;
-  private static final int KILLS_PER_LEG = 40;
+  private static final int KILLS_PER_LEG = 10;
   private static final int FREEZES_PER_LEG = 5;
   private static final int MAY_BE_DOWN = 2;
   private static final Duration FREEZE = Duration.ofSeconds(10);

@@ -1,5 +1,7 @@
 package io.pushplanet.load.hostile;
 
+import java.util.Arrays;
+
 /// A kind of listener that a node has, by the name under which `GET /node` tells its port.
 public enum Door {
   MQTT("mqtt", false, false),
@@ -16,6 +18,14 @@ public enum Door {
     this.text = text;
     this.tls = tls;
     this.webSocket = webSocket;
+  }
+
+  /// @throws IllegalArgumentException for a name that none has
+  public static Door named(String text) {
+    return Arrays.stream(values())
+        .filter(door -> door.text.equals(text))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("there is no listener '" + text + "'"));
   }
 
   public String text() {
