@@ -2,6 +2,7 @@ package io.pushplanet.cm;
 
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.wire.NodeBroadcast;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes;
 import io.pushplanet.common.wire.NodeOutcomes.Outcome;
@@ -51,7 +52,7 @@ final class TestGateway implements AutoCloseable {
     var outcomes = WireForm.read(message.getPayload(), NodeOutcomes.class);
     var queue = frames.get(outcomes.frame());
     if (queue != null) {
-      queue.addAll(outcomes.outcomes());
+      queue.addAll(outcomes.each());
     }
   }
 
@@ -104,6 +105,26 @@ final class TestGateway implements AutoCloseable {
                 .map(device -> new NodeFrame.Target(device.app(), device.device(), 0, epoch))
                 .toList());
     client.publish(NodeFrame.DELIVER_TOPIC, WireForm.write(frame), 1, false);
+    return queue;
+  }
+
+  /// One message to many devices, of which the gateway saw this epoch in the directory.
+  BlockingQueue<Outcome> broadcast(
+      List<DeviceKey> devices, long epoch, MessageId id, String payload, Duration patience)
+      throws Exception {
+    var name = UUID.randomUUID().toString();
+    BlockingQueue<Outcome> queue = new LinkedBlockingQueue<>();
+    frames.put(name, queue);
+    var now = Instant.now();
+    var frame =
+        new NodeBroadcast(
+            name,
+            now.plus(patience),
+            new NodeFrame.Letter(id, now.plusSeconds(3_600), payload),
+            TestNode.APP,
+            devices.stream().map(DeviceKey::device).toList(),
+            devices.stream().map(_ -> epoch).toList());
+    client.publish(NodeBroadcast.TOPIC, WireForm.write(frame), 1, false);
     return queue;
   }
 

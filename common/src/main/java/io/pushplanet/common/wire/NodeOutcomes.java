@@ -1,13 +1,54 @@
 package io.pushplanet.common.wire;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
+import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// What a node answers on `gw/outcomes/<gateway>`: some targets of a frame, each exactly once over all answers.
-public record NodeOutcomes(String frame, List<Outcome> outcomes) {
+///
+/// @param delivered of a [NodeBroadcast], where nearly everybody gets it: the first and the last target of each unbroken run
+///     of delivered ones. The node has compared epochs itself
+public record NodeOutcomes(
+    String frame,
+    List<Outcome> outcomes,
+    @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Integer> delivered) {
   public NodeOutcomes {
     outcomes = List.copyOf(outcomes);
+    delivered = delivered == null ? List.of() : List.copyOf(delivered);
+  }
+
+  public NodeOutcomes(String frame, List<Outcome> outcomes) {
+    this(frame, outcomes, List.of());
+  }
+
+  /// The form of `delivered` for these targets.
+  public static List<Integer> runs(BitSet targets) {
+    List<Integer> runs = new ArrayList<>();
+    for (int from = targets.nextSetBit(0); from >= 0; ) {
+      int end = targets.nextClearBit(from);
+      runs.add(from);
+      runs.add(end - 1);
+      from = targets.nextSetBit(end);
+    }
+    return runs;
+  }
+
+  /// Every outcome, those of the runs too.
+  public List<Outcome> each() {
+    if (delivered.isEmpty()) {
+      return outcomes;
+    }
+    List<Outcome> each = new ArrayList<>(outcomes);
+    for (int run = 0; run + 1 < delivered.size(); run += 2) {
+      int last = Math.min(delivered.get(run + 1), NodeBroadcast.MOST_DEVICES - 1);
+      for (int target = delivered.get(run); target <= last; target++) {
+        each.add(new Outcome(target, Result.DELIVERED, null));
+      }
+    }
+    return each;
   }
 
   /// @param target index into the frame's targets

@@ -13,6 +13,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 /// Meters of the trusted listener. Thread-safe.
 public final class DeliveryMetrics {
   final Counter frames;
+  final Counter broadcasts;
+  final Counter paced;
   final Counter malformed;
   final Counter stale;
   final Counter unheard;
@@ -24,6 +26,8 @@ public final class DeliveryMetrics {
 
   public DeliveryMetrics(MeterRegistry meters) {
     frames = meters.counter("cm.delivery.frames");
+    broadcasts = meters.counter("cm.delivery.broadcasts");
+    paced = meters.counter("cm.delivery.broadcasts.paced");
     stale = meters.counter("cm.delivery.frames.stale");
     malformed = meters.counter("cm.delivery.frames.malformed");
     violations = meters.counter("cm.delivery.violations");

@@ -2,6 +2,7 @@ package io.pushplanet.cm.delivery;
 
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.Letter;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.Settlement;
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 /// answered exactly once.
 public final class FrameDispatch {
   // Clocks of gateways and nodes differ; a frame is stale only when no such difference explains it.
-  private static final Duration STALE_AFTER = Duration.ofSeconds(5);
+  static final Duration STALE_AFTER = Duration.ofSeconds(5);
 
   private final SessionTable sessions;
   private final DeliverySettings settings;
@@ -35,9 +36,18 @@ public final class FrameDispatch {
   private final LongSupplier nanoTime;
   private final Consumer<DeviceSession> doubt;
 
-  /// Hears the outcomes of one frame, from any thread.
+  /// Hears the outcomes of frames, from any thread.
   public interface Answers {
     void answer(String frame, Outcome outcome);
+
+    /// One of very many: told in as few words as that takes.
+    default void delivered(String frame, int target) {
+      answer(frame, new Outcome(target, Result.DELIVERED, null));
+    }
+  }
+
+  static Letter letter(NodeFrame.Letter letter) {
+    return new Letter(letter.id(), Binary.of(letter.payload()), letter.expiresAt().toEpochMilli());
   }
 
   private record Handoff(DeviceSession session, OutboundMessage message) {}
@@ -68,13 +78,13 @@ public final class FrameDispatch {
       }
       return;
     }
-    var payloads = frame.letters().stream().map(letter -> Binary.of(letter.payload())).toList();
+    var letters = frame.letters().stream().map(FrameDispatch::letter).toList();
     long arrivedNanos = nanoTime.getAsLong();
     long answerByNanos = arrivedNanos + patience(frame).toNanos();
     Map<Loop, List<Handoff>> handoffs = new HashMap<>();
     for (int index = 0; index < frame.targets().size(); index++) {
       var target = frame.targets().get(index);
-      if (target.letter() < 0 || target.letter() >= payloads.size()) {
+      if (target.letter() < 0 || target.letter() >= letters.size()) {
         answer(frame, index, Result.REFUSED, "no such letter", answers);
         continue;
       }
@@ -93,12 +103,9 @@ public final class FrameDispatch {
         answer(frame, index, Result.REFUSED, "the node has too much under way", answers);
         continue;
       }
-      var letter = frame.letters().get(target.letter());
       var message =
           new OutboundMessage(
-              letter.id(),
-              payloads.get(target.letter()),
-              letter.expiresAt().toEpochMilli(),
+              letters.get(target.letter()),
               answerByNanos,
               new Target(frame, index, session, arrivedNanos, answers));
       handoffs

@@ -13,6 +13,7 @@ import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.cm.mqtt.link.MqttPeer;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.MalformedWire;
+import io.pushplanet.common.wire.NodeBroadcast;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes;
 import io.pushplanet.common.wire.NodeOutcomes.Outcome;
@@ -21,6 +22,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +31,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -50,6 +53,7 @@ public final class GatewayPeer implements MqttPeer, FrameDispatch.Answers {
   private final DeliverySettings settings;
   private final DeliveryMetrics metrics;
   private final FrameDispatch dispatch;
+  private final BroadcastDispatch broadcasts;
   private final Consumer<DeviceKey> drain;
   private final Executor readers;
   private final ArrayDeque<MqttPacket.Publish> waiting = new ArrayDeque<>();
@@ -60,7 +64,14 @@ public final class GatewayPeer implements MqttPeer, FrameDispatch.Answers {
   private boolean subscribed;
   private boolean reading;
 
-  private record Answer(String frame, Outcome outcome) {}
+  /// @param outcome null for a delivered target of a broadcast
+  private record Answer(String frame, int target, @Nullable Outcome outcome) {}
+
+  /// What has gathered for one frame.
+  private static final class Gathered {
+    final List<Outcome> outcomes = new ArrayList<>();
+    final BitSet delivered = new BitSet();
+  }
 
   /// @param drain told of devices whose inbox has something
   /// @param readers runs the reading of frames: virtual threads
@@ -69,12 +80,14 @@ public final class GatewayPeer implements MqttPeer, FrameDispatch.Answers {
       DeliverySettings settings,
       DeliveryMetrics metrics,
       FrameDispatch dispatch,
+      BroadcastDispatch broadcasts,
       Consumer<DeviceKey> drain,
       Executor readers) {
     this.link = link;
     this.settings = settings;
     this.metrics = metrics;
     this.dispatch = dispatch;
+    this.broadcasts = broadcasts;
     this.drain = drain;
     this.readers = readers;
   }
@@ -187,6 +200,9 @@ public final class GatewayPeer implements MqttPeer, FrameDispatch.Answers {
       switch (publish.topic()) {
         case NodeFrame.DELIVER_TOPIC ->
             dispatch.dispatch(WireForm.read(publish.payload().bytes(), NodeFrame.class), this);
+        case NodeBroadcast.TOPIC ->
+            broadcasts.dispatch(
+                WireForm.read(publish.payload().bytes(), NodeBroadcast.class), this);
         case NodeFrame.DRAIN_TOPIC ->
             WireForm.read(publish.payload().bytes(), NodeFrame.Drain.class)
                 .devices()
@@ -226,7 +242,16 @@ public final class GatewayPeer implements MqttPeer, FrameDispatch.Answers {
 
   @Override
   public void answer(String frame, Outcome outcome) {
-    answers.add(new Answer(frame, outcome));
+    answer(new Answer(frame, outcome.target(), outcome));
+  }
+
+  @Override
+  public void delivered(String frame, int target) {
+    answer(new Answer(frame, target, null));
+  }
+
+  private void answer(Answer answer) {
+    answers.add(answer);
     if (flushScheduled.compareAndSet(false, true)) {
       link.loop().execute(this::sendAnswers);
     }
@@ -234,22 +259,33 @@ public final class GatewayPeer implements MqttPeer, FrameDispatch.Answers {
 
   private void sendAnswers() {
     flushScheduled.set(false);
-    Map<String, List<Outcome>> byFrame = new LinkedHashMap<>();
+    Map<String, Gathered> byFrame = new LinkedHashMap<>();
     Answer answer;
     while ((answer = answers.poll()) != null) {
-      byFrame.computeIfAbsent(answer.frame(), _ -> new ArrayList<>()).add(answer.outcome());
+      var gathered = byFrame.computeIfAbsent(answer.frame(), _ -> new Gathered());
+      if (answer.outcome() == null) {
+        gathered.delivered.set(answer.target());
+      } else {
+        gathered.outcomes.add(answer.outcome());
+      }
     }
-    byFrame.forEach((frame, outcomes) -> {
+    byFrame.forEach((frame, gathered) -> {
+      if (!gathered.delivered.isEmpty()) {
+        send(
+            new NodeOutcomes(frame, List.of(), NodeOutcomes.runs(gathered.delivered)),
+            gathered.delivered.cardinality());
+      }
+      var outcomes = gathered.outcomes;
       for (int from = 0; from < outcomes.size(); from += OUTCOMES_PER_MESSAGE) {
         int to = Math.min(outcomes.size(), from + OUTCOMES_PER_MESSAGE);
-        send(new NodeOutcomes(frame, outcomes.subList(from, to)));
+        send(new NodeOutcomes(frame, outcomes.subList(from, to)), to - from);
       }
     });
   }
 
-  private void send(NodeOutcomes outcomes) {
+  private void send(NodeOutcomes outcomes, int count) {
     if (!subscribed || !link.isOpen()) {
-      metrics.unheard.increment(outcomes.outcomes().size());
+      metrics.unheard.increment(count);
       return;
     }
     link.send(

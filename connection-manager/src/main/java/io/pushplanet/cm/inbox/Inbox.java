@@ -15,6 +15,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -28,8 +29,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// What waited for devices in MySQL. A storm of connecting devices becomes few statements: a reader takes up to
-/// [Settings#devicesPerRead] devices at once, and lets [#GATHERING] pass after a read begins before it begins the next one. A delivered row is told as an event first and deleted after the broker has
-/// confirmed it, so that a crash in between repeats a message rather than loses its outcome.
+/// [Settings#devicesPerRead] devices at once, and lets [#GATHERING] pass after a read begins before it begins the next one. A
+/// delivered row is told as an event first and deleted after the broker has confirmed it, so that a crash in between repeats a
+/// message rather than loses its outcome. Of a broadcast no row is deleted: the device's position moves past it.
 /// Thread-safe; callers never wait.
 public final class Inbox implements ParkedMessages, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Inbox.class);
@@ -39,6 +41,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   private static final long PATIENCE_SECONDS = 10;
 
   private final InboxTable table;
+  private final BroadcastShelf broadcasts;
   private final Events events;
   private final InstantSource clock;
   private final Settings settings;
@@ -58,7 +61,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
 
   private record Request(DeviceKey device, Consumer<InboxPage> then) {}
 
-  private record Done(InboxRow row, Runnable then) {}
+  private record Done(InboxRow row, Then then) {}
 
   public Inbox(
       DataSource database,
@@ -67,6 +70,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
       Settings settings,
       MeterRegistry meters) {
     this.table = new InboxTable(database, settings.rowsPerDevice(), settings.rowsPerRead());
+    this.broadcasts = new BroadcastShelf(database);
     this.events = events;
     this.clock = clock;
     this.settings = settings;
@@ -100,7 +104,9 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   /// Blocks.
   public Collection<DeviceKey> among(List<DeviceKey> devices) {
     try {
-      var found = table.among(devices, clock.instant());
+      var now = clock.instant();
+      var found = new LinkedHashSet<>(table.among(devices, now));
+      found.addAll(broadcasts.among(devices, now.toEpochMilli()));
       reads.increment();
       reached(true, "");
       return found;
@@ -112,16 +118,27 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   }
 
   @Override
-  public void delivered(InboxRow row, Runnable then) {
+  public void delivered(InboxRow row, Then then) {
     finished(row, DeliveryState.DELIVERED, null, then);
   }
 
   @Override
-  public void failed(InboxRow row, String reason, Runnable then) {
+  public void failed(InboxRow row, String reason, Then then) {
     finished(row, DeliveryState.FAILED, reason, then);
   }
 
-  private void finished(InboxRow row, DeliveryState state, @Nullable String reason, Runnable then) {
+  @Override
+  public void over(InboxRow row, Then then) {
+    switch (row.fate()) {
+      case REPEAT -> forget(row, then);
+      case EXPIRED -> finished(row, DeliveryState.EXPIRED, "ttl", then);
+      case COLLAPSED -> finished(row, DeliveryState.EXPIRED, "collapsed", then);
+      case CANCELLED -> finished(row, DeliveryState.CANCELLED, "cancelled", then);
+      case DUE -> throw new IllegalArgumentException("it is still to be delivered");
+    }
+  }
+
+  private void finished(InboxRow row, DeliveryState state, @Nullable String reason, Then then) {
     var now = clock.instant();
     var attempt = new Attempt(Channel.MQTT, now, state.word(), null, reason, null, "from inbox");
     var event =
@@ -132,13 +149,17 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
             event,
             () -> {
               drained.increment();
-              if (!deletions.offer(new Done(row, then))) {
-                // It stays and comes again with the next connection: a duplicate, not a loss.
-                then.run();
-              }
+              forget(row, then);
             });
     if (!told) {
-      then.run();
+      then.done(false);
+    }
+  }
+
+  private void forget(InboxRow row, Then then) {
+    if (!deletions.offer(new Done(row, then))) {
+      // It stays and comes again with the next connection: a duplicate, not a loss.
+      then.done(true);
     }
   }
 
@@ -169,7 +190,9 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
       byDevice.computeIfAbsent(request.device(), _ -> new ArrayList<>()).add(request);
     }
     try {
-      var pages = table.read(List.copyOf(byDevice.keySet()), clock.instant());
+      var devices = List.copyOf(byDevice.keySet());
+      var now = clock.instant();
+      var pages = broadcasts.added(table.read(devices, now), devices, now.toEpochMilli());
       reads.increment();
       reached(true, "");
       byDevice.forEach((device, asked) -> {
@@ -204,9 +227,11 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   private void deleteAll(List<Done> batch) throws InterruptedException {
     for (int attempt = 1; closed.getCount() > 0; attempt++) {
       try {
-        table.delete(batch.stream().map(Done::row).toList());
+        var rows = batch.stream().map(Done::row).toList();
+        table.delete(rows.stream().filter(row -> !row.isBroadcast()).toList());
+        broadcasts.moveOn(rows.stream().filter(InboxRow::isBroadcast).toList(), clock.instant());
         reached(true, "");
-        batch.forEach(done -> done.then().run());
+        batch.forEach(done -> done.then().done(true));
         return;
       } catch (SQLException away) {
         deleteFailures.increment();

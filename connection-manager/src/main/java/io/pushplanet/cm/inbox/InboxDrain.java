@@ -1,13 +1,15 @@
 package io.pushplanet.cm.inbox;
 
 import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.Letter;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.Settlement;
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 
 /// Empties one device's inbox into its session: a page at a time, in order, never the same row twice, and asks again until
-/// nothing is left. Confined to the session's event loop.
+/// nothing is left. Of broadcasts one at a time is under way, because the device's position must not pass one whose end
+/// has not been told; when one stays, the later ones stay too. Confined to the session's event loop.
 public final class InboxDrain {
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -19,6 +21,8 @@ public final class InboxDrain {
   private int outstanding;
   private long retryAtNanos;
   private boolean retry;
+  private boolean broadcastUnderWay;
+  private boolean broadcastStays;
 
   public InboxDrain(ParkedMessages inbox, DeviceSession session) {
     this.inbox = inbox;
@@ -60,6 +64,7 @@ public final class InboxDrain {
     }
     switch (page) {
       case InboxPage.Rows(var read, var more) -> {
+        broadcastStays = false;
         again |= more;
         outstanding += read.size();
         rows.addAll(read);
@@ -76,32 +81,48 @@ public final class InboxDrain {
   /// Half of the session's waiting room is left to what comes fresh.
   private void feed() {
     while (!rows.isEmpty() && !session.isGone() && session.hasRoomForParked()) {
-      var row = rows.remove();
-      session.offer(
-          new OutboundMessage(
-              row.message(),
-              row.payload(),
-              row.expiresAtMillis(),
-              OutboundMessage.NO_DEADLINE,
-              (_, settlement) -> settled(row, settlement)));
+      var row = rows.element();
+      if (row.isBroadcast() && broadcastUnderWay) {
+        return;
+      }
+      rows.remove();
+      if (row.isBroadcast() && broadcastStays) {
+        outstanding--;
+        continue;
+      }
+      broadcastUnderWay |= row.isBroadcast();
+      if (row.fate() == InboxRow.Fate.DUE) {
+        session.offer(
+            new OutboundMessage(
+                new Letter(row.message(), row.payload(), row.expiresAtMillis()),
+                OutboundMessage.NO_DEADLINE,
+                (_, settlement) -> settled(row, settlement)));
+      } else {
+        inbox.over(row, told -> doneLater(row, told));
+      }
     }
   }
 
   private void settled(InboxRow row, Settlement settlement) {
     switch (settlement) {
-      case Settlement.Delivered _ -> inbox.delivered(row, this::doneLater);
-      case Settlement.Refused(var reason) -> inbox.failed(row, reason, this::doneLater);
+      case Settlement.Delivered _ -> inbox.delivered(row, told -> doneLater(row, told));
+      case Settlement.Refused(var reason) ->
+          inbox.failed(row, reason, told -> doneLater(row, told));
       // The row stays: for the next connection, or for whoever tells that it expired.
-      case Settlement.NotHere(), Settlement.TimedOut(), Settlement.Expired() -> done();
+      case Settlement.NotHere(), Settlement.TimedOut(), Settlement.Expired() -> done(row, false);
     }
   }
 
-  private void doneLater() {
-    session.loop().execute(this::done);
+  private void doneLater(InboxRow row, boolean told) {
+    session.loop().execute(() -> done(row, told));
   }
 
-  private void done() {
+  private void done(InboxRow row, boolean told) {
     outstanding--;
+    if (row.isBroadcast()) {
+      broadcastUnderWay = false;
+      broadcastStays |= !told;
+    }
     feed();
     askWhenIdle();
   }

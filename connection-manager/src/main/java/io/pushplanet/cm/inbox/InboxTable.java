@@ -80,7 +80,7 @@ final class InboxTable {
   /// The oldest living rows of each device, in the order they were parked.
   Map<DeviceKey, InboxPage.Rows> read(List<DeviceKey> devices, Instant now) throws SQLException {
     var sql =
-        "SELECT app_id, device_id, slot, message_id, payload, expires_at FROM inbox WHERE ("
+        "SELECT app_id, device_id, slot, message_id, payload, expires_at, parked_at FROM inbox WHERE ("
             + either(devices.size())
             + ") AND expires_at > ? ORDER BY app_id, device_id, parked_at, message_id LIMIT ?";
     Map<DeviceKey, List<InboxRow>> found = new HashMap<>();
@@ -104,10 +104,10 @@ final class InboxTable {
                       result.getString(3),
                       new MessageId(result.getString(4)),
                       Binary.of(result.getString(5)),
-                      result
-                          .getObject(6, LocalDateTime.class)
-                          .toInstant(ZoneOffset.UTC)
-                          .toEpochMilli()));
+                      millis(result, 7),
+                      millis(result, 6),
+                      0,
+                      InboxRow.Fate.DUE));
         }
       }
     }
@@ -126,8 +126,15 @@ final class InboxTable {
     return pages;
   }
 
+  static long millis(ResultSet row, int column) throws SQLException {
+    return row.getObject(column, LocalDateTime.class).toInstant(ZoneOffset.UTC).toEpochMilli();
+  }
+
   /// Deletes exactly these messages; a newer one in the same slot stays. Sorted, so that nodes do not deadlock.
   void delete(List<InboxRow> rows) throws SQLException {
+    if (rows.isEmpty()) {
+      return;
+    }
     var sorted = new ArrayList<>(rows);
     sorted.sort(Comparator.comparing(InboxRow::device, ORDER).thenComparing(InboxRow::slot));
     try (var connection = database.getConnection();
@@ -146,6 +153,6 @@ final class InboxTable {
     }
   }
 
-  private static final Comparator<DeviceKey> ORDER =
+  static final Comparator<DeviceKey> ORDER =
       Comparator.comparing(DeviceKey::app).thenComparing(DeviceKey::device);
 }

@@ -5,12 +5,21 @@ import java.util.function.Consumer;
 
 /// What waits for devices, as one device's [InboxDrain] sees it. Thread-safe; callers never wait.
 public interface ParkedMessages {
+  /// Hears once that there is nothing more to do for a row.
+  interface Then {
+    /// @param told whether its end was told; a row whose end was not told comes again
+    void done(boolean told);
+  }
+
   /// Reads a device's inbox. `then` runs on a reader's thread, once.
   void read(DeviceKey device, Consumer<InboxPage> then);
 
   /// The device acknowledged the row's message. `then` runs when the row is gone (or never will be by our hand).
-  void delivered(InboxRow row, Runnable then);
+  void delivered(InboxRow row, Then then);
 
   /// The device will never take the row's message.
-  void failed(InboxRow row, String reason, Runnable then);
+  void failed(InboxRow row, String reason, Then then);
+
+  /// The row is not for the device any more: its [InboxRow.Fate] says why.
+  void over(InboxRow row, Then then);
 }

@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.ConnectionPipeline;
 import io.pushplanet.cm.admission.Admission;
 import io.pushplanet.cm.admission.Elsewhere;
+import io.pushplanet.cm.delivery.BroadcastDispatch;
 import io.pushplanet.cm.delivery.DeliveryMetrics;
 import io.pushplanet.cm.delivery.DeliverySettings;
 import io.pushplanet.cm.delivery.FrameDispatch;
@@ -45,9 +46,11 @@ import java.security.SecureRandom;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -61,6 +64,7 @@ import org.springframework.core.env.Environment;
 class NodeConfiguration {
   // Topic, packet id and properties around the largest uplink.
   private static final int PACKET_ROOM = 512;
+  private static final long BROADCAST_LOOKS_AGAIN_MILLIS = 50;
   // For jitter, on the loops: locks nothing.
   private static final RandomGenerator EACH_THREADS_OWN =
       () -> ThreadLocalRandom.current().nextLong();
@@ -276,17 +280,30 @@ class NodeConfiguration {
       SecureRandom random,
       MeterRegistry meters) {
     var of = settings.transport();
+    int processors = Runtime.getRuntime().availableProcessors();
+    int loops = of.loops() == 0 ? processors : of.loops();
     var deliverySettings =
         new DeliverySettings(
             settings.gatewayUser(),
             settings.gatewayPassword(),
             settings.delivery().mostOpenTargets(),
             settings.delivery().framesWaiting(),
+            settings.delivery().broadcastBytes().toBytes() / loops,
             settings.delivery().longestWait());
     var deliveryMetrics = new DeliveryMetrics(meters);
     var dispatch =
         new FrameDispatch(
             table, deliverySettings, deliveryMetrics, clock, System::nanoTime, registrar::doubt);
+    var broadcasts =
+        new BroadcastDispatch(
+            table,
+            deliverySettings,
+            deliveryMetrics,
+            clock,
+            System::nanoTime,
+            registrar::doubt,
+            CompletableFuture.delayedExecutor(
+                BROADCAST_LOOKS_AGAIN_MILLIS, TimeUnit.MILLISECONDS, frameReaders));
     int pending = Math.toIntExact(of.pendingBytes().toBytes());
     var networks =
         settings.keepAlive().learn()
@@ -328,13 +345,13 @@ class NodeConfiguration {
                             deliverySettings,
                             deliveryMetrics,
                             dispatch,
+                            broadcasts,
                             pipeline::drain,
                             frameReaders))));
-    int processors = Runtime.getRuntime().availableProcessors();
     return Transport.start(
         listeners,
         new TransportSettings(
-            of.loops() == 0 ? processors : of.loops(),
+            loops,
             of.unauthenticatedBytes().toBytes(),
             of.writeStall(),
             of.backlog(),

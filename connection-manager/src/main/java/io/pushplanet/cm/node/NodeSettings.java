@@ -157,10 +157,13 @@ record NodeSettings(
 
   /// @param mostOpenTargets targets of gateways' frames that wait for their devices
   /// @param framesWaiting frames of one gateway that wait to be read
+  /// @param broadcastBytes that broadcasts may have on their way to devices, with what the kernel needs around them; at QoS 0,
+  ///     where nobody tells when a message was read, in a quarter of a second
   /// @param longestWait how long a device's acknowledgement is waited for at most
   record Delivery(
       @Positive @DefaultValue("200000") int mostOpenTargets,
       @Positive @DefaultValue("64") int framesWaiting,
+      @NotNull @DefaultValue("64MB") DataSize broadcastBytes,
       @NotNull @DefaultValue("30s") Duration longestWait) {}
 
   /// @param bytes largest uplink

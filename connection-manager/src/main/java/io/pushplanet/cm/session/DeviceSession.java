@@ -1,8 +1,6 @@
 package io.pushplanet.cm.session;
 
-import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttProperties;
-import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.link.Link;
@@ -458,17 +456,15 @@ public final class DeviceSession {
 
   private void write(InFlight sent, boolean duplicate) {
     var message = sent.message;
+    var current = subscription;
+    var shape =
+        Subscription.of(
+            sent.packetId == 0 ? QoS.AT_MOST_ONCE : QoS.AT_LEAST_ONCE,
+            current == null ? 0 : current.identifier());
     var packet =
-        link()
-            .encode(
-                new MqttPacket.Publish(
-                    TOPIC,
-                    message.payload(),
-                    sent.packetId == 0 ? QoS.AT_MOST_ONCE : QoS.AT_LEAST_ONCE,
-                    false,
-                    duplicate,
-                    sent.packetId,
-                    properties(message)));
+        message
+            .letter()
+            .publish(link(), shape, sent.packetId, duplicate, shared.clock().millis());
     if (packet.length > terms.largestPacket()) {
       shared.metrics().dropped(Drop.TOO_LONG);
       settle(sent, new Settlement.Refused("longer than the device's Maximum Packet Size"));
@@ -481,22 +477,6 @@ public final class DeviceSession {
     if (!duplicate) {
       message.origin().written();
     }
-  }
-
-  private MqttProperties properties(OutboundMessage message) {
-    if (!link().isV5()) {
-      return MqttProperties.NONE;
-    }
-    long leftSeconds = Math.max(1, (message.expiresAtMillis() - shared.clock().millis()) / 1_000);
-    var properties =
-        MqttProperties.builder()
-            .number(PropertyId.MESSAGE_EXPIRY_INTERVAL, Math.min(leftSeconds, 0xFFFF_FFFFL))
-            .user("id", message.id().value());
-    var current = subscription;
-    if (current != null && current.identifier() > 0) {
-      properties.number(PropertyId.SUBSCRIPTION_IDENTIFIER, current.identifier());
-    }
-    return properties.build();
   }
 
   private void settle(InFlight sent, Settlement settlement) {

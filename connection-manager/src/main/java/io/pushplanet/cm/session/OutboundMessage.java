@@ -5,10 +5,9 @@ import io.pushplanet.common.message.MessageId;
 
 /// A message on its way to one device, and who wants to know what became of it.
 ///
-/// @param payload shared by all recipients; never changed
+/// @param letter shared by all recipients
 /// @param answerByNanos when the origin stops waiting, by the loop's clock; [#NO_DEADLINE] for none
-public record OutboundMessage(
-    MessageId id, Binary payload, long expiresAtMillis, long answerByNanos, Origin origin) {
+public record OutboundMessage(Letter letter, long answerByNanos, Origin origin) {
   public static final long NO_DEADLINE = Long.MAX_VALUE;
 
   /// Who handed the message over. Told of its end exactly once, on the session's loop; must not block.
@@ -17,6 +16,18 @@ public record OutboundMessage(
 
     /// It is on its way to the device for the first time; [#settled] follows.
     default void written() {}
+  }
+
+  public MessageId id() {
+    return letter.id();
+  }
+
+  public Binary payload() {
+    return letter.payload();
+  }
+
+  public long expiresAtMillis() {
+    return letter.expiresAtMillis();
   }
 
   boolean isOverdue(long nowNanos) {

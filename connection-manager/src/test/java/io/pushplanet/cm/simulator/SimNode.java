@@ -103,7 +103,8 @@ final class SimNode {
     dispatch =
         new FrameDispatch(
             table,
-            new DeliverySettings("gateway", new Secret("x"), 100, 8, Duration.ofSeconds(30)),
+            new DeliverySettings(
+                "gateway", new Secret("x"), 100, 8, 1 << 20, Duration.ofSeconds(30)),
             new DeliveryMetrics(METERS),
             clock,
             loop::nowNanos,

@@ -312,7 +312,7 @@ final class Stores {
     }
 
     @Override
-    public void delivered(InboxRow row, Runnable then) {
+    public void delivered(InboxRow row, Then then) {
       node.work(
           1,
           20,
@@ -323,7 +323,7 @@ final class Stores {
           });
     }
 
-    private void delete(InboxRow row, Runnable then) {
+    private void delete(InboxRow row, Then then) {
       node.work(
           1,
           50,
@@ -334,13 +334,18 @@ final class Stores {
             }
             world.tell(node.id.value(), "deletes " + row.message());
             inbox.get(row.device()).values().removeIf(row::equals);
-            then.run();
+            then.done(true);
           });
     }
 
     @Override
-    public void failed(InboxRow row, String reason, Runnable then) {
+    public void failed(InboxRow row, String reason, Then then) {
       throw new AssertionError("nothing is refused here: " + reason);
+    }
+
+    @Override
+    public void over(InboxRow row, Then then) {
+      throw new AssertionError("every row is due here: " + row);
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.pushplanet.gateway.delivery;
 
+import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.session.DeviceKey;
@@ -7,6 +8,7 @@ import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.session.SessionOwner;
+import io.pushplanet.common.wire.NodeBroadcast;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes;
 import io.pushplanet.gateway.inbox.DevicePayload;
@@ -15,6 +17,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,12 +31,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Brings parcels to connected devices: looks up in bulk which node has which device, and sends each node one frame (or a few,
-/// where one would grow too long). Thread-safe.
+/// where one would grow too long), and one more for each message that many of its devices are to get. Thread-safe.
 final class NodeDelivery {
   private static final Logger LOG = LoggerFactory.getLogger(NodeDelivery.class);
   static final String DIRECTORY_UNAVAILABLE = "directory_unavailable";
 
   private static final int MOST_TARGETS = 500;
+
+  /// Of one message at one node: as many travel as a broadcast.
+  static final int MANY = 32;
+
   private static final int MOST_PAYLOAD_BYTES = NodeFrame.MOST_BYTES / 2;
 
   private final SessionDirectory directory;
@@ -80,10 +87,23 @@ final class NodeDelivery {
     }
     try (ExecutorService frames = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<?>> sent = new ArrayList<>();
-      byNode.forEach((node, some) ->
-          split(some)
-              .forEach(
-                  frame -> sent.add(frames.submit(() -> sendFrame(node, frame, owners, answers)))));
+      byNode.forEach((node, some) -> {
+        List<Request> few = new ArrayList<>();
+        for (List<Request> alike : byMessage(some)) {
+          if (alike.size() < MANY) {
+            few.addAll(alike);
+            continue;
+          }
+          for (int from = 0; from < alike.size(); from += NodeBroadcast.MOST_DEVICES) {
+            List<Request> crowd =
+                alike.subList(from, Math.min(alike.size(), from + NodeBroadcast.MOST_DEVICES));
+            sent.add(frames.submit(() -> sendBroadcast(node, crowd, owners, answers)));
+          }
+        }
+        split(few)
+            .forEach(
+                frame -> sent.add(frames.submit(() -> sendFrame(node, frame, owners, answers))));
+      });
       if (!away.isEmpty()) {
         answers.accept(notHere(away, "not_connected"));
       }
@@ -140,6 +160,16 @@ final class NodeDelivery {
             .toList());
   }
 
+  private static Collection<List<Request>> byMessage(List<Request> requests) {
+    Map<MessageId, List<Request>> alike = new LinkedHashMap<>();
+    for (Request request : requests) {
+      alike
+          .computeIfAbsent(request.parcel().push().id(), message -> new ArrayList<>())
+          .add(request);
+    }
+    return alike.values();
+  }
+
   private static List<List<Request>> split(List<Request> requests) {
     List<List<Request>> frames = new ArrayList<>();
     List<Request> frame = new ArrayList<>();
@@ -171,6 +201,30 @@ final class NodeDelivery {
   /// Quotes inside the frame are escaped, hence the factor of two where it is used.
   private static int payloadBytes(Parcel parcel) {
     return 4 * DevicePayload.of(parcel.push()).length() / 3;
+  }
+
+  private void sendBroadcast(
+      NodeId node,
+      List<Request> crowd,
+      Map<DeviceKey, SessionOwner> owners,
+      Consumer<List<Answer>> answers) {
+    Push push = crowd.getFirst().parcel().push();
+    Instant answerBy = answerBy(crowd);
+    List<DeviceId> devices = new ArrayList<>(crowd.size());
+    List<Long> epochs = new ArrayList<>(crowd.size());
+    for (Request request : crowd) {
+      SessionOwner owner = owners.get(request.parcel().key());
+      devices.add(request.parcel().recipient().device());
+      epochs.add(owner == null ? 0 : owner.epoch());
+    }
+    nodes.broadcast(
+        node,
+        new NodeFrame.Letter(push.id(), lastMoment(push, answerBy), DevicePayload.of(push)),
+        push.app(),
+        devices,
+        epochs,
+        answerBy,
+        some -> answers.accept(some.stream().map(outcome -> answer(crowd, outcome)).toList()));
   }
 
   private void sendFrame(

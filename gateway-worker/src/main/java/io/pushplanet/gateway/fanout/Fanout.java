@@ -12,6 +12,7 @@ import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.wire.Confirms;
 import io.pushplanet.common.wire.FanoutOrder;
 import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.common.wire.Topology;
@@ -83,10 +84,7 @@ public final class Fanout {
       return;
     }
     DevicePage page = devices.after(push.app(), order.audience(), order.after(), pageSize);
-    for (int from = 0; from < page.recipients().size(); from += Push.MOST_RECIPIENTS) {
-      int to = Math.min(from + Push.MOST_RECIPIENTS, page.recipients().size());
-      publishChunk(push, page.recipients().subList(from, to), now);
-    }
+    publishPage(push, page.recipients(), now);
     DeviceId last = page.last();
     if (last == null) {
       publishEvents(
@@ -97,14 +95,17 @@ public final class Fanout {
         Topology.FANOUT, List.of(WireForm.write(new FanoutOrder(push, order.audience(), last))));
   }
 
-  private void publishChunk(Push push, List<Recipient> chunk, Instant now) {
-    Set<DeviceKey> connected = connected(push, chunk);
+  /// All chunks at once, so that the lane lets neighbours travel together; their events are confirmed before them.
+  private void publishPage(Push push, List<Recipient> page, Instant now) {
+    Set<DeviceKey> connected = connected(push, page);
     Map<Channel, List<Recipient>> byChannel = new LinkedHashMap<>();
     List<DeliveryEvent> events = new ArrayList<>();
-    events.add(
-        new DeliveryEvent.Expanded(
-            push.app(), now, push.id(), chunk.stream().map(Recipient::device).toList(), false));
-    for (Recipient recipient : chunk) {
+    for (List<Recipient> chunk : chunks(page)) {
+      events.add(
+          new DeliveryEvent.Expanded(
+              push.app(), now, push.id(), chunk.stream().map(Recipient::device).toList(), false));
+    }
+    for (Recipient recipient : page) {
       boolean here = connected.contains(new DeviceKey(push.app(), recipient.device()));
       Optional<Channel> channel = recipient.channel(push.delivery().route(), here, push.tried());
       channel.ifPresentOrElse(
@@ -112,11 +113,23 @@ public final class Fanout {
           () -> events.add(noChannel(push, recipient, now)));
     }
     publishEvents(events);
+    Confirms confirms = new Confirms(lanes);
     byChannel.forEach((channel, some) ->
-        lanes.publishAndWait(
-            Topology.lane(channel, push.delivery().priority()),
-            List.of(WireForm.write(push.to(some)))));
-    recipients.increment(chunk.size());
+        chunks(some)
+            .forEach(chunk ->
+                confirms.publish(
+                    Topology.lane(channel, push.delivery().priority()),
+                    WireForm.write(push.to(chunk)))));
+    confirms.await();
+    recipients.increment(page.size());
+  }
+
+  private static List<List<Recipient>> chunks(List<Recipient> some) {
+    List<List<Recipient>> chunks = new ArrayList<>();
+    for (int from = 0; from < some.size(); from += Push.MOST_RECIPIENTS) {
+      chunks.add(some.subList(from, Math.min(from + Push.MOST_RECIPIENTS, some.size())));
+    }
+    return chunks;
   }
 
   /// While Redis is away nobody counts as connected: vendors' channels and the inbox still reach everyone.

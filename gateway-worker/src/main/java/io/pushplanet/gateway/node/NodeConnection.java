@@ -76,10 +76,10 @@ final class NodeConnection implements MqttCallback {
   /// Publishes a frame; its answers go to `frame`.
   ///
   /// @throws MqttException when the node did not acknowledge the frame: targets may have got it all the same
-  void send(String number, byte[] body, OpenFrame frame) throws MqttException {
+  void send(String topic, String number, byte[] body, OpenFrame frame) throws MqttException {
     open.put(number, frame);
     try {
-      publish(NodeFrame.DELIVER_TOPIC, body);
+      publish(topic, body);
     } catch (MqttException e) {
       open.remove(number);
       throw e;
@@ -140,7 +140,7 @@ final class NodeConnection implements MqttCallback {
       NodeOutcomes outcomes = WireForm.read(message.getPayload(), NodeOutcomes.class);
       OpenFrame frame = open.get(outcomes.frame());
       if (frame != null) {
-        frame.settle(outcomes.outcomes());
+        frame.settle(outcomes.each());
       }
     } catch (MalformedWire e) {
       LOG.warn("event=node_answer_malformed bytes={}", message.getPayload().length);

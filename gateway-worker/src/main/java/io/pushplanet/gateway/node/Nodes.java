@@ -3,11 +3,14 @@ package io.pushplanet.gateway.node;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.Fencing;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.NodeLease;
 import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.wire.NodeBroadcast;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes;
 import io.pushplanet.common.wire.WireForm;
@@ -97,25 +100,59 @@ public final class Nodes implements AutoCloseable {
       List<NodeFrame.Target> targets,
       Instant answerBy,
       Consumer<List<NodeOutcomes.Outcome>> answers) {
+    exchange(
+        node,
+        NodeFrame.DELIVER_TOPIC,
+        number -> new NodeFrame(number, answerBy, letters, targets),
+        targets.size(),
+        answerBy,
+        some -> answers.accept(some.stream().map(outcome -> believed(targets, outcome)).toList()));
+  }
+
+  /// The same for one message to many devices of an app.
+  public void broadcast(
+      NodeId node,
+      NodeFrame.Letter letter,
+      AppId app,
+      List<DeviceId> devices,
+      List<Long> epochs,
+      Instant answerBy,
+      Consumer<List<NodeOutcomes.Outcome>> answers) {
+    exchange(
+        node,
+        NodeBroadcast.TOPIC,
+        number -> new NodeBroadcast(number, answerBy, letter, app, devices, epochs),
+        devices.size(),
+        answerBy,
+        answers);
+  }
+
+  private void exchange(
+      NodeId node,
+      String topic,
+      Function<String, Object> form,
+      int targets,
+      Instant answerBy,
+      Consumer<List<NodeOutcomes.Outcome>> answers) {
     Optional<NodeLease> lease = lease(node);
     if (lease.isEmpty()) {
       answers.accept(gone(targets));
       return;
     }
     String number = Long.toString(frames.incrementAndGet());
-    byte[] body = WireForm.write(new NodeFrame(number, answerBy, letters, targets));
-    OpenFrame frame = new OpenFrame(targets.size());
+    byte[] body = WireForm.write(form.apply(number));
+    OpenFrame frame = new OpenFrame(targets);
     // The node answers by the deadline; its answer needs a moment to come back.
     Instant waitUntil = answerBy.plusMillis(500);
     long sentNanos = System.nanoTime();
     String silence = "no_answer";
     NodeConnection connection = null;
     try {
-      connection = withConnection(lease.get(), some -> some.send(number, body, frame));
+      connection = withConnection(lease.get(), some -> some.send(topic, number, body, frame));
       List<NodeOutcomes.Outcome> some = frame.next(until(waitUntil));
       while (!some.isEmpty()) {
         time(some, sentNanos);
-        answers.accept(some.stream().map(outcome -> believed(targets, outcome)).toList());
+        answers.accept(some);
         some = frame.next(until(waitUntil));
       }
     } catch (InterruptedException e) {
@@ -123,10 +160,7 @@ public final class Nodes implements AutoCloseable {
       silence = "interrupted";
     } catch (NodeUnreachable e) {
       LOG.warn(
-          "event=node_unreachable node={} targets={} reason=\"{}\"",
-          node,
-          targets.size(),
-          e.getMessage());
+          "event=node_unreachable node={} targets={} reason=\"{}\"", node, targets, e.getMessage());
       silence = "node_unreachable";
     } finally {
       if (connection != null) {
@@ -263,8 +297,8 @@ public final class Nodes implements AutoCloseable {
     }
   }
 
-  private static List<NodeOutcomes.Outcome> gone(List<NodeFrame.Target> targets) {
-    return IntStream.range(0, targets.size())
+  private static List<NodeOutcomes.Outcome> gone(int targets) {
+    return IntStream.range(0, targets)
         .mapToObj(
             target -> new NodeOutcomes.Outcome(target, NodeOutcomes.Result.NOT_HERE, "node_gone"))
         .toList();

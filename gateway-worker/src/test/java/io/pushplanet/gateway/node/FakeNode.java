@@ -3,6 +3,7 @@ package io.pushplanet.gateway.node;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.NodeLease;
+import io.pushplanet.common.wire.NodeBroadcast;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes;
 import io.pushplanet.common.wire.WireForm;
@@ -31,11 +32,12 @@ public final class FakeNode implements AutoCloseable {
   private final ServerSocket listener;
   private final Map<DeviceId, NodeOutcomes.Result> answers = new ConcurrentHashMap<>();
   private final Queue<DeviceId> drained = new ConcurrentLinkedQueue<>();
+  private final Queue<Integer> broadcasts = new ConcurrentLinkedQueue<>();
   private final List<Open> frames = new ArrayList<>();
   private final Queue<Socket> sockets = new ConcurrentLinkedQueue<>();
   private volatile boolean refusesDrains;
 
-  private record Open(NodeFrame frame, String answersTo, OutputStream out) {}
+  private record Open(String number, List<DeviceId> devices, String answersTo, OutputStream out) {}
 
   public FakeNode(String id) throws IOException {
     this.id = new NodeId(id);
@@ -63,6 +65,11 @@ public final class FakeNode implements AutoCloseable {
   /// The devices it was asked to drain.
   public List<DeviceId> drained() {
     return List.copyOf(drained);
+  }
+
+  /// How many devices each broadcast was for.
+  public List<Integer> broadcasts() {
+    return List.copyOf(broadcasts);
   }
 
   private void listen() {
@@ -123,7 +130,17 @@ public final class FakeNode implements AutoCloseable {
     }
     write(out, 0x40, ByteBuffer.allocate(2).putShort(number).array());
     if (topic.equals(NodeFrame.DELIVER_TOPIC)) {
-      take(new Open(WireForm.read(payload, NodeFrame.class), answersTo, out));
+      NodeFrame frame = WireForm.read(payload, NodeFrame.class);
+      take(
+          new Open(
+              frame.frame(),
+              frame.targets().stream().map(NodeFrame.Target::device).toList(),
+              answersTo,
+              out));
+    } else if (topic.equals(NodeBroadcast.TOPIC)) {
+      NodeBroadcast frame = WireForm.read(payload, NodeBroadcast.class);
+      broadcasts.add(frame.devices().size());
+      take(new Open(frame.frame(), frame.devices(), answersTo, out));
     }
   }
 
@@ -136,14 +153,14 @@ public final class FakeNode implements AutoCloseable {
 
   private static void answer(Open open, DeviceId device, NodeOutcomes.Result result) {
     List<NodeOutcomes.Outcome> outcomes = new ArrayList<>();
-    for (int i = 0; i < open.frame().targets().size(); i++) {
-      if (open.frame().targets().get(i).device().equals(device)) {
+    for (int i = 0; i < open.devices().size(); i++) {
+      if (open.devices().get(i).equals(device)) {
         outcomes.add(new NodeOutcomes.Outcome(i, result, null));
       }
     }
     if (!outcomes.isEmpty()) {
       byte[] topic = open.answersTo().getBytes(StandardCharsets.UTF_8);
-      byte[] body = WireForm.write(new NodeOutcomes(open.frame().frame(), outcomes));
+      byte[] body = WireForm.write(new NodeOutcomes(open.number(), outcomes));
       ByteBuffer publish = ByteBuffer.allocate(3 + topic.length + body.length);
       publish.putShort((short) topic.length).put(topic).put((byte) 0).put(body);
       try {

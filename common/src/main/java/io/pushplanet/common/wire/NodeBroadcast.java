@@ -1,0 +1,35 @@
+package io.pushplanet.common.wire;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import java.time.Instant;
+import java.util.List;
+
+/// What a gateway publishes to `gw/broadcast` on a node: one message and the many devices of one app that are to get it. It
+/// says what a [NodeFrame] says, in a fifth of the bytes, and is answered alike.
+///
+/// @param frame the gateway's own number; the node's answers name it, and devices by their place in `devices`
+/// @param answerBy when the gateway stops waiting for these devices
+/// @param devices at most [#MOST_DEVICES]
+/// @param epochs of the devices' owners as the gateway saw them, in the order of `devices`; see [NodeFrame.Target]
+public record NodeBroadcast(
+    String frame,
+    Instant answerBy,
+    NodeFrame.Letter letter,
+    AppId app,
+    List<DeviceId> devices,
+    List<Long> epochs) {
+  /// MQTT topic of the trusted listener.
+  public static final String TOPIC = "gw/broadcast";
+
+  /// With ids of full length that many fit into [NodeFrame#MOST_BYTES].
+  public static final int MOST_DEVICES = 8_000;
+
+  public NodeBroadcast {
+    devices = List.copyOf(devices);
+    epochs = List.copyOf(epochs);
+    if (devices.size() > MOST_DEVICES || devices.size() != epochs.size()) {
+      throw new IllegalArgumentException("at most 8,000 devices, with an epoch each");
+    }
+  }
+}

@@ -1,0 +1,140 @@
+package io.pushplanet.cm.delivery;
+
+import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.SessionTable;
+import io.pushplanet.cm.session.Settlement;
+import io.pushplanet.cm.transport.Loop;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.Fencing;
+import io.pushplanet.common.wire.NodeBroadcast;
+import io.pushplanet.common.wire.NodeOutcomes.Outcome;
+import io.pushplanet.common.wire.NodeOutcomes.Result;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/// Brings one message to many devices of this node. Their sessions are looked up at once, and handed to their loops, which
+/// bring it to them a slice at a time ([BroadcastLane]). Thread-safe; nobody waits. Every device is answered exactly once.
+public final class BroadcastDispatch {
+  private final SessionTable sessions;
+  private final DeliverySettings settings;
+  private final DeliveryMetrics metrics;
+  private final InstantSource clock;
+  private final LongSupplier nanoTime;
+  private final Consumer<DeviceSession> doubt;
+  private final Executor soon;
+  private final Map<Loop, BroadcastLane> lanes = new ConcurrentHashMap<>();
+
+  /// @param doubt told of sessions that a gateway knows a newer owner of
+  /// @param soon runs something on any thread after some milliseconds
+  public BroadcastDispatch(
+      SessionTable sessions,
+      DeliverySettings settings,
+      DeliveryMetrics metrics,
+      InstantSource clock,
+      LongSupplier nanoTime,
+      Consumer<DeviceSession> doubt,
+      Executor soon) {
+    this.sessions = sessions;
+    this.settings = settings;
+    this.metrics = metrics;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+    this.doubt = doubt;
+    this.soon = soon;
+  }
+
+  /// @throws NullPointerException when a field is missing
+  public void dispatch(NodeBroadcast frame, FrameDispatch.Answers answers) {
+    metrics.broadcasts.increment();
+    var now = clock.instant();
+    boolean stale = now.isAfter(frame.answerBy().plus(FrameDispatch.STALE_AFTER));
+    var run =
+        new Run(
+            frame.frame(),
+            answers,
+            nanoTime.getAsLong() + patience(now, frame.answerBy()).toNanos());
+    var letter = FrameDispatch.letter(frame.letter());
+    Map<Loop, BroadcastLane.Part> parts = new HashMap<>();
+    for (int target = 0; target < frame.devices().size(); target++) {
+      long epoch = frame.epochs().get(target);
+      if (stale) {
+        run.ended(target, Result.TIMEOUT, null);
+        continue;
+      }
+      var session = sessions.find(new DeviceKey(frame.app(), frame.devices().get(target)));
+      if (session == null) {
+        run.ended(target, Result.NOT_HERE, null);
+      } else if (!Fencing.mayDeliver(epoch, session.epoch())) {
+        doubt.accept(session);
+        run.ended(target, Result.NOT_HERE, null);
+      } else if (metrics.openTargets.incrementAndGet() > settings.mostOpenTargets()) {
+        metrics.openTargets.decrementAndGet();
+        run.ended(target, Result.REFUSED, "the node has too much under way");
+      } else {
+        parts
+            .computeIfAbsent(session.loop(), _ -> new BroadcastLane.Part(letter, run))
+            .add(session, target, epoch);
+      }
+    }
+    if (stale) {
+      metrics.stale.increment();
+    }
+    parts.forEach((loop, part) -> {
+      var lane =
+          lanes.computeIfAbsent(
+              loop, some -> new BroadcastLane(some, settings.broadcastBytes(), metrics, soon));
+      loop.execute(() -> lane.add(part));
+    });
+  }
+
+  private Duration patience(java.time.Instant now, java.time.Instant answerBy) {
+    var wished = Duration.between(now, answerBy);
+    if (wished.isNegative()) {
+      return Duration.ZERO;
+    }
+    return wished.compareTo(settings.longestWait()) > 0 ? settings.longestWait() : wished;
+  }
+
+  /// One frame, and who hears what becomes of it.
+  final class Run {
+    private final String frame;
+    private final FrameDispatch.Answers answers;
+    final long answerByNanos;
+
+    Run(String frame, FrameDispatch.Answers answers, long answerByNanos) {
+      this.frame = frame;
+      this.answers = answers;
+      this.answerByNanos = answerByNanos;
+    }
+
+    void settled(int target, DeviceSession session, long epoch, Settlement settlement) {
+      metrics.openTargets.decrementAndGet();
+      switch (settlement) {
+        case Settlement.Delivered _ -> {
+          if (Fencing.settles(epoch, session.epoch())) {
+            metrics.outcome(Result.DELIVERED);
+            answers.delivered(frame, target);
+          } else {
+            ended(target, Result.TIMEOUT, "fenced");
+          }
+        }
+        case Settlement.NotHere() -> ended(target, Result.NOT_HERE, null);
+        // The gateway looks at the time to live before it does anything else, and finds it over.
+        case Settlement.TimedOut(), Settlement.Expired() -> ended(target, Result.TIMEOUT, null);
+        case Settlement.Refused(var reason) -> ended(target, Result.REFUSED, reason);
+      }
+    }
+
+    private void ended(int target, Result result, @Nullable String reason) {
+      metrics.outcome(result);
+      answers.answer(frame, new Outcome(target, result, reason));
+    }
+  }
+}

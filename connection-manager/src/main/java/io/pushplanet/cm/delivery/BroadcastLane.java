@@ -1,0 +1,172 @@
+package io.pushplanet.cm.delivery;
+
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.Letter;
+import io.pushplanet.cm.session.OutboundMessage;
+import io.pushplanet.cm.session.Settlement;
+import io.pushplanet.cm.transport.Loop;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Executor;
+
+/// The broadcasts of one loop, one after the other, a slice of sessions in a turn: whatever else the loop has to do comes in
+/// between. Confined to its event loop.
+///
+/// What is in flight is bounded in bytes, because what devices do not read lies in the kernel, some 2 KB for the smallest
+/// message. At QoS 1 a message is in flight until it is settled; at QoS 0 nobody says when it was read: it counts for
+/// [#UNHEARD].
+final class BroadcastLane {
+  static final int SLICE = 64;
+
+  /// Of a packet of 250 bytes that lies in a socket's buffer (measured: a million of them in 2.1 GB).
+  static final int KERNEL_BYTES = 2_048;
+
+  private static final long UNHEARD = Duration.ofMillis(250).toNanos();
+
+  private final Loop loop;
+  private final long mostBytes;
+  private final DeliveryMetrics metrics;
+  private final Executor soon;
+  private final ArrayDeque<Part> parts = new ArrayDeque<>();
+  private boolean scheduled;
+  private boolean paused;
+  private boolean looksAgain;
+  private long bytesInFlight;
+  private long bytesUnheard;
+  private long unheardSinceNanos;
+
+  /// @param mostBytes in flight on this loop
+  /// @param soon runs something on any thread after some milliseconds
+  BroadcastLane(Loop loop, long mostBytes, DeliveryMetrics metrics, Executor soon) {
+    this.loop = loop;
+    this.mostBytes = mostBytes;
+    this.metrics = metrics;
+    this.soon = soon;
+  }
+
+  /// The devices of one broadcast that one loop has. Filled by one thread, then confined to the loop.
+  static final class Part {
+    private final Letter letter;
+    private final BroadcastDispatch.Run run;
+    private final int bytesEach;
+    private final List<DeviceSession> sessions = new ArrayList<>();
+    private int[] targets = new int[64];
+    private long[] epochs = new long[64];
+    private int next;
+
+    Part(Letter letter, BroadcastDispatch.Run run) {
+      this.letter = letter;
+      this.run = run;
+      this.bytesEach = KERNEL_BYTES + letter.payload().size();
+    }
+
+    void add(DeviceSession session, int target, long epoch) {
+      int size = sessions.size();
+      if (size == targets.length) {
+        targets = Arrays.copyOf(targets, 2 * size);
+        epochs = Arrays.copyOf(epochs, 2 * size);
+      }
+      targets[size] = target;
+      epochs[size] = epoch;
+      sessions.add(session);
+    }
+
+    private boolean isDone() {
+      return next == sessions.size();
+    }
+
+    private void ended(int index, Settlement settlement) {
+      run.settled(targets[index], sessions.get(index), epochs[index], settlement);
+    }
+  }
+
+  void add(Part part) {
+    parts.add(part);
+    schedule();
+  }
+
+  private void schedule() {
+    if (!scheduled) {
+      scheduled = true;
+      loop.execute(this::slice);
+    }
+  }
+
+  private void slice() {
+    scheduled = false;
+    paused = false;
+    long now = loop.nowNanos();
+    if (now - unheardSinceNanos > UNHEARD) {
+      bytesInFlight -= bytesUnheard;
+      bytesUnheard = 0;
+      unheardSinceNanos = now;
+    }
+    for (int left = SLICE; left > 0; ) {
+      var part = parts.peek();
+      if (part == null) {
+        return;
+      }
+      if (part.isDone()) {
+        parts.remove();
+      } else if (now - part.run.answerByNanos > 0) {
+        part.ended(part.next++, new Settlement.TimedOut());
+      } else if (bytesInFlight >= mostBytes) {
+        pause();
+        return;
+      } else {
+        offer(part, part.next++);
+        left--;
+      }
+    }
+    schedule();
+  }
+
+  /// Goes on when devices have acknowledged enough, and looks after some milliseconds in any case: at QoS 0 nobody says that
+  /// there is room again, and the gateway's patience ends.
+  private void pause() {
+    paused = true;
+    metrics.paced.increment();
+    if (!looksAgain) {
+      looksAgain = true;
+      soon.execute(() ->
+          loop.execute(() -> {
+            looksAgain = false;
+            schedule();
+          }));
+    }
+  }
+
+  private void offer(Part part, int index) {
+    var session = part.sessions.get(index);
+    bytesInFlight += part.bytesEach;
+    session.offer(
+        new OutboundMessage(
+            part.letter,
+            part.run.answerByNanos,
+            (_, settlement) -> {
+              part.ended(index, settlement);
+              landed(session, part.bytesEach, settlement);
+            }));
+  }
+
+  private void landed(DeviceSession session, int bytes, Settlement settlement) {
+    var subscription = session.subscription();
+    boolean unheard =
+        settlement instanceof Settlement.Delivered
+            && subscription != null
+            && subscription.qos() == QoS.AT_MOST_ONCE;
+    if (unheard) {
+      bytesUnheard += bytes;
+      return;
+    }
+    bytesInFlight -= bytes;
+    if (paused && bytesInFlight < mostBytes - mostBytes / 4) {
+      paused = false;
+      schedule();
+    }
+  }
+}

@@ -1,0 +1,170 @@
+package io.pushplanet.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.PropertyId;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.SubscriptionRequest;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.wire.NodeOutcomes.Outcome;
+import io.pushplanet.common.wire.NodeOutcomes.Result;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/// One message to many devices of a node.
+class BroadcastIT {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static TestNode node;
+  private static TestGateway gateway;
+
+  @BeforeAll
+  static void start() throws Exception {
+    // Room for a handful of packets, so that every broadcast of these tests is paced.
+    node = TestNode.start("--cm.delivery.broadcast-bytes=20KB", "--cm.transport.loops=2");
+    gateway = new TestGateway(node, "gw-broadcast");
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    gateway.close();
+    node.close();
+  }
+
+  @Test
+  void everybody_gets_it_once_in_the_shape_that_was_agreed() throws Exception {
+    var clients = new HashMap<DeviceKey, RawClient>();
+    try {
+      for (int number = 0; number < 40; number++) {
+        var version = number % 2 == 0 ? MqttVersion.V3_1_1 : MqttVersion.V5;
+        var qos = number % 4 < 2 ? QoS.AT_LEAST_ONCE : QoS.AT_MOST_ONCE;
+        var device = TestNode.newDevice();
+        clients.put(device, subscribed(device, version, qos, number % 3));
+      }
+      var devices = List.copyOf(clients.keySet());
+      var message = TestNode.newMessage();
+
+      var answers = gateway.broadcast(devices, 0, message, "{\"n\":1}", PATIENCE);
+
+      for (var device : devices) {
+        var client = clients.get(device);
+        var publish = client.expect(MqttPacket.Publish.class);
+        assertThat(publish.payload()).isEqualTo(Binary.of("{\"n\":1}"));
+        assertThat(publish.duplicate()).isFalse();
+        if (publish.qos() == QoS.AT_LEAST_ONCE) {
+          assertThat(publish.packetId()).isPositive();
+          SharedNode.acknowledge(client, publish);
+        }
+        if (!publish.properties().userProperties().isEmpty()) {
+          assertThat(publish.properties().userProperties().getFirst().value())
+              .isEqualTo(message.value());
+          assertThat(publish.properties().number(PropertyId.MESSAGE_EXPIRY_INTERVAL, 0))
+              .isBetween(3_500L, 3_600L);
+        }
+      }
+      assertThat(all(answers, devices.size()))
+          .hasSize(devices.size())
+          .allSatisfy((target, result) -> assertThat(result).isEqualTo(Result.DELIVERED));
+      for (var client : clients.values()) {
+        SharedNode.silent(client);
+      }
+    } finally {
+      for (var client : clients.values()) {
+        client.close();
+      }
+    }
+  }
+
+  @Test
+  void who_is_away_or_taken_over_is_said_to_be_not_here() throws Exception {
+    var here = TestNode.newDevice();
+    try (var client = subscribed(here, MqttVersion.V5, QoS.AT_LEAST_ONCE, 0)) {
+      var answers =
+          gateway.broadcast(
+              List.of(TestNode.newDevice(), here), 0, TestNode.newMessage(), "{}", PATIENCE);
+      SharedNode.acknowledge(client, client.expect(MqttPacket.Publish.class));
+
+      assertThat(all(answers, 2)).isEqualTo(Map.of(0, Result.NOT_HERE, 1, Result.DELIVERED));
+
+      var newer =
+          gateway.broadcast(List.of(here), Long.MAX_VALUE, TestNode.newMessage(), "{}", PATIENCE);
+      assertThat(all(newer, 1)).isEqualTo(Map.of(0, Result.NOT_HERE));
+    }
+  }
+
+  @Test
+  void devices_that_read_nothing_hold_up_neither_their_neighbours_nor_others() throws Exception {
+    var clients = new ArrayList<RawClient>();
+    var devices = new ArrayList<DeviceKey>();
+    try {
+      // More than there is room for.
+      for (int number = 0; number < 30; number++) {
+        var silent = TestNode.newDevice();
+        devices.add(silent);
+        clients.add(subscribed(silent, MqttVersion.V3_1_1, QoS.AT_LEAST_ONCE, 0));
+      }
+      var other = TestNode.newDevice();
+      var listening = subscribed(other, MqttVersion.V5, QoS.AT_LEAST_ONCE, 0);
+      clients.add(listening);
+      var slow = gateway.broadcast(devices, 0, TestNode.newMessage(), "{}", Duration.ofSeconds(4));
+
+      var alone = gateway.send(List.of(other), TestNode.newMessage(), "{\"alone\":1}", PATIENCE);
+      var publish = listening.expect(MqttPacket.Publish.class);
+      assertThat(publish.payload()).isEqualTo(Binary.of("{\"alone\":1}"));
+      SharedNode.acknowledge(listening, publish);
+      assertThat(alone.poll(15, TimeUnit.SECONDS)).isNotNull();
+      // The others wait for room, and get it when the first have had their time.
+      var next = gateway.broadcast(List.of(other), 0, TestNode.newMessage(), "{}", PATIENCE);
+      SharedNode.acknowledge(listening, listening.expect(MqttPacket.Publish.class));
+
+      assertThat(all(next, 1)).isEqualTo(Map.of(0, Result.DELIVERED));
+      assertThat(all(slow, devices.size()).values()).containsOnly(Result.TIMEOUT);
+    } finally {
+      for (var client : clients) {
+        client.close();
+      }
+    }
+  }
+
+  /// By target.
+  private static Map<Integer, Result> all(BlockingQueue<Outcome> answers, int count)
+      throws InterruptedException {
+    var results = new HashMap<Integer, Result>();
+    for (int heard = 0; heard < count; heard++) {
+      var outcome = answers.poll(20, TimeUnit.SECONDS);
+      if (outcome == null) {
+        throw new AssertionError("no outcome within 20 seconds; got " + results);
+      }
+      assertThat(results.put(outcome.target(), outcome.result())).isNull();
+    }
+    return results;
+  }
+
+  private static RawClient subscribed(
+      DeviceKey device, MqttVersion version, QoS qos, int subscriptionIdentifier) throws Exception {
+    var client = new RawClient(node.port("mqtt"), version);
+    client.send(RawClient.connect(version, device)).expect(MqttPacket.ConnAck.class);
+    client
+        .send(
+            new MqttPacket.Subscribe(
+                1,
+                List.of(new SubscriptionRequest("push/messages", qos)),
+                version == MqttVersion.V5 && subscriptionIdentifier > 0
+                    ? MqttProperties.with(
+                        PropertyId.SUBSCRIPTION_IDENTIFIER, subscriptionIdentifier)
+                    : MqttProperties.NONE))
+        .expect(MqttPacket.SubAck.class);
+    return client;
+  }
+}
