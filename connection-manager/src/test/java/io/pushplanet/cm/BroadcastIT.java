@@ -1,6 +1,7 @@
 package io.pushplanet.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
@@ -9,16 +10,21 @@ import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.SubscriptionRequest;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.NodeOutcomes.Outcome;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -26,6 +32,7 @@ import org.junit.jupiter.api.Test;
 /// One message to many devices of a node.
 class BroadcastIT {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration HOUR = Duration.ofHours(1);
   private static TestNode node;
   private static TestGateway gateway;
 
@@ -135,6 +142,109 @@ class BroadcastIT {
         client.close();
       }
     }
+  }
+
+  @Test
+  void who_was_away_gets_on_return_what_waits_for_him_in_order_and_once() throws Exception {
+    var device = TestNode.newDevice();
+    var neighbour = TestNode.newDevice();
+    var first = TestNode.newMessage();
+    node.parkForAll(List.of(device, neighbour), first.value(), first, "{\"n\":1}", HOUR);
+    node.park(device, "s", TestNode.newMessage(), "{\"n\":2}", HOUR);
+    var foreign = TestNode.newMessage();
+    node.parkForAll(
+        List.of(neighbour, TestNode.newDevice()), foreign.value(), foreign, "{\"n\":0}", HOUR);
+    // Parked twice, as by a worker that died before it had acknowledged.
+    var third = TestNode.newMessage();
+    node.parkForAll(List.of(device), third.value(), third, "{\"n\":3}", HOUR);
+    long last = node.parkForAll(List.of(device), third.value(), third, "{\"n\":3}", HOUR);
+    node.events();
+
+    try (var client = subscribed(device, MqttVersion.V5, QoS.AT_LEAST_ONCE, 0)) {
+      for (int n = 1; n <= 3; n++) {
+        var publish = client.expect(MqttPacket.Publish.class);
+        assertThat(publish.payload()).isEqualTo(Binary.of("{\"n\":" + n + "}"));
+        SharedNode.acknowledge(client, publish);
+      }
+      Eventually.within(PATIENCE, () -> assertThat(node.position(device)).isEqualTo(last));
+      SharedNode.silent(client);
+    }
+    assertThat(ends(device))
+        .hasSize(3)
+        .allSatisfy(ended -> assertThat(ended.state()).isEqualTo(DeliveryState.DELIVERED));
+    try (var client = subscribed(device, MqttVersion.V5, QoS.AT_LEAST_ONCE, 0)) {
+      var later = TestNode.newMessage();
+      node.parkForAll(List.of(device), later.value(), later, "{\"n\":4}", HOUR);
+      gateway.drain(device);
+
+      assertThat(client.expect(MqttPacket.Publish.class).payload())
+          .isEqualTo(Binary.of("{\"n\":4}"));
+    }
+    assertThat(node.position(neighbour)).isZero();
+  }
+
+  @Test
+  void what_was_not_acknowledged_comes_again_with_the_next_connection() throws Exception {
+    var device = TestNode.newDevice();
+    var message = TestNode.newMessage();
+    var behind = TestNode.newMessage();
+    node.parkForAll(List.of(device), message.value(), message, "{\"n\":1}", HOUR);
+    long last = node.parkForAll(List.of(device), behind.value(), behind, "{\"n\":2}", HOUR);
+    try (var client = subscribed(device, MqttVersion.V5, QoS.AT_LEAST_ONCE, 0)) {
+      client.expect(MqttPacket.Publish.class);
+    }
+    try (var client = subscribed(device, MqttVersion.V5, QoS.AT_LEAST_ONCE, 0)) {
+      for (int n = 1; n <= 2; n++) {
+        var publish = client.expect(MqttPacket.Publish.class);
+        assertThat(publish.payload()).isEqualTo(Binary.of("{\"n\":" + n + "}"));
+        assertThat(node.position(device)).isLessThan(last);
+        SharedNode.acknowledge(client, publish);
+      }
+      Eventually.within(PATIENCE, () -> assertThat(node.position(device)).isEqualTo(last));
+    }
+  }
+
+  @Test
+  void of_one_collapse_key_only_the_newest_comes_and_nothing_that_is_over() throws Exception {
+    var device = TestNode.newDevice();
+    var messages =
+        Stream.generate(TestNode::newMessage).limit(5).sorted(Comparator.naturalOrder()).toList();
+    node.park(device, "goal", messages.get(0), "{\"goal\":1}", HOUR);
+    node.parkForAll(List.of(device), "goal", messages.get(1), "{\"goal\":2}", HOUR);
+    node.parkForAll(List.of(device), "goal", messages.get(2), "{\"goal\":3}", HOUR);
+    node.parkForAll(
+        List.of(device), "brief", messages.get(3), "{\"brief\":1}", Duration.ofMillis(-1));
+    long last = node.parkForAll(List.of(device), "no", messages.get(4), "{\"no\":1}", HOUR);
+    node.cancelBroadcast(messages.get(4));
+    node.events();
+
+    try (var client = subscribed(device, MqttVersion.V3_1_1, QoS.AT_LEAST_ONCE, 0)) {
+      var publish = client.expect(MqttPacket.Publish.class);
+      assertThat(publish.payload()).isEqualTo(Binary.of("{\"goal\":3}"));
+      SharedNode.acknowledge(client, publish);
+      Eventually.within(PATIENCE, () -> assertThat(node.position(device)).isEqualTo(last));
+      Eventually.within(PATIENCE, () -> assertThat(node.parked(device)).isZero());
+      SharedNode.silent(client);
+    }
+    assertThat(ends(device))
+        .extracting(
+            DeliveryEvent.Ended::message,
+            DeliveryEvent.Ended::state,
+            ended -> ended.attempt().reason())
+        .containsExactlyInAnyOrder(
+            tuple(messages.get(0), DeliveryState.EXPIRED, "collapsed"),
+            tuple(messages.get(1), DeliveryState.EXPIRED, "collapsed"),
+            tuple(messages.get(2), DeliveryState.DELIVERED, null),
+            tuple(messages.get(3), DeliveryState.EXPIRED, "ttl"),
+            tuple(messages.get(4), DeliveryState.CANCELLED, "cancelled"));
+  }
+
+  private static List<DeliveryEvent.Ended> ends(DeviceKey device) throws Exception {
+    return node.events().stream()
+        .filter(DeliveryEvent.Ended.class::isInstance)
+        .map(DeliveryEvent.Ended.class::cast)
+        .filter(ended -> ended.device().equals(device.device()))
+        .toList();
   }
 
   /// By target.

@@ -8,6 +8,7 @@ import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.device.DeviceCredential;
 import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.device.DeviceList;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
@@ -133,6 +134,90 @@ final class TestNode implements AutoCloseable {
       statement.setObject(6, LocalDateTime.ofInstant(now, ZoneOffset.UTC));
       statement.setObject(7, LocalDateTime.ofInstant(now.plus(ttl), ZoneOffset.UTC));
       statement.executeUpdate();
+    }
+  }
+
+  /// As gateway-worker parks a message for many devices.
+  ///
+  /// @return the list's number
+  long parkForAll(
+      List<DeviceKey> devices, String slot, MessageId message, String payload, Duration ttl)
+      throws Exception {
+    try (var connection = database()) {
+      connection.setAutoCommit(false);
+      execute(
+          connection,
+          "INSERT INTO broadcasts (app_id, message_id, slot, payload) VALUES (?,?,?,?)"
+              + " ON DUPLICATE KEY UPDATE message_id=message_id",
+          APP.value(),
+          message.value(),
+          slot,
+          payload);
+      execute(
+          connection,
+          "INSERT INTO broadcast_sequences (app_id, last) VALUES (?,1) ON DUPLICATE KEY UPDATE last=last+1",
+          APP.value());
+      var list = DeviceList.of(devices.stream().map(DeviceKey::device).toList());
+      var now = Instant.now();
+      execute(
+          connection,
+          "INSERT INTO broadcast_devices (app_id, seq, message_id, parked_at, expires_at, first_device,"
+              + " last_device, devices) SELECT app_id, last, ?,?,?,?,?,? FROM broadcast_sequences"
+              + " WHERE app_id=?",
+          message.value(),
+          LocalDateTime.ofInstant(now, ZoneOffset.UTC),
+          LocalDateTime.ofInstant(now.plus(ttl), ZoneOffset.UTC),
+          list.first().value(),
+          list.last().value(),
+          list.text(),
+          APP.value());
+      connection.commit();
+    }
+    try (var connection = database()) {
+      return number(connection, "SELECT last FROM broadcast_sequences WHERE app_id=?", APP.value());
+    }
+  }
+
+  void cancelBroadcast(MessageId message) throws Exception {
+    try (var connection = database()) {
+      execute(
+          connection,
+          "UPDATE broadcasts SET cancelled_at=NOW(3) WHERE message_id=?",
+          message.value());
+    }
+  }
+
+  /// How far the device has come in the lists of broadcasts.
+  long position(DeviceKey device) throws Exception {
+    try (var connection = database()) {
+      return number(
+          connection,
+          "SELECT COALESCE(MAX(seq), 0) FROM broadcast_positions WHERE app_id=? AND device_id=?",
+          device.app().value(),
+          device.device().value());
+    }
+  }
+
+  private static void execute(java.sql.Connection connection, String sql, Object... arguments)
+      throws Exception {
+    try (var statement = connection.prepareStatement(sql)) {
+      for (int index = 0; index < arguments.length; index++) {
+        statement.setObject(index + 1, arguments[index]);
+      }
+      statement.executeUpdate();
+    }
+  }
+
+  private static long number(java.sql.Connection connection, String sql, String... arguments)
+      throws Exception {
+    try (var statement = connection.prepareStatement(sql)) {
+      for (int index = 0; index < arguments.length; index++) {
+        statement.setString(index + 1, arguments[index]);
+      }
+      try (var result = statement.executeQuery()) {
+        result.next();
+        return result.getLong(1);
+      }
     }
   }
 

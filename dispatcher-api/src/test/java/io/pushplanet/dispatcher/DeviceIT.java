@@ -150,6 +150,27 @@ class DeviceIT {
   }
 
   @Test
+  void a_broadcast_that_waits_for_a_deleted_device_ends_for_it_alone() {
+    shop.device("d1", "{\"mqtt\":true}");
+    dispatcher.execute(
+        "INSERT INTO broadcast_devices (app_id, seq, message_id, parked_at, expires_at, first_device, last_device, devices)"
+            + " VALUES (?, 7, '0192e0f0-0000-7000-8000-000000000001', NOW(3), NOW(3), 'd0', 'd2', 'd0 d1 d2')",
+        shop.app());
+    dispatcher.drain("push.events");
+
+    shop.call("DELETE", "/devices/d1", "");
+    shop.device("d1", "{\"mqtt\":true}");
+    shop.call("DELETE", "/devices/d1", "");
+
+    assertThat(
+            dispatcher.drain("push.events").stream()
+                .filter(event -> event.get("event").stringValue().equals("ended"))
+                .map(event ->
+                    event.get("device").stringValue() + " " + event.get("state").stringValue()))
+        .containsExactly("d1 failed");
+  }
+
+  @Test
   void a_token_moves_with_its_newest_device_so_that_nobody_is_told_twice() {
     shop.device("old", "{\"fcm\":{\"token\":\"same-token\"}}");
     shop.device("new", "{\"fcm\":{\"token\":\"same-token\"}}");

@@ -129,6 +129,31 @@ class MessageIT {
   }
 
   @Test
+  void a_cancelled_message_that_waits_for_many_devices_is_marked_for_the_worker() {
+    shop.device("d1", "{\"mqtt\":true}");
+    String id = send(HELLO);
+    writeRow(id, 1, 0, true);
+    dispatcher.execute(
+        "INSERT INTO broadcasts (app_id, message_id, slot, payload) VALUES (?, ?, ?, '{}')",
+        shop.app(),
+        id,
+        id);
+
+    shop.post("/messages/" + id + ":cancel", "");
+
+    dispatcher.inDatabase(connection -> {
+      try (var row =
+          connection
+              .createStatement()
+              .executeQuery(
+                  "SELECT cancelled_at FROM broadcasts WHERE message_id = '" + id + "'")) {
+        assertThat(row.next()).isTrue();
+        assertThat(row.getTimestamp(1)).isNotNull();
+      }
+    });
+  }
+
+  @Test
   void a_cancelled_message_leaves_later_and_the_inbox_and_its_ends_are_told() {
     shop.device("d1", "{\"mqtt\":true}");
     String id = send(HELLO);

@@ -129,6 +129,11 @@ class QueryPlanIT {
               "INSERT INTO later (id, due_at, app_id, message_id, lane, reason, pushes)"
                   + " SELECT UUID(), NOW(3), x.a, UUID(), 'push.fcm.high', '', '[]' FROM"
                   + " (SELECT ? AS a, ? AS d, ? AS n) x",
+              "INSERT INTO broadcast_devices (app_id, seq, message_id, parked_at, expires_at, first_device, last_device, devices)"
+                  + " SELECT IF(x.n MOD 50 = 0, x.a, CONCAT(x.a, x.n MOD 50)), x.n, UUID(), NOW(3), NOW(3), x.d, x.d, x.d FROM"
+                  + " (SELECT ? AS a, CONCAT('d', ?) AS d, ? AS n) x",
+              "INSERT INTO broadcast_positions (app_id, device_id, seq, moved_at)"
+                  + " VALUES (?, CONCAT('d', ?), ?, NOW(3))",
               "INSERT INTO uplinks (event_id, app_id, device_id, at, payload)"
                   + " SELECT UUID(), x.a, x.d, NOW(3), 'p' FROM (SELECT ? AS a, ? AS d, ? AS n) x",
               "INSERT INTO api_keys (id, app_id, name, hash, scopes, created_at)"
@@ -148,7 +153,7 @@ class QueryPlanIT {
       try (var statement = connection.createStatement()) {
         statement.execute(
             "ANALYZE TABLE devices, channel_tokens, device_topics, device_tags, inbox, deliveries, messages,"
-                + " later, uplinks, api_keys");
+                + " later, uplinks, api_keys, broadcast_devices, broadcast_positions");
       }
     });
   }

@@ -462,9 +462,7 @@ public final class DeviceSession {
             sent.packetId == 0 ? QoS.AT_MOST_ONCE : QoS.AT_LEAST_ONCE,
             current == null ? 0 : current.identifier());
     var packet =
-        message
-            .letter()
-            .publish(link(), shape, sent.packetId, duplicate, shared.clock().millis());
+        message.letter().publish(link(), shape, sent.packetId, duplicate, shared.clock().millis());
     if (packet.length > terms.largestPacket()) {
       shared.metrics().dropped(Drop.TOO_LONG);
       settle(sent, new Settlement.Refused("longer than the device's Maximum Packet Size"));

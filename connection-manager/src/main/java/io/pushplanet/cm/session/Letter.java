@@ -23,9 +23,7 @@ public final class Letter {
 
   private record Encoded(boolean v5, Subscription shape, long leftSeconds, byte[] bytes) {
     boolean fits(boolean forV5, Subscription wanted, long left) {
-      return v5 == forV5
-          && (shape == wanted || shape.equals(wanted))
-          && (!v5 || leftSeconds == left);
+      return v5 == forV5 && shape.equals(wanted) && (!v5 || leftSeconds == left);
     }
   }
 
@@ -63,7 +61,7 @@ public final class Letter {
     }
     int at = 1;
     while (own[at++] < 0) {}
-    at += 2 + ((own[at] & 0xFF) << 8 | own[at + 1] & 0xFF);
+    at += 2 + (((own[at] & 0xFF) << 8) | (own[at + 1] & 0xFF));
     own[at] = (byte) (packetId >> 8);
     own[at + 1] = (byte) packetId;
     return own;
@@ -75,7 +73,7 @@ public final class Letter {
     int free = 0;
     for (int shape = 0; shape < SHAPES; shape++) {
       var known = encoded[shape];
-      if (known == null || known.v5 && known.leftSeconds != left) {
+      if (known == null || (known.v5 && known.leftSeconds != left)) {
         free = shape;
       } else if (known.fits(v5, subscription, left)) {
         return known.bytes;

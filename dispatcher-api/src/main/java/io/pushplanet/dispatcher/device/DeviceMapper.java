@@ -36,6 +36,9 @@ interface DeviceMapper {
   /// A message that waits for the device.
   record Waiting(String messageId) {}
 
+  /// @param seq of the list that names the device
+  record WaitingBroadcast(long seq, String messageId) {}
+
   String DEVICE =
       """
       SELECT device_id, platform, mqtt, user_id, locale, timezone, app_version, created_at, updated_at, seen_at
@@ -177,6 +180,30 @@ interface DeviceMapper {
       SELECT message_id FROM inbox WHERE app_id = #{app} AND device_id = #{device} FOR UPDATE
       """)
   List<Waiting> waiting(@Param("app") String app, @Param("device") String device);
+
+  /// Broadcasts whose lists name the device beyond its position.
+  @Select(
+      """
+      SELECT l.seq, l.message_id FROM broadcast_devices l
+      LEFT JOIN broadcast_positions p ON p.app_id = #{app} AND p.device_id = #{device}
+      WHERE l.app_id = #{app} AND l.seq > COALESCE(p.seq, 0)
+        AND l.first_device <= #{device} AND l.last_device >= #{device}
+        AND LOCATE(CONCAT(' ', #{device}, ' '), CONCAT(' ', l.devices, ' ')) > 0
+      """)
+  List<WaitingBroadcast> waitingBroadcasts(
+      @Param("app") String app, @Param("device") String device);
+
+  /// The ends of the device's broadcasts up to this list are told.
+  @Insert(
+      """
+      INSERT INTO broadcast_positions (app_id, device_id, seq, moved_at) VALUES (#{app}, #{device}, #{seq}, #{now})
+      ON DUPLICATE KEY UPDATE seq = GREATEST(seq, VALUES(seq)), moved_at = VALUES(moved_at)
+      """)
+  void passBroadcasts(
+      @Param("app") String app,
+      @Param("device") String device,
+      @Param("seq") long seq,
+      @Param("now") Instant now);
 
   @Delete("DELETE FROM inbox WHERE app_id = #{app} AND device_id = #{device}")
   void deleteInbox(@Param("app") String app, @Param("device") String device);

@@ -15,6 +15,7 @@ import io.pushplanet.dispatcher.route.RouteChanges;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -161,24 +162,28 @@ class DeviceRegistry {
 
   private void endWaiting(AppId app, DeviceId device) {
     Instant now = clock.instant();
+    List<String> waiting = new ArrayList<>();
+    mapper.waiting(app.value(), device.value()).forEach(row -> waiting.add(row.messageId()));
+    List<DeviceMapper.WaitingBroadcast> broadcasts =
+        mapper.waitingBroadcasts(app.value(), device.value());
+    broadcasts.forEach(broadcast -> waiting.add(broadcast.messageId()));
+    if (waiting.isEmpty()) {
+      return;
+    }
     Attempt attempt =
         new Attempt(Channel.MQTT, now, "rejected", null, "device_deleted", null, null);
-    List<Parcel> ends =
-        mapper.waiting(app.value(), device.value()).stream()
-            .map(waiting ->
+    lanes.publish(
+        waiting.stream()
+            .map(message ->
                 Parcel.of(
                     Topology.EVENTS,
                     new DeliveryEvent.Ended(
-                        app,
-                        now,
-                        new MessageId(waiting.messageId()),
-                        device,
-                        DeliveryState.FAILED,
-                        attempt)))
-            .toList();
-    if (!ends.isEmpty()) {
-      lanes.publish(ends);
-    }
+                        app, now, new MessageId(message), device, DeliveryState.FAILED, attempt)))
+            .toList());
+    broadcasts.stream()
+        .mapToLong(DeviceMapper.WaitingBroadcast::seq)
+        .max()
+        .ifPresent(seq -> mapper.passBroadcasts(app.value(), device.value(), seq, now));
   }
 
   Optional<Registered> find(AppId app, DeviceId device) {

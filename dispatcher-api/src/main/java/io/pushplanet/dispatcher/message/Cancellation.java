@@ -24,8 +24,9 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/// Stops a message as far as it can still be stopped: marks it, and takes out what waits in `later` and in inboxes. What is
-/// on a lane just then is stopped by the worker, or arrives.
+/// Stops a message as far as it can still be stopped: marks it, and takes out what waits in `later` and in inboxes. What waits
+/// for many devices at once is marked too, and ended by the worker within seconds. What is on a lane just then is stopped
+/// by the worker, or arrives.
 ///
 /// The end of a delivery is told to the broker before its row is deleted: a crash in between leaves the row to be sent or
 /// cancelled again, never a delivery without an end. Thread-safe.
@@ -61,7 +62,11 @@ class Cancellation {
     if (row(app, id).done()) {
       return;
     }
-    mapper.cancel(app.value(), id.day(), id.value(), clock.instant());
+    Instant now = clock.instant();
+    mapper.cancel(app.value(), id.day(), id.value(), now);
+    // After the message: whoever parks it for many devices just now looks at the message
+    // afterwards.
+    mapper.cancelBroadcast(app.value(), id.value(), now);
     takeFromLater(app, id);
     takeFromInboxes(app, id);
   }

@@ -121,6 +121,14 @@ interface MessageMapper {
       @Param("id") String id,
       @Param("now") Instant now);
 
+  /// A worker ends it for the devices that it waits for.
+  @Update(
+      """
+      UPDATE broadcasts SET cancelled_at = COALESCE(cancelled_at, #{now})
+      WHERE app_id = #{app} AND message_id = #{id}
+      """)
+  int cancelBroadcast(@Param("app") String app, @Param("id") String id, @Param("now") Instant now);
+
   /// Those that a worker holds just now are left to it: it sees that the message is cancelled.
   @Select(
       """

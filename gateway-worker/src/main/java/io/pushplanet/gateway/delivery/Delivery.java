@@ -3,6 +3,7 @@ package io.pushplanet.gateway.delivery;
 import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
@@ -133,8 +134,20 @@ public final class Delivery {
   private List<Parcel> due(List<Parcel> parcels, Outbox outbox) {
     List<Parcel> onFirstWay = new ArrayList<>();
     List<Parcel> repeats = new ArrayList<>();
+    Map<MessageId, Boolean> stopped = new HashMap<>();
     for (Parcel parcel : parcels) {
       Push push = parcel.push();
+      // Somebody who stops a broadcast has seen it go wrong: one look for very many devices.
+      boolean cancelled =
+          push.recipients().size() >= NodeDelivery.MANY
+              && stopped.computeIfAbsent(push.id(), settledBefore::isCancelled);
+      if (cancelled) {
+        outbox.end(
+            parcel,
+            DeliveryState.CANCELLED,
+            outbox.attempt(null, "cancelled", null, "cancelled", null, null));
+        continue;
+      }
       // A time to live of zero means "now or never": the first try is always made.
       boolean nowOrNever = push.delivery().ttl().isZero() && push.attempt() == 0;
       if (push.expiredAt(clock.instant()) && !nowOrNever) {

@@ -1,5 +1,6 @@
 package io.pushplanet.gateway.delivery;
 
+import io.pushplanet.common.message.MessageId;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -47,6 +48,19 @@ final class SettledBefore {
     } catch (DataAccessException e) {
       LOG.warn("event=repeat_check_failed parcels={} reason=\"{}\"", parcels.size(), e.toString());
       return parcels;
+    }
+  }
+
+  /// Whether this message was cancelled, as far as anybody knows.
+  boolean isCancelled(MessageId message) {
+    try {
+      return !database
+          .queryForList(
+              CANCELLED.formatted(ONE_MESSAGE), String.class, message.day(), message.value())
+          .isEmpty();
+    } catch (DataAccessException e) {
+      LOG.warn("event=cancel_check_failed messageId={} reason=\"{}\"", message, e.toString());
+      return false;
     }
   }
 

@@ -31,7 +31,8 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /// The table `inbox`: one row per device and slot, the newest message wins. What it displaces is told as `expired`, reason
-/// `collapsed`, before the transaction commits, so that no message disappears untold. Thread-safe.
+/// `collapsed`, before the transaction commits, so that no message disappears untold. What many devices wait for goes to the
+/// [BroadcastLog] instead. Thread-safe.
 public final class InboxStore {
   private static final Logger LOG = LoggerFactory.getLogger(InboxStore.class);
   private static final int ROWS_PER_SELECT = 200;
@@ -61,6 +62,7 @@ public final class InboxStore {
       "DELETE FROM inbox WHERE app_id = ? AND device_id = ? AND slot = ? AND message_id = ?";
 
   private final JdbcTemplate database;
+  private final BroadcastLog broadcasts;
   private final TransactionTemplate transactions;
   private final LanePublisher lanes;
   private final Clock clock;
@@ -69,6 +71,7 @@ public final class InboxStore {
 
   public InboxStore(DataSource database, LanePublisher lanes, Clock clock) {
     this.database = new JdbcTemplate(database);
+    this.broadcasts = new BroadcastLog(database, clock);
     this.transactions = new TransactionTemplate(new JdbcTransactionManager(database));
     this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
     this.lanes = lanes;
@@ -82,10 +85,30 @@ public final class InboxStore {
     if (messages.isEmpty()) {
       return;
     }
-    List<Parked> sorted = messages.stream().sorted(Parked.BY_KEY).toList();
+    Map<MessageId, List<Parked>> alike = new LinkedHashMap<>();
+    for (Parked parked : messages) {
+      alike.computeIfAbsent(parked.push().id(), message -> new ArrayList<>()).add(parked);
+    }
+    List<Parked> few = new ArrayList<>();
+    for (List<Parked> some : alike.values()) {
+      if (some.size() < BroadcastLog.FEWEST) {
+        few.addAll(some);
+      } else {
+        Parked one = some.getFirst();
+        retrying(() ->
+            broadcasts.append(one.push(), one.slot(), some.stream().map(Parked::device).toList()));
+      }
+    }
+    if (!few.isEmpty()) {
+      List<Parked> sorted = few.stream().sorted(Parked.BY_KEY).toList();
+      retrying(() -> transactions.executeWithoutResult(status -> parkInTransaction(sorted)));
+    }
+  }
+
+  private static void retrying(Runnable work) {
     for (int tried = 1; ; tried++) {
       try {
-        transactions.executeWithoutResult(status -> parkInTransaction(sorted));
+        work.run();
         return;
       } catch (ConcurrencyFailureException e) {
         if (tried == MOST_TRIES) {
@@ -96,7 +119,7 @@ public final class InboxStore {
   }
 
   /// Takes out what its device has got on another way. A row that stays, because the database is away or the device's node has
-  /// it in hand, brings a repeat at worst.
+  /// it in hand, brings a repeat at worst; so does a broadcast, whose lists are never changed.
   public void takeOut(Collection<Parked> messages) {
     if (messages.isEmpty()) {
       return;

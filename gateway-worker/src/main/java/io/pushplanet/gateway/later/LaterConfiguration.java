@@ -20,7 +20,7 @@ import org.springframework.validation.annotation.Validated;
 @ForRole(Role.LATER)
 class LaterConfiguration {
   /// @param period how often what is due is looked for
-  /// @param sweep how often inboxes are looked through for what waited too long
+  /// @param sweep how often inboxes and broadcasts are looked through for what waited too long
   @Validated
   @ConfigurationProperties(prefix = "gateway.later", ignoreUnknownFields = false)
   record LaterSettings(
@@ -48,5 +48,20 @@ class LaterConfiguration {
     InboxSweeper sweeper = new InboxSweeper(database, lanes, clock);
     return new Rounds(
         "inbox-sweeper", settings.sweep(), () -> sweeper.sweep() == InboxSweeper.MOST_ROWS, meters);
+  }
+
+  @Bean
+  Rounds broadcastSweeper(
+      DataSource database,
+      LanePublisher lanes,
+      LaterSettings settings,
+      Clock clock,
+      MeterRegistry meters) {
+    BroadcastSweeper sweeper = new BroadcastSweeper(database, lanes, clock);
+    return new Rounds(
+        "broadcast-sweeper",
+        settings.sweep(),
+        () -> sweeper.sweep() == BroadcastSweeper.MOST_LISTS,
+        meters);
   }
 }

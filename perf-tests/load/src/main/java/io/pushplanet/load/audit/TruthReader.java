@@ -85,13 +85,34 @@ final class TruthReader implements AutoCloseable {
     return devices;
   }
 
-  /// What waits in the inbox or in `later`.
+  /// What waits in the inbox, in broadcasts or in `later`.
   Set<Reception> held(AppId app) throws SQLException {
     Set<Reception> held = new HashSet<>();
     try (PreparedStatement query =
         connection.prepareStatement("SELECT message_id, device_id FROM inbox WHERE app_id = ?")) {
       query.setString(1, app.value());
       each(query, row -> held.add(new Reception(row.getString(1), new DeviceId(row.getString(2)))));
+    }
+    Map<String, Long> positions = new HashMap<>();
+    try (PreparedStatement query =
+        connection.prepareStatement(
+            "SELECT device_id, seq FROM broadcast_positions WHERE app_id = ?")) {
+      query.setString(1, app.value());
+      each(query, row -> positions.put(row.getString(1), row.getLong(2)));
+    }
+    try (PreparedStatement query =
+        connection.prepareStatement(
+            "SELECT seq, message_id, devices FROM broadcast_devices WHERE app_id = ?")) {
+      query.setString(1, app.value());
+      each(
+          query,
+          row -> {
+            for (String device : row.getString(3).split(" ")) {
+              if (positions.getOrDefault(device, 0L) < row.getLong(1)) {
+                held.add(new Reception(row.getString(2), new DeviceId(device)));
+              }
+            }
+          });
     }
     try (PreparedStatement query =
         connection.prepareStatement("SELECT pushes FROM later WHERE app_id = ?")) {

@@ -1,0 +1,181 @@
+package io.pushplanet.gateway.delivery;
+
+import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.RedisClient;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.device.DeviceList;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.session.RouteStore;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.wire.NodeOutcomes.Result;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.RealServers;
+import io.pushplanet.gateway.node.FakeNode;
+import io.pushplanet.gateway.node.Nodes;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/// One message for very many devices, some of which are away, and a node that dies over it.
+class BroadcastDeliveryIT {
+  private static final String APP = "broadcast-delivery-it";
+  private static final int CONNECTED = 200;
+  private static final int ACKNOWLEDGED = 150;
+  private static final int RECIPIENTS = 300;
+  private static final int WITH_VENDOR = 10;
+
+  private final Clock clock = Clock.systemUTC();
+  private RealServers servers;
+  private RedisClient redis;
+  private FakeNode node;
+  private Nodes nodes;
+  private Delivery delivery;
+
+  @BeforeEach
+  void start() throws Exception {
+    servers = new RealServers();
+    for (String table : List.of("inbox", "later", "messages", "broadcasts", "broadcast_devices")) {
+      servers.sql().update("DELETE FROM " + table);
+    }
+    redis = RedisClient.create(servers.services().redis().toString());
+    node = new FakeNode("node-" + System.nanoTime());
+    var lease = node.lease(clock.instant().plusSeconds(300));
+    servers.sessions().heartbeat(lease);
+    nodes = DeliveryForTests.nodes(servers.sessions(), clock, new SimpleMeterRegistry());
+    delivery =
+        DeliveryForTests.at(
+            servers,
+            servers.sessions(),
+            nodes,
+            new RouteStore(redis.connect()),
+            clock,
+            new SimpleMeterRegistry());
+    for (int number = 0; number < CONNECTED; number++) {
+      connect(number, lease.node());
+    }
+  }
+
+  @AfterEach
+  void close() {
+    nodes.close();
+    node.close();
+    redis.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+    servers.close();
+  }
+
+  @Test
+  void everybody_is_delivered_handed_to_a_vendor_or_waits_when_the_node_dies_in_the_middle()
+      throws Exception {
+    for (int number = 0; number < ACKNOWLEDGED; number++) {
+      node.answer(device(number).value(), Result.DELIVERED);
+    }
+    byte[] batch = WireForm.join(List.of(WireForm.write(push())));
+
+    var delivering = CompletableFuture.runAsync(() -> delivery.deliver(Channel.MQTT, batch, false));
+    Eventually.within(
+        Duration.ofSeconds(15), () -> assertThat(node.broadcasts()).containsExactly(CONNECTED));
+    Eventually.within(
+        Duration.ofSeconds(15),
+        () ->
+            assertThat(
+                    servers
+                        .sql()
+                        .queryForObject("SELECT COUNT(*) FROM broadcast_devices", Integer.class))
+                .isPositive());
+    node.close();
+    delivering.get(60, TimeUnit.SECONDS);
+
+    var delivered = new TreeSet<DeviceId>();
+    for (var event : servers.drain(Topology.EVENTS, DeliveryEvent.class)) {
+      if (event instanceof DeliveryEvent.Ended ended) {
+        assertThat(ended.state()).isEqualTo(DeliveryState.DELIVERED);
+        assertThat(delivered.add(ended.device())).isTrue();
+      }
+    }
+    var byVendor = new TreeSet<DeviceId>();
+    servers
+        .drain("push.fcm.high", Push.class)
+        .forEach(push -> push.recipients().forEach(to -> byVendor.add(to.device())));
+    var waiting = new ArrayList<DeviceId>();
+    servers
+        .sql()
+        .queryForList("SELECT devices FROM broadcast_devices", String.class)
+        .forEach(text -> waiting.addAll(new DeviceList(text).devices()));
+    servers
+        .sql()
+        .queryForList("SELECT device_id FROM inbox", String.class)
+        .forEach(device -> waiting.add(new DeviceId(device)));
+
+    assertThat(byVendor).hasSize(WITH_VENDOR);
+    assertThat(waiting).doesNotHaveDuplicates().doesNotContainAnyElementsOf(byVendor);
+    assertThat(delivered).doesNotContainAnyElementsOf(waiting);
+    assertThat(delivered.size() + byVendor.size() + waiting.size()).isEqualTo(RECIPIENTS);
+  }
+
+  @Test
+  void a_cancelled_broadcast_on_the_lane_ends_for_everybody() throws Exception {
+    Push push = push();
+    servers
+        .sql()
+        .update(
+            "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, cancelled_at)"
+                + " VALUES (?, ?, ?, '', '', '', NOW(), NOW(), NOW())",
+            push.id().day(),
+            push.id().value(),
+            APP);
+
+    delivery.deliver(Channel.MQTT, WireForm.join(List.of(WireForm.write(push))), false);
+
+    assertThat(servers.drain(Topology.EVENTS, DeliveryEvent.class))
+        .hasSize(RECIPIENTS)
+        .allSatisfy(event ->
+            assertThat(event)
+                .isInstanceOfSatisfying(
+                    DeliveryEvent.Ended.class,
+                    ended -> assertThat(ended.state()).isEqualTo(DeliveryState.CANCELLED)));
+    assertThat(node.broadcasts()).isEmpty();
+  }
+
+  private Push push() {
+    List<Recipient> recipients = new ArrayList<>();
+    for (int number = 0; number < RECIPIENTS; number++) {
+      // Of the connected ones that do not acknowledge some can be reached another way.
+      boolean vendor = number >= ACKNOWLEDGED && number < ACKNOWLEDGED + WITH_VENDOR;
+      recipients.add(
+          new Recipient(
+              device(number),
+              true,
+              null,
+              vendor ? new FcmToken("t" + number, "token", clock.instant()) : null));
+    }
+    return aPush(clock).from(APP).build().to(recipients);
+  }
+
+  private void connect(int number, NodeId at) {
+    servers
+        .sessions()
+        .claim(new DeviceKey(aPush(clock).from(APP).build().app(), device(number)), at);
+  }
+
+  private static DeviceId device(int number) {
+    return new DeviceId("d%05d".formatted(number));
+  }
+}
