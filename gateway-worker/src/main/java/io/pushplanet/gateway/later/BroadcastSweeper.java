@@ -102,10 +102,10 @@ public final class BroadcastSweeper {
           String.class,
           place.app(),
           place.message());
-      List<String> devices =
-          database.queryForList(
+      List<DeviceList> devices =
+          database.query(
               "SELECT devices FROM broadcast_devices WHERE app_id = ? AND seq = ? FOR UPDATE",
-              String.class,
+              (row, number) -> new DeviceList(row.getString("devices")),
               place.app(),
               place.seq());
       if (devices.isEmpty()) {
@@ -115,7 +115,7 @@ public final class BroadcastSweeper {
       Attempt attempt = new Attempt(Channel.MQTT, now, state.word(), null, reason, null, action);
       lanes.publishAndWait(
           Topology.EVENTS,
-          waiting(place, new DeviceList(devices.getFirst()).devices()).stream()
+          waiting(place, devices.getFirst().devices()).stream()
               .map(device ->
                   WireForm.write(
                       new DeliveryEvent.Ended(

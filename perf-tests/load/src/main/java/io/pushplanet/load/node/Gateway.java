@@ -1,6 +1,7 @@
 package io.pushplanet.load.node;
 
 import io.pushplanet.common.message.MessageIds;
+import io.pushplanet.common.wire.NodeBroadcast;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
@@ -24,6 +25,10 @@ import org.eclipse.paho.mqttv5.common.MqttSubscription;
 /// A gateway on a node's trusted listener, as the worker is one: frames of 500 targets, outcomes counted.
 public final class Gateway implements Sender {
   private static final int TARGETS_PER_FRAME = 500;
+
+  // The worker's lanes join so many recipients to one AMQP message.
+  private static final int DEVICES_PER_BROADCAST = 4_000;
+
   private static final Duration PATIENCE = Duration.ofSeconds(25);
   private static final Duration PAUSE = Duration.ofMillis(5);
   private static final Duration TIME_TO_LIVE = Duration.ofHours(1);
@@ -33,6 +38,7 @@ public final class Gateway implements Sender {
   private final MqttClient client;
   private final LongAdder delivered = new LongAdder();
   private final LongAdder otherwise = new LongAdder();
+  private final LongAdder broadcastTo = new LongAdder();
 
   Gateway(String uri, String password) {
     String id = "bench-" + ids.next().value().substring(24);
@@ -51,7 +57,7 @@ public final class Gateway implements Sender {
   }
 
   private void heard(byte[] payload) {
-    for (var outcome : WireForm.read(payload, NodeOutcomes.class).outcomes()) {
+    for (var outcome : WireForm.read(payload, NodeOutcomes.class).each()) {
       (outcome.result() == Result.DELIVERED ? delivered : otherwise).increment();
     }
   }
@@ -82,6 +88,39 @@ public final class Gateway implements Sender {
     while (delivered() + otherwise() < targets && System.nanoTime() - deadline < 0) {
       LockSupport.parkNanos(PAUSE.toNanos());
     }
+  }
+
+  /// One message to all of them, as the worker sends what very many devices of a node are to get.
+  public void broadcast(List<Device> devices) {
+    Instant now = clock.instant();
+    var id = ids.next();
+    var letter = new NodeFrame.Letter(id, now.plus(TIME_TO_LIVE), Payload.of(id.value()));
+    try {
+      for (int from = 0; from < devices.size(); from += DEVICES_PER_BROADCAST) {
+        List<Device> some =
+            devices.subList(from, Math.min(devices.size(), from + DEVICES_PER_BROADCAST));
+        var frame =
+            new NodeBroadcast(
+                id.value() + "-" + from,
+                now.plus(PATIENCE),
+                letter,
+                some.getFirst().app(),
+                some.stream().map(Device::id).toList(),
+                some.stream().map(device -> 0L).toList());
+        client.publish(NodeBroadcast.TOPIC, WireForm.write(frame), 1, false);
+        broadcastTo.add(some.size());
+      }
+    } catch (MqttException e) {
+      throw new IllegalStateException("the node does not take broadcasts", e);
+    }
+  }
+
+  /// Waits until every device of every [#broadcast] has an outcome, for [#PATIENCE] at most. For the thread that broadcasts.
+  ///
+  /// @return how many have none
+  public long awaitBroadcasts() {
+    awaitOutcomes(broadcastTo.sum());
+    return Math.max(0, broadcastTo.sum() - delivered() - otherwise());
   }
 
   /// Targets that the node called delivered.

@@ -28,7 +28,7 @@ public record Usage(long residentBytes, Map<Long, Long> threads) {
       for (Path task : tasks.filter(task -> !compiles(task)).toList()) {
         threads.put(Long.parseLong(task.getFileName().toString()), nanos(task));
       }
-      return new Usage(resident(pid), threads);
+      return new Usage(memory(pid, "VmRSS:"), threads);
     } catch (IOException e) {
       throw new UncheckedIOException("the process " + pid + " has ended", e);
     }
@@ -59,10 +59,19 @@ public record Usage(long residentBytes, Map<Long, Long> threads) {
     }
   }
 
-  private static long resident(long pid) throws IOException {
+  /// The most memory that the process ever had.
+  public static long peakResidentBytes(long pid) {
+    try {
+      return memory(pid, "VmHWM:");
+    } catch (IOException e) {
+      throw new UncheckedIOException("the process " + pid + " has ended", e);
+    }
+  }
+
+  private static long memory(long pid, String which) throws IOException {
     try (Stream<String> lines = Files.lines(Path.of("/proc/" + pid + "/status"))) {
       return lines
-          .filter(line -> line.startsWith("VmRSS:"))
+          .filter(line -> line.startsWith(which))
           .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")) * KILOBYTE)
           .findFirst()
           .orElse(0);

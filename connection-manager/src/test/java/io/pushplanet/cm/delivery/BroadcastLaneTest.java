@@ -1,0 +1,314 @@
+package io.pushplanet.cm.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.codec.PacketEncoder;
+import io.pushplanet.cm.mqtt.codec.PacketLimits;
+import io.pushplanet.cm.mqtt.link.KeepAlive;
+import io.pushplanet.cm.mqtt.link.Link;
+import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.SessionLimits;
+import io.pushplanet.cm.session.SessionMetrics;
+import io.pushplanet.cm.session.SessionTable;
+import io.pushplanet.cm.session.SessionTerms;
+import io.pushplanet.cm.session.Subscription;
+import io.pushplanet.cm.transport.Loop;
+import io.pushplanet.common.access.Secret;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.common.testing.PushBuilder;
+import io.pushplanet.common.wire.NodeBroadcast;
+import io.pushplanet.common.wire.NodeFrame;
+import io.pushplanet.common.wire.NodeOutcomes.Result;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import org.junit.jupiter.api.Test;
+
+/// The pace of a broadcast, on a loop that is turned by hand.
+class BroadcastLaneTest {
+  private static final AppId APP = new AppId("shop");
+  private static final int ROOM = 10;
+  private static final String PAYLOAD = "{}";
+
+  private final MutableClock clock = MutableClock.started();
+  private final HandLoop loop = new HandLoop();
+  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  private final SessionMetrics sessionMetrics = new SessionMetrics(meters);
+  private final SessionTable table = new SessionTable();
+  private final List<Client> clients = new ArrayList<>();
+  private final Queue<Runnable> soon = new ArrayDeque<>();
+  private final Map<Integer, Result> answers = new HashMap<>();
+
+  private static final class HandLoop implements Loop {
+    final Queue<Runnable> tasks = new ArrayDeque<>();
+    long nowNanos = 1;
+
+    @Override
+    public void execute(Runnable task) {
+      tasks.add(task);
+    }
+
+    @Override
+    public long nowNanos() {
+      return nowNanos;
+    }
+
+    /// As a loop does: what comes meanwhile waits for the next turn.
+    void turn() {
+      for (int left = tasks.size(); left > 0; left--) {
+        tasks.remove().run();
+      }
+    }
+
+    void turnUntilIdle() {
+      while (!tasks.isEmpty()) {
+        turn();
+      }
+    }
+  }
+
+  /// A device's connection; remembers what was sent.
+  private final class Client implements Link, DeviceSession.Owner {
+    final List<byte[]> sent = new ArrayList<>();
+
+    @Override
+    public Link link() {
+      return this;
+    }
+
+    @Override
+    public Loop loop() {
+      return loop;
+    }
+
+    @Override
+    public boolean isOpen() {
+      return true;
+    }
+
+    @Override
+    public boolean isV5() {
+      return false;
+    }
+
+    @Override
+    public byte[] encode(MqttPacket packet) {
+      return new PacketEncoder().encode(packet, MqttVersion.V3_1_1);
+    }
+
+    @Override
+    public void sendEncoded(byte[] packet) {
+      sent.add(packet);
+    }
+
+    @Override
+    public void accept(
+        MqttVersion spoken, PacketLimits limits, KeepAlive keepAlive, boolean explains) {}
+
+    @Override
+    public void pauseReading() {}
+
+    @Override
+    public void resumeReading() {}
+
+    @Override
+    public void send(MqttPacket packet) {}
+
+    @Override
+    public void refuseConnect(MqttVersion spoken, ReasonCode reason, MqttProperties properties) {}
+
+    @Override
+    public void disconnect(ReasonCode reason, String why) {}
+
+    @Override
+    public void disconnect(ReasonCode reason, MqttProperties properties) {}
+
+    @Override
+    public void close() {}
+
+    @Override
+    public void askForParked() {}
+
+    @Override
+    public void retire() {}
+  }
+
+  @Test
+  void at_qos_1_no_more_is_on_its_way_than_there_is_room_and_everybody_gets_it() {
+    devices(200, QoS.AT_LEAST_ONCE);
+
+    broadcast(room(ROOM));
+    loop.turnUntilIdle();
+
+    for (int acknowledged = 0; acknowledged < 200; acknowledged++) {
+      assertThat(sent() - acknowledged).isBetween(1, ROOM);
+      acknowledgeOne();
+      loop.turnUntilIdle();
+    }
+    assertThat(answers)
+        .hasSize(200)
+        .allSatisfy((_, result) -> assertThat(result).isEqualTo(Result.DELIVERED));
+  }
+
+  @Test
+  void at_qos_0_room_comes_back_with_time() {
+    devices(3 * ROOM, QoS.AT_MOST_ONCE);
+
+    broadcast(room(ROOM));
+    loop.turnUntilIdle();
+    flushed();
+    assertThat(sent()).isEqualTo(ROOM);
+    for (int round = 2; round <= 3; round++) {
+      loop.nowNanos += Duration.ofMillis(300).toNanos();
+      soon.remove().run();
+      loop.turnUntilIdle();
+      flushed();
+      assertThat(sent()).isEqualTo(round * ROOM);
+    }
+
+    assertThat(answers).hasSize(3 * ROOM).containsValue(Result.DELIVERED);
+  }
+
+  @Test
+  void who_is_not_reached_in_time_is_answered_when_the_time_is_over() {
+    devices(100, QoS.AT_LEAST_ONCE);
+
+    broadcast(room(ROOM));
+    loop.turnUntilIdle();
+    loop.nowNanos += Duration.ofSeconds(11).toNanos();
+    soon.remove().run();
+    loop.turnUntilIdle();
+
+    assertThat(sent()).isEqualTo(ROOM);
+    assertThat(answers).hasSize(100 - ROOM).containsValue(Result.TIMEOUT);
+    table.all().forEach(session -> session.swept(loop.nowNanos));
+    assertThat(answers).hasSize(100).doesNotContainValue(Result.DELIVERED);
+  }
+
+  @Test
+  void a_loops_other_work_comes_in_between() {
+    devices(1_000, QoS.AT_LEAST_ONCE);
+    List<Integer> sentBefore = new ArrayList<>();
+
+    broadcast(Long.MAX_VALUE);
+    while (!loop.tasks.isEmpty()) {
+      loop.execute(() -> sentBefore.add(sent()));
+      loop.turn();
+    }
+
+    int before = 0;
+    for (int now : sentBefore) {
+      assertThat(now - before).isLessThanOrEqualTo(BroadcastLane.SLICE);
+      before = now;
+    }
+    assertThat(sent()).isEqualTo(1_000);
+  }
+
+  @Test
+  void at_qos_1_packets_differ_in_nothing_but_their_ids() {
+    devices(2, QoS.AT_LEAST_ONCE);
+
+    broadcast(Long.MAX_VALUE);
+    broadcast(Long.MAX_VALUE);
+    loop.turnUntilIdle();
+
+    byte[] first = clients.getFirst().sent.getFirst();
+    byte[] second = clients.getFirst().sent.getLast();
+    assertThat(clients.getLast().sent.getFirst()).isEqualTo(first).isNotSameAs(first);
+    assertThat(second).hasSameSizeAs(first);
+    int different = 0;
+    for (int at = 0; at < first.length; at++) {
+      different += first[at] == second[at] ? 0 : 1;
+    }
+    assertThat(different).isOne();
+  }
+
+  private static long room(int messages) {
+    return (long) messages * (BroadcastLane.KERNEL_BYTES + PAYLOAD.length());
+  }
+
+  private void devices(int count, QoS qos) {
+    var shared =
+        new DeviceSession.Shared(
+            new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
+            sessionMetrics,
+            clock);
+    for (int number = 0; number < count; number++) {
+      var client = new Client();
+      clients.add(client);
+      var session =
+          new DeviceSession(key(number), 1, new SessionTerms(16, 1 << 20, 0), shared, client);
+      session.subscribe(Subscription.of(qos, 0));
+      table.put(session);
+    }
+  }
+
+  private void broadcast(long mostBytes) {
+    var message = PushBuilder.aPush(clock).build().id();
+    List<DeviceId> devices = new ArrayList<>();
+    List<Long> epochs = new ArrayList<>();
+    for (int number = 0; number < clients.size(); number++) {
+      devices.add(key(number).device());
+      epochs.add(1L);
+    }
+    new BroadcastDispatch(
+            table,
+            new DeliverySettings(
+                "gateway", new Secret("x"), 10_000, 8, mostBytes, Duration.ofSeconds(30)),
+            new DeliveryMetrics(meters),
+            clock,
+            loop::nowNanos,
+            _ -> {},
+            soon::add)
+        .dispatch(
+            new NodeBroadcast(
+                "1",
+                clock.instant().plusSeconds(10),
+                new NodeFrame.Letter(message, clock.instant().plusSeconds(3_600), PAYLOAD),
+                APP,
+                devices,
+                epochs),
+            (_, outcome) ->
+                assertThat(answers.put(outcome.target(), outcome.result()))
+                    .as("answered twice: %s", outcome)
+                    .isNull());
+  }
+
+  private int sent() {
+    return clients.stream().mapToInt(client -> client.sent.size()).sum();
+  }
+
+  /// By the device that has waited longest of those that have it.
+  private void acknowledgeOne() {
+    for (int number = 0; number < clients.size(); number++) {
+      if (!clients.get(number).sent.isEmpty() && !answers.containsKey(number)) {
+        var session = table.find(key(number));
+        assertThat(session).isNotNull();
+        session.acknowledged(1, ReasonCode.SUCCESS);
+        return;
+      }
+    }
+    throw new AssertionError("nobody has anything to acknowledge");
+  }
+
+  private void flushed() {
+    table.all().forEach(DeviceSession::flushed);
+  }
+
+  private static DeviceKey key(int number) {
+    return new DeviceKey(APP, new DeviceId("d" + number));
+  }
+}
