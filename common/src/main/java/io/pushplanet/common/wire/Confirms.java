@@ -1,6 +1,7 @@
 package io.pushplanet.common.wire;
 
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 /// virtual thread that waits with a timeout wakes the scheduler's timer thread twice, which cost more than the publishing.
 public final class Confirms implements LanePublisher.Confirmation {
   private final LanePublisher lanes;
+  private final @Nullable Semaphore room;
 
   /// Items not told yet, and one for whoever has not called [#await].
   private final AtomicInteger open = new AtomicInteger(1);
@@ -20,11 +22,22 @@ public final class Confirms implements LanePublisher.Confirmation {
   private final AtomicReference<@Nullable BrokerUnavailable> failure = new AtomicReference<>();
 
   public Confirms(LanePublisher lanes) {
-    this.lanes = lanes;
+    this(lanes, null);
   }
 
-  /// Hands an item over and returns at once.
+  /// @param room shared with others: as many items of all of them are under way at once. Pieces of work that together have
+  ///     more items than a lane takes would otherwise fail
+  public Confirms(LanePublisher lanes, @Nullable Semaphore room) {
+    this.lanes = lanes;
+    this.room = room;
+  }
+
+  /// Hands an item over and returns at once, or when there is room.
   public void publish(String queue, byte[] item) {
+    if (room != null) {
+      // In bounded time, as every item under way is told of.
+      room.acquireUninterruptibly();
+    }
     open.incrementAndGet();
     lanes.publish(queue, item, this);
   }
@@ -49,13 +62,21 @@ public final class Confirms implements LanePublisher.Confirmation {
 
   @Override
   public void confirmed() {
+    leave();
     tellOne();
   }
 
   @Override
   public void failed(BrokerUnavailable why) {
     failure.compareAndSet(null, why);
+    leave();
     tellOne();
+  }
+
+  private void leave() {
+    if (room != null) {
+      room.release();
+    }
   }
 
   private void tellOne() {

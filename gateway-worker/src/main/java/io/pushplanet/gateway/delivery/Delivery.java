@@ -56,6 +56,11 @@ public final class Delivery {
   /// other travel together: the broker's messages are what limits us.
   private static final Duration TOLD_EVERY = Duration.ofMillis(50);
 
+  /// Of what has come of parcels and the broker has not confirmed yet; half of what a lane lets wait. A lane hands out some
+  /// 4,000 recipients of a broadcast in one message, and many of those at once.
+  private static final int MOST_UNCONFIRMED = LanePublisher.Settings.DEFAULT.mostWaiting() / 2;
+
+  private final Semaphore room = new Semaphore(MOST_UNCONFIRMED);
   private final Map<Channel, Provider> providers = new EnumMap<>(Channel.class);
   private final Map<String, Semaphore> inFlight = new HashMap<>();
   private final NodeDelivery nodes;
@@ -108,7 +113,7 @@ public final class Delivery {
   /// @throws io.pushplanet.common.wire.MalformedWire when it is none
   /// @throws RuntimeException when something could not be made durable: hand the batch out again
   public void deliver(Channel channel, byte[] body, boolean redelivered) {
-    Outbox outbox = new Outbox(inbox, later, lanes, retries, clock, metrics);
+    Outbox outbox = new Outbox(inbox, later, lanes, room, retries, clock, metrics);
     List<Parcel> parcels = due(takenUp(channel, body, redelivered), outbox);
     if (channel == Channel.MQTT) {
       overMqtt(parcels, outbox);

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /// Everything that must be durable before an AMQP message is acknowledged: what is parked, what waits, what goes to another
@@ -46,16 +47,18 @@ final class Outbox {
     final List<DeliveryEvent> news = new ArrayList<>();
   }
 
+  /// @param room shared by all outboxes
   Outbox(
       InboxStore inbox,
       LaterStore later,
       LanePublisher lanes,
+      Semaphore room,
       RetrySchedule retries,
       Clock clock,
       DeliveryMetrics metrics) {
     this.inbox = inbox;
     this.later = later;
-    this.lanes = new Confirms(lanes);
+    this.lanes = new Confirms(lanes, room);
     this.retries = retries;
     this.clock = clock;
     this.metrics = metrics;

@@ -157,7 +157,13 @@ public final class Fanout {
   }
 
   private void publishEvents(List<DeliveryEvent> events) {
-    lanes.publishAndWait(Topology.EVENTS, events.stream().map(WireForm::write).toList());
+    for (int from = 0; from < events.size(); from += Push.MOST_RECIPIENTS) {
+      lanes.publishAndWait(
+          Topology.EVENTS,
+          events.subList(from, Math.min(from + Push.MOST_RECIPIENTS, events.size())).stream()
+              .map(WireForm::write)
+              .toList());
+    }
   }
 
   private static DeliveryEvent noChannel(Push push, Recipient recipient, Instant now) {

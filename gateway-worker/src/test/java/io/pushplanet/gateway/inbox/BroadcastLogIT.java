@@ -116,7 +116,6 @@ class BroadcastLogIT {
   void what_waited_too_long_is_expired_for_those_who_have_not_got_it() throws Exception {
     Push push = aPush(clock).from(APP).build();
     inbox.park(parked(push, 40));
-    Push younger = aPush(clock).from(APP).build();
     servers
         .sql()
         .update(
@@ -127,6 +126,7 @@ class BroadcastLogIT {
     assertThat(sweeper.sweep()).isZero();
 
     clock.advance(Duration.ofMillis(2));
+    Push younger = aPush(clock).from(APP).build();
     inbox.park(parked(younger, 40));
     assertThat(sweeper.sweep()).isOne();
 

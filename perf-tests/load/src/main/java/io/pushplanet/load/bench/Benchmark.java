@@ -56,6 +56,17 @@ public enum Benchmark {
       return StormBench.measure(run);
     }
   },
+  BROADCAST(
+      "broadcast",
+      "one message to all devices of a node at QoS 1 and QoS 0: its CPU, when the last device has it,"
+          + " what others feel; starts its own, needs no platform [--sessions=19500, of each node]"
+          + " [--nodes=1]",
+      "sessions nodes") {
+    @Override
+    Result measure(Run run) {
+      return BroadcastBench.measure(run);
+    }
+  },
   TAKEOVER(
       "takeover",
       "devices at several of three nodes at once, nodes killed and frozen, under load; then the"

@@ -1,0 +1,203 @@
+package io.pushplanet.load.bench;
+
+import io.pushplanet.load.fleet.Device;
+import io.pushplanet.load.node.ConnectionManager;
+import io.pushplanet.load.node.FleetProcess;
+import io.pushplanet.load.node.Gateway;
+import io.pushplanet.load.node.Usage;
+import io.pushplanet.quickstart.services.LocalServices;
+import io.pushplanet.quickstart.services.ServicesChoice;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+
+/// One message to every device of one node or several: what it costs a node, when the last device has it, and what a message
+/// to a single device takes before and meanwhile. A device that gets it at QoS 1 acknowledges it; nothing may be missing.
+final class BroadcastBench {
+  private static final String CALM = "0190ca20";
+  private static final int CALM_DEVICES = 100;
+  private static final int WARM = 6;
+  private static final int COUNTED = 10;
+  private static final int BESIDE = 6;
+  private static final Duration SETTLED_AFTER = Duration.ofSeconds(2);
+
+  private final Run run;
+  private final List<Site> sites = new ArrayList<>();
+  private final int sessions;
+  private long missing;
+
+  /// A node with what belongs to it.
+  private static final class Site {
+    final ConnectionManager node;
+    final FleetProcess fleet;
+    final Gateway gateway;
+    final List<Device> devices;
+    long sent;
+
+    Site(ConnectionManager node, FleetProcess fleet, String prefix, int sessions) {
+      this.node = node;
+      this.fleet = fleet;
+      this.gateway = node.gateway();
+      this.devices =
+          IntStream.range(0, sessions).mapToObj(n -> FleetProcess.device(prefix, n)).toList();
+    }
+
+    void close() {
+      gateway.close();
+      fleet.close();
+      node.close();
+    }
+  }
+
+  private BroadcastBench(Run run, int sessions) {
+    this.run = run;
+    this.sessions = sessions;
+  }
+
+  static Benchmark.Result measure(Run run) {
+    int sessions = run.option("sessions").map(Integer::parseInt).orElse(19_500);
+    int nodes = run.option("nodes").map(Integer::parseInt).orElse(1);
+    Path directory = run.directory().resolve(run.name());
+    try {
+      Files.createDirectories(directory);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot write to " + directory, e);
+    }
+    try (LocalServices services =
+        LocalServices.start(ServicesChoice.AUTO, directory.resolve("services"))) {
+      BroadcastBench bench = new BroadcastBench(run, sessions);
+      try {
+        for (int number = 1; number <= nodes; number++) {
+          bench.sites.add(site(run, services, directory, number, sessions));
+        }
+        return bench.measure(directory);
+      } finally {
+        bench.sites.forEach(Site::close);
+      }
+    }
+  }
+
+  private static Site site(
+      Run run, LocalServices services, Path directory, int number, int sessions) {
+    ConnectionManager node =
+        ConnectionManager.start(
+            run.root(), services, directory, "broadcast-" + number, List.of("-Xmx1g"), Map.of());
+    String prefix = String.format(Locale.ROOT, "0190cb%02d", number);
+    FleetProcess fleet =
+        FleetProcess.start(node, prefix, directory.resolve("fleet-" + number + ".log"));
+    return new Site(node, fleet, prefix, sessions);
+  }
+
+  private Benchmark.Result measure(Path directory) {
+    List<Report.Row> rows = new ArrayList<>();
+    rows.add(Report.Row.of("devices", "sessions", (double) sessions * sites.size()));
+    rows.add(Report.Row.of("nodes", "processes", sites.size()));
+    try (FleetProcess calm =
+            FleetProcess.start(sites.getFirst().node, CALM, directory.resolve("calm.log"));
+        Gateway single = sites.getFirst().node.gateway()) {
+      calm.connect(CALM_DEVICES, 1);
+      Neighbours neighbours = new Neighbours(single, CALM, CALM_DEVICES);
+      rows.addAll(measure(1, 20.0, neighbours));
+      for (Site site : sites) {
+        site.fleet.leave();
+        site.sent = 0;
+      }
+      rows.addAll(measure(0, 12.0, neighbours));
+      missing += single.otherwise();
+    }
+    for (Site site : sites) {
+      missing += site.gateway.otherwise();
+      run.out().println(site.node.name() + " fleet: " + site.fleet.troubles());
+    }
+    rows.add(new Report.Row("not received or not delivered", "messages", missing, null, 0.0));
+    rows.add(
+        Report.Row.of(
+            "peak resident of the largest node",
+            "MB",
+            sites.stream()
+                    .mapToLong(site -> Usage.peakResidentBytes(site.node.pid()))
+                    .max()
+                    .orElse(0)
+                / 1e6));
+    return new Benchmark.Result(rows, missing == 0);
+  }
+
+  private List<Report.Row> measure(int qos, double goal, Neighbours neighbours) {
+    for (Site site : sites) {
+      site.fleet.connect(sessions, qos);
+    }
+    String at = ", QoS " + qos;
+    for (int message = 0; message < WARM; message++) {
+      broadcast();
+    }
+    neighbours.deliver(run.each());
+    List<Long> before = neighbours.deliver(run.each());
+    LockSupport.parkNanos(SETTLED_AFTER.toNanos());
+    List<Usage> start = sites.stream().map(site -> Usage.of(site.node.pid())).toList();
+    List<Long> last = new ArrayList<>();
+    for (int message = 0; message < COUNTED; message++) {
+      last.add(broadcast());
+    }
+    LockSupport.parkNanos(SETTLED_AFTER.toNanos());
+    long nanos = 0;
+    for (int site = 0; site < sites.size(); site++) {
+      nanos += Usage.of(sites.get(site).node.pid()).nanosSince(start.get(site));
+    }
+    double micros = nanos / 1e3 / (1.0 * COUNTED * sessions * sites.size());
+    List<Long> meanwhile = new ArrayList<>();
+    for (int message = 0; message < BESIDE; message++) {
+      CompletableFuture<Long> sent = CompletableFuture.supplyAsync(this::broadcast);
+      meanwhile.addAll(neighbours.deliver(() -> !sent.isDone()));
+      sent.join();
+    }
+    run.out()
+        .println(
+            String.format(
+                Locale.ROOT,
+                "QoS %d: %.2f us a message, the last device after %.0f ms",
+                qos,
+                micros,
+                Neighbours.percentile(last, 50)));
+    return List.of(
+        new Report.Row("nodes' CPU per message" + at, "us", round(micros), null, goal),
+        Report.Row.of("last device has it (median)" + at, "ms", Neighbours.percentile(last, 50)),
+        Report.Row.of("last device has it (longest)" + at, "ms", Neighbours.percentile(last, 100)),
+        Report.Row.of("one device, p50 before" + at, "ms", Neighbours.percentile(before, 50)),
+        Report.Row.of("one device, p50 meanwhile" + at, "ms", Neighbours.percentile(meanwhile, 50)),
+        Report.Row.of("one device, p99 before" + at, "ms", Neighbours.percentile(before, 99)),
+        Report.Row.of("one device, p99 meanwhile" + at, "ms", Neighbours.percentile(meanwhile, 99)),
+        Report.Row.of("messages to one device meanwhile" + at, "messages", meanwhile.size()));
+  }
+
+  /// One message to everybody.
+  ///
+  /// @return nanoseconds until the last device had it
+  private long broadcast() {
+    long start = System.nanoTime();
+    for (Site site : sites) {
+      site.sent += sessions;
+      site.gateway.broadcast(site.devices);
+    }
+    for (Site site : sites) {
+      missing += site.sent - site.fleet.awaitReceived(site.sent);
+    }
+    long took = System.nanoTime() - start;
+    for (Site site : sites) {
+      missing += site.gateway.awaitBroadcasts();
+    }
+    return took;
+  }
+
+  private static double round(double value) {
+    return Math.round(value * 100) / 100.0;
+  }
+}
