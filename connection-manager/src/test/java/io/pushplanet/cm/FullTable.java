@@ -236,13 +236,18 @@ final class FullTable {
     }
 
     @Override
-    public void delivered(InboxRow row, Runnable then) {
-      then.run();
+    public void delivered(InboxRow row, Then then) {
+      then.done(true);
     }
 
     @Override
-    public void failed(InboxRow row, String reason, Runnable then) {
-      then.run();
+    public void failed(InboxRow row, String reason, Then then) {
+      then.done(true);
+    }
+
+    @Override
+    public void over(InboxRow row, Then then) {
+      then.done(true);
     }
   }
 }

@@ -138,10 +138,10 @@ final class BroadcastShelf {
   /// Broadcasts that were parked behind the last row of a page that is not all wait for the next page.
   private static InboxPage.Rows merged(InboxPage.Rows own, InboxPage.Rows broadcasts) {
     List<InboxRow> all = new ArrayList<>(own.rows());
-    long latest =
-        own.more() && !own.rows().isEmpty()
-            ? own.rows().getLast().parkedAtMillis()
-            : Long.MAX_VALUE;
+    long latest = Long.MAX_VALUE;
+    if (own.more()) {
+      latest = own.rows().isEmpty() ? Long.MIN_VALUE : own.rows().getLast().parkedAtMillis();
+    }
     Map<String, MessageId> newest = new HashMap<>();
     for (var row : own.rows()) {
       newest.put(row.slot(), row.message());
