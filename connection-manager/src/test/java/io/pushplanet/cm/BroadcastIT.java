@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
@@ -51,7 +52,7 @@ class BroadcastIT {
 
   @Test
   void everybody_gets_it_once_in_the_shape_that_was_agreed() throws Exception {
-    var clients = new HashMap<DeviceKey, RawClient>();
+    var clients = new LinkedHashMap<DeviceKey, RawClient>();
     try {
       for (int number = 0; number < 40; number++) {
         var version = number % 2 == 0 ? MqttVersion.V3_1_1 : MqttVersion.V5;
@@ -64,8 +65,7 @@ class BroadcastIT {
 
       var answers = gateway.broadcast(devices, 0, message, "{\"n\":1}", PATIENCE);
 
-      for (var device : devices) {
-        var client = clients.get(device);
+      for (var client : clients.values()) {
         var publish = client.expect(MqttPacket.Publish.class);
         assertThat(publish.payload()).isEqualTo(Binary.of("{\"n\":1}"));
         assertThat(publish.duplicate()).isFalse();
