@@ -18,6 +18,7 @@ import org.slf4j.LoggerFactory;
 /// virtual thread.
 final class TransportWatch implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TransportWatch.class);
+  private static final int OVERFLOWS_EVERY = 5;
   private static final Path NETSTAT = Path.of("/proc/net/netstat");
 
   private final List<TlsIdentity> identities;
@@ -26,6 +27,8 @@ final class TransportWatch implements AutoCloseable {
   private final LongSupplier nanoTime;
   private final CountDownLatch closed = new CountDownLatch(1);
   private long overflows;
+  private boolean overflowing;
+  private long looks;
 
   TransportWatch(
       List<TlsIdentity> identities, Heap heap, Pressure pressure, LongSupplier nanoTime) {
@@ -54,13 +57,21 @@ final class TransportWatch implements AutoCloseable {
     try {
       heap.look();
       identities.forEach(TlsIdentity::reloadIfChanged);
-      long now = overflows();
-      if (now > overflows) {
-        pressure.felt(Pressure.Kind.BACKLOG, nanoTime.getAsLong());
+      if (overflowing || looks++ % OVERFLOWS_EVERY == 0) {
+        lookForOverflows();
       }
-      overflows = now;
     } catch (RuntimeException unexpected) {
       LOG.error("event=transport_watch_error", unexpected);
+    }
+  }
+
+  /// Reading the file is most of what this thread does: every second only while the number rises.
+  private void lookForOverflows() {
+    long now = overflows();
+    overflowing = now > overflows;
+    overflows = now;
+    if (overflowing) {
+      pressure.felt(Pressure.Kind.BACKLOG, nanoTime.getAsLong());
     }
   }
 

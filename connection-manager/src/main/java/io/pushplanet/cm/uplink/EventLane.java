@@ -74,7 +74,7 @@ public final class EventLane implements Events, AutoCloseable {
 
   private void retry() {
     try {
-      while (!closed.await(200 + random.nextInt(200), TimeUnit.MILLISECONDS)) {
+      while (!closed.await(pauseMillis(), TimeUnit.MILLISECONDS)) {
         for (int left = failed.size(); left > 0 && lane.connected(); left--) {
           var told = failed.poll();
           if (told != null) {
@@ -86,6 +86,12 @@ public final class EventLane implements Events, AutoCloseable {
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  /// Longer while nothing has failed, so that an idle node does not wake for nothing.
+  private int pauseMillis() {
+    int least = failed.isEmpty() ? 1_000 : 200;
+    return least + random.nextInt(least);
   }
 
   @Override
