@@ -7,13 +7,13 @@ import io.pushplanet.cm.handshake.HandshakeOutcome;
 import io.pushplanet.cm.handshake.HandshakeOutcome.Welcome;
 import io.pushplanet.cm.inbox.InboxDrain;
 import io.pushplanet.cm.inbox.ParkedMessages;
-import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.SubscriptionRequest;
+import io.pushplanet.cm.mqtt.Will;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.cm.mqtt.link.MqttPeer;
@@ -26,6 +26,7 @@ import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.Subscription;
+import io.pushplanet.cm.uplink.DelayedWills;
 import io.pushplanet.cm.uplink.InboundWindow;
 import io.pushplanet.cm.uplink.UplinkOutcome;
 import io.pushplanet.cm.uplink.Uplinks;
@@ -33,6 +34,8 @@ import io.pushplanet.common.session.DeviceKey;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /// The story of a device's connection, from top to bottom:
@@ -56,6 +59,7 @@ public final class ConnectionPipeline {
   private final SessionMetrics sessionMetrics;
   private final ParkedMessages inbox;
   private final Uplinks uplinks;
+  private final DelayedWills wills;
   private final Limits limits;
 
   /// @param packet what a device may send
@@ -83,6 +87,13 @@ public final class ConnectionPipeline {
     this.sessionMetrics = sessionMetrics;
     this.inbox = inbox;
     this.uplinks = uplinks;
+    this.wills =
+        new DelayedWills(
+            (delay, task) ->
+                CompletableFuture.delayedExecutor(delay.toSeconds(), TimeUnit.SECONDS)
+                    .execute(task),
+            registrar::unlessElsewhere,
+            uplinks::will);
     this.limits = limits;
   }
 
@@ -106,7 +117,7 @@ public final class ConnectionPipeline {
     private @Nullable DeviceSession session;
     private @Nullable InboundWindow inbound;
     private @Nullable InboxDrain drain;
-    private @Nullable Binary will;
+    private @Nullable Will will;
 
     Device(Link link) {
       this.link = link;
@@ -272,8 +283,8 @@ public final class ConnectionPipeline {
       var remembered = claim.remembered().orElse(null);
       var left = detached.take(known.device(), remembered == null ? 0 : remembered.epoch());
       session = made;
-      var lastWill = known.connect().will();
-      will = lastWill == null ? null : lastWill.payload();
+      will = known.connect().will();
+      wills.cameBack(known.device());
       admission.countConnected();
       sessionMetrics.established(link.loop().nowNanos() - beganNanos);
       link.send(new MqttPacket.ConnAck(remembered != null, 0, handshake.welcome(known)));
@@ -491,7 +502,18 @@ public final class ConnectionPipeline {
         registrar.release(ended, ended.terms().expirySeconds());
       }
       if (will != null) {
-        uplinks.will(ended.key(), will);
+        tell(will, ended);
+      }
+    }
+
+    /// After its delay, at the latest when the session ends. Who has been taken over by another node is back already.
+    private void tell(Will last, DeviceSession ended) {
+      long delay =
+          Math.min(
+              last.properties().number(PropertyId.WILL_DELAY_INTERVAL, 0),
+              ended.terms().expirySeconds());
+      if (delay == 0 || !ended.isLost()) {
+        wills.later(ended.key(), last.payload(), Duration.ofSeconds(delay));
       }
     }
   }

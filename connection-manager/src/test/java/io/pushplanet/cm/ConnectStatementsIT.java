@@ -13,10 +13,12 @@ import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.SubscriptionRequest;
 import io.pushplanet.cm.mqtt.Will;
 import io.pushplanet.cm.mqtt.codec.PacketEncoder;
+import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.testing.Eventually;
 import java.io.ByteArrayOutputStream;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
@@ -142,6 +144,56 @@ class ConnectStatementsIT {
     at.awaitGone(device);
 
     assertThat(at.uplinksOf(device)).containsExactly("gone");
+  }
+
+  @Test
+  void mqtt_3_1_2_8_a_will_with_a_delay_comes_after_it_and_the_session_at_the_latest()
+      throws Exception {
+    var patient = delayedWill(3_600, 3_600);
+    var brief = delayedWill(3_600, 1);
+    at.connected(patient).close();
+    at.awaitGone(device);
+    var other = TestNode.newDevice();
+    at.connected(of(other, brief)).close();
+
+    // Told a second later, when the session ends; the other one's time has not come.
+    var tellers = new ArrayList<DeviceId>();
+    Eventually.within(
+        SharedNode.PATIENCE,
+        () -> {
+          for (var event : at.node().events()) {
+            if (event instanceof DeliveryEvent.Uplink uplink) {
+              tellers.add(uplink.device());
+            }
+          }
+          assertThat(tellers).contains(other.device());
+        });
+    assertThat(tellers).doesNotContain(device.device());
+  }
+
+  private Connect delayedWill(int delaySeconds, int expirySeconds) {
+    return with(
+        MqttVersion.V5,
+        new Will(
+            "push/uplink",
+            Binary.of("gone"),
+            QoS.AT_LEAST_ONCE,
+            false,
+            MqttProperties.with(PropertyId.WILL_DELAY_INTERVAL, delaySeconds)),
+        MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, expirySeconds));
+  }
+
+  private static Connect of(DeviceKey other, Connect like) {
+    var usual = RawClient.connect(like.version(), other);
+    return new Connect(
+        like.version(),
+        true,
+        60,
+        usual.clientId(),
+        usual.userName(),
+        usual.password(),
+        like.will(),
+        like.properties());
   }
 
   @Test

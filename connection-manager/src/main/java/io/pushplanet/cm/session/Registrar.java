@@ -7,6 +7,7 @@ import io.pushplanet.cm.session.Directory.Order;
 import io.pushplanet.cm.session.Directory.Remembered;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.TakeoverNotices.Notice;
 import java.time.Duration;
@@ -39,6 +40,7 @@ public final class Registrar implements AutoCloseable {
   private static final int MOST_DOUBTED = 10_000;
   private static final Duration STANDSTILL_CHECK = Duration.ofSeconds(5);
 
+  private final Directory directory;
   private final NodeId node;
   private final SessionTable table;
   private final SessionMetrics metrics;
@@ -96,6 +98,7 @@ public final class Registrar implements AutoCloseable {
       Settings settings,
       Executor workers,
       Executor sender) {
+    this.directory = directory;
     this.node = node;
     this.table = table;
     this.metrics = metrics;
@@ -235,6 +238,22 @@ public final class Registrar implements AutoCloseable {
         lookAtDoubted();
       });
     }
+  }
+
+  /// Runs `then` on a worker, unless another node has the device. While the directory is away it has not.
+  public void unlessElsewhere(DeviceKey device, Runnable then) {
+    workers.execute(() -> {
+      try {
+        // Its own entry may not have been released yet.
+        if (directory.owners(List.of(device)).values().stream()
+            .anyMatch(owner -> !owner.node().equals(node))) {
+          return;
+        }
+      } catch (DirectoryUnavailable away) {
+        health.failed(away);
+      }
+      then.run();
+    });
   }
 
   /// Notices may have been missed: looks now rather than when their turn comes.

@@ -1,0 +1,65 @@
+package io.pushplanet.cm.uplink;
+
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.common.session.DeviceKey;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
+
+/// Wills whose device may come back before they are told (MQTT 5, Will Delay Interval,
+/// https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901062). Thread-safe; bounded: past
+/// [#MOST] a will is told at once. They end with the process.
+public final class DelayedWills {
+  static final int MOST = 50_000;
+
+  private final Map<DeviceKey, Pending> pending = new ConcurrentHashMap<>();
+  private final Timer timer;
+  private final Elsewhere elsewhere;
+  private final BiConsumer<DeviceKey, Binary> tell;
+
+  /// Runs something once, later, on any thread.
+  @FunctionalInterface
+  public interface Timer {
+    void after(Duration delay, Runnable task);
+  }
+
+  /// Runs something unless another node has the device; does not wait for that.
+  @FunctionalInterface
+  public interface Elsewhere {
+    void unlessThere(DeviceKey device, Runnable task);
+  }
+
+  /// One end of one connection: told from a later one of the same device by its identity.
+  private static final class Pending {}
+
+  public DelayedWills(Timer timer, Elsewhere elsewhere, BiConsumer<DeviceKey, Binary> tell) {
+    this.timer = timer;
+    this.elsewhere = elsewhere;
+    this.tell = tell;
+  }
+
+  /// The connection ended: the will is told after the delay, unless the device is back by then.
+  public void later(DeviceKey device, Binary will, Duration delay) {
+    if (delay.isZero() || pending.size() >= MOST) {
+      tell.accept(device, will);
+      return;
+    }
+    var mine = new Pending();
+    pending.put(device, mine);
+    timer.after(
+        delay,
+        () -> {
+          if (pending.remove(device, mine)) {
+            elsewhere.unlessThere(device, () -> tell.accept(device, will));
+          }
+        });
+  }
+
+  /// The device has connected to this node.
+  public void cameBack(DeviceKey device) {
+    if (!pending.isEmpty()) {
+      pending.remove(device);
+    }
+  }
+}

@@ -1,0 +1,82 @@
+package io.pushplanet.cm.uplink;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.session.DeviceKey;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class DelayedWillsTest {
+  private static final DeviceKey DEVICE = new DeviceKey(new AppId("shop"), new DeviceId("d1"));
+  private static final Duration MINUTE = Duration.ofMinutes(1);
+
+  private final List<Runnable> due = new ArrayList<>();
+  private final Set<DeviceKey> elsewhere = new HashSet<>();
+  private final List<String> told = new ArrayList<>();
+  private final DelayedWills wills =
+      new DelayedWills(
+          (_, task) -> due.add(task),
+          (device, task) -> {
+            if (!elsewhere.contains(device)) {
+              task.run();
+            }
+          },
+          (_, will) -> told.add(will.utf8()));
+
+  @Test
+  void mqtt_3_1_2_8_a_will_is_told_when_its_delay_is_over() {
+    wills.later(DEVICE, Binary.of("gone"), MINUTE);
+    assertThat(told).isEmpty();
+
+    due.getFirst().run();
+
+    assertThat(told).containsExactly("gone");
+  }
+
+  @Test
+  void mqtt_3_1_3_9_a_will_is_not_told_when_the_client_is_back_before_its_delay_is_over() {
+    wills.later(DEVICE, Binary.of("gone"), MINUTE);
+    wills.cameBack(DEVICE);
+
+    due.getFirst().run();
+
+    assertThat(told).isEmpty();
+  }
+
+  @Test
+  void mqtt_3_1_3_9_nor_when_it_is_back_at_another_node() {
+    wills.later(DEVICE, Binary.of("gone"), MINUTE);
+    elsewhere.add(DEVICE);
+
+    due.getFirst().run();
+
+    assertThat(told).isEmpty();
+  }
+
+  @Test
+  void a_will_of_a_later_connection_has_its_own_time() {
+    wills.later(DEVICE, Binary.of("first"), MINUTE);
+    wills.cameBack(DEVICE);
+    wills.later(DEVICE, Binary.of("second"), MINUTE);
+
+    due.getFirst().run();
+    assertThat(told).isEmpty();
+    due.getLast().run();
+    assertThat(told).containsExactly("second");
+  }
+
+  @Test
+  void without_a_delay_it_is_told_at_once() {
+    wills.later(DEVICE, Binary.of("gone"), Duration.ZERO);
+
+    assertThat(told).containsExactly("gone");
+    assertThat(due).isEmpty();
+  }
+}
