@@ -248,6 +248,10 @@ public final class Connection {
 
   private void decrypt(TlsLayer layer, ByteBuffer cipher) throws IOException {
     var progress = layer.receive(cipher, loop.plainBuffer, this::arrived);
+    if (closed) {
+      // By what has arrived; its bytes are given back, and no more may be taken.
+      return;
+    }
     if (!charge(layer)) {
       close(CloseCause.UNAUTHENTICATED_BYTES);
       return;
