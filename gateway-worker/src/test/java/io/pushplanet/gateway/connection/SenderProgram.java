@@ -187,14 +187,14 @@ final class SenderProgram {
       TimeUnit.NANOSECONDS.sleep(settle.toNanos());
       latencies[0] = new ConcurrentHistogram(LONGEST_MICROS, 3);
       long endedBefore = ended.get();
-      long processorBefore = processorNanos();
+      Map<String, Long> processorBefore = processorNanos();
       long allocatedBefore = allocatedBytes();
       long began = System.nanoTime();
       TimeUnit.NANOSECONDS.sleep(each.toNanos());
       long nanos = System.nanoTime() - began;
       long notifications = Math.max(1, ended.get() - endedBefore);
       figures.put(name + "_rate", notifications * 1_000_000_000 / nanos);
-      figures.put(name + "_cpu_nanos", (processorNanos() - processorBefore) / notifications);
+      figures.put(name + "_cpu_nanos", since(processorBefore) / notifications);
       figures.put(name + "_bytes", (allocatedBytes() - allocatedBefore) / notifications);
       figures.put(name + "_p99_micros", latencies[0].getValueAtPercentile(99));
       figures.put(name + "_failed", failed.get());
@@ -219,13 +219,22 @@ final class SenderProgram {
     return ((ThreadMXBean) ManagementFactory.getThreadMXBean()).getTotalThreadAllocatedBytes();
   }
 
+  /// A thread that has ended does not count: what it had used before would be taken off.
+  private static long since(Map<String, Long> then) throws IOException {
+    return processorNanos().entrySet().stream()
+        .mapToLong(thread -> thread.getValue() - then.getOrDefault(thread.getKey(), 0L))
+        .sum();
+  }
+
   /// Of all threads but the compiler's: what those do is done once.
-  private static long processorNanos() throws IOException {
-    long nanos = 0;
+  private static Map<String, Long> processorNanos() throws IOException {
+    Map<String, Long> nanos = new LinkedHashMap<>();
     try (Stream<Path> tasks = Files.list(Path.of("/proc/self/task"))) {
       for (Path task : tasks.toList()) {
         if (!Files.readString(task.resolve("comm")).contains("CompilerThre")) {
-          nanos += Long.parseLong(Files.readString(task.resolve("schedstat")).split(" ")[0]);
+          nanos.put(
+              task.getFileName().toString(),
+              Long.parseLong(Files.readString(task.resolve("schedstat")).split(" ")[0]));
         }
       }
     }
