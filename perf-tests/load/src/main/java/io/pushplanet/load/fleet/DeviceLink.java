@@ -29,6 +29,7 @@ final class DeviceLink {
 
   final Device device;
   private final FleetSettings settings;
+  private final @Nullable InetSocketAddress source;
   Phase phase = Phase.AWAY;
   int failures;
 
@@ -46,8 +47,14 @@ final class DeviceLink {
   private int pongs;
 
   DeviceLink(Device device, FleetSettings settings) {
+    this(device, settings, null);
+  }
+
+  /// @param source the address it comes from, with port 0; null for whichever the kernel takes
+  DeviceLink(Device device, FleetSettings settings, @Nullable InetSocketAddress source) {
     this.device = device;
     this.settings = settings;
+    this.source = source;
   }
 
   void connect(Selector selector, InetSocketAddress server) throws IOException {
@@ -57,6 +64,9 @@ final class DeviceLink {
     opened.setOption(StandardSocketOptions.TCP_NODELAY, true);
     phase = Phase.CONNECTING;
     key = opened.register(selector, SelectionKey.OP_CONNECT, this);
+    if (source != null) {
+      opened.bind(source);
+    }
     opened.connect(server);
   }
 

@@ -39,6 +39,7 @@ public final class Fleet implements AutoCloseable {
 
   private final InetSocketAddress server;
   private final FleetSettings settings;
+  private final Sources sources;
   private final Arrivals arrivals;
   private final RandomGenerator random;
   private final Selector selector;
@@ -74,11 +75,13 @@ public final class Fleet implements AutoCloseable {
   private Fleet(
       InetSocketAddress server,
       FleetSettings settings,
+      Sources sources,
       Arrivals arrivals,
       RandomGenerator random,
       Selector selector) {
     this.server = server;
     this.settings = settings;
+    this.sources = sources;
     this.arrivals = arrivals;
     this.random = random;
     this.selector = selector;
@@ -87,8 +90,17 @@ public final class Fleet implements AutoCloseable {
 
   public static Fleet start(
       InetSocketAddress server, FleetSettings settings, Arrivals arrivals, RandomGenerator random) {
+    return start(server, settings, _ -> null, arrivals, random);
+  }
+
+  static Fleet start(
+      InetSocketAddress server,
+      FleetSettings settings,
+      Sources sources,
+      Arrivals arrivals,
+      RandomGenerator random) {
     try {
-      Fleet fleet = new Fleet(server, settings, arrivals, random, Selector.open());
+      Fleet fleet = new Fleet(server, settings, sources, arrivals, random, Selector.open());
       fleet.thread.start();
       return fleet;
     } catch (IOException e) {
@@ -101,7 +113,7 @@ public final class Fleet implements AutoCloseable {
     devices.addAndGet(more.size());
     command(() ->
         more.forEach(device -> {
-          DeviceLink link = new DeviceLink(device, settings);
+          DeviceLink link = new DeviceLink(device, settings, sources.of(links.size()));
           links.put(device.id(), link);
           toConnect.add(link);
         }));

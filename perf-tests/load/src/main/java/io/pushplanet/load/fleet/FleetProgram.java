@@ -116,7 +116,12 @@ public final class FleetProgram {
     Fleet current = fleet;
     if (current == null) {
       current =
-          Fleet.start(server, settings, (device, message, nanos) -> {}, new SplittableRandom());
+          Fleet.start(
+              server,
+              settings,
+              Sources.ofLoopback(ProcessHandle.current().pid()),
+              (device, message, nanos) -> {},
+              new SplittableRandom());
       fleet = current;
     }
     current.add(more);
