@@ -48,7 +48,8 @@ class ProviderConnectionsIT {
   static void startServer() {
     simulators =
         Simulators.start(
-            new Options(0, 0, 0, 0, state, false, Duration.ZERO, "127.0.0.1"), Clock.systemUTC());
+            new Options(0, 0, 0, 0, 0, state, false, Duration.ZERO, "127.0.0.1"),
+            Clock.systemUTC());
     warm();
   }
 

@@ -14,9 +14,14 @@ import io.pushplanet.simulators.Options;
 import io.pushplanet.simulators.Simulators;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.fcm.FcmAccount;
+import io.pushplanet.simulators.tls.Authority;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
 import java.security.SecureRandom;
+import java.security.spec.ECGenParameterSpec;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -24,6 +29,8 @@ import java.sql.Statement;
 import java.sql.Timestamp;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import javax.sql.DataSource;
@@ -49,6 +56,7 @@ final class ProviderPlatform implements AutoCloseable {
   @ComponentScan({
     "io.pushplanet.gateway.apns",
     "io.pushplanet.gateway.fcm",
+    "io.pushplanet.gateway.webpush",
     "io.pushplanet.gateway.credential"
   })
   static class Wiring {
@@ -67,7 +75,8 @@ final class ProviderPlatform implements AutoCloseable {
     Simulators simulators =
         Simulators.start(
             // A renewed token is accepted at once, so that a renewal can be seen.
-            new Options(0, 0, 0, 0, state, false, Duration.ZERO, "127.0.0.1"), Clock.systemUTC());
+            new Options(0, 0, 0, 0, 0, state, false, Duration.ZERO, "127.0.0.1"),
+            Clock.systemUTC());
     return new ProviderPlatform(simulators, worker(simulators, more));
   }
 
@@ -89,6 +98,8 @@ final class ProviderPlatform implements AutoCloseable {
     settings.put("gateway.apns.trusted-certificates", simulators.authority().pem().toString());
     settings.put("gateway.fcm.endpoint", local(simulators.fcm().port()));
     settings.put("gateway.fcm.trusted-certificates", simulators.authority().pem().toString());
+    settings.put("gateway.webpush.trusted-origins", simulators.webPush().origin());
+    settings.put("gateway.webpush.trusted-certificates", simulators.authority().pem().toString());
     application.setDefaultProperties(settings);
     return application.run(more);
   }
@@ -130,6 +141,32 @@ final class ProviderPlatform implements AutoCloseable {
         "{\"project_id\":\"%s\",\"client_email\":\"%s\"}"
             .formatted(issued.account().projectId(), issued.account().clientEmail()),
         issued.json().getBytes(StandardCharsets.UTF_8));
+  }
+
+  /// @return the public key, for browsers
+  String uploadVapidKey(String app) {
+    try {
+      KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
+      generator.initialize(new ECGenParameterSpec("secp256r1"));
+      KeyPair pair = generator.generateKeyPair();
+      // An X.509 key ends with the point.
+      byte[] encoded = pair.getPublic().getEncoded();
+      String publicKey =
+          Base64.getUrlEncoder()
+              .withoutPadding()
+              .encodeToString(Arrays.copyOfRange(encoded, encoded.length - 65, encoded.length));
+      upload(
+          app,
+          "webpush",
+          "production",
+          "vapid",
+          "{\"public_key\":\"%s\",\"subject\":\"mailto:ops@example.com\"}".formatted(publicKey),
+          Authority.Pem.of("PRIVATE KEY", pair.getPrivate().getEncoded())
+              .getBytes(StandardCharsets.US_ASCII));
+      return publicKey;
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   /// As the dashboard does it: the older one retires, in one transaction with the change.

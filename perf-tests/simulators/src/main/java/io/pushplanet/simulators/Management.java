@@ -76,6 +76,13 @@ final class Management {
         simulators.fcmDirectory().forget(path.get(2));
         yield done();
       }
+      case "POST webpush/subscriptions" -> subscribe(body(request));
+      case "PUT webpush/subscriptions/*" ->
+          simulators
+                  .webPushDirectory()
+                  .mark(path.get(2), body(request).path("gone").asBoolean(false))
+              ? done()
+              : missing();
       case "POST script" -> addScript(body(request));
       case "GET script" -> {
         ArrayNode lines = JSON.createArrayNode();
@@ -159,6 +166,12 @@ final class Management {
         FcmAccount.issue(text(body, "project_id"), simulators.fcm().tokenUri());
     simulators.fcmDirectory().register(issued.account());
     return Reaction.Answer.json(201, issued.json());
+  }
+
+  private Reaction subscribe(JsonNode body) {
+    String key = body.path("application_server_key").asString("");
+    return Reaction.Answer.json(
+        201, simulators.webPush().toJson(simulators.webPushDirectory().subscribe(key)));
   }
 
   private Reaction addScript(JsonNode body) {

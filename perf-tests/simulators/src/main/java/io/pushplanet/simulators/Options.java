@@ -8,6 +8,7 @@ public record Options(
     int apnsPort,
     int apnsSandboxPort,
     int fcmPort,
+    int webPushPort,
     int managementPort,
     Path state,
     boolean strictTokens,
@@ -16,14 +17,15 @@ public record Options(
 
   static final String USAGE =
       """
-      Usage: simulators [--apns-port=N] [--apns-sandbox-port=N] [--fcm-port=N] [--management-port=N]
-                        [--state=DIR] [--strict-tokens] [--apns-token-renewal=PT20M] [--management-host=127.0.0.1]
+      Usage: simulators [--apns-port=N] [--apns-sandbox-port=N] [--fcm-port=N] [--webpush-port=N]
+                        [--management-port=N] [--state=DIR] [--strict-tokens]
+                        [--apns-token-renewal=PT20M] [--management-host=127.0.0.1]
       Every port defaults to 0 = any free one; they are printed and written to DIR/simulators.json.
       """;
 
   /// All ports free, keeping everything in `state`.
   public static Options in(Path state) {
-    return new Options(0, 0, 0, 0, state, false, Duration.ofMinutes(20), "127.0.0.1");
+    return new Options(0, 0, 0, 0, 0, state, false, Duration.ofMinutes(20), "127.0.0.1");
   }
 
   /// Reads a command line; an unknown word is refused.
@@ -43,6 +45,7 @@ public record Options(
         name.equals("--apns-port") ? port(name, value) : apnsPort,
         name.equals("--apns-sandbox-port") ? port(name, value) : apnsSandboxPort,
         name.equals("--fcm-port") ? port(name, value) : fcmPort,
+        name.equals("--webpush-port") ? port(name, value) : webPushPort,
         name.equals("--management-port") ? port(name, value) : managementPort,
         name.equals("--state") ? Path.of(value) : state,
         name.equals("--strict-tokens") || strictTokens,
@@ -55,6 +58,7 @@ public record Options(
       case "--apns-port",
           "--apns-sandbox-port",
           "--fcm-port",
+          "--webpush-port",
           "--management-port",
           "--state",
           "--strict-tokens",

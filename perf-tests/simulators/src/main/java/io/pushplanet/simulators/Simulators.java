@@ -9,6 +9,8 @@ import io.pushplanet.simulators.ledger.Ledger;
 import io.pushplanet.simulators.script.Script;
 import io.pushplanet.simulators.server.SimulatorServer;
 import io.pushplanet.simulators.tls.Authority;
+import io.pushplanet.simulators.webpush.WebPushDirectory;
+import io.pushplanet.simulators.webpush.WebPushSimulator;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -18,18 +20,20 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Starts APNs (production and sandbox), FCM with OAuth, and the management port; as a program or inside a test.
+/// Starts APNs (production and sandbox), FCM with OAuth, a Web Push service, and the management port; as a program or inside a test.
 ///
 /// Thread-safe.
 public final class Simulators implements AutoCloseable {
   private final ApnsDirectory apnsDirectory;
   private final FcmDirectory fcmDirectory;
+  private final WebPushDirectory webPushDirectory;
   private final Authority authority;
   private final Ledger ledger;
   private final Script script;
   private final ApnsSimulator apns;
   private final ApnsSimulator apnsSandbox;
   private final FcmSimulator fcm;
+  private final WebPushSimulator webPush;
   private final SimulatorServer management;
 
   private Simulators(Options options, Clock clock) {
@@ -39,6 +43,7 @@ public final class Simulators implements AutoCloseable {
     script = new Script(new SplittableRandom());
     apnsDirectory = ApnsDirectory.in(state);
     fcmDirectory = FcmDirectory.in(state);
+    webPushDirectory = WebPushDirectory.in(state);
     ApnsSettings settings =
         new ApnsSettings(
             options.apnsPort(), false, 1_000, options.strictTokens(), options.apnsTokenRenewal());
@@ -52,6 +57,9 @@ public final class Simulators implements AutoCloseable {
             script,
             clock);
     fcm = FcmSimulator.start(options.fcmPort(), fcmDirectory, authority, ledger, script, clock);
+    webPush =
+        WebPushSimulator.start(
+            options.webPushPort(), webPushDirectory, authority, ledger, script, clock);
     management =
         SimulatorServer.plain(
             options.managementHost(),
@@ -93,6 +101,7 @@ public final class Simulators implements AutoCloseable {
         .put("apns_sandbox_port", apnsSandbox.port())
         .put("fcm_port", fcm.port())
         .put("fcm_token_uri", fcm.tokenUri())
+        .put("webpush_port", webPush.port())
         .put("management_port", management.port())
         .put("ca", authority.pem().toAbsolutePath().toString())
         .put("pid", ProcessHandle.current().pid())
@@ -114,6 +123,11 @@ public final class Simulators implements AutoCloseable {
     return fcm;
   }
 
+  /// The push service of all browsers.
+  public WebPushSimulator webPush() {
+    return webPush;
+  }
+
   /// Apple's keys and tokens.
   public ApnsDirectory apnsDirectory() {
     return apnsDirectory;
@@ -122,6 +136,11 @@ public final class Simulators implements AutoCloseable {
   /// Google's accounts and tokens.
   public FcmDirectory fcmDirectory() {
     return fcmDirectory;
+  }
+
+  /// The browsers' subscriptions.
+  public WebPushDirectory webPushDirectory() {
+    return webPushDirectory;
   }
 
   /// What was sent.
@@ -150,6 +169,7 @@ public final class Simulators implements AutoCloseable {
     apns.close();
     apnsSandbox.close();
     fcm.close();
+    webPush.close();
     ledger.close();
   }
 }

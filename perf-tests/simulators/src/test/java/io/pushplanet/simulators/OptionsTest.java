@@ -15,7 +15,7 @@ class OptionsTest {
     assertThat(options)
         .isEqualTo(
             new Options(
-                0, 0, 0, 0, Path.of("simulators"), false, Duration.ofMinutes(20), "127.0.0.1"));
+                0, 0, 0, 0, 0, Path.of("simulators"), false, Duration.ofMinutes(20), "127.0.0.1"));
   }
 
   @Test
@@ -25,7 +25,8 @@ class OptionsTest {
             "--apns-port=1",
             "--apns-sandbox-port=2",
             "--fcm-port=3",
-            "--management-port=4",
+            "--webpush-port=4",
+            "--management-port=5",
             "--state=/tmp/s",
             "--strict-tokens",
             "--apns-token-renewal=PT1M",
@@ -33,7 +34,7 @@ class OptionsTest {
 
     assertThat(options)
         .isEqualTo(
-            new Options(1, 2, 3, 4, Path.of("/tmp/s"), true, Duration.ofMinutes(1), "0.0.0.0"));
+            new Options(1, 2, 3, 4, 5, Path.of("/tmp/s"), true, Duration.ofMinutes(1), "0.0.0.0"));
   }
 
   @Test

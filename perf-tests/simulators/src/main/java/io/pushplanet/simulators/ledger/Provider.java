@@ -8,7 +8,8 @@ public enum Provider {
   APNS,
   APNS_SANDBOX,
   FCM,
-  OAUTH;
+  OAUTH,
+  WEBPUSH;
 
   /// The name in JSON: lower case.
   @JsonValue
@@ -24,6 +25,6 @@ public enum Provider {
       }
     }
     throw new IllegalArgumentException(
-        "\"" + wireName + "\" is no provider: use apns, apns_sandbox, fcm or oauth");
+        "\"" + wireName + "\" is no provider: use apns, apns_sandbox, fcm, oauth or webpush");
   }
 }
