@@ -1,4 +1,4 @@
-/// Takes messages from the queues and brings them to APNs, FCM and the connection managers.
+/// Takes messages from the queues and brings them to APNs, FCM, browsers and the connection managers.
 @NullMarked
 package io.pushplanet.gateway;
 

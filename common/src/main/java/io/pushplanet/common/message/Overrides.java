@@ -7,7 +7,7 @@ import tools.jackson.databind.node.ObjectNode;
 ///
 /// @param apns merged into `aps`
 /// @param fcm merged into FCM's `message`
-/// @param webpush reserved for the Web Push channel
+/// @param webpush merged into the JSON that the service worker gets
 public record Overrides(
     @Nullable ObjectNode apns, @Nullable ObjectNode fcm, @Nullable ObjectNode webpush) {
   public static final Overrides NONE = new Overrides(null, null, null);

@@ -5,6 +5,7 @@ import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.message.target.WebPushSubscription;
 import org.jspecify.annotations.Nullable;
 
 /// The ways to a device, as the send path needs them: a copy of its rows in MySQL.
@@ -13,8 +14,9 @@ public record DeviceRoute(
     Platform platform,
     boolean mqtt,
     @Nullable ApnsToken apns,
-    @Nullable FcmToken fcm) {
+    @Nullable FcmToken fcm,
+    @Nullable WebPushSubscription webpush) {
   public Recipient recipient() {
-    return new Recipient(device, mqtt, apns, fcm);
+    return new Recipient(device, mqtt, apns, fcm, webpush);
   }
 }

@@ -10,6 +10,7 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.message.target.WebPushSubscription;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,6 +69,18 @@ public final class PushBuilder {
     recipients.add(
         new Recipient(
             new DeviceId(device), false, null, new FcmToken(token, "token", clock.instant())));
+    return this;
+  }
+
+  /// @param subscription its JSON
+  public PushBuilder toWebPush(String device, String subscription) {
+    recipients.add(
+        new Recipient(
+            new DeviceId(device),
+            false,
+            null,
+            null,
+            new WebPushSubscription(subscription, clock.instant())));
     return this;
   }
 

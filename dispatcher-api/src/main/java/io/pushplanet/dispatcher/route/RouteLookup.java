@@ -7,6 +7,7 @@ import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.message.target.WebPushSubscription;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DeviceRoute;
 import io.pushplanet.common.session.DirectoryUnavailable;
@@ -114,6 +115,7 @@ public class RouteLookup {
     RouteMapper.Row first = rows.getFirst();
     ApnsToken apns = null;
     FcmToken fcm = null;
+    WebPushSubscription webpush = null;
     for (RouteMapper.Row row : rows) {
       if (row.token() == null
           || row.kind() == null
@@ -125,6 +127,8 @@ public class RouteLookup {
         apns = new ApnsToken(row.token(), row.environment(), row.registeredAt());
       } else if ("fcm".equals(row.channel())) {
         fcm = new FcmToken(row.token(), row.kind(), row.registeredAt());
+      } else if ("webpush".equals(row.channel())) {
+        webpush = new WebPushSubscription(row.token(), row.registeredAt());
       }
     }
     return new DeviceRoute(
@@ -132,6 +136,7 @@ public class RouteLookup {
         Platform.valueOf(first.platform().toUpperCase(Locale.ROOT)),
         first.mqtt(),
         apns,
-        fcm);
+        fcm,
+        webpush);
   }
 }

@@ -31,6 +31,18 @@ public sealed interface Credential {
     }
   }
 
+  /// A VAPID key pair: who an app is at every push service (https://www.rfc-editor.org/rfc/rfc8292).
+  ///
+  /// @param subject `mailto:` or `https:`, where a push service finds a person
+  /// @param publicKey an uncompressed point in base64url, which browsers call applicationServerKey
+  record VapidKey(String subject, String publicKey, ECPrivateKey key, String fingerprint)
+      implements Credential {
+    @Override
+    public String toString() {
+      return "VapidKey[" + publicKey + "]";
+    }
+  }
+
   /// A Google service account.
   record FcmServiceAccount(
       String projectId,

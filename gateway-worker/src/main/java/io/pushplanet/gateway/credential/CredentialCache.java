@@ -13,6 +13,7 @@ import io.pushplanet.common.change.ChangeFeed;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.gateway.credential.Credential.Apns;
 import io.pushplanet.gateway.credential.Credential.FcmServiceAccount;
+import io.pushplanet.gateway.credential.Credential.VapidKey;
 import io.pushplanet.gateway.credential.CredentialLookup.Found;
 import io.pushplanet.gateway.credential.CredentialLookup.Missing;
 import io.pushplanet.gateway.credential.CredentialLookup.Unavailable;
@@ -42,6 +43,7 @@ public final class CredentialCache implements AutoCloseable {
   private static final int MOST_ENTRIES = 20_000;
   private static final String APNS = "apns";
   private static final String FCM = "fcm";
+  private static final String WEBPUSH = "webpush";
   private static final List<String> APNS_ENVIRONMENTS = List.of("production", "sandbox");
   private static final String ANY = "any";
 
@@ -102,6 +104,7 @@ public final class CredentialCache implements AutoCloseable {
     }
     APNS_ENVIRONMENTS.forEach(e -> cache.invalidate(new Key(change.app(), APNS, e)));
     cache.invalidate(new Key(change.app(), FCM, ""));
+    cache.invalidate(new Key(change.app(), WEBPUSH, ""));
     LOG.info("event=credential_changed appId={}", change.app());
   }
 
@@ -116,6 +119,11 @@ public final class CredentialCache implements AutoCloseable {
   /// The app's service account.
   public CredentialLookup<FcmServiceAccount> fcm(AppId app) {
     return narrowed(lookup(new Key(app, FCM, "")), FcmServiceAccount.class);
+  }
+
+  /// The app's VAPID key.
+  public CredentialLookup<VapidKey> webPush(AppId app) {
+    return narrowed(lookup(new Key(app, WEBPUSH, "")), VapidKey.class);
   }
 
   private CredentialLookup<? extends Credential> lookup(Key key) {
@@ -168,9 +176,9 @@ public final class CredentialCache implements AutoCloseable {
         .orElse(null);
   }
 
-  /// An exact environment before `any`; FCM knows no environments, whatever the row says.
+  /// An exact environment before `any`; FCM and Web Push know no environments, whatever the row says.
   private static int rank(CredentialRow row, Key key) {
-    if (key.provider().equals(FCM)) {
+    if (!key.provider().equals(APNS)) {
       return 1;
     }
     if (row.environment().equals(key.environment())) {

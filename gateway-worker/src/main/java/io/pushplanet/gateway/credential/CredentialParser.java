@@ -3,6 +3,7 @@ package io.pushplanet.gateway.credential;
 import io.pushplanet.gateway.credential.Credential.ApnsCertificate;
 import io.pushplanet.gateway.credential.Credential.ApnsKey;
 import io.pushplanet.gateway.credential.Credential.FcmServiceAccount;
+import io.pushplanet.gateway.credential.Credential.VapidKey;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.URI;
@@ -37,6 +38,7 @@ final class CredentialParser {
         case "p8" -> key(detail, secret);
         case "p12" -> certificate(detail, secret);
         case "service_account" -> serviceAccount(secret);
+        case "vapid" -> vapidKey(detail, secret);
         default -> throw new IllegalArgumentException("unknown kind " + row.kind());
       };
     } catch (JacksonException e) {
@@ -47,16 +49,27 @@ final class CredentialParser {
   }
 
   private static ApnsKey key(JsonNode detail, byte[] pem) throws GeneralSecurityException {
-    ECPrivateKey key = (ECPrivateKey) privateKey("EC", new String(pem, StandardCharsets.US_ASCII));
-    if (key.getParams().getCurve().getField().getFieldSize() != P256_BITS) {
-      throw new IllegalArgumentException("not a key on P-256");
-    }
     return new ApnsKey(
         text(detail, "team_id"),
         text(detail, "key_id"),
         text(detail, "bundle_id"),
-        key,
+        p256(pem),
         fingerprint(pem));
+  }
+
+  private static VapidKey vapidKey(JsonNode detail, byte[] pem) throws GeneralSecurityException {
+    // The subject is signed, too: another one wants other tokens.
+    String subject = text(detail, "subject");
+    return new VapidKey(
+        subject, text(detail, "public_key"), p256(pem), fingerprint(pem) + "/" + subject);
+  }
+
+  private static ECPrivateKey p256(byte[] pem) throws GeneralSecurityException {
+    ECPrivateKey key = (ECPrivateKey) privateKey("EC", new String(pem, StandardCharsets.US_ASCII));
+    if (key.getParams().getCurve().getField().getFieldSize() != P256_BITS) {
+      throw new IllegalArgumentException("not a key on P-256");
+    }
+    return key;
   }
 
   private static ApnsCertificate certificate(JsonNode detail, byte[] secret)

@@ -9,6 +9,7 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.message.target.WebPushSubscription;
 import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.common.wire.NodeOutcomes;
 import io.pushplanet.common.wire.Topology;
@@ -408,11 +409,13 @@ public final class Delivery {
   private String forget(Channel channel, Parcel parcel, Instant since, String reason) {
     ApnsToken apns = parcel.recipient().apns();
     FcmToken fcm = parcel.recipient().fcm();
+    WebPushSubscription webpush = parcel.recipient().webpush();
     String token =
         switch (channel) {
           case APNS -> apns == null ? null : apns.token();
           case FCM -> fcm == null ? null : fcm.token();
-          case MQTT, WEBPUSH -> null;
+          case WEBPUSH -> webpush == null ? null : webpush.json();
+          case MQTT -> null;
         };
     if (token == null) {
       return "nothing to forget";

@@ -6,6 +6,7 @@ import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.message.target.WebPushSubscription;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -52,6 +53,7 @@ final class AudienceDevices {
   private static Recipient recipient(DeviceId device, List<Row> rows) {
     ApnsToken apns = null;
     FcmToken fcm = null;
+    WebPushSubscription webpush = null;
     for (Row row : rows) {
       if (row.token() == null || row.channel() == null || row.registeredAt() == null) {
         continue;
@@ -59,12 +61,13 @@ final class AudienceDevices {
       switch (row.channel()) {
         case "apns" -> apns = new ApnsToken(row.token(), row.environment(), row.registeredAt());
         case "fcm" -> fcm = new FcmToken(row.token(), row.kind(), row.registeredAt());
+        case "webpush" -> webpush = new WebPushSubscription(row.token(), row.registeredAt());
         default -> {
-          // Web Push subscriptions are kept for a later version.
+          // A channel of a newer version.
         }
       }
     }
-    return new Recipient(device, rows.getFirst().mqtt(), apns, fcm);
+    return new Recipient(device, rows.getFirst().mqtt(), apns, fcm, webpush);
   }
 
   /// A device with one of its tokens, if any. A topic may still name a device that is gone.

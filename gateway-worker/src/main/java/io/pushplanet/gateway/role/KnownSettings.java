@@ -20,7 +20,8 @@ import org.springframework.stereotype.Component;
 @Component
 final class KnownSettings {
   static final Set<String> GROUPS =
-      Set.of("roles", "delivery", "node", "apns", "fcm", "statistics", "later", "fanout");
+      Set.of(
+          "roles", "delivery", "node", "apns", "fcm", "webpush", "statistics", "later", "fanout");
 
   KnownSettings(ConfigurableEnvironment environment) {
     List<PropertySource<?>> sources =

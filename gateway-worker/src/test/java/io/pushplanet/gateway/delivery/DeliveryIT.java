@@ -271,6 +271,57 @@ class DeliveryIT {
   }
 
   @Test
+  void a_subscription_that_is_gone_is_forgotten_unless_the_browser_made_another() throws Exception {
+    Instant asked = clock.instant();
+    ScriptedProvider webpush = new ScriptedProvider(Channel.WEBPUSH);
+    Delivery toBrowsers =
+        DeliveryForTests.at(
+            servers,
+            servers.sessions(),
+            nodes,
+            new RouteStore(redis.connect()),
+            clock,
+            meters,
+            webpush);
+    for (String device : List.of("d1", "d2", "d3")) {
+      webpush.answers.put(device, new DeliveryOutcome.TokenGone(410, "http_410", asked));
+    }
+    subscribed("d1", "{\"a\":1}", asked.minusSeconds(60));
+    subscribed("d2", "{\"a\":\"another\"}", asked.minusSeconds(60));
+    subscribed("d3", "{\"a\":1}", asked.plusSeconds(1));
+
+    toBrowsers.deliver(
+        Channel.WEBPUSH,
+        batch(
+            aPush(clock)
+                .from(APP)
+                .toWebPush("d1", "{\"a\":1}")
+                .toWebPush("d2", "{\"a\":1}")
+                .toWebPush("d3", "{\"a\":1}")
+                .build()),
+        false);
+
+    assertThat(
+            servers
+                .sql()
+                .queryForList(
+                    "SELECT device_id FROM channel_tokens WHERE dead_at IS NOT NULL", String.class))
+        .containsExactly("d1");
+  }
+
+  private void subscribed(String device, String json, Instant registeredAt) {
+    servers
+        .sql()
+        .update(
+            "INSERT INTO channel_tokens (app_id, device_id, channel, token, kind, environment,"
+                + " registered_at) VALUES (?, ?, 'webpush', ?, 'subscription', 'production', ?)",
+            APP,
+            device,
+            json,
+            Timestamp.from(registeredAt));
+  }
+
+  @Test
   void a_dead_token_of_a_device_with_mqtt_leads_to_its_inbox() throws Exception {
     fcm.answers.put("d1", new DeliveryOutcome.TokenGone(404, "UNREGISTERED", clock.instant()));
     Recipient both =

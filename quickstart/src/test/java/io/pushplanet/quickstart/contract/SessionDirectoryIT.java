@@ -10,6 +10,7 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.message.target.WebPushSubscription;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DeviceRoute;
 import io.pushplanet.common.session.DirectoryUnavailable;
@@ -154,7 +155,12 @@ class SessionDirectoryIT {
   void a_route_comes_back_as_it_was_until_it_is_forgotten() {
     DeviceRoute route =
         new DeviceRoute(
-            D1.device(), Platform.ANDROID, true, null, new FcmToken("t", "token", clock.instant()));
+            D1.device(),
+            Platform.ANDROID,
+            true,
+            null,
+            new FcmToken("t", "token", clock.instant()),
+            new WebPushSubscription("{\"endpoint\":\"https://a\"}", clock.instant()));
     DeviceKey unknown = new DeviceKey(D1.app(), new DeviceId("d2"));
     routes.put(Map.of(D1, route));
 

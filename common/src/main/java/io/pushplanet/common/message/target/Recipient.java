@@ -11,14 +11,27 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param mqtt whether the device uses our own channel
 public record Recipient(
-    DeviceId device, boolean mqtt, @Nullable ApnsToken apns, @Nullable FcmToken fcm) {
-  /// The vendor's channel to use when MQTT is not, in the order APNs, FCM; none of `tried`.
+    DeviceId device,
+    boolean mqtt,
+    @Nullable ApnsToken apns,
+    @Nullable FcmToken fcm,
+    @Nullable WebPushSubscription webpush) {
+  /// A device that is no browser.
+  public Recipient(
+      DeviceId device, boolean mqtt, @Nullable ApnsToken apns, @Nullable FcmToken fcm) {
+    this(device, mqtt, apns, fcm, null);
+  }
+
+  /// The vendor's channel to use when MQTT is not, in the order APNs, FCM, Web Push; none of `tried`.
   public Optional<Channel> vendor(Collection<Channel> tried) {
     if (apns != null && !tried.contains(Channel.APNS)) {
       return Optional.of(Channel.APNS);
     }
     if (fcm != null && !tried.contains(Channel.FCM)) {
       return Optional.of(Channel.FCM);
+    }
+    if (webpush != null && !tried.contains(Channel.WEBPUSH)) {
+      return Optional.of(Channel.WEBPUSH);
     }
     return Optional.empty();
   }

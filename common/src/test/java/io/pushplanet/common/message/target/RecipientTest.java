@@ -3,6 +3,7 @@ package io.pushplanet.common.message.target;
 import static io.pushplanet.common.delivery.Channel.APNS;
 import static io.pushplanet.common.delivery.Channel.FCM;
 import static io.pushplanet.common.delivery.Channel.MQTT;
+import static io.pushplanet.common.delivery.Channel.WEBPUSH;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.device.DeviceId;
@@ -32,6 +33,15 @@ class RecipientTest {
   void auto_leaves_a_device_without_a_vendor_to_the_inbox() {
     assertThat(mqttOnly.channel(Route.AUTO, false, List.of())).contains(MQTT);
     assertThat(both.channel(Route.AUTO, false, List.of(FCM))).contains(MQTT);
+  }
+
+  @Test
+  void a_browser_is_reached_over_web_push() {
+    Recipient browser = new Recipient(D1, true, null, null, new WebPushSubscription("{}", AT));
+
+    assertThat(browser.channel(Route.AUTO, false, List.of())).contains(WEBPUSH);
+    assertThat(browser.channel(Route.VENDOR, true, List.of())).contains(WEBPUSH);
+    assertThat(browser.channel(Route.VENDOR, true, List.of(WEBPUSH))).isEmpty();
   }
 
   @Test

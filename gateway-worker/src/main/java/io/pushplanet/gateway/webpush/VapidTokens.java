@@ -1,0 +1,68 @@
+package io.pushplanet.gateway.webpush;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.pushplanet.gateway.credential.Credential.VapidKey;
+import io.pushplanet.gateway.credential.JsonWebToken;
+import io.pushplanet.gateway.provider.ProviderMetrics;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/// Says to a push service who sends (https://www.rfc-editor.org/rfc/rfc8292#section-2): a signed token for its origin, made
+/// once per credential and origin and used until shortly before its end. Each process makes its own: push services do not
+/// mind several. Thread-safe.
+final class VapidTokens {
+  /// At most 24 hours are allowed; half of it leaves room for clocks that differ.
+  static final Duration LIFE = Duration.ofHours(12);
+
+  static final Duration RENEWED_EARLY = Duration.ofHours(1);
+  private static final int MOST_TOKENS = 10_000;
+
+  private final Clock clock;
+  private final ProviderMetrics metrics;
+  private final Cache<Key, Token> tokens = Caffeine.newBuilder().maximumSize(MOST_TOKENS).build();
+
+  private record Key(String fingerprint, String origin) {}
+
+  private record Token(String authorization, Instant usedUntil) {
+    @Override
+    public String toString() {
+      return "Token[***]";
+    }
+  }
+
+  VapidTokens(Clock clock, ProviderMetrics metrics) {
+    this.clock = clock;
+    this.metrics = metrics;
+  }
+
+  /// The `Authorization` header of a request to `origin`.
+  String authorization(VapidKey credential, String origin) {
+    Instant now = clock.instant();
+    return tokens
+        .asMap()
+        .compute(
+            new Key(credential.fingerprint(), origin),
+            (_, held) ->
+                held != null && now.isBefore(held.usedUntil())
+                    ? held
+                    : minted(credential, origin, now))
+        .authorization();
+  }
+
+  private Token minted(VapidKey credential, String origin, Instant now) {
+    ObjectNode claims =
+        JsonMapper.shared()
+            .createObjectNode()
+            .put("aud", origin)
+            .put("exp", now.plus(LIFE).getEpochSecond())
+            .put("sub", credential.subject());
+    String token = JsonWebToken.es256(credential.key(), "", claims);
+    metrics.tokenMinted();
+    return new Token(
+        "vapid t=" + token + ", k=" + credential.publicKey(), now.plus(LIFE).minus(RENEWED_EARLY));
+  }
+}

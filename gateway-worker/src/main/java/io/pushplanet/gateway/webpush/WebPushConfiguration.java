@@ -1,0 +1,50 @@
+package io.pushplanet.gateway.webpush;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.gateway.connection.Trust;
+import io.pushplanet.gateway.credential.CredentialCache;
+import io.pushplanet.gateway.provider.Provider;
+import io.pushplanet.gateway.provider.ProviderMetrics;
+import io.pushplanet.gateway.provider.Sends;
+import java.net.InetAddress;
+import java.security.SecureRandom;
+import java.time.Clock;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+@Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties(WebPushSettings.class)
+class WebPushConfiguration {
+  @Bean(destroyMethod = "close")
+  Destinations webPushDestinations(WebPushSettings settings) {
+    return new Destinations(settings, InetAddress::getAllByName);
+  }
+
+  @Bean(destroyMethod = "close")
+  PushServices pushServices(WebPushSettings settings, Clock clock, MeterRegistry meters) {
+    return new PushServices(
+        settings, Trust.with(settings.trustedCertificates()).context(), clock, meters);
+  }
+
+  @Bean
+  Provider webPushProvider(
+      CredentialCache credentials,
+      Destinations webPushDestinations,
+      PushServices pushServices,
+      Clock clock,
+      SecureRandom random,
+      MeterRegistry meters) {
+    ProviderMetrics metrics = new ProviderMetrics(meters, Channel.WEBPUSH);
+    return new WebPushProvider(
+        credentials,
+        webPushDestinations,
+        new RestingHosts(clock),
+        new VapidTokens(clock, metrics),
+        new Encryption(random),
+        pushServices,
+        new Sends(clock, random),
+        metrics);
+  }
+}

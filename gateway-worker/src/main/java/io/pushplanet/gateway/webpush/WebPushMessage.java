@@ -1,0 +1,85 @@
+package io.pushplanet.gateway.webpush;
+
+import io.pushplanet.common.message.Priority;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.gateway.connection.ProviderRequest.Field;
+import io.pushplanet.gateway.inbox.DevicePayload;
+import io.pushplanet.gateway.provider.JsonMerge;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.List;
+import java.util.regex.Pattern;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/// A message in the form of RFC 8030: the JSON that the service worker gets, which is the one a device gets over MQTT with the
+/// caller's overrides, and what the push service is told of it.
+///
+/// @param text before it is encrypted
+record WebPushMessage(List<Field> headers, byte[] text) {
+  /// https://www.rfc-editor.org/rfc/rfc8030#section-5.4
+  private static final int LONGEST_TOPIC = 32;
+
+  private static final Pattern TOPIC = Pattern.compile("[A-Za-z0-9_-]{1," + LONGEST_TOPIC + "}");
+
+  /// As many bytes as give a topic of the full length in base64url.
+  private static final int TOPIC_BYTES = LONGEST_TOPIC * 3 / 4;
+
+  static WebPushMessage of(Push push, Instant now) {
+    return new WebPushMessage(
+        List.of(
+            Field.of("ttl", Long.toString(secondsLeft(push, now))),
+            Field.of("urgency", push.delivery().priority() == Priority.HIGH ? "high" : "normal"),
+            Field.of("topic", topic(push))),
+        text(push));
+  }
+
+  /// Of the waiting messages of one topic the newest stays. Without a key of the caller's it is the message's id: a repeat
+  /// after a lost answer then replaces the first.
+  static String topic(Push push) {
+    String key = push.delivery().collapseKey();
+    if (key == null) {
+      return fitting(push.id().value().replace("-", ""));
+    }
+    return fitting(key);
+  }
+
+  private static String fitting(String key) {
+    return TOPIC.matcher(key).matches()
+        ? key
+        : Base64.getUrlEncoder()
+            .withoutPadding()
+            .encodeToString(Arrays.copyOf(sha256(key), TOPIC_BYTES));
+  }
+
+  private static long secondsLeft(Push push, Instant now) {
+    if (push.delivery().ttl().isZero()) {
+      return 0;
+    }
+    return Math.max(0, Duration.between(now, push.expiresAt()).toSeconds());
+  }
+
+  private static byte[] text(Push push) {
+    byte[] payload = DevicePayload.of(push).getBytes(StandardCharsets.UTF_8);
+    ObjectNode overrides = push.overrides().webpush();
+    if (overrides == null) {
+      return payload;
+    }
+    ObjectNode merged = (ObjectNode) JsonMapper.shared().readTree(payload);
+    JsonMerge.into(merged, overrides);
+    return JsonMapper.shared().writeValueAsBytes(merged);
+  }
+
+  private static byte[] sha256(String text) {
+    try {
+      return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("this JDK has no SHA-256", e);
+    }
+  }
+}

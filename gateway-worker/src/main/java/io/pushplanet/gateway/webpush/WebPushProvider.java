@@ -1,0 +1,163 @@
+package io.pushplanet.gateway.webpush;
+
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.message.target.WebPushSubscription;
+import io.pushplanet.gateway.connection.ProviderRequest.Field;
+import io.pushplanet.gateway.connection.Reply;
+import io.pushplanet.gateway.connection.Reply.Answered;
+import io.pushplanet.gateway.credential.Credential.VapidKey;
+import io.pushplanet.gateway.credential.CredentialCache;
+import io.pushplanet.gateway.provider.DeliveryOutcome;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
+import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
+import io.pushplanet.gateway.provider.Provider;
+import io.pushplanet.gateway.provider.ProviderMetrics;
+import io.pushplanet.gateway.provider.Sends;
+import io.pushplanet.gateway.webpush.Destinations.Destination;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Brings a message to browsers by the push services that they chose. One send is one request. Thread-safe.
+final class WebPushProvider implements Provider {
+  private static final Logger LOG = LoggerFactory.getLogger(WebPushProvider.class);
+
+  /// Where a push service that is busy does not say for how long.
+  private static final Duration BUSY_REST = Duration.ofSeconds(60);
+
+  private final CredentialCache credentials;
+  private final Destinations destinations;
+  private final RestingHosts resting;
+  private final VapidTokens tokens;
+  private final Encryption encryption;
+  private final PushServices services;
+  private final Sends sends;
+  private final ProviderMetrics metrics;
+
+  WebPushProvider(
+      CredentialCache credentials,
+      Destinations destinations,
+      RestingHosts resting,
+      VapidTokens tokens,
+      Encryption encryption,
+      PushServices services,
+      Sends sends,
+      ProviderMetrics metrics) {
+    this.credentials = credentials;
+    this.destinations = destinations;
+    this.resting = resting;
+    this.tokens = tokens;
+    this.encryption = encryption;
+    this.services = services;
+    this.sends = sends;
+    this.metrics = metrics;
+  }
+
+  @Override
+  public Channel channel() {
+    return Channel.WEBPUSH;
+  }
+
+  @Override
+  public DeliveryOutcome send(Push push, Recipient recipient) {
+    return metrics.timed(() -> sent(push, recipient));
+  }
+
+  private DeliveryOutcome sent(Push push, Recipient recipient) {
+    WebPushSubscription subscription = recipient.webpush();
+    if (subscription == null) {
+      return new Rejected(0, "no_token");
+    }
+    BrowserSubscription browser;
+    try {
+      browser = BrowserSubscription.parse(subscription.json());
+    } catch (IllegalArgumentException e) {
+      return new Rejected(0, "malformed_subscription");
+    }
+    return sends.with(credentials.webPush(push.app()), key -> sent(push, browser, key));
+  }
+
+  private DeliveryOutcome sent(Push push, BrowserSubscription browser, VapidKey key) {
+    Optional<Duration> rest = resting.rest(browser.origin());
+    if (rest.isPresent()) {
+      return new Deferred(0, "push_service_rests", rest.get(), false);
+    }
+    return switch (destinations.find(browser, push.attempt())) {
+      case Destination.Refused(String why) -> {
+        LOG.warn(
+            "event=webpush_endpoint_refused appId={} origin={} reason={}",
+            push.app(),
+            browser.origin(),
+            why);
+        yield new Rejected(0, why);
+      }
+      case Destination.Unknown(String why) -> {
+        resting.failed(browser.origin());
+        yield new Deferred(0, why, null, false);
+      }
+      case Destination.Allowed(InetAddress address) -> sent(push, browser, key, address);
+    };
+  }
+
+  private DeliveryOutcome sent(
+      Push push, BrowserSubscription browser, VapidKey key, InetAddress address) {
+    Instant now = sends.clock().instant();
+    WebPushMessage message = WebPushMessage.of(push, now);
+    if (message.text().length > Encryption.LARGEST_MESSAGE_BYTES) {
+      return new Rejected(0, "payload_too_large");
+    }
+    List<Field> headers = new ArrayList<>(message.headers());
+    headers.add(Field.of("content-encoding", "aes128gcm"));
+    headers.add(Field.secret("authorization", tokens.authorization(key, browser.origin())));
+    Reply reply =
+        services.post(
+            browser,
+            address,
+            headers,
+            encryption.seal(message.text(), browser),
+            push.delivery().ttl().isZero() ? null : push.expiresAt());
+    told(browser, reply);
+    return sends.outcome(reply, answered -> outcome(push, browser, answered, now));
+  }
+
+  private void told(BrowserSubscription browser, Reply reply) {
+    switch (reply) {
+      case Answered _ -> resting.answered(browser.origin());
+      case Reply.NotSent _, Reply.NoAnswer _ -> resting.failed(browser.origin());
+      case Reply.Expired() -> {}
+    }
+  }
+
+  /// @param askedAt a subscription that was registered later is not the one that is gone
+  private DeliveryOutcome outcome(
+      Push push, BrowserSubscription browser, Answered answered, Instant askedAt) {
+    int status = answered.status();
+    String reason = "http_" + status;
+    return switch (WebPushAnswers.of(status)) {
+      case ACCEPTED -> new Accepted(status, "", answered.header("location").orElse(null));
+      case SUBSCRIPTION_GONE -> new TokenGone(status, reason, askedAt);
+      case REJECTED -> new Rejected(status, reason);
+      case BUSY -> new Deferred(status, reason, sends.askedOr(answered, BUSY_REST), false);
+      case UNAVAILABLE -> new Deferred(status, reason, sends.asked(answered).orElse(null), true);
+      case CREDENTIAL_FAULT -> {
+        LOG.error(
+            "event=webpush_credential_refused appId={} messageId={} origin={} status={}",
+            push.app(),
+            push.id(),
+            browser.origin(),
+            status);
+        yield new CredentialFault(status, reason);
+      }
+    };
+  }
+}

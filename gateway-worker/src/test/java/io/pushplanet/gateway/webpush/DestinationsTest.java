@@ -1,0 +1,165 @@
+package io.pushplanet.gateway.webpush;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.gateway.webpush.Destinations.Destination;
+import java.net.InetAddress;
+import java.net.URI;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class DestinationsTest {
+  private static final InetAddress PUBLIC = InetAddress.ofLiteral("8.8.8.8");
+  private static final InetAddress OTHER = InetAddress.ofLiteral("8.8.4.4");
+  private static final InetAddress PRIVATE = InetAddress.ofLiteral("10.0.0.1");
+
+  private static Destinations destinations(
+      List<String> allowed, Destinations.NameService names, String... trusted) {
+    return new Destinations(
+        new WebPushSettings(
+            allowed,
+            Arrays.stream(trusted).map(URI::create).toList(),
+            null,
+            1,
+            1,
+            Duration.ofSeconds(30),
+            Duration.ofSeconds(30),
+            Duration.ofSeconds(30)),
+        names);
+  }
+
+  private static Destination of(Destinations destinations, String endpoint) {
+    return destinations.find(Browsers.at(endpoint), 0);
+  }
+
+  @Test
+  void a_public_host_is_asked_at_the_address_that_was_looked_at() {
+    try (var all = destinations(List.of(), _ -> new InetAddress[] {PUBLIC})) {
+      assertThat(of(all, "https://a.net/x")).isEqualTo(new Destination.Allowed(PUBLIC));
+    }
+  }
+
+  @Test
+  void a_host_with_one_private_address_among_public_ones_is_refused() {
+    try (var all = destinations(List.of(), _ -> new InetAddress[] {PUBLIC, PRIVATE})) {
+      assertThat(of(all, "https://a.net/x")).isEqualTo(new Destination.Refused("private_address"));
+    }
+  }
+
+  @Test
+  void a_name_that_turns_private_after_the_first_look_leads_nowhere_private() {
+    AtomicInteger asked = new AtomicInteger();
+    try (var all =
+        destinations(
+            List.of(), _ -> new InetAddress[] {asked.incrementAndGet() == 1 ? PUBLIC : PRIVATE})) {
+      for (int i = 0; i < 10; i++) {
+        assertThat(of(all, "https://rebind.net/x")).isEqualTo(new Destination.Allowed(PUBLIC));
+      }
+    }
+  }
+
+  @Test
+  void numbers_that_browsers_read_as_addresses_are_looked_at_too() {
+    try (var all = destinations(List.of(), InetAddress::getAllByName)) {
+      for (String host : List.of("127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "169.254.169.254")) {
+        assertThat(of(all, "https://" + host + "/x"))
+            .as(host)
+            .isEqualTo(new Destination.Refused("private_address"));
+      }
+    }
+  }
+
+  @Test
+  void only_the_very_origin_that_is_trusted_may_be_private() {
+    try (var all =
+        destinations(List.of(), _ -> new InetAddress[] {PRIVATE}, "https://localhost:8443")) {
+      assertThat(of(all, "https://LOCALHOST:8443/x")).isEqualTo(new Destination.Allowed(PRIVATE));
+      assertThat(of(all, "https://localhost/x")).isInstanceOf(Destination.Refused.class);
+      assertThat(of(all, "https://localhost.:8443/x")).isInstanceOf(Destination.Refused.class);
+    }
+  }
+
+  @Test
+  void where_hosts_are_listed_no_other_is_looked_up() {
+    try (var listed =
+        destinations(
+            List.of("push.example.com", "*.push.apple.com"),
+            host -> {
+              if (host.equals("other.net")) {
+                throw new UnknownHostException(host);
+              }
+              return new InetAddress[] {PUBLIC};
+            })) {
+      assertThat(of(listed, "https://push.example.com/x")).isInstanceOf(Destination.Allowed.class);
+      assertThat(of(listed, "https://web.push.apple.com/x"))
+          .isInstanceOf(Destination.Allowed.class);
+      for (String host :
+          List.of("other.net", "push.apple.com", "evilpush.apple.com", "a.push.example.com")) {
+        assertThat(of(listed, "https://" + host + "/x"))
+            .as(host)
+            .isEqualTo(new Destination.Refused("host_not_allowed"));
+      }
+    }
+  }
+
+  @Test
+  void each_try_takes_the_next_address() {
+    try (var all = destinations(List.of(), _ -> new InetAddress[] {PUBLIC, OTHER})) {
+      BrowserSubscription browser = Browsers.at("https://a.net/x");
+
+      assertThat(all.find(browser, 1)).isEqualTo(new Destination.Allowed(OTHER));
+      assertThat(all.find(browser, 2)).isEqualTo(new Destination.Allowed(PUBLIC));
+    }
+  }
+
+  @Test
+  void a_name_without_an_address_is_looked_up_again() {
+    AtomicInteger asked = new AtomicInteger();
+    try (var all =
+        destinations(
+            List.of(),
+            host -> {
+              if (asked.incrementAndGet() == 1) {
+                throw new UnknownHostException(host);
+              }
+              return new InetAddress[] {PUBLIC};
+            })) {
+      assertThat(of(all, "https://a.net/x")).isEqualTo(new Destination.Unknown("unknown_host"));
+      Eventually.within(
+          Duration.ofSeconds(15),
+          () -> assertThat(of(all, "https://a.net/x")).isInstanceOf(Destination.Allowed.class));
+    }
+  }
+
+  @Test
+  void a_name_server_that_does_not_answer_holds_nobody_longer_than_the_deadline() {
+    CountDownLatch never = new CountDownLatch(1);
+    try (var all =
+        new Destinations(
+            new WebPushSettings(
+                List.of(),
+                List.of(),
+                null,
+                1,
+                1,
+                Duration.ofMillis(50),
+                Duration.ofSeconds(30),
+                Duration.ofSeconds(30)),
+            host -> {
+              try {
+                never.await();
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              }
+              throw new UnknownHostException(host);
+            })) {
+      assertThat(of(all, "https://a.net/x")).isEqualTo(new Destination.Unknown("lookup_timeout"));
+    }
+  }
+}
