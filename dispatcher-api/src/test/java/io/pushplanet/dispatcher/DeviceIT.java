@@ -23,6 +23,14 @@ class DeviceIT {
        "user":"u1","locale":"ko-KR","timezone":"Asia/Seoul","tags":["news"],"app_version":"1.2"}
       """;
 
+  /// The keys of RFC 8291's example (https://www.rfc-editor.org/rfc/rfc8291#section-5).
+  static final String SUBSCRIPTION =
+      """
+      {"endpoint":"https://push.example.net/push/JzLQ3raZJfFBR0aqvOMsLrt54w4rJUsV","expirationTime":null,
+       "keys":{"auth":"BTBZMqHH6r4Tts7J_aSIgg",
+               "p256dh":"BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4="}}
+      """;
+
   private final RunningDispatcher dispatcher = RunningDispatcher.shared();
   private final Tenant shop = dispatcher.tenant();
 
@@ -53,6 +61,22 @@ class DeviceIT {
     assertThat(shop.put("/devices/d1", FULL).status()).isEqualTo(201);
     assertThat(shop.put("/devices/d1", FULL).status()).isEqualTo(200);
     assertThat(shop.put("/devices/bad%20id", FULL).status()).isEqualTo(422);
+  }
+
+  @Test
+  void a_subscription_is_the_same_however_it_was_written() {
+    String registration = "{\"platform\":\"web\",\"channels\":{\"webpush\":%s}}";
+    shop.put("/devices/w1", registration.formatted(SUBSCRIPTION));
+
+    Answer moved =
+        shop.put("/devices/w2", registration.formatted(SUBSCRIPTION.replace("=\"", "\"")));
+
+    assertThat(moved.status()).as(moved.toString()).isEqualTo(201);
+    assertThat(moved.json().at("/channels/webpush/endpoint").stringValue())
+        .startsWith("https://push.example.net/push/");
+    assertThat(moved.json().at("/channels/webpush/keys/auth").stringValue())
+        .isEqualTo("BTBZMqHH6r4Tts7J_aSIgg");
+    assertThat(shop.get("/devices/w1").json().at("/channels").has("webpush")).isFalse();
   }
 
   /// Issue 2: gap locks made first registrations of neighbours deadlock; the load runs found it.
@@ -231,6 +255,12 @@ class DeviceIT {
         "{\"platform\":\"ios\",\"channels\":{\"mqtt\":1}} | /channels/mqtt | not_a_boolean",
         "{\"platform\":\"ios\",\"channels\":{\"sms\":{}}} | /channels/sms | unknown_field",
         "{\"platform\":\"web\",\"channels\":{\"webpush\":{\"endpoint\":\"http://a\"}}} | /channels/webpush/endpoint | not_a_url",
+        "{\"platform\":\"web\",\"channels\":{\"webpush\":{\"endpoint\":\"https://ä.net/x\"}}} | /channels/webpush/endpoint | not_a_url",
+        "{\"platform\":\"web\",\"channels\":{\"webpush\":{\"endpoint\":\"https://user@a.net/x\"}}} | /channels/webpush/endpoint | not_a_url",
+        "{\"platform\":\"web\",\"channels\":{\"webpush\":{\"endpoint\":\"https://a.net/x\"}}} | /channels/webpush/keys | required",
+        "{\"platform\":\"web\",\"channels\":{\"webpush\":{\"endpoint\":\"https://a.net/x\",\"keys\":{\"auth\":\"AAAA\"}}}} | /channels/webpush/keys/auth | not_a_key",
+        "{\"platform\":\"web\",\"channels\":{\"webpush\":{\"endpoint\":\"https://a.net/x\",\"keys\":{\"p256dh\":\"AAAA\"}}}} | /channels/webpush/keys/p256dh | not_a_key",
+        "{\"platform\":\"web\",\"channels\":{\"webpush\":{\"endpoint\":\"https://a.net/x\",\"keys\":{\"p256dh\":\"BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAAAA\"}}}} | /channels/webpush/keys/p256dh | not_a_key",
         "{\"platform\":\"ios\",\"tags\":[1]} | /tags/0 | not_a_string",
         "{\"platform\":\"ios\",\"colour\":\"red\"} | /colour | unknown_field",
         "{\"platform\":\"ios\",\"device\":\"a/b\"} | /device | not_a_device_id",

@@ -48,6 +48,43 @@ class SendIT {
   }
 
   @Test
+  void a_browser_is_reached_over_web_push_whichever_route_leads_to_a_vendor() {
+    shop.device("browser", "{\"webpush\":" + DeviceIT.SUBSCRIPTION + "}");
+    dispatcher.drain("push.webpush.normal");
+    String body =
+        "{\"audience\":{\"device\":\"browser\"},\"content\":{\"title\":\"hi\"},\"delivery\":{\"route\":\"%s\",\"priority\":\"normal\"}}";
+
+    assertThat(shop.post("/messages", body.formatted("auto")).status()).isEqualTo(202);
+    assertThat(shop.post("/messages", body.formatted("vendor")).status()).isEqualTo(202);
+
+    assertThat(dispatcher.drain("push.webpush.normal"))
+        .hasSize(2)
+        .allSatisfy(push -> {
+          assertThat(push.at("/recipients/0/device").stringValue()).isEqualTo("browser");
+          assertThat(push.at("/recipients/0/webpush/json").stringValue()).contains("p256dh");
+        });
+  }
+
+  @Test
+  void what_is_too_large_for_the_browser_it_is_for_is_refused_with_its_number() {
+    shop.device("browser", "{\"webpush\":" + DeviceIT.SUBSCRIPTION + "}");
+    String body = "{\"audience\":{\"device\":\"%s\"},\"content\":{\"body\":\"%s\"}}";
+    String text = "x".repeat(3_950);
+
+    Answer refused = shop.post("/messages", body.formatted("browser", text));
+
+    assertThat(refused.status()).as(refused.toString()).isEqualTo(413);
+    assertThat(refused.json().at("/errors/0/code").stringValue())
+        .isEqualTo("too_large_for_webpush");
+    assertThat(refused.json().at("/errors/0/detail").stringValue())
+        .startsWith("Web Push takes 3993 bytes")
+        .endsWith("bytes too many");
+    // The inbox takes what the browser does not.
+    shop.device("both", "{\"mqtt\":true,\"webpush\":" + DeviceIT.SUBSCRIPTION + "}");
+    assertThat(shop.post("/messages", body.formatted("both", text)).status()).isEqualTo(202);
+  }
+
+  @Test
   void a_send_costs_no_sql_statement_once_routes_are_known() {
     shop.device("d1", "{\"mqtt\":true,\"fcm\":{\"token\":\"abc:DEF-1\"}}");
     String body = "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"hi\"}}";

@@ -1,5 +1,8 @@
 package io.pushplanet.dispatcher.device;
 
+import com.google.crypto.tink.subtle.EllipticCurves;
+import com.google.crypto.tink.subtle.EllipticCurves.CurveType;
+import com.google.crypto.tink.subtle.EllipticCurves.PointFormatType;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.wire.WireForm;
@@ -8,6 +11,7 @@ import io.pushplanet.dispatcher.input.Fields;
 import io.pushplanet.dispatcher.input.Findings;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
 import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -32,6 +36,8 @@ final class RegistrationReader {
   private static final Pattern APNS_TOKEN = Pattern.compile("(?:[0-9a-fA-F]{2}){4,1024}");
 
   private static final Pattern FCM_TOKEN = Pattern.compile("[A-Za-z0-9:_.~%=+/-]{1,4096}");
+  private static final Pattern PRINTABLE = Pattern.compile("[\\x21-\\x7e]+");
+  private static final int LONGEST_ENDPOINT = 2_000;
   private static final Set<String> ZONES = Set.copyOf(ZoneId.getAvailableZoneIds());
 
   /// In a registration an absent list is left alone; a patch that removes one empties it.
@@ -177,53 +183,91 @@ final class RegistrationReader {
     return value == null ? null : new Registration.Token(value, kind, "production");
   }
 
-  /// https://www.w3.org/TR/push-api/#pushsubscription-interface
+  /// https://www.w3.org/TR/push-api/#dom-pushsubscription-tojson
   static Registration.@Nullable Token webpush(@Nullable Fields webpush) {
     if (webpush == null) {
       return null;
     }
-    String endpoint = webpush.requiredText("endpoint", 2_000);
+    String endpoint = webpush.requiredText("endpoint", LONGEST_ENDPOINT);
     if (endpoint != null && !isHttps(endpoint)) {
       webpush.wrong("endpoint", "not_a_url", "endpoint is an https URL");
     }
-    webpush.value("expirationTime");
+    JsonNode expires = webpush.value("expirationTime");
+    if (expires != null && !expires.isIntegralNumber()) {
+      webpush.wrong("expirationTime", "not_a_number", "expirationTime is a number or null");
+    }
     Fields keys = webpush.fields("keys");
-    if (keys == null) {
-      if (!webpush.has("keys")) {
-        webpush.wrong("keys", "required", "keys has p256dh and auth");
+    if (keys == null && !webpush.has("keys")) {
+      webpush.wrong("keys", "required", "keys has p256dh and auth");
+    }
+    byte[] point = keys == null ? null : bytes(keys, "p256dh", 65);
+    byte[] auth = keys == null ? null : bytes(keys, "auth", 16);
+    if (keys != null) {
+      if (point != null && !isOnCurve(point)) {
+        keys.wrong("p256dh", "not_a_key", "p256dh is no uncompressed point of P-256");
       }
-    } else {
-      bytes(keys, "p256dh", 65);
-      bytes(keys, "auth", 16);
       keys.done();
     }
     webpush.done();
-    String text = new String(WireForm.write(webpush.node()), StandardCharsets.UTF_8);
-    return new Registration.Token(text, "subscription", "production");
+    return endpoint == null || point == null || auth == null
+        ? null
+        : new Registration.Token(
+            subscription(endpoint, expires, point, auth), "subscription", "production");
   }
 
+  /// One text for one subscription, however it was written: the platform knows it by that.
+  private static String subscription(
+      String endpoint, @Nullable JsonNode expires, byte[] point, byte[] auth) {
+    ObjectNode json = WireForm.mapper().createObjectNode().put("endpoint", endpoint);
+    if (expires != null) {
+      json.set("expirationTime", expires);
+    }
+    Base64.Encoder base64 = Base64.getUrlEncoder().withoutPadding();
+    json.putObject("keys")
+        .put("p256dh", base64.encodeToString(point))
+        .put("auth", base64.encodeToString(auth));
+    return new String(WireForm.write(json), StandardCharsets.UTF_8);
+  }
+
+  /// Which hosts are sent to is the worker's business: it sees their addresses.
   private static boolean isHttps(String text) {
+    if (!PRINTABLE.matcher(text).matches()) {
+      return false;
+    }
     try {
       URI uri = URI.create(text);
-      return "https".equals(uri.getScheme()) && uri.getHost() != null;
+      return "https".equalsIgnoreCase(uri.getScheme())
+          && uri.getHost() != null
+          && uri.getRawUserInfo() == null;
     } catch (IllegalArgumentException e) {
       return false;
     }
   }
 
-  private static void bytes(Fields keys, String name, int length) {
+  private static boolean isOnCurve(byte[] point) {
+    try {
+      EllipticCurves.getEcPublicKey(CurveType.NIST_P256, PointFormatType.UNCOMPRESSED, point);
+      return true;
+    } catch (GeneralSecurityException e) {
+      return false;
+    }
+  }
+
+  private static byte @Nullable [] bytes(Fields keys, String name, int length) {
     String text = keys.requiredText(name, 200);
     if (text == null) {
-      return;
+      return null;
     }
     try {
-      if (Base64.getUrlDecoder().decode(text).length == length) {
-        return;
+      byte[] bytes = Base64.getUrlDecoder().decode(text);
+      if (bytes.length == length) {
+        return bytes;
       }
     } catch (IllegalArgumentException e) {
       // told below
     }
     keys.wrong(name, "not_a_key", name + " is " + length + " bytes in base64url");
+    return null;
   }
 
   /// Applies a merge patch (RFC 7396) to a registration's own JSON form.

@@ -1,6 +1,7 @@
 package io.pushplanet.dispatcher.push;
 
 import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.problem.FieldError;
@@ -22,6 +23,9 @@ final class PayloadSizes {
 
   /// https://firebase.google.com/docs/cloud-messaging/concept-options#notifications_and_data_messages
   private static final int FCM = 4_096;
+
+  /// A body of 4,096 bytes less what encryption adds (https://www.rfc-editor.org/rfc/rfc8291#section-4).
+  private static final int WEB_PUSH = 3_993;
 
   /// What a device is promised to need at most for one packet of ours.
   private static final int MQTT = 4_096;
@@ -49,10 +53,25 @@ final class PayloadSizes {
     if (route != Route.MQTT) {
       compare("APNs", apns(request), APNS, errors);
       compare("FCM", fcm(request), FCM, errors);
+      // Few messages are for browsers: one that says nothing of them may be larger than they take.
+      if (request.overrides().webpush() != null) {
+        compare("Web Push", webPush(request), WEB_PUSH, errors);
+      }
     }
     if (route != Route.VENDOR) {
       compare("MQTT", mqtt(request), MQTT, errors);
     }
+    refuse(errors);
+  }
+
+  /// For a message that reaches nobody but browsers.
+  static void checkWebPush(SendRequest request) {
+    List<FieldError> errors = new ArrayList<>();
+    compare("Web Push", webPush(request), WEB_PUSH, errors);
+    refuse(errors);
+  }
+
+  private static void refuse(List<FieldError> errors) {
     if (!errors.isEmpty()) {
       throw ProblemException.of(ProblemCode.PAYLOAD_TOO_LARGE, errors.getFirst().detail(), errors);
     }
@@ -60,7 +79,7 @@ final class PayloadSizes {
 
   /// Most messages are so short that they fit however they are written: those need not be written to be measured.
   static boolean surelyFits(SendRequest request) {
-    if (request.overrides().apns() != null || request.overrides().fcm() != null) {
+    if (!request.overrides().equals(Overrides.NONE)) {
       return false;
     }
     Content content = request.content();
@@ -82,7 +101,7 @@ final class PayloadSizes {
       errors.add(
           new FieldError(
               "/content",
-              "too_large_for_" + provider.toLowerCase(Locale.ROOT),
+              "too_large_for_" + provider.toLowerCase(Locale.ROOT).replace(" ", ""),
               String.format(
                   Locale.ROOT,
                   "%s takes %d bytes; this message needs %d, which is %d bytes too many",
@@ -107,6 +126,11 @@ final class PayloadSizes {
     put(message.putObject("notification"), request.content());
     putData(message.putObject("data"), request.content());
     return mapper.writeValueAsBytes(message).length + merged(request.overrides().fcm());
+  }
+
+  /// The service worker gets what a device gets over MQTT.
+  static int webPush(SendRequest request) {
+    return mqtt(request) + merged(request.overrides().webpush());
   }
 
   /// As the worker names it: an `id` of the caller's own stays.

@@ -75,6 +75,8 @@ class PushDispatch {
   }
 
   /// Finds the recipients and encodes what will be published; changes nothing.
+  ///
+  /// @throws io.pushplanet.dispatcher.problem.ProblemException 413 when it is too large for the only way there is
   Prepared prepare(AppId app, SendRequest request, MessageId id, @Nullable String traceparent) {
     Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
     Resolution resolution = metrics.resolving(() -> audiences.resolve(app, request.audience()));
@@ -124,9 +126,19 @@ class PushDispatch {
         lanesOf.computeIfAbsent(lane.get(), channel -> new ArrayList<>()).add(recipient);
       }
     }
+    if (onlyToBrowsers(push.delivery().route(), lanesOf)) {
+      PayloadSizes.checkWebPush(request);
+    }
     lanesOf.forEach((channel, recipients) -> addChunks(parcels, push, channel, recipients));
     parcels.add(news(push, request.audience(), found.devices(), true));
     return prepared(push, request.audience(), parcels, found.devices().size(), true);
+  }
+
+  /// Where a message is too large for some browsers among other devices, their deliveries say so.
+  private static boolean onlyToBrowsers(Route route, Map<Channel, List<Recipient>> lanesOf) {
+    return lanesOf.keySet().equals(Set.of(Channel.WEBPUSH))
+        && lanesOf.getOrDefault(Channel.WEBPUSH, List.of()).stream()
+            .allMatch(it -> it.channel(route, false, List.of(Channel.WEBPUSH)).isEmpty());
   }
 
   private static void addChunks(

@@ -61,6 +61,25 @@ class PayloadSizesTest {
                     .containsExactly("too_large_for_apns", "too_large_for_fcm"));
   }
 
+  @Test
+  void web_push_counts_where_the_message_says_something_of_it() {
+    String body =
+        "{\"audience\":{\"device\":\"d\"},\"content\":{\"body\":\"%s\"},\"overrides\":{\"webpush\":{\"icon\":\"%s\"}}}";
+    ObjectNode fits =
+        (ObjectNode) WireForm.mapper().readTree(body.formatted("x", "y".repeat(3_000)));
+    ObjectNode large =
+        (ObjectNode) WireForm.mapper().readTree(body.formatted("x", "y".repeat(4_000)));
+
+    assertThatCode(() -> SendRequestReader.read(fits)).doesNotThrowAnyException();
+    assertThatThrownBy(() -> SendRequestReader.read(large))
+        .isInstanceOfSatisfying(
+            ProblemException.class,
+            problem ->
+                assertThat(problem.errors())
+                    .extracting(error -> error.code())
+                    .containsExactly("too_large_for_webpush"));
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"x", "\u0001", "\"", "é", "😀"})
   void what_is_taken_unmeasured_fits_however_it_is_escaped(String text) {
