@@ -156,6 +156,37 @@ class KeysAndCredentialsIT {
         .isEqualTo("fcm/production/service_account");
   }
 
+  @Test
+  void a_web_push_key_is_made_and_its_public_half_is_shown() throws Exception {
+    new Rows(dashboard.sql()).app("web", "Web");
+    try (Chromium chromium = Chromium.open(dashboard.address())) {
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+      chromium
+          .go("/apps/web/credentials")
+          .type("vapid-contact", "push@example.com")
+          .pressIn("/vapid", "Check and activate");
+      assertThat(chromium.text())
+          .contains("Web Push key (VAPID)")
+          .contains(
+              dashboard
+                  .sql()
+                  .queryForObject(
+                      "SELECT JSON_VALUE(detail, '$.public_key') FROM credentials WHERE app_id = 'web'",
+                      String.class));
+    }
+    byte[] sealed =
+        dashboard
+            .sql()
+            .queryForObject("SELECT secret FROM credentials WHERE app_id = 'web'", byte[].class);
+    assertThat(
+            new String(
+                dashboard
+                    .bean(CredentialVault.class)
+                    .decrypt(new AppId("web"), "webpush", "production", sealed),
+                StandardCharsets.US_ASCII))
+        .startsWith("-----BEGIN PRIVATE KEY-----");
+  }
+
   private long count(String query) {
     return dashboard.sql().queryForObject(query, Long.class);
   }

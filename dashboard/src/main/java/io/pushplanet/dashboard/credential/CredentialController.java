@@ -36,9 +36,9 @@ class CredentialController {
   /// A credential with what its expiry means today.
   public record Row(StoredCredential credential, Expiry expiry) {}
 
-  /// What an upload gives to be activated.
+  /// What a form gives to be activated.
   private interface Check {
-    CheckedCredential of(byte[] file) throws RefusedCredential;
+    CheckedCredential run() throws RefusedCredential, IOException;
   }
 
   @GetMapping("/apps/{app}/credentials")
@@ -69,10 +69,13 @@ class CredentialController {
     return activate(
         me,
         app,
-        file,
-        bytes ->
+        () ->
             ApnsKey.check(
-                bytes, teamId.strip(), keyId.strip(), bundleId.strip(), environments(environment)),
+                content(file),
+                teamId.strip(),
+                keyId.strip(),
+                bundleId.strip(),
+                environments(environment)),
         flash);
   }
 
@@ -89,10 +92,13 @@ class CredentialController {
     return activate(
         me,
         app,
-        file,
-        bytes ->
+        () ->
             ApnsCertificate.check(
-                bytes, password, bundleId.strip(), environments(environment), clock.instant()),
+                content(file),
+                password,
+                bundleId.strip(),
+                environments(environment),
+                clock.instant()),
         flash);
   }
 
@@ -103,7 +109,25 @@ class CredentialController {
       @RequestParam @Nullable MultipartFile file,
       RedirectAttributes flash)
       throws IOException {
-    return activate(me, app, file, ServiceAccount::check, flash);
+    return activate(me, app, () -> ServiceAccount.check(content(file)), flash);
+  }
+
+  @PostMapping("/apps/{app}/credentials/vapid")
+  String vapidKey(
+      Principal me,
+      @PathVariable String app,
+      @RequestParam @Nullable MultipartFile file,
+      @RequestParam String contact,
+      RedirectAttributes flash)
+      throws IOException {
+    return activate(
+        me,
+        app,
+        () ->
+            file == null || file.isEmpty()
+                ? VapidKey.generate(contact.strip())
+                : VapidKey.check(content(file), contact.strip()),
+        flash);
   }
 
   @PostMapping("/apps/{app}/credentials/{id}/retire")
@@ -118,12 +142,11 @@ class CredentialController {
     return "redirect:/apps/" + found.id() + "/credentials";
   }
 
-  private String activate(
-      Principal me, String app, @Nullable MultipartFile file, Check check, RedirectAttributes flash)
+  private String activate(Principal me, String app, Check check, RedirectAttributes flash)
       throws IOException {
     App found = apps.get(app);
     try {
-      CheckedCredential credential = check.of(content(file));
+      CheckedCredential credential = check.run();
       credentials.activate(me.getName(), found.id(), credential);
       flash.addFlashAttribute(
           "done", "The credential is checked and active: the next push uses it.");

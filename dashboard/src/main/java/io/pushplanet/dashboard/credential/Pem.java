@@ -38,6 +38,11 @@ final class Pem {
     }
   }
 
+  static String of(PrivateKey key) {
+    String base64 = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(key.getEncoded());
+    return BEGIN + "\n" + base64 + "\n" + END + "\n";
+  }
+
   private static String objection(String pem, String what) {
     if (pem.contains("BEGIN EC PRIVATE KEY") || pem.contains("BEGIN RSA PRIVATE KEY")) {
       return what

@@ -1,4 +1,4 @@
-/// What APNs and FCM know an app by: checked, sealed, activated.
+/// What APNs, FCM and browsers' push services know an app by: checked, sealed, activated.
 @NullMarked
 package io.pushplanet.dashboard.credential;
 

@@ -129,6 +129,45 @@ class CredentialChecksTest {
     CheckedCredential run() throws Exception;
   }
 
+  @Test
+  void a_key_of_a_web_push_tool_gets_its_public_half() throws Exception {
+    // RFC 8291's example (https://www.rfc-editor.org/rfc/rfc8291#section-5)
+    String scalar = "yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw";
+
+    CheckedCredential checked = vapid(scalar, "push@example.com");
+
+    assertThat(checked.detail())
+        .containsEntry(
+            "public_key",
+            "BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8")
+        .containsEntry("subject", "mailto:push@example.com");
+    assertThat(checked.toString()).doesNotContain("BEGIN").doesNotContain(scalar);
+    String pem = new String(checked.secret(), StandardCharsets.US_ASCII);
+    assertThat(vapid(pem, "mailto:push@example.com").detail()).isEqualTo(checked.detail());
+  }
+
+  @Test
+  void a_key_pair_that_is_made_here_is_one() throws Exception {
+    CheckedCredential made = VapidKey.generate("push@example.com");
+
+    String pem = new String(made.secret(), StandardCharsets.US_ASCII);
+    assertThat(vapid(pem, "push@example.com").detail()).isEqualTo(made.detail());
+    assertThat(VapidKey.generate("push@example.com").detail()).isNotEqualTo(made.detail());
+  }
+
+  @Test
+  void what_is_wrong_with_a_web_push_key_is_said() throws Exception {
+    refused(() -> vapid(KeyFiles.p8("secp384r1"), "push@example.com"), "another curve than P-256");
+    refused(() -> vapid("AAAA", "push@example.com"), "32 bytes in base64url");
+    refused(() -> vapid("hello!", "push@example.com"), "32 bytes in base64url");
+    refused(() -> VapidKey.generate("nobody"), "e-mail address");
+    refused(() -> VapidKey.generate(""), "e-mail address");
+  }
+
+  private static CheckedCredential vapid(String text, String contact) throws RefusedCredential {
+    return VapidKey.check(text.getBytes(StandardCharsets.UTF_8), contact);
+  }
+
   private static void refused(Check check, String words) {
     assertThatThrownBy(check::run)
         .isInstanceOf(RefusedCredential.class)
