@@ -11,17 +11,21 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/// `./pushplanet demo`: four devices, one for each way a message can go, a message to each, and what became of it.
+/// `./pushplanet demo`: five devices, one for each way a message can go, a message to each, and what became of it.
 final class Demo {
   private static final JsonMapper JSON = JsonMapper.shared();
+  private static final List<String> DEVICES =
+      List.of("demo-sensor", "demo-phone", "demo-android", "demo-iphone", "demo-browser");
   private static final Duration DELIVERY_DEADLINE = Duration.ofSeconds(30);
 
   private final Rest api;
+  private final Rest simulators;
   private final Addresses addresses;
   private final String devices;
 
-  private Demo(Rest api, Addresses addresses) {
+  private Demo(Rest api, Rest simulators, Addresses addresses) {
     this.api = api;
+    this.simulators = simulators;
     this.addresses = addresses;
     this.devices = "/v1/apps/" + addresses.app() + "/devices/";
   }
@@ -29,8 +33,9 @@ final class Demo {
   static ExitCode run(Path root, List<String> arguments) {
     Options options = Options.parse(arguments, Set.of(), Set.of("--state"));
     Addresses addresses = PushPlanet.addresses(PushPlanet.state(root, options));
-    try (var api = new Rest(addresses.dispatcherUrl(), addresses.apiKey())) {
-      return new Demo(api, addresses).show();
+    try (var api = new Rest(addresses.dispatcherUrl(), addresses.apiKey());
+        var simulators = new Rest(addresses.simulatorsUrl(), "")) {
+      return new Demo(api, simulators, addresses).show();
     }
   }
 
@@ -53,6 +58,12 @@ final class Demo {
         JSON.createObjectNode()
             .set("apns", token("d3".repeat(32)).put("environment", "production")));
 
+    register(
+        "demo-browser",
+        "web",
+        JSON.createObjectNode()
+            .set("webpush", simulators.post("/webpush/subscriptions", JSON.createObjectNode())));
+
     boolean good = true;
     try (DemoDevice connected = DemoDevice.connect(sensor)) {
       say("demo-sensor is connected by MQTT; sending to it");
@@ -65,9 +76,10 @@ final class Demo {
       say("demo-phone is back: the next one takes MQTT");
       good &= arrives(connected, send("demo-phone", "Over MQTT again", "You are back"));
     }
-    say("demo-android knows FCM only, demo-iphone APNs only");
+    say("demo-android knows FCM only, demo-iphone APNs only, demo-browser Web Push only");
     send("demo-android", "Over FCM", "Order 77 is on its way");
     send("demo-iphone", "Over APNs", "Order 77 is on its way");
+    send("demo-browser", "Over Web Push", "Order 77 is on its way");
     say("demo-sensor is away: its message waits in the inbox until it comes back");
     String parked = send("demo-sensor", "From the inbox", "You were away");
     try (DemoDevice back = DemoDevice.connect(sensor)) {
@@ -75,7 +87,7 @@ final class Demo {
     }
 
     System.out.println();
-    for (String device : List.of("demo-sensor", "demo-phone", "demo-android", "demo-iphone")) {
+    for (String device : DEVICES) {
       good &= showTimeline(device);
     }
     System.out.println("The same in the dashboard: " + addresses.dashboardUrl());

@@ -8,7 +8,11 @@ import io.pushplanet.common.access.Scope;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.quickstart.services.MySqlAddress;
 import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
 import java.security.SecureRandom;
+import java.security.spec.ECGenParameterSpec;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -16,17 +20,20 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Instant;
+import java.util.Arrays;
+import java.util.Base64;
 import java.util.EnumSet;
 import java.util.List;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/// The app `demo` with an API key and with credentials that the simulators have issued.
+/// The app `demo` with an API key and with credentials that the simulators take.
 final class DemoApp {
   static final AppId ID = new AppId("demo");
   static final String BUNDLE_ID = "io.pushplanet.demo";
   static final String FCM_PROJECT = "pushplanet-demo";
+  private static final int POINT_BYTES = 65;
   private static final JsonMapper JSON = JsonMapper.shared();
 
   private final MySqlAddress mysql;
@@ -70,6 +77,9 @@ final class DemoApp {
       if (!hasCredential(connection, "fcm", "production")) {
         addFcmAccount(connection);
       }
+      if (!hasCredential(connection, "webpush", "production")) {
+        addVapidKey(connection);
+      }
       connection.commit();
     } catch (SQLException e) {
       throw new IllegalStateException(
@@ -100,6 +110,28 @@ final class DemoApp {
             .put("client_email", account.path("client_email").asString())
             .put("private_key_id", account.path("private_key_id").asString());
     add(connection, "fcm", "production", "service_account", detail, account.toString());
+  }
+
+  private void addVapidKey(Connection connection) throws SQLException {
+    try {
+      KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
+      generator.initialize(new ECGenParameterSpec("secp256r1"));
+      KeyPair pair = generator.generateKeyPair();
+      // An X.509 key on P-256 ends with its point.
+      byte[] encoded = pair.getPublic().getEncoded();
+      byte[] point = Arrays.copyOfRange(encoded, encoded.length - POINT_BYTES, encoded.length);
+      ObjectNode detail =
+          JSON.createObjectNode()
+              .put("public_key", Base64.getUrlEncoder().withoutPadding().encodeToString(point))
+              .put("subject", "mailto:demo@example.com");
+      String pem =
+          "-----BEGIN PRIVATE KEY-----\n"
+              + Base64.getMimeEncoder().encodeToString(pair.getPrivate().getEncoded())
+              + "\n-----END PRIVATE KEY-----\n";
+      add(connection, "webpush", "production", "vapid", detail, pem);
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("this JDK has no P-256", e);
+    }
   }
 
   private void add(

@@ -25,7 +25,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/// The whole platform on this machine: MySQL, Redis and an AMQP broker, the simulators of Apple and Google, and the four
+/// The whole platform on this machine: MySQL, Redis and an AMQP broker, the simulators of Apple, Google and a push service, and the four
 /// programs, each in a process of its own. They end with this JVM, even by `kill -9`.
 ///
 /// For `./pushplanet up`, and for tests that kill and restart one process after the other. Thread-safe.
@@ -110,6 +110,7 @@ public final class Platform implements AutoCloseable {
         "https://localhost:" + ports.of(Listener.APNS),
         "https://localhost:" + ports.of(Listener.APNS_SANDBOX),
         "https://localhost:" + ports.of(Listener.FCM),
+        "https://localhost:" + ports.of(Listener.WEBPUSH),
         simulatorsState().resolve("ca.pem").toString(),
         services.mysql().jdbcUrl(),
         services.mysql().user(),
@@ -333,6 +334,7 @@ public final class Platform implements AutoCloseable {
               "--apns-port=" + ports.of(Listener.APNS),
               "--apns-sandbox-port=" + ports.of(Listener.APNS_SANDBOX),
               "--fcm-port=" + ports.of(Listener.FCM),
+              "--webpush-port=" + ports.of(Listener.WEBPUSH),
               "--management-port=" + ports.of(Listener.SIMULATORS),
               "--state=" + simulatorsState()));
     } else {

@@ -18,7 +18,7 @@ final class Welcome {
       MQTT         %s:%d, with TLS %d
       App          %s
       API key      %s
-      Simulators   %s   (they stand in for Apple and Google)
+      Simulators   %s   (they stand in for Apple, Google and the browsers' push services)
       State, logs  %s
 
     Register a device, listen as it, and send to it:

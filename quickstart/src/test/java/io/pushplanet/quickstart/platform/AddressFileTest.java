@@ -74,6 +74,7 @@ class AddressFileTest {
         "https://localhost:1",
         "https://localhost:2",
         "https://localhost:3",
+        "https://localhost:4",
         "/ca.pem",
         "jdbc:mysql://127.0.0.1:3306/pushplanet",
         "u",

@@ -74,15 +74,28 @@ final class TruthReader implements AutoCloseable {
     return counts;
   }
 
+  /// By what a provider's ledger calls a device: its token, or the last part of its Web Push endpoint.
   Map<String, DeviceId> devicesByToken(AppId app) throws SQLException {
     Map<String, DeviceId> devices = new HashMap<>();
     try (PreparedStatement query =
         connection.prepareStatement(
-            "SELECT token, device_id FROM channel_tokens WHERE app_id = ?")) {
+            "SELECT token, device_id, channel FROM channel_tokens WHERE app_id = ?")) {
       query.setString(1, app.value());
-      each(query, row -> devices.put(row.getString(1), new DeviceId(row.getString(2))));
+      each(
+          query,
+          row -> {
+            String token = row.getString(1);
+            devices.put(
+                row.getString(3).equals("webpush") ? subscription(token) : token,
+                new DeviceId(row.getString(2)));
+          });
     }
     return devices;
+  }
+
+  private static String subscription(String json) {
+    String endpoint = WireForm.mapper().readTree(json).path("endpoint").asString("");
+    return endpoint.substring(endpoint.lastIndexOf('/') + 1);
   }
 
   /// What waits in the inbox, in broadcasts or in `later`.

@@ -149,6 +149,43 @@ class WholeWayIT {
   }
 
   @Test
+  void a_browser_opens_its_push_until_its_subscription_is_gone_and_gets_the_next_once_it_is_back()
+      throws Exception {
+    var browser = "browser-" + UUID.randomUUID();
+    var subscription = simulators.call("POST", "/webpush/subscriptions", "{}").body();
+    var registration =
+        "{\"platform\":\"web\",\"tags\":[\"" + browser + "\"],\"channels\":{\"webpush\":%s}}";
+    api.call("PUT", "/devices/" + browser, registration.formatted(subscription));
+    var endpoint = subscription.path("endpoint").asString();
+    var path = "/webpush/subscriptions/" + endpoint.substring(endpoint.lastIndexOf('/') + 1);
+
+    var direct = send("{\"device\":\"" + browser + "\"}", content("to the browser"), "{}");
+    delivered(direct);
+    var broad = send("{\"tag\":\"" + browser + "\"}", content("to all such browsers"), "{}");
+    delivered(broad);
+    var ledger = "/ledger?token=" + path.substring(path.lastIndexOf('/') + 1);
+    assertThat(simulators.call("GET", ledger, "").body().toString())
+        .contains(direct)
+        .contains("to the browser")
+        .contains("to all such browsers");
+
+    simulators.call("PUT", path, "{\"gone\":true}");
+    var late = send("{\"device\":\"" + browser + "\"}", content("too late"), "{}");
+    Eventually.within(
+        PATIENCE,
+        () -> {
+          assertThat(counts(late).path("failed").asInt()).as(() -> timeline(late)).isOne();
+          assertThat(timeline(late)).contains("http_410").contains("token forgotten");
+          assertThat(api.call("GET", "/devices/" + browser, "").body().path("channels").toString())
+              .doesNotContain("webpush");
+        });
+
+    var anew = simulators.call("POST", "/webpush/subscriptions", "{}").body();
+    api.call("PUT", "/devices/" + browser, registration.formatted(anew));
+    delivered(send("{\"device\":\"" + browser + "\"}", content("back again"), "{}"));
+  }
+
+  @Test
   void a_key_revoked_in_the_browser_stops_working_within_a_second_and_the_other_one_works()
       throws Exception {
     try (var chromium = Chromium.open(at.dashboardUrl())) {
