@@ -3,17 +3,15 @@ package io.pushplanet.dashboard.credential;
 import com.google.crypto.tink.subtle.EllipticCurves;
 import com.google.crypto.tink.subtle.EllipticCurves.CurveType;
 import com.google.crypto.tink.subtle.EllipticCurves.PointFormatType;
-import java.math.BigInteger;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
-import java.security.KeyFactory;
 import java.security.KeyPair;
 import java.security.Signature;
 import java.security.interfaces.ECPrivateKey;
 import java.security.interfaces.ECPublicKey;
 import java.security.spec.ECParameterSpec;
 import java.security.spec.ECPoint;
-import java.security.spec.ECPublicKeySpec;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,6 +23,7 @@ final class VapidKey {
   private static final Pattern CONTACT = Pattern.compile("(mailto:)?[^@\\s]+@[^@\\s]+");
   private static final int LONGEST_CONTACT = 200;
   private static final int SCALAR_BYTES = 32;
+  private static final byte[] COMPRESSED_SIGNS = {2, 3};
   private static final byte[] PROBE = {1};
 
   private VapidKey() {}
@@ -85,24 +84,26 @@ final class VapidKey {
   /// that x the right one verifies what the key signs.
   private static ECPoint publicPoint(ECPrivateKey key, ECParameterSpec p256)
       throws GeneralSecurityException {
-    BigInteger x = new BigInteger(1, EllipticCurves.computeSharedSecret(key, p256.getGenerator()));
-    for (boolean odd : new boolean[] {false, true}) {
-      ECPoint point = new ECPoint(x, EllipticCurves.getY(x, odd, p256.getCurve()));
-      if (fits(key, point, p256)) {
-        return point;
+    byte[] x = EllipticCurves.computeSharedSecret(key, p256.getGenerator());
+    for (byte sign : COMPRESSED_SIGNS) {
+      byte[] compressed = ByteBuffer.allocate(1 + x.length).put(sign).put(x).array();
+      ECPublicKey candidate =
+          EllipticCurves.getEcPublicKey(
+              CurveType.NIST_P256, PointFormatType.COMPRESSED, compressed);
+      if (fits(key, candidate)) {
+        return candidate.getW();
       }
     }
     throw new GeneralSecurityException("no public key fits");
   }
 
-  private static boolean fits(ECPrivateKey key, ECPoint point, ECParameterSpec p256)
+  private static boolean fits(ECPrivateKey key, ECPublicKey candidate)
       throws GeneralSecurityException {
     Signature signature = Signature.getInstance("SHA256withECDSA");
     signature.initSign(key);
     signature.update(PROBE);
     byte[] signed = signature.sign();
-    signature.initVerify(
-        KeyFactory.getInstance("EC").generatePublic(new ECPublicKeySpec(point, p256)));
+    signature.initVerify(candidate);
     signature.update(PROBE);
     return signature.verify(signed);
   }

@@ -209,7 +209,7 @@ final class PushServices implements AutoCloseable {
     }
   }
 
-  private static Reply unanswered(Throwable cause, Write write) {
+  private static Reply unanswered(@Nullable Throwable cause, Write write) {
     if (cause instanceof Outlived) {
       return new Reply.Expired();
     }
