@@ -4,12 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dashboard.browser.Chromium;
+import io.pushplanet.load.fleet.Fleet;
+import io.pushplanet.load.fleet.FleetSettings;
+import io.pushplanet.load.fleet.Sightings;
+import io.pushplanet.load.scenario.Population;
+import io.pushplanet.load.scenario.Target;
 import io.pushplanet.quickstart.platform.Addresses;
 import io.pushplanet.quickstart.platform.Plan;
 import io.pushplanet.quickstart.platform.Platform;
+import io.pushplanet.quickstart.platform.Program;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.SplittableRandom;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -92,6 +99,50 @@ class WholeWayIT {
           assertThat(counts(old).path("delivered").asInt()).isZero();
           assertThat(api.call("GET", "/messages/" + old, "").text("state")).isEqualTo("done");
         });
+  }
+
+  @Test
+  void a_broadcast_reaches_everybody_although_their_node_is_killed_over_it() throws Exception {
+    var topic = "all-" + UUID.randomUUID();
+    var target = Target.of(state.resolve("quickstart.json"));
+    var devices = Population.register(target, topic, 130, 0, 0).mqtt();
+    var stranger = mosquitto();
+    for (var device : devices) {
+      subscribe(device.id().value(), topic);
+    }
+    subscribe(stranger.device(), topic);
+    var sightings = new Sightings();
+    try (var fleet =
+        Fleet.start(target.mqtt(), FleetSettings.DEFAULT, sightings, new SplittableRandom())) {
+      // The others are away: enough of them to wait in one list.
+      fleet.add(devices.subList(0, 90));
+      assertThat(fleet.awaitReady(PATIENCE)).as("%s", fleet.reasons()).isTrue();
+
+      var id = send("{\"topic\":\"" + topic + "\"}", content("to all"), "{\"ttl\":\"PT1H\"}");
+      platform.kill9(Program.CONNECTION_MANAGER);
+      platform.restart(Program.CONNECTION_MANAGER);
+      fleet.add(devices.subList(90, devices.size()));
+      assertThat(fleet.awaitReady(PATIENCE)).as("%s", fleet.reasons()).isTrue();
+      var payloads = stranger.subscribe(1, PATIENCE).payloads();
+
+      assertThat(payloads)
+          .extracting(payload -> JSON.readTree(payload).path("id").asString())
+          .containsExactly(id);
+      Eventually.within(
+          PATIENCE.multipliedBy(2),
+          () -> {
+            var counts = counts(id);
+            assertThat(counts.path("recipients").asInt()).isEqualTo(131);
+            assertThat(counts.path("delivered").asInt()).as("%s", counts).isEqualTo(131);
+          });
+      assertThat(devices)
+          .allSatisfy(device -> assertThat(sightings.times(device.id(), id)).isPositive());
+    }
+  }
+
+  private static void subscribe(String device, String topic) throws Exception {
+    var added = api.call("PUT", "/devices/" + device + "/topics/" + topic, "");
+    assertThat(added.status()).as(added.toString()).isBetween(200, 204);
   }
 
   @Test
