@@ -215,12 +215,15 @@ final class SimNode {
                 Fencing.judge(id, session.epoch(), stores.owners.get(session.key()))
                     instanceof Fencing.Tenure.Lost)
             .toList();
+    int losses = stores.losses;
     if (!bugs.contains(Bug.NO_CHECK_AFTER_STANDSTILL)) {
       atOnce = true;
       registrar.stoodStill(gap);
       atOnce = false;
     }
-    if (registrar.isReachable()) {
+    // What Redis forgot between our look and the node's, the node cannot know: the other one
+    // announces itself again.
+    if (registrar.isReachable() && losses == stores.losses) {
       forbidden.addAll(elsewhere);
     }
   }

@@ -40,6 +40,7 @@ final class Stores {
   boolean redisAway;
   boolean mysqlAway;
   double noticesLost;
+  int losses;
   long together;
   private long lastParkedMicros;
 
@@ -49,6 +50,7 @@ final class Stores {
   }
 
   void loseRedis() {
+    losses++;
     owners.clear();
     remembered.clear();
     leases.clear();
