@@ -231,10 +231,17 @@ final class SenderProgram {
     Map<String, Long> nanos = new LinkedHashMap<>();
     try (Stream<Path> tasks = Files.list(Path.of("/proc/self/task"))) {
       for (Path task : tasks.toList()) {
-        if (!Files.readString(task.resolve("comm")).contains("CompilerThre")) {
-          nanos.put(
-              task.getFileName().toString(),
-              Long.parseLong(Files.readString(task.resolve("schedstat")).split(" ")[0]));
+        try {
+          if (!Files.readString(task.resolve("comm")).contains("CompilerThre")) {
+            nanos.put(
+                task.getFileName().toString(),
+                Long.parseLong(Files.readString(task.resolve("schedstat")).split(" ")[0]));
+          }
+        } catch (IOException e) {
+          // It may have ended since it was listed.
+          if (Files.exists(task)) {
+            throw e;
+          }
         }
       }
     }
