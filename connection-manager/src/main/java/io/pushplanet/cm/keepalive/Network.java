@@ -9,8 +9,8 @@ import java.util.random.RandomGenerator;
 ///
 /// Per keep-alive interval it counts the silences that ended with a packet of the device and those that ended with nothing. An
 /// interval is *proven* after [#ENOUGH] silences of which at most 5 % were the end, and *deadly* after [#DEATHS] ends that
-/// were more than that. Both are forgotten by halves, so that a network that has changed, or had an outage, is soon judged
-/// anew. Thread-safe; a short lock, about once per ping.
+/// were more than an eighth; between the two, connections end for other reasons too. Both are forgotten by halves, so that a
+/// network that has changed, or had an outage, is soon judged anew. Thread-safe; a short lock, about once per ping.
 public final class Network {
   /// Shorter silences say nothing: every translator is more patient
   /// (https://www.rfc-editor.org/rfc/rfc5382#section-5 asks for two hours, the worst mobile ones allow a minute or two).
@@ -21,8 +21,9 @@ public final class Network {
   };
   private static final int FIRST_ADVISED = 1;
   private static final int ENOUGH = 50;
-  private static final int DEATHS = 5;
+  private static final int DEATHS = 7;
   private static final int TOLERATED_ONE_IN = 20;
+  private static final int DEADLY_ONE_IN = 8;
   private static final int MOST_COUNTED = 1_000;
   private static final int PROBE_ONE_IN = 16;
   private static final long HALF_LIFE_MILLIS = Duration.ofHours(6).toMillis();
@@ -44,17 +45,17 @@ public final class Network {
   /// @param promised the keep-alive, if it was a ping that ended it: clients ping up to half an interval early, and what can
   ///     be advised is the interval, not their habit; 0 otherwise
   public void survived(int idleSeconds, int promised) {
-    count(survived, promised > 0 && idleSeconds * 2 >= promised ? promised : idleSeconds);
+    int silence = promised > 0 && idleSeconds * 2 >= promised ? promised : idleSeconds;
+    count(survived, longestWithin(silence));
   }
 
   /// A silence of so many seconds was the end of the connection.
   public void died(int idleSeconds) {
-    count(died, idleSeconds);
+    count(died, shortestAround(idleSeconds));
   }
 
-  private synchronized void count(int[] ends, int seconds) {
+  private synchronized void count(int[] ends, int interval) {
     age();
-    int interval = intervalOf(seconds);
     if (interval < 0) {
       return;
     }
@@ -70,7 +71,7 @@ public final class Network {
   public synchronized int advise(int wished, RandomGenerator random) {
     age();
     int deadly = firstDeadly();
-    if (deadly < INTERVALS.length && wished >= INTERVALS[deadly]) {
+    if (deadly < INTERVALS.length && shortestAround(wished) >= deadly) {
       return INTERVALS[Math.max(FIRST_ADVISED, deadly - 1)];
     }
     int proven = longestProvenBelow(deadly);
@@ -87,7 +88,7 @@ public final class Network {
 
   private int firstDeadly() {
     for (int interval = 0; interval < INTERVALS.length; interval++) {
-      if (died[interval] >= DEATHS && !isTolerable(interval)) {
+      if (died[interval] >= DEATHS && diedMoreThanOneIn(DEADLY_ONE_IN, interval)) {
         return interval;
       }
     }
@@ -96,21 +97,36 @@ public final class Network {
 
   private int longestProvenBelow(int deadly) {
     for (int interval = deadly - 1; interval >= 0; interval--) {
-      if (survived[interval] + died[interval] >= ENOUGH && isTolerable(interval)) {
+      if (survived[interval] + died[interval] >= ENOUGH
+          && !diedMoreThanOneIn(TOLERATED_ONE_IN, interval)) {
         return interval;
       }
     }
     return -1;
   }
 
-  private boolean isTolerable(int interval) {
-    return died[interval] * TOLERATED_ONE_IN <= survived[interval] + died[interval];
+  private boolean diedMoreThanOneIn(int silences, int interval) {
+    return died[interval] * silences > survived[interval] + died[interval];
   }
 
-  /// The longest interval that these seconds are, give or take a tenth.
-  private static int intervalOf(int seconds) {
+  /// Who survived a silence would have survived every shorter one: the longest interval within these seconds, give or take a
+  /// tenth; -1 if there is none.
+  private static int longestWithin(int seconds) {
     int found = -1;
     while (found + 1 < INTERVALS.length && INTERVALS[found + 1] * 9L <= seconds * 10L) {
+      found++;
+    }
+    return found;
+  }
+
+  /// Whom a silence killed every longer one would have killed too: the shortest interval around these seconds, give or take a
+  /// tenth; -1 for silences that say nothing.
+  private static int shortestAround(int seconds) {
+    if (seconds < SHORTEST) {
+      return -1;
+    }
+    int found = 0;
+    while (found + 1 < INTERVALS.length && INTERVALS[found] * 11L < seconds * 10L) {
       found++;
     }
     return found;
