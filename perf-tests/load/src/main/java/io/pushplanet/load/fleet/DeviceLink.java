@@ -45,6 +45,7 @@ final class DeviceLink {
   private @Nullable ByteBuffer unsent;
   private int lastPacketId = SUBSCRIBE_ID;
   private int pongs;
+  private int subscriptions;
 
   DeviceLink(Device device, FleetSettings settings) {
     this(device, settings, null);
@@ -115,6 +116,18 @@ final class DeviceLink {
   int takePongs() {
     int taken = pongs;
     pongs = 0;
+    return taken;
+  }
+
+  /// Asks for the same messages at another QoS, in the same session.
+  void subscribe(int qos) throws IOException {
+    write(DeviceWire.subscribe(device.version(), SUBSCRIBE_ID, qos));
+  }
+
+  /// Granted subscriptions since the last call.
+  int takeSubscriptions() {
+    int taken = subscriptions;
+    subscriptions = 0;
     return taken;
   }
 
@@ -204,7 +217,7 @@ final class DeviceLink {
           "the server refuses the connection with 0x" + Integer.toHexString(code));
     }
     phase = Phase.WAITING_SUBACK;
-    write(DeviceWire.subscribe(device.version(), SUBSCRIBE_ID, settings.qos()));
+    subscribe(settings.qos());
   }
 
   private void subscribed(ByteBuffer body) throws IOException {
@@ -214,6 +227,7 @@ final class DeviceLink {
           "the server refuses the subscription with 0x" + Integer.toHexString(code));
     }
     phase = Phase.READY;
+    subscriptions++;
     failures = 0;
   }
 

@@ -51,6 +51,7 @@ public final class Fleet implements AutoCloseable {
   private final LongAdder refused = new LongAdder();
   private final LongAdder received = new LongAdder();
   private final LongAdder pongs = new LongAdder();
+  private final LongAdder subscriptions = new LongAdder();
   private final AtomicInteger ready = new AtomicInteger();
   private final AtomicInteger devices = new AtomicInteger();
   private volatile boolean closed;
@@ -186,6 +187,22 @@ public final class Fleet implements AutoCloseable {
     });
   }
 
+  /// Every connected device subscribes again now, at this QoS.
+  public void subscribeAll(int qos) {
+    command(() -> {
+      for (DeviceLink link : links.values()) {
+        if (link.phase == DeviceLink.Phase.READY) {
+          guarded(link, () -> link.subscribe(qos));
+        }
+      }
+    });
+  }
+
+  /// Granted subscriptions so far, the first ones included.
+  public long subscriptions() {
+    return subscriptions.sum();
+  }
+
   /// Answers to pings so far.
   public long pongs() {
     return pongs.sum();
@@ -272,6 +289,7 @@ public final class Fleet implements AutoCloseable {
       link.heardNanos = now;
       received.add(messageIds.size());
       pongs.add(link.takePongs());
+      subscriptions.add(link.takeSubscriptions());
       for (String id : messageIds) {
         arrivals.arrived(link.device.id(), id, now);
       }

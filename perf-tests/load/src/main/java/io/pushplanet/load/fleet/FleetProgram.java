@@ -84,6 +84,7 @@ public final class FleetProgram {
     return switch (command[0]) {
       case "connect" -> connect(Integer.parseInt(command[1]), Integer.parseInt(command[2]));
       case "storm" -> storm();
+      case "subscribe" -> subscribe(Integer.parseInt(command[1]));
       case "leave" -> leave();
       case "ping" -> ping();
       case "received" -> received(Long.parseLong(command[1]));
@@ -150,6 +151,16 @@ public final class FleetProgram {
     }
     devices = 0;
     return "left";
+  }
+
+  private String subscribe(int qos) {
+    Fleet current = fleet;
+    if (current == null) {
+      return "0";
+    }
+    long before = current.subscriptions();
+    current.subscribeAll(qos);
+    return Long.toString(await(before + devices, current::subscriptions) - before);
   }
 
   private String ping() {

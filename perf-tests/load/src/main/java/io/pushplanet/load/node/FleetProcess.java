@@ -109,6 +109,13 @@ public final class FleetProcess implements AutoCloseable {
     ask("leave");
   }
 
+  /// Every device subscribes again, at this QoS; returns when every answer came.
+  ///
+  /// @return how many came
+  public long subscribe(int qos) {
+    return Long.parseLong(ask("subscribe " + qos));
+  }
+
   /// Every device pings once; returns when every answer came.
   ///
   /// @return how many came
