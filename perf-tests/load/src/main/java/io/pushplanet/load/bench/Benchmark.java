@@ -71,8 +71,8 @@ public enum Benchmark {
       "takeover",
       "devices at several of three nodes at once, nodes killed and frozen, under load; then the"
           + " auditor; starts its own, needs no platform [--races=10000] [--kills=200]"
-          + " [--freezes=20] [--devices=1000] [--rate=1000]",
-      "races kills freezes devices rate") {
+          + " [--freezes=20] [--devices=1000] [--rate=1000] [--minutes=40, of faults]",
+      "races kills freezes devices rate minutes") {
     @Override
     Result measure(Run run) {
       return TakeoverBench.measure(run);
@@ -82,8 +82,9 @@ public enum Benchmark {
       "hostile",
       "mutated packets, slowloris and declared lengths at every listener, and what neighbours feel;"
           + " starts its own, needs no platform [--packets=1000000] [--slowloris=5000]"
-          + " [--rate=100] [--doors=mqtt,tls,ws,wss,gateway] [--seed=N]",
-      "packets slowloris rate doors seed") {
+          + " [--pipeline=64, packets on a connection] [--rate=100] [--doors=mqtt,tls,ws,wss,gateway]"
+          + " [--seed=N]",
+      "packets pipeline slowloris rate doors seed") {
     @Override
     Result measure(Run run) {
       return HostileBench.measure(run);

