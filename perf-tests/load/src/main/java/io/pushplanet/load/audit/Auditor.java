@@ -60,23 +60,27 @@ public final class Auditor {
   public Account auditWhenQuiet(
       AcceptedJournal.Content journal, Optional<Sightings> sightings, Duration atMost) {
     long deadline = System.nanoTime() + atMost.toNanos();
-    while (System.nanoTime() - deadline < 0 && open(journal) > 0) {
+    List<MessageId> open = open(journal.accepted().stream().map(AcceptedMessage::id).toList());
+    while (System.nanoTime() - deadline < 0 && !open.isEmpty()) {
       LockSupport.parkNanos(Duration.ofMillis(500).toNanos());
+      // What has ended is not asked for again: MySQL still has to write the rest.
+      open = open(open);
     }
     return audit(journal, sightings);
   }
 
-  /// Accepted recipients that MySQL does not know of yet or calls queued; all of them while it cannot be asked.
-  public long open(AcceptedJournal.Content journal) {
-    List<MessageId> ids = journal.accepted().stream().map(AcceptedMessage::id).toList();
+  /// Those that MySQL does not know of yet or calls queued; all of them while it cannot be asked.
+  private List<MessageId> open(List<MessageId> messages) {
     try (TruthReader mysql = new TruthReader(target)) {
-      long ended = 0;
-      for (Counts counts : mysql.counts(ids).values()) {
-        ended += counts.recipients() - counts.queued();
-      }
-      return journal.recipients() - ended;
+      Map<String, Counts> counts = mysql.counts(messages);
+      return messages.stream()
+          .filter(message -> {
+            Counts told = counts.get(message.value());
+            return told == null || told.queued() > 0;
+          })
+          .toList();
     } catch (SQLException e) {
-      return journal.recipients();
+      return messages;
     }
   }
 

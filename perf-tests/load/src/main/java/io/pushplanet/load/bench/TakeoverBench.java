@@ -64,8 +64,8 @@ final class TakeoverBench {
   private static final int CLIENTS = 64;
   private static final int RACES_AT_ONCE = 100;
   private static final int RACES_PER_LEG = 5_000;
-  private static final int KILLS_PER_LEG = 10;
-  private static final int FREEZES_PER_LEG = 5;
+  private static final int KILLS_PER_LEG = 25;
+  private static final int FREEZES_PER_LEG = 10;
   private static final int MAY_BE_DOWN = 2;
   private static final Duration FREEZE = Duration.ofSeconds(10);
   private static final Duration BETWEEN_RACES = Duration.ofMillis(200);
@@ -73,6 +73,7 @@ final class TakeoverBench {
   private static final Duration SETTLED_WITHIN = Duration.ofSeconds(60);
   private static final Duration QUIET_WITHIN = Duration.ofSeconds(180);
   private static final Duration LONGEST_LEG = Duration.ofMinutes(30);
+  private static final Duration TOLD_EVERY = Duration.ofSeconds(10);
 
   private static final FleetSettings SETTINGS =
       new FleetSettings(
@@ -91,6 +92,7 @@ final class TakeoverBench {
   private final Queue<Claim> claims = new ConcurrentLinkedQueue<>();
   private final RoamingFleet fleet;
   private final double perSecond;
+  private final long faultsUntilNanos;
   private final long millisToNanos;
   private final Random random = new Random();
   private final Totals totals = new Totals();
@@ -105,6 +107,7 @@ final class TakeoverBench {
     long repeatsOfFormerLegs;
     long notAccepted;
     double seconds;
+    String failure = "";
     int races;
     int unsettled;
     int foreign;
@@ -132,7 +135,8 @@ final class TakeoverBench {
       SessionDirectory sessions,
       Target target,
       List<Device> devices,
-      double perSecond) {
+      double perSecond,
+      Duration atMost) {
     this.run = run;
     this.directory = directory;
     this.nodes = nodes;
@@ -140,6 +144,7 @@ final class TakeoverBench {
     this.target = target;
     this.devices = devices;
     this.perSecond = perSecond;
+    this.faultsUntilNanos = System.nanoTime() + atMost.toNanos();
     this.millisToNanos = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(run.clock().millis());
     this.fleet =
         RoamingFleet.start(
@@ -181,7 +186,8 @@ final class TakeoverBench {
               new SessionDirectory(link, run.clock()),
               target,
               Population.register(target, run.name(), devices, 0, 0).mqtt(),
-              number(run, "rate", 1_000));
+              number(run, "rate", 1_000),
+              Duration.ofMinutes(number(run, "minutes", 40)));
       try {
         return bench.measure(redis, races, kills, freezes);
       } finally {
@@ -214,7 +220,8 @@ final class TakeoverBench {
       notices.forEach(TakeoverNotices::close);
     }
     run.out().println("fleet: " + fleet.reasons());
-    return new Benchmark.Result(rows(), totals.balances);
+    boolean all = totals.races == races && totals.kills == kills && totals.freezes == freezes;
+    return new Benchmark.Result(rows(races, kills, freezes), totals.balances && all);
   }
 
   private void claimed(TakeoverNotices.Notice notice) {
@@ -242,13 +249,18 @@ final class TakeoverBench {
 
   private void legs(
       String name, int all, int perLeg, java.util.function.IntFunction<Faults> faults) {
-    for (int done = 0; done < all; done += perLeg) {
+    for (int done = 0; done < all && goesOn(); done += perLeg) {
       int now = Math.min(perLeg, all - done);
       run.out()
           .printf(Locale.ROOT, "%s: %,d of %,d%n", name, Math.min(all, done + now), all)
           .flush();
       leg(name + "-" + done, faults.apply(now));
     }
+  }
+
+  /// Past the time that the run was given no fault is made any more; the account of those that were is drawn all the same.
+  private boolean goesOn() {
+    return totals.failure.isEmpty() && System.nanoTime() - faultsUntilNanos < 0;
   }
 
   private void leg(String name, Faults faults) {
@@ -270,6 +282,10 @@ final class TakeoverBench {
       try {
         TimeUnit.SECONDS.sleep(1);
         faults.happen();
+      } catch (ExecutionException | RuntimeException e) {
+        totals.failure = "a fault could not be made: " + e.getMessage();
+        totals.balances = false;
+        run.out().println(totals.failure);
       } finally {
         done.set(true);
         senders.join();
@@ -280,20 +296,25 @@ final class TakeoverBench {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted", e);
-    } catch (ExecutionException e) {
-      throw new IllegalStateException("a fault could not be made: " + e.getCause(), e);
     }
   }
 
   private void audit(String name, AcceptedJournal journal, Traffic traffic) {
     List<DeviceId> astray = fleet.awaitOneEach(ids(), SETTLED_WITHIN);
     totals.unsettled += astray.size();
-    long deadline = System.nanoTime() + QUIET_WITHIN.toNanos();
+    totals.foreign += foreign(ids());
+    long began = System.nanoTime();
+    long told = began;
     Sightings seen = sightings;
     while (seen.total() - seen.repeats() < journal.recipients()
-        && System.nanoTime() - deadline < 0) {
+        && System.nanoTime() - began < QUIET_WITHIN.toNanos()) {
       LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
+      if (System.nanoTime() - told > TOLD_EVERY.toNanos()) {
+        told = System.nanoTime();
+        say("  waiting: %,d of %,d seen", seen.total() - seen.repeats(), journal.recipients());
+      }
     }
+    double seenAfter = (System.nanoTime() - began) / 1e9;
     Account account =
         new Auditor(target)
             .auditWhenQuiet(AcceptedJournal.read(journal.file()), Optional.of(seen), QUIET_WITHIN);
@@ -323,6 +344,9 @@ final class TakeoverBench {
             ownership.afterDelivery().size(),
             Ownership.worst(ownership.afterDelivery()))
         .flush();
+    say(
+        "  all seen after %.1f s, account drawn after %.1f s",
+        seenAfter, (System.nanoTime() - began) / 1e9);
     if (!account.balances()) {
       run.out().print(account.text());
     }
@@ -336,7 +360,7 @@ final class TakeoverBench {
   private Faults race(int count) {
     return () -> {
       List<DeviceId> all = new ArrayList<>(ids());
-      for (int done = 0; done < count; done += RACES_AT_ONCE) {
+      for (int done = 0; done < count && goesOn(); done += RACES_AT_ONCE) {
         Collections.shuffle(all, random);
         List<DeviceId> racers = all.subList(0, Math.min(RACES_AT_ONCE, count - done));
         List<Race> races =
@@ -384,7 +408,7 @@ final class TakeoverBench {
         for (PlatformNode node : nodes) {
           dying.add(
               executor.submit(() -> {
-                while (left.getAndDecrement() > 0) {
+                while (goesOn() && left.getAndDecrement() > 0) {
                   TimeUnit.MILLISECONDS.sleep(200 + random.nextInt(1_500));
                   mayBeDown.acquire();
                   try {
@@ -417,7 +441,7 @@ final class TakeoverBench {
   /// Half of a frozen node's devices go to another one and leave their connection as it is, the others wait.
   private Faults freeze(int count) {
     return () -> {
-      for (int done = 0; done < count; done++) {
+      for (int done = 0; done < count && goesOn(); done++) {
         int frozen = done % NODES;
         List<DeviceId> there =
             fleet.standing().entrySet().stream()
@@ -458,17 +482,23 @@ final class TakeoverBench {
     }
   }
 
-  private List<Report.Row> rows() {
+  private void say(String form, Object... values) {
+    run.out().printf(Locale.ROOT, form + "%n", values).flush();
+  }
+
+  private List<Report.Row> rows(int races, int kills, int freezes) {
     List<Report.Row> rows = new ArrayList<>();
-    rows.add(Report.Row.of("takeover races", "races", totals.races));
+    rows.add(new Report.Row("takeover races", "races", totals.races, null, (double) races));
     rows.add(
         zero("races and legs that left a device without one connection", "", totals.unsettled));
     rows.add(zero("connections at another node than the directory says", "", totals.foreign));
     rows.add(Report.Row.of("race to one connection p50", "ms", ms(totals.settled, 50)));
     rows.add(Report.Row.of("race to one connection p99", "ms", ms(totals.settled, 99)));
-    rows.add(Report.Row.of("nodes killed (kill -9) and back", "kills", totals.kills));
+    rows.add(
+        new Report.Row(
+            "nodes killed (kill -9) and back", "kills", totals.kills, null, (double) kills));
     rows.add(Report.Row.of("killed to ready p50", "ms", totals.restarts.getValueAtPercentile(50)));
-    rows.add(Report.Row.of("freezes of 10 s", "freezes", totals.freezes));
+    rows.add(new Report.Row("freezes of 10 s", "freezes", totals.freezes, null, (double) freezes));
     rows.add(Report.Row.of("devices that moved off a frozen node", "devices", totals.moved));
     rows.add(
         Report.Row.of("thawed to one connection each, longest", "ms", totals.thaws.getMaxValue()));
