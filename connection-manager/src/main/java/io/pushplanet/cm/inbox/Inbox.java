@@ -22,21 +22,23 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// What waited for devices in MySQL. A storm of connecting devices becomes few statements: a reader takes up to
-/// [Settings#devicesPerRead] devices at once, and lets [#GATHERING] pass after a read begins before it begins the next one. A
+/// What waited for devices in MySQL. A storm of connecting devices becomes few statements: a read takes up to
+/// [Settings#devicesPerRead] devices at once, and unless so many wait it does not begin before [#GATHERING] has passed since
+/// the last one began. A lone device does not wait. A
 /// delivered row is told as an event first and deleted after the broker has confirmed it, so that a crash in between repeats a
 /// message rather than loses its outcome. Of a broadcast no row is deleted: the device's position moves past it.
 /// Thread-safe; callers never wait.
 public final class Inbox implements ParkedMessages, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Inbox.class);
   private static final int DELETES_AT_ONCE = 256;
-  private static final Duration GATHERING = Duration.ofMillis(5);
+  private static final Duration GATHERING = Duration.ofMillis(20);
   // For work, before it looks whether it shall end.
   private static final long PATIENCE_SECONDS = 10;
 
@@ -46,8 +48,11 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   private final InstantSource clock;
   private final Settings settings;
   private final BlockingQueue<Request> requests;
+  private final ReentrantLock gathering = new ReentrantLock();
   private final BlockingQueue<Done> deletions;
   private final CountDownLatch closed = new CountDownLatch(1);
+  // Of who gathers.
+  private long notBeforeNanos = System.nanoTime();
   private final Counter reads;
   private final Counter readFailures;
   private final Counter drained;
@@ -164,16 +169,10 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   }
 
   private void readForEver() {
-    long notBeforeNanos = System.nanoTime();
     while (closed.getCount() > 0) {
       try {
-        var first = requests.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
-        if (first != null) {
-          LockSupport.parkNanos(notBeforeNanos - System.nanoTime());
-          notBeforeNanos = System.nanoTime() + GATHERING.toNanos();
-          var batch = new ArrayList<Request>();
-          batch.add(first);
-          requests.drainTo(batch, settings.devicesPerRead() - 1);
+        var batch = gathered();
+        if (!batch.isEmpty()) {
           readAll(batch);
         }
       } catch (InterruptedException stopped) {
@@ -181,6 +180,27 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
       } catch (RuntimeException bug) {
         LOG.error("event=inbox_reader_error", bug);
       }
+    }
+  }
+
+  /// One reader gathers at a time, so that another one reads only what came while the first one still does.
+  private List<Request> gathered() throws InterruptedException {
+    gathering.lockInterruptibly();
+    try {
+      var first = requests.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+      if (first == null) {
+        return List.of();
+      }
+      if (requests.size() + 1 < settings.devicesPerRead()) {
+        LockSupport.parkNanos(notBeforeNanos - System.nanoTime());
+      }
+      notBeforeNanos = System.nanoTime() + GATHERING.toNanos();
+      var batch = new ArrayList<Request>();
+      batch.add(first);
+      requests.drainTo(batch, settings.devicesPerRead() - 1);
+      return batch;
+    } finally {
+      gathering.unlock();
     }
   }
 

@@ -137,7 +137,7 @@ record NodeSettings(
   record Directory(
       @Positive @DefaultValue("50000") int waiting,
       @NotNull @DefaultValue("5s") Duration claimWithin,
-      @NotNull @DefaultValue("5ms") Duration together,
+      @NotNull @DefaultValue("10ms") Duration together,
       @NotNull @DefaultValue("5m") Duration verifyEvery,
       @NotNull @DefaultValue("3s") Duration heartbeatEvery) {}
 

@@ -115,7 +115,6 @@ final class Acceptor {
     rate.spend(now);
     channel.configureBlocking(false);
     channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-    channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
     loop.adopt(channel, listener);
   }
 

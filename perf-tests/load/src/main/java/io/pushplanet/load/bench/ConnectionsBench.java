@@ -45,6 +45,7 @@ final class ConnectionsBench {
       return ManySessions.measure(run, sessions.getFirst());
     }
     Path directory = run.directory().resolve(run.name());
+    double floor = BareWrites.micros();
     Map<String, SessionCosts> costs = new LinkedHashMap<>();
     for (String name : run.option("servers").orElse(SERVERS).split(",")) {
       try {
@@ -60,6 +61,11 @@ final class ConnectionsBench {
       }
     }
     List<Report.Row> rows = new ArrayList<>(SessionCosts.rows(costs, OURS));
+    rows.add(
+        Report.Row.of(
+            "CPU per bare write of 100 bytes to a socket, this JVM alone",
+            "us",
+            hundredths(floor)));
     rows.addAll(tls(run, directory));
     rows.addAll(fullTable(run, directory));
     return new Benchmark.Result(rows, true);
@@ -135,7 +141,11 @@ final class ConnectionsBench {
   }
 
   private static double megabytes(long bytes) {
-    return Math.round(bytes / 1e4) / 100.0;
+    return hundredths(bytes / 1e6);
+  }
+
+  private static double hundredths(double value) {
+    return Math.round(value * 100) / 100.0;
   }
 
   private static Optional<SessionCosts> cost(

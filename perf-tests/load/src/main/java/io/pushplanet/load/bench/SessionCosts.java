@@ -11,19 +11,22 @@ import org.jspecify.annotations.Nullable;
 /// What sessions cost one server.
 ///
 /// @param memory with more and more idle, subscribed sessions
-/// @param idleMicros processor time per session and second without any traffic
+/// @param idle with more and more of them, without any traffic
 /// @param pingMicros processor time per ping; so are the others, per connect with log-in and SUBSCRIBE, and per message
 record SessionCosts(
     List<SessionMeter.Memory> memory,
-    double idleMicros,
+    List<SessionMeter.Idle> idle,
     double pingMicros,
     double connectMicros,
     double unacknowledgedMicros,
     double acknowledgedMicros) {
   private static final double KEEP_ALIVE_SECONDS = 300;
+  // A million times so many microseconds in each second.
+  private static final double PERCENT_FOR_A_MILLION = 100;
 
   SessionCosts {
     memory = List.copyOf(memory);
+    idle = List.copyOf(idle);
   }
 
   /// One figure of all servers: ours first, with the best of the others beside it and what we want.
@@ -80,10 +83,26 @@ record SessionCosts(
               rows,
               costs,
               ours,
-              "of a core for 1M idle sessions, a ping each 300 s",
+              "of a core for the pings of 1M sessions, each 300 s",
               "%",
               5.0,
+              SessionCosts::pingsOfAMillionPercent);
+          add(
+              rows,
+              costs,
+              ours,
+              "of a core for 1M sessions while nothing happens" + slope,
+              "%",
+              null,
               SessionCosts::idleMillionPercent);
+          add(
+              rows,
+              costs,
+              ours,
+              "of a core while nothing happens, " + many + " sessions",
+              "%",
+              null,
+              SessionCosts::idlePercent);
         });
     return rows;
   }
@@ -123,8 +142,19 @@ record SessionCosts(
     return SessionMeter.Memory.slope(memory, SessionMeter.Memory::residentBytes);
   }
 
+  double pingsOfAMillionPercent() {
+    return pingMicros / KEEP_ALIVE_SECONDS * PERCENT_FOR_A_MILLION;
+  }
+
+  /// What each further session adds; the rest is the process itself, which no number of sessions multiplies.
   double idleMillionPercent() {
-    double microsPerSecond = 1e6 * (idleMicros + pingMicros / KEEP_ALIVE_SECONDS);
-    return microsPerSecond / 1e6 * 100;
+    var few = idle.getFirst();
+    var many = idle.getLast();
+    double microsEach = (many.micros() - few.micros()) / (many.sessions() - few.sessions());
+    return microsEach * PERCENT_FOR_A_MILLION;
+  }
+
+  double idlePercent() {
+    return idle.getLast().micros() / 1e6 * 100;
   }
 }

@@ -24,7 +24,8 @@ import java.util.stream.IntStream;
 final class SessionMeter {
   private static final String PREFIX = "0190b8a0";
   private static final Duration SETTLED_AFTER = Duration.ofSeconds(3);
-  private static final int CONNECT_ROUNDS = 3;
+  private static final Duration IDLE = Duration.ofSeconds(20);
+  private static final int CONNECT_ROUNDS = 6;
   private static final int PING_ROUNDS = 8;
   private static final int WARM_MESSAGES = 6;
   private static final int MESSAGES = 10;
@@ -46,13 +47,13 @@ final class SessionMeter {
       List<Memory> memory = fill(fleet, steps);
       double ping = ping(fleet, most);
       double connect = connect(fleet, most);
-      double idle = idle();
+      List<Idle> idle = idle(fleet, steps);
       double acknowledged = fanOut(fleet, most, "QoS 1");
       fleet.leave();
       settle();
       fleet.connect(most, 0);
       double unacknowledged = fanOut(fleet, most, "QoS 0");
-      return new SessionCosts(memory, idle / most, ping, connect, unacknowledged, acknowledged);
+      return new SessionCosts(memory, idle, ping, connect, unacknowledged, acknowledged);
     }
   }
 
@@ -77,6 +78,9 @@ final class SessionMeter {
     }
   }
 
+  /// @param micros processor time in a second in which nothing is asked: of the process as it is, and of its sessions
+  record Idle(int sessions, double micros) {}
+
   private Memory memory(int sessions) {
     settle();
     long heap = 0;
@@ -95,16 +99,25 @@ final class SessionMeter {
     return new Memory(sessions, heap, resident);
   }
 
-  /// Microseconds of processor time in a second in which nothing is asked.
-  private double idle() {
+  private List<Idle> idle(FleetProcess fleet, List<Integer> steps) {
+    fleet.leave();
+    List<Idle> idle = new ArrayList<>();
+    for (int step : List.of(steps.getFirst(), steps.getLast())) {
+      fleet.connect(step, 1);
+      idle.add(idle(step));
+    }
+    return idle;
+  }
+
+  private Idle idle(int sessions) {
     settle();
     Usage before = Usage.of(server.pid());
     long start = System.nanoTime();
-    LockSupport.parkNanos(run.each().toNanos());
+    LockSupport.parkNanos(IDLE.toNanos());
     double seconds = (System.nanoTime() - start) / 1e9;
     double micros = Usage.of(server.pid()).nanosSince(before) / 1e3 / seconds;
-    say("idle: %,.0f us of processor time a second", micros);
-    return micros;
+    say("%,d sessions, idle: %,.0f us of processor time a second", sessions, micros);
+    return new Idle(sessions, micros);
   }
 
   private double ping(FleetProcess fleet, int devices) {
