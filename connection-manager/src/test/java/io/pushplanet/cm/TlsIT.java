@@ -10,7 +10,9 @@ import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.cm.transport.Transport;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
@@ -145,6 +147,65 @@ class TlsIT {
     }
     Eventually.within(
         PATIENCE, () -> assertThat(node.bean(Transport.class).unauthenticatedBytes()).isZero());
+  }
+
+  @Test
+  void a_stranger_cut_off_over_one_record_is_not_charged_for_the_next_that_came_with_it()
+      throws Exception {
+    for (int stranger = 0; stranger < 20; stranger++) {
+      var together = new Together(port());
+      try (var socket =
+          trusting.getSocketFactory().createSocket(together, "127.0.0.1", port(), true)) {
+        ((SSLSocket) socket).startHandshake();
+        together.hold();
+
+        // Not MQTT: what is here of the second record is read in the turn that closes the
+        // connection.
+        socket.getOutputStream().write(new byte[] {0, 0, 0, 0});
+        socket.getOutputStream().write(new byte[3_000]);
+        together.letGoAllBut(8);
+
+        closed(new RawClient(socket, MqttVersion.V5));
+      }
+    }
+
+    Eventually.within(
+        PATIENCE, () -> assertThat(node.bean(Transport.class).unauthenticatedBytes()).isZero());
+  }
+
+  /// Sends in one piece what was written while it was held.
+  private static final class Together extends Socket {
+    private final ByteArrayOutputStream held = new ByteArrayOutputStream();
+    private boolean holds;
+
+    Together(int to) throws IOException {
+      super("127.0.0.1", to);
+    }
+
+    void hold() {
+      holds = true;
+    }
+
+    void letGoAllBut(int bytes) throws IOException {
+      holds = false;
+      super.getOutputStream().write(held.toByteArray(), 0, held.size() - bytes);
+    }
+
+    @Override
+    public OutputStream getOutputStream() throws IOException {
+      var real = super.getOutputStream();
+      return new OutputStream() {
+        @Override
+        public void write(int one) throws IOException {
+          write(new byte[] {(byte) one}, 0, 1);
+        }
+
+        @Override
+        public void write(byte[] bytes, int from, int length) throws IOException {
+          (holds ? held : real).write(bytes, from, length);
+        }
+      };
+    }
   }
 
   @Test
