@@ -289,7 +289,9 @@ public final class ConnectionPipeline {
       sessionMetrics.established(link.loop().nowNanos() - beganNanos);
       link.send(new MqttPacket.ConnAck(remembered != null, 0, handshake.welcome(known)));
       if (remembered != null) {
-        made.subscribe(remembered.subscription());
+        if (remembered.subscription() != null) {
+          made.subscribe(remembered.subscription());
+        }
         made.redeliver(left);
         made.askForParked();
       }
@@ -471,7 +473,7 @@ public final class ConnectionPipeline {
 
     @Override
     public void askForParked() {
-      if (session == null) {
+      if (session == null || session.subscription() == null) {
         return;
       }
       if (drain == null) {

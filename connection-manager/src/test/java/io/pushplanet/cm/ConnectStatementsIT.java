@@ -33,6 +33,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /// after `mqtt311` 3.1.1's; CONFORMANCE.md says which belong together.
 @ExtendWith(SharedNode.Resolver.class)
 class ConnectStatementsIT {
+  private static final List<Integer> NONE = List.of();
   private static final Will WILL =
       new Will("push/uplink", Binary.of("gone"), QoS.AT_LEAST_ONCE, false, MqttProperties.NONE);
 
@@ -101,9 +102,7 @@ class ConnectStatementsIT {
       // MQTT-3.2.2-2 as well.
       assertThat(client.send(clean).expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
       // The subscription went with the session, so UNSUBSCRIBE finds none.
-      client.send(new MqttPacket.Unsubscribe(3, List.of("push/messages"), MqttProperties.NONE));
-      var codes = client.expect(MqttPacket.UnsubAck.class).codes();
-      assertThat(codes).isEqualTo(version == MqttVersion.V5 ? List.of(0x11) : List.of());
+      assertThat(unsubscribed(client)).isEqualTo(version == MqttVersion.V5 ? List.of(0x11) : NONE);
     }
   }
 
@@ -498,6 +497,58 @@ class ConnectStatementsIT {
       assertThat(welcome.sessionPresent()).isTrue();
       assertThat(welcome.code()).isZero();
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_2_2_3_a_session_is_present_also_where_nothing_is_subscribed(MqttVersion version)
+      throws Exception {
+    // Stored after the connection, too: MQTT-3.1.2-23.
+    at.leave(at.connected(SharedNode.persistent(device, version)), device);
+
+    try (var client = at.raw(version)) {
+      client.send(SharedNode.persistent(device, version));
+      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
+      assertThat(unsubscribed(client)).isEqualTo(version == MqttVersion.V5 ? List.of(0x11) : NONE);
+      client.subscribe().expect(MqttPacket.SubAck.class);
+      assertThat(unsubscribed(client)).isEqualTo(version == MqttVersion.V5 ? List.of(0) : NONE);
+    }
+    at.awaitGone(device);
+    // The same when the connection before broke, and when it still stands (MQTT-3.1.4-3).
+    try (var before = at.raw(version);
+        var client = at.raw(version)) {
+      before.send(SharedNode.persistent(device, version));
+      assertThat(before.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
+      SharedNode.silent(before);
+
+      client.send(SharedNode.persistent(device, version));
+
+      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
+      SharedNode.silent(client);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_2_2_2_a_clean_start_finds_no_session_where_nothing_is_subscribed(MqttVersion version)
+      throws Exception {
+    at.leave(at.connected(SharedNode.persistent(device, version)), device);
+
+    try (var client = at.raw(version)) {
+      client.send(RawClient.connect(version, device));
+      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
+      at.leave(client, device);
+    }
+    // It was discarded, not passed over (MQTT-3.1.2-4, MQTT-3.1.2-6).
+    try (var client = at.raw(version)) {
+      client.send(SharedNode.persistent(device, version));
+      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
+    }
+  }
+
+  private static List<Integer> unsubscribed(RawClient client) throws Exception {
+    client.send(new MqttPacket.Unsubscribe(3, List.of("push/messages"), MqttProperties.NONE));
+    return client.expect(MqttPacket.UnsubAck.class).codes();
   }
 
   @Test

@@ -109,6 +109,11 @@ public final class DeviceSession {
     return terms;
   }
 
+  /// Whether the device has said anything since CONNACK was sent: until then nobody knows that it came.
+  boolean isHeard() {
+    return link().hasHeardSince(connectedNanos);
+  }
+
   /// The device changed its mind about how long the session outlives the connection.
   public void expireAfter(long seconds) {
     terms = new SessionTerms(terms.window(), terms.largestPacket(), seconds);

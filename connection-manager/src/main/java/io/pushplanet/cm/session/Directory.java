@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// What all nodes know together of devices, as this node asks it: who has which, and the subscriptions of persistent
 /// sessions. Everything that a node writes carries its epoch, and changes nothing where a newer owner has written.
@@ -13,8 +14,9 @@ import java.util.Optional;
 /// Calls block and throw [io.pushplanet.common.session.DirectoryUnavailable]; a call that failed may have had its effect.
 /// Thread-safe.
 public interface Directory {
+  /// @param subscription null when the device had none as it left
   /// @param epoch of the connection that held the session before
-  record Remembered(Subscription subscription, long epoch) {}
+  record Remembered(@Nullable Subscription subscription, long epoch) {}
 
   /// What a device that connects wants of the session it left behind.
   enum Former {
@@ -41,7 +43,10 @@ public interface Directory {
     record Release(DeviceKey device, long epoch) implements Order {}
 
     /// The connection ended; the session lives for `seconds` more.
-    record End(DeviceKey device, long epoch, long seconds) implements Order {}
+    ///
+    /// @param left with this subscription; null: with none, where the device was this node's till the end
+    record End(DeviceKey device, long epoch, long seconds, @Nullable Subscription left)
+        implements Order {}
   }
 
   /// What became of an order.

@@ -28,6 +28,10 @@ public final class RedisDirectory implements Directory {
   /// KEYS two for each order: the owner, and the subscription (`qos,identifier,epoch`). ARGV node, now in ms, ms that a
   /// session lives untouched; then three for each order: what to do, the writer's epoch, and something more. Answers with a
   /// line for each. An order that fails (a key that holds something else) fails alone.
+  ///
+  /// That a session has no subscription stands there only from the end of its owner's connection to the next one: a SUBSCRIBE
+  /// whose remembering is lost must not be followed by "session present". What Redis has lost does not come back by the
+  /// end of a connection, which may be one of long ago: its window of unacknowledged packets would be taken for the last.
   private static final String CARRY_OUT =
       SessionDirectory.FUNCTIONS
           + """
@@ -37,12 +41,12 @@ public final class RedisDirectory implements Directory {
             local held = text(kept)
             local by = written(held)
             if not held or by and by > tonumber(epoch) then return '' end
-            if wish == 'resume' then
+            if wish == 'resume' and string.sub(held, 1, 1) ~= '3' then
               redis.call('SET', kept, string.match(held, '^%d+,%d+') .. ',' .. epoch, 'PX', longest)
               return held
             end
             redis.call('DEL', kept)
-            return wish == 'once' and held or ''
+            return wish == 'forget' and '' or held
           end
           local function may_write(key, kept, epoch)
             local owner = tonumber(string.match(text(key) or '', '^%d+'))
@@ -50,16 +54,25 @@ public final class RedisDirectory implements Directory {
             local by = written(text(kept))
             return not by or by <= tonumber(epoch)
           end
+          local function outlive(kept, millis, left, epoch, ours)
+            local bare = string.sub(left, 1, 1) == '3'
+            if millis == '0' or bare and not ours then redis.call('DEL', kept)
+            elseif ours and (bare or text(kept)) then redis.call('SET', kept, left .. ',' .. epoch, 'PX', millis)
+            else redis.call('PEXPIRE', kept, millis) end
+          end
           local function carry_out(key, kept, what, epoch, more)
             if what == 'claim' then
               local owner, former = claim(key, node, now)
               local fine, held = pcall(take_up, kept, more, string.match(owner, '^%d+'))
               return owner .. '\\n' .. former .. '\\n' .. (fine and held or '')
             end
+            local ours = text(key) == epoch .. '|' .. node
             if what == 'release' or what == 'end' then release(key, node, epoch) end
             if what == 'release' or not may_write(key, kept, epoch) then return '' end
             if what == 'remember' then redis.call('SET', kept, more .. ',' .. epoch, 'PX', longest)
-            elseif what == 'end' and more ~= '0' then redis.call('PEXPIRE', kept, more)
+            elseif what == 'end' then
+              local millis, left = string.match(more, '^(%d+) (.+)$')
+              outlive(kept, millis, left, epoch, ours)
             else redis.call('DEL', kept) end
             return ''
           end
@@ -115,9 +128,14 @@ public final class RedisDirectory implements Directory {
           put(into, at, "remember", epoch, subscription.text());
       case Order.Forget(_, var epoch) -> put(into, at, "forget", epoch, "");
       case Order.Release(_, var epoch) -> put(into, at, "release", epoch, "");
-      case Order.End(_, var epoch, var seconds) -> {
+      case Order.End(_, var epoch, var seconds, var left) -> {
         long millis = Math.min(Duration.ofSeconds(seconds).toMillis(), LONGEST.toMillis());
-        put(into, at, "end", epoch, Long.toString(millis));
+        put(
+            into,
+            at,
+            "end",
+            epoch,
+            millis + " " + (left == null ? Subscription.NONE : left.text()));
       }
     }
   }

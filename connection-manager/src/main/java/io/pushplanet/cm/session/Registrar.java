@@ -191,10 +191,12 @@ public final class Registrar implements AutoCloseable {
             : new Order.Remember(session.key(), session.epoch(), subscription));
   }
 
-  /// The device went. `expirySeconds` as it wished at last.
+  /// The device went. `expirySeconds` as it wished at last. A session without a subscription is kept only for a device that has
+  /// shown to know of it: who has not heard `session present = 0` still believes in the subscription that Redis has lost.
   public void release(DeviceSession session, long expirySeconds) {
-    long left = session.subscription() == null ? 0 : expirySeconds;
-    tell(new Order.End(session.key(), session.epoch(), left));
+    var left = session.subscription();
+    long seconds = left == null && !session.isHeard() ? 0 : expirySeconds;
+    tell(new Order.End(session.key(), session.epoch(), seconds, left));
   }
 
   /// What cannot be said now, the comparison and the lease make up for.

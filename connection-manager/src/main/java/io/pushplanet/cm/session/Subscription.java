@@ -8,7 +8,11 @@ import java.util.regex.Pattern;
 ///
 /// @param identifier MQTT 5's subscription identifier; 0 for none
 public record Subscription(QoS qos, int identifier) {
-  private static final Pattern FORM = Pattern.compile("([0-2]),([0-9]{1,9})(?:,([0-9]{1,18}))?");
+  private static final Pattern FORM = Pattern.compile("([0-3]),([0-9]{1,9})(?:,([0-9]{1,18}))?");
+
+  /// Written where a session has no subscription; nodes of an earlier version take it for no session.
+  static final String NONE = "3,0";
+
   private static final Subscription AT_MOST_ONCE = new Subscription(QoS.AT_MOST_ONCE, 0);
   private static final Subscription AT_LEAST_ONCE = new Subscription(QoS.AT_LEAST_ONCE, 0);
 
@@ -35,7 +39,9 @@ public record Subscription(QoS qos, int identifier) {
       return Optional.empty();
     }
     var subscription =
-        of(QoS.of(Integer.parseInt(parts.group(1))), Integer.parseInt(parts.group(2)));
+        text.startsWith(NONE)
+            ? null
+            : of(QoS.of(Integer.parseInt(parts.group(1))), Integer.parseInt(parts.group(2)));
     var epoch = parts.group(3);
     return Optional.of(
         new Directory.Remembered(subscription, epoch == null ? 0 : Long.parseLong(epoch)));

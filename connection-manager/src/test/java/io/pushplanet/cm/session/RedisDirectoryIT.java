@@ -137,7 +137,7 @@ class RedisDirectoryIT {
                 new Order.Remember(device(1), former, Subscription.of(QoS.AT_MOST_ONCE, 1)),
                 new Order.Forget(device(1), former),
                 new Order.Release(device(1), former),
-                new Order.End(device(1), former, 0)));
+                new Order.End(device(1), former, 3_600, null)));
 
     assertThat(late).hasSize(4).containsOnly(new Answer.Done());
     assertThat(known.owner(device(1))).contains(new SessionOwner(nodeB, owner));
@@ -149,14 +149,50 @@ class RedisDirectoryIT {
     long epoch = claim(a, Former.RESUME).epoch();
     a.carryOut(
         List.of(
-            new Order.Remember(device(1), epoch, AT_ONE), new Order.End(device(1), epoch, 3_600)));
+            new Order.Remember(device(1), epoch, AT_ONE),
+            new Order.End(device(1), epoch, 3_600, AT_ONE)));
 
     assertThat(known.owner(device(1))).isEmpty();
     assertThat(link.connection().sync().ttl(kept(1))).isBetween(3_000L, 3_600L);
 
     long next = claim(a, Former.RESUME).epoch();
-    a.carryOut(List.of(new Order.End(device(1), next, 0)));
+    a.carryOut(List.of(new Order.End(device(1), next, 0, AT_ONE)));
     assertThat(link.connection().sync().exists(kept(1))).isZero();
+  }
+
+  @Test
+  void a_session_without_a_subscription_is_remembered_from_one_connection_to_the_next() {
+    long epoch = claim(a, Former.RESUME).epoch();
+    a.carryOut(List.of(new Order.End(device(1), epoch, 3_600, null)));
+    assertThat(link.connection().sync().ttl(kept(1))).isBetween(3_000L, 3_600L);
+
+    assertThat(claim(b, Former.RESUME).remembered()).contains(new Remembered(null, epoch));
+    assertThat(claim(a, Former.RESUME).remembered())
+        .as("whether the connection in between has subscribed is not known")
+        .isEmpty();
+  }
+
+  @Test
+  void the_end_of_a_connection_does_not_bring_back_what_redis_has_lost() {
+    long epoch = claim(a, Former.RESUME).epoch();
+    a.carryOut(List.of(new Order.Remember(device(1), epoch, AT_ONE)));
+    link.connection().sync().del(kept(1));
+
+    a.carryOut(List.of(new Order.End(device(1), epoch, 3_600, AT_ONE)));
+
+    assertThat(claim(b, Former.RESUME).remembered()).isEmpty();
+  }
+
+  @Test
+  void who_has_lost_the_device_cannot_say_that_it_has_no_subscription() {
+    long former = claim(a, Former.RESUME).epoch();
+    long owner = claim(b, Former.RESUME).epoch();
+
+    a.carryOut(List.of(new Order.End(device(1), former, 3_600, null)));
+    b.carryOut(List.of(new Order.Release(device(1), owner)));
+    a.carryOut(List.of(new Order.End(device(1), former, 3_600, null)));
+
+    assertThat(claim(b, Former.RESUME).remembered()).isEmpty();
   }
 
   @Test

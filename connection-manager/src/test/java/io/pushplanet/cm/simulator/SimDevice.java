@@ -33,6 +33,8 @@ final class SimDevice {
   private @Nullable Socket current;
   private Map<Integer, String> formerUnacknowledged = Map.of();
   private final Set<String> seen = new HashSet<>();
+  // As the device knows its session: SUBACK came, and no CONNACK since that there is no session.
+  private boolean subscribed;
   private boolean calm;
 
   SimDevice(World world, Cluster cluster, DeviceKey key, String credential, int subscription) {
@@ -59,6 +61,9 @@ final class SimDevice {
         socket.close();
       } else {
         socket.acknowledgeAll();
+        if (socket.welcome && !subscribed) {
+          socket.subscribe();
+        }
       }
     }
     if (current == null) {
@@ -161,12 +166,14 @@ final class SimDevice {
       }
     }
 
-    /// Where the directory never heard of this connection (its node was cut off), nobody can know that it was the last.
     private Map<Integer, String> left() {
+      return isLast() ? Map.copyOf(unacknowledged) : Map.of();
+    }
+
+    /// Where the directory never heard of this connection (its node was cut off), nobody can know that it was the last.
+    private boolean isLast() {
       var owner = cluster.stores.owners.get(key);
-      return owner != null && owner.node().value().equals(link.nodeId())
-          ? Map.copyOf(unacknowledged)
-          : Map.of();
+      return current == this && owner != null && owner.node().value().equals(link.nodeId());
     }
 
     void closedByNode() {
@@ -194,10 +201,15 @@ final class SimDevice {
       switch (packet) {
         case MqttPacket.ConnAck(var present, var code, _) -> {
           welcome = code == 0;
-          if (welcome && (!present || world.chance(0.3))) {
+          subscribed &= !welcome || present;
+          if (welcome && world.chance(subscribed ? 0.3 : calm ? 1 : 0.9)) {
             subscribe();
+          } else if (welcome) {
+            // Some come and go without.
+            link.fromDevice(new MqttPacket.PingReq());
           }
         }
+        case MqttPacket.SubAck _ -> subscribed |= isLast();
         case MqttPacket.Publish publish -> published(publish);
         default -> {}
       }

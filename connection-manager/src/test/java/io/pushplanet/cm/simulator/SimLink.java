@@ -33,6 +33,7 @@ final class SimLink implements Link {
   private boolean gone;
   private boolean paused;
   private boolean watched;
+  private long lastHeardNanos;
 
   SimLink(World world, SimNode node, SimDevice.Socket device) {
     this.world = world;
@@ -70,6 +71,7 @@ final class SimLink implements Link {
   void fromDevice(MqttPacket packet) {
     toNode(() -> {
       if (open) {
+        lastHeardNanos = node.loop.nowNanos();
         peer.packet(packet);
       }
     });
@@ -135,6 +137,11 @@ final class SimLink implements Link {
 
   @Override
   public void accept(MqttVersion spoken, PacketLimits limits, KeepAlive kept, boolean explains) {}
+
+  @Override
+  public boolean hasHeardSince(long nanos) {
+    return lastHeardNanos - nanos > 0 || !input.isEmpty();
+  }
 
   @Override
   public void watch() {

@@ -168,11 +168,15 @@ final class Stores {
         }
         case Order.Forget(_, var epoch) -> forget(device, epoch);
         case Order.Release(_, var epoch) -> release(device, epoch);
-        case Order.End(_, var epoch, var seconds) -> {
-          release(device, epoch);
+        case Order.End(_, var epoch, var seconds, var left) -> {
+          boolean ours = release(device, epoch);
           // Nothing expires within a simulation.
-          if (seconds == 0) {
+          if (seconds == 0 || (!ours && left == null)) {
             forget(device, epoch);
+          } else if (ours
+              && (left == null || remembered.containsKey(device))
+              && !isNewer(device, epoch)) {
+            remembered.put(device, new Remembered(left, epoch));
           }
         }
       }
@@ -199,7 +203,7 @@ final class Stores {
       if (held == null || isNewer(device, epoch)) {
         return Optional.empty();
       }
-      if (wish != Former.RESUME) {
+      if (wish != Former.RESUME || held.subscription() == null) {
         remembered.remove(device);
         return wish == Former.FORGET ? Optional.empty() : Optional.of(held);
       }
@@ -209,9 +213,9 @@ final class Stores {
       return Optional.of(held);
     }
 
-    private void release(DeviceKey device, long epoch) {
+    private boolean release(DeviceKey device, long epoch) {
       world.tell(node.id.value(), "releases " + device.device().value() + " at " + epoch);
-      owners.remove(device, new SessionOwner(node.id, epoch));
+      return owners.remove(device, new SessionOwner(node.id, epoch));
     }
 
     private void forget(DeviceKey device, long epoch) {
