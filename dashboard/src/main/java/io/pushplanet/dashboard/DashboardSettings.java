@@ -14,6 +14,8 @@ import org.springframework.validation.annotation.Validated;
 /// @param dispatcherUrl where test pushes are sent
 /// @param testPushTimeout the longest a test push waits for the dispatcher
 /// @param mostPasswordChecks how many passwords are checked at once, since each costs much CPU on purpose
+/// @param credentialCheckWithin the longest an upload waits for a worker to ask the provider about it
+/// @param credentialOverlap how long a replaced credential is kept, stands in for one that is refused, and can be rolled back to
 /// @param bootstrapOperator the admin that is created while there is no operator
 @Validated
 @ConfigurationProperties(prefix = "dashboard", ignoreUnknownFields = false)
@@ -21,6 +23,8 @@ public record DashboardSettings(
     @NotNull @DefaultValue("http://127.0.0.1:8080") URI dispatcherUrl,
     @NotNull @DefaultValue("5s") Duration testPushTimeout,
     @Positive @DefaultValue("4") int mostPasswordChecks,
+    @NotNull @DefaultValue("15s") Duration credentialCheckWithin,
+    @NotNull @DefaultValue("1d") Duration credentialOverlap,
     @Valid @NotNull @DefaultValue BootstrapOperator bootstrapOperator) {
 
   /// @param name the admin that is created while there is no operator

@@ -98,7 +98,12 @@ class KeysAndCredentialsIT {
     byte[] opened =
         dashboard
             .bean(CredentialVault.class)
-            .decrypt(new AppId("apple"), "apns", "production", (byte[]) production.get("secret"));
+            .decrypt(
+                new AppId("apple"),
+                "apns",
+                "production",
+                ((Number) production.get("id")).longValue(),
+                (byte[]) production.get("secret"));
     assertThat(new String(opened, StandardCharsets.UTF_8)).isEqualTo(pem.strip());
     assertThat(count("SELECT COUNT(*) FROM credentials WHERE app_id = 'apple'")).isEqualTo(4);
     assertThat(count("SELECT COUNT(*) FROM changes WHERE app_id = 'apple' AND kind = 'credential'"))
@@ -174,15 +179,18 @@ class KeysAndCredentialsIT {
                       "SELECT JSON_VALUE(detail, '$.public_key') FROM credentials WHERE app_id = 'web'",
                       String.class));
     }
-    byte[] sealed =
-        dashboard
-            .sql()
-            .queryForObject("SELECT secret FROM credentials WHERE app_id = 'web'", byte[].class);
+    Map<String, Object> row =
+        dashboard.sql().queryForMap("SELECT id, secret FROM credentials WHERE app_id = 'web'");
     assertThat(
             new String(
                 dashboard
                     .bean(CredentialVault.class)
-                    .decrypt(new AppId("web"), "webpush", "production", sealed),
+                    .decrypt(
+                        new AppId("web"),
+                        "webpush",
+                        "production",
+                        ((Number) row.get("id")).longValue(),
+                        (byte[]) row.get("secret")),
                 StandardCharsets.US_ASCII))
         .startsWith("-----BEGIN PRIVATE KEY-----");
   }

@@ -62,6 +62,7 @@ class PicturesIT {
       {"drain", "/nodes/cm-seoul-1/drain"},
       {"dead-letters", "/dead-letters"},
       {"test-push", "/test-push"},
+      {"encryption", "/encryption"},
       {"audit", "/audit"},
       {"operators", "/operators"},
       {"account", "/account"},

@@ -15,16 +15,25 @@ final class RunningDashboard {
   static final String PASSWORD = "a password for tests";
   static final String MASTER_KEY = MasterKey.generate(new SecureRandom());
 
+  /// What older credentials are sealed with.
+  static final String FORMER_MASTER_KEY = MasterKey.generate(new SecureRandom());
+
   private static final class Started {
     static final RunningDashboard ONLY = start(LocalServices.forTests(), Map.of());
   }
 
   private final ConfigurableApplicationContext context;
   private final LocalServices services;
+  private final FakeWorker worker;
 
   private RunningDashboard(ConfigurableApplicationContext context, LocalServices services) {
     this.context = context;
     this.services = services;
+    this.worker = new FakeWorker(sql());
+  }
+
+  FakeWorker worker() {
+    return worker;
   }
 
   static RunningDashboard shared() {
@@ -42,6 +51,8 @@ final class RunningDashboard {
     settings.put("pushplanet.redis.uri", services.redis().toString());
     settings.put("pushplanet.amqp.uri", services.amqp().toString());
     settings.put("pushplanet.master-key", MASTER_KEY);
+    settings.put("pushplanet.former-master-keys", FORMER_MASTER_KEY);
+    settings.put("dashboard.credential-check-within", "4s");
     settings.put("dashboard.bootstrap-operator.name", ADMIN);
     settings.put("dashboard.bootstrap-operator.password", PASSWORD);
     settings.putAll(more);
@@ -78,6 +89,7 @@ final class RunningDashboard {
   }
 
   void stop() {
+    worker.stop();
     context.close();
   }
 }

@@ -3,20 +3,25 @@ package io.pushplanet.common.access;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.List;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /// The one secret of an installation, 32 random bytes kept outside the database. Keys for separate purposes are derived
-/// from it with HMAC-SHA256 over the purpose's name (NIST SP 800-108, one block). Thread-safe.
+/// from it with HMAC-SHA256 over the purpose's name (NIST SP 800-108, one block). When it was changed it knows its former
+/// ones: they make nothing any more, but what they made is still good. Thread-safe.
 public final class MasterKey {
   private static final int BYTES = 32;
 
   private final byte[] key;
+  private final List<MasterKey> former;
 
-  private MasterKey(byte[] key) {
+  private MasterKey(byte[] key, List<MasterKey> former) {
     this.key = key;
+    this.former = List.copyOf(former);
   }
 
   /// @param base64 32 bytes in base64, as made by [#generate]
@@ -35,7 +40,21 @@ public final class MasterKey {
               + bytes.length
               + " bytes instead of 32; make one with: openssl rand -base64 32");
     }
-    return new MasterKey(bytes);
+    return new MasterKey(bytes, List.of());
+  }
+
+  /// This key, with others whose work is still accepted. During a change that is also the coming one, so that processes may
+  /// change one after the other.
+  public MasterKey accepting(List<MasterKey> others) {
+    return new MasterKey(key, others);
+  }
+
+  /// This key first.
+  public List<MasterKey> currentAndFormer() {
+    List<MasterKey> keys = new ArrayList<>();
+    keys.add(this);
+    keys.addAll(former);
+    return keys;
   }
 
   /// A new key in base64.

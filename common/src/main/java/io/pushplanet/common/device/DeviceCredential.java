@@ -8,6 +8,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
+import java.util.List;
 
 /// Makes and checks the password with which a device logs in over MQTT: `v1.<expiry, epoch seconds>.<HMAC-SHA256>`.
 ///
@@ -17,11 +18,14 @@ public final class DeviceCredential {
 
   private static final int LONGEST_EXPIRY = 12;
 
-  private final MasterKey.Signer signer;
+  /// The first one signs; former ones have signed what is not too old yet.
+  private final List<MasterKey.Signer> signers;
+
   private final Clock clock;
 
   public DeviceCredential(MasterKey masterKey, Clock clock) {
-    this.signer = masterKey.signer("device-credential");
+    this.signers =
+        masterKey.currentAndFormer().stream().map(key -> key.signer("device-credential")).toList();
     this.clock = clock;
   }
 
@@ -35,7 +39,7 @@ public final class DeviceCredential {
 
   public String mint(AppId app, DeviceId device, Duration validity) {
     long expiry = clock.instant().plus(validity).getEpochSecond();
-    return VERSION + "." + expiry + "." + signature(app, device, expiry);
+    return VERSION + "." + expiry + "." + signature(signers.getFirst(), app, device, expiry);
   }
 
   public Verdict verify(AppId app, DeviceId device, String password) {
@@ -45,14 +49,19 @@ public final class DeviceCredential {
       return Verdict.INVALID;
     }
     long expiry = Long.parseLong(password, first + 1, second, 10);
-    byte[] expected = signature(app, device, expiry).getBytes(StandardCharsets.US_ASCII);
     byte[] shown = password.substring(second + 1).getBytes(StandardCharsets.UTF_8);
-    if (!MessageDigest.isEqual(expected, shown)) {
+    if (signers.stream().noneMatch(signer -> isBy(signer, app, device, expiry, shown))) {
       return Verdict.INVALID;
     }
     return clock.instant().isBefore(Instant.ofEpochSecond(expiry))
         ? Verdict.VALID
         : Verdict.EXPIRED;
+  }
+
+  private static boolean isBy(
+      MasterKey.Signer signer, AppId app, DeviceId device, long expiry, byte[] shown) {
+    byte[] expected = signature(signer, app, device, expiry).getBytes(StandardCharsets.US_ASCII);
+    return MessageDigest.isEqual(expected, shown);
   }
 
   private static boolean isNumber(String text, int from, int to) {
@@ -67,7 +76,8 @@ public final class DeviceCredential {
     return true;
   }
 
-  private String signature(AppId app, DeviceId device, long expiry) {
+  private static String signature(
+      MasterKey.Signer signer, AppId app, DeviceId device, long expiry) {
     byte[] signed =
         (app.value() + "\0" + device.value() + "\0" + expiry).getBytes(StandardCharsets.UTF_8);
     return Base64.getUrlEncoder().withoutPadding().encodeToString(signer.sign(signed));

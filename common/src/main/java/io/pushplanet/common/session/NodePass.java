@@ -27,7 +27,7 @@ public final class NodePass {
 
   public String mint(NodeId node) {
     long expiry = clock.instant().plus(VALIDITY).getEpochSecond();
-    return VERSION + "." + expiry + "." + signature(node, expiry);
+    return VERSION + "." + expiry + "." + signature(masterKey, node, expiry);
   }
 
   /// Whether the pass was made by us for this node, and still holds.
@@ -37,15 +37,15 @@ public final class NodePass {
       return false;
     }
     long expiry = Long.parseLong(parts[1]);
-    byte[] expected = signature(node, expiry).getBytes(StandardCharsets.US_ASCII);
-    return MessageDigest.isEqual(expected, parts[2].getBytes(StandardCharsets.UTF_8))
+    byte[] shown = parts[2].getBytes(StandardCharsets.UTF_8);
+    return masterKey.currentAndFormer().stream()
+            .map(key -> signature(key, node, expiry).getBytes(StandardCharsets.US_ASCII))
+            .anyMatch(expected -> MessageDigest.isEqual(expected, shown))
         && clock.instant().isBefore(Instant.ofEpochSecond(expiry));
   }
 
-  private String signature(NodeId node, long expiry) {
+  private static String signature(MasterKey key, NodeId node, long expiry) {
     byte[] signed = (node.value() + "\0" + expiry).getBytes(StandardCharsets.UTF_8);
-    return Base64.getUrlEncoder()
-        .withoutPadding()
-        .encodeToString(masterKey.sign("node-pass", signed));
+    return Base64.getUrlEncoder().withoutPadding().encodeToString(key.sign("node-pass", signed));
   }
 }

@@ -38,7 +38,11 @@ public class PlatformConfiguration {
 
   @Bean
   MasterKey masterKey(PlatformSettings settings) {
-    return MasterKey.parse(settings.masterKey().reveal());
+    return MasterKey.parse(settings.masterKey().reveal())
+        .accepting(
+            settings.formerMasterKeys().stream()
+                .map(former -> MasterKey.parse(former.reveal()))
+                .toList());
   }
 
   @Bean

@@ -5,6 +5,7 @@ import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
+import java.util.List;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.validation.annotation.Validated;
@@ -13,13 +14,19 @@ import org.springframework.validation.annotation.Validated;
 ///
 /// @param masterKey 32 random bytes in base64 (`openssl rand -base64 32`), the same in every process: the root of sealed
 ///     credentials and of device credentials
+/// @param formerMasterKeys other master keys whose work is still accepted: during a change the coming one, after it the
+///     former one, until every credential is re-sealed and the longest-lived device password has ended
 @Validated
 @ConfigurationProperties(prefix = "pushplanet", ignoreUnknownFields = false)
 public record PlatformSettings(
     @Valid @NotNull @DefaultValue Mysql mysql,
     @Valid @NotNull @DefaultValue Redis redis,
     @Valid @NotNull @DefaultValue Amqp amqp,
-    @NotNull Secret masterKey) {
+    @NotNull Secret masterKey,
+    @DefaultValue List<Secret> formerMasterKeys) {
+  public PlatformSettings {
+    formerMasterKeys = List.copyOf(formerMasterKeys);
+  }
 
   /// @param url JDBC URL of MySQL, which holds the truth
   /// @param user who logs in to MySQL

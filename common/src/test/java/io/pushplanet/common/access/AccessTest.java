@@ -4,10 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.crypto.tink.subtle.AesGcmJce;
 import io.pushplanet.common.message.AppId;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 class AccessTest {
@@ -80,6 +85,106 @@ class AccessTest {
   }
 
   @Test
+  void a_credential_sealed_for_one_row_does_not_open_in_another_of_the_same_app() {
+    CredentialVault vault = vault();
+    byte[] sealed = vault.encrypt(SHOP, "apns", "any", 7, SECRET);
+
+    assertThat(vault.decrypt(SHOP, "apns", "any", 7, sealed)).isEqualTo(SECRET);
+    assertThatThrownBy(() -> vault.decrypt(SHOP, "apns", "any", 8, sealed))
+        .isInstanceOf(CredentialUnreadable.class);
+    assertThatThrownBy(() -> vault.decrypt(SHOP, "apns", "any", sealed))
+        .isInstanceOf(CredentialUnreadable.class);
+  }
+
+  @Test
+  void what_a_former_master_key_sealed_opens_until_it_is_resealed_and_then_with_the_new_one_only() {
+    MasterKey old = masterKey();
+    MasterKey fresh = masterKey();
+    byte[] sealed = new CredentialVault(old, RANDOM).encrypt(SHOP, "apns", "any", 7, SECRET);
+    CredentialVault rotating = new CredentialVault(fresh.accepting(List.of(old)), RANDOM);
+
+    byte[] resealed = rotating.resealed(SHOP, "apns", "any", 7, sealed);
+
+    CredentialVault after = new CredentialVault(fresh, RANDOM);
+    assertThat(rotating.decrypt(SHOP, "apns", "any", 7, sealed)).isEqualTo(SECRET);
+    assertThat(after.decrypt(SHOP, "apns", "any", 7, resealed)).isEqualTo(SECRET);
+    assertThat(after.currentKeyId()).isEqualTo(rotating.currentKeyId());
+    assertThatThrownBy(() -> after.decrypt(SHOP, "apns", "any", 7, sealed))
+        .isInstanceOf(CredentialUnreadable.class);
+    assertThatThrownBy(
+            () -> new CredentialVault(old, RANDOM).decrypt(SHOP, "apns", "any", 7, resealed))
+        .isInstanceOf(CredentialUnreadable.class);
+  }
+
+  /// A process that has not changed yet reads what the changed ones wrote, if it was told of the coming key before.
+  @Test
+  void the_coming_key_may_be_told_before_it_is_used() {
+    MasterKey old = masterKey();
+    MasterKey coming = masterKey();
+    CredentialVault notYet = new CredentialVault(old.accepting(List.of(coming)), RANDOM);
+
+    byte[] sealed = new CredentialVault(coming, RANDOM).encrypt(SHOP, "fcm", "production", SECRET);
+
+    assertThat(notYet.decrypt(SHOP, "fcm", "production", sealed)).isEqualTo(SECRET);
+  }
+
+  /// As the first release sealed it: one key, no keyset, bound to no row.
+  @Test
+  void the_first_form_still_opens_and_is_resealed_in_the_newest() throws Exception {
+    MasterKey old = masterKey();
+    byte[] bound = "shop\0apns\0any".getBytes(StandardCharsets.UTF_8);
+    byte[] dataKey = new byte[32];
+    RANDOM.nextBytes(dataKey);
+    byte[] wrapped = new AesGcmJce(old.derive("credential-vault")).encrypt(dataKey, bound);
+    byte[] secret = new AesGcmJce(dataKey).encrypt(SECRET, bound);
+    byte[] stored =
+        ByteBuffer.allocate(2 + wrapped.length + secret.length)
+            .put((byte) 1)
+            .put((byte) wrapped.length)
+            .put(wrapped)
+            .put(secret)
+            .array();
+    CredentialVault vault = new CredentialVault(masterKey().accepting(List.of(old)), RANDOM);
+
+    assertThat(vault.decrypt(SHOP, "apns", "any", 7, stored)).isEqualTo(SECRET);
+    assertThat(vault.resealed(SHOP, "apns", "any", 7, stored)[0]).isEqualTo((byte) 3);
+  }
+
+  /// Every secret is tried with every other tenant's name and row: a thousand by a thousand would take minutes, so each is tried
+  /// with four others at random.
+  @Test
+  void of_a_thousand_tenants_none_opens_what_is_anothers() {
+    CredentialVault vault = vault();
+    List<byte[]> sealed = new ArrayList<>();
+    for (int i = 0; i < 1_000; i++) {
+      sealed.add(
+          vault.encrypt(
+              tenant(i),
+              "apns",
+              "production",
+              i,
+              ("secret of " + i).getBytes(StandardCharsets.UTF_8)));
+    }
+    SplittableRandom dice = new SplittableRandom(4);
+    for (int i = 0; i < 1_000; i++) {
+      byte[] mine = sealed.get(i);
+      assertThat(vault.decrypt(tenant(i), "apns", "production", i, mine))
+          .asString(StandardCharsets.UTF_8)
+          .isEqualTo("secret of " + i);
+      for (int tries = 0; tries < 4; tries++) {
+        int other = (i + 1 + dice.nextInt(999)) % 1_000;
+        int row = dice.nextBoolean() ? i : other;
+        assertThatThrownBy(() -> vault.decrypt(tenant(other), "apns", "production", row, mine))
+            .isInstanceOf(CredentialUnreadable.class);
+      }
+    }
+  }
+
+  private static AppId tenant(int number) {
+    return new AppId("tenant-" + number);
+  }
+
+  @Test
   void a_master_key_of_the_wrong_length_says_how_to_make_one() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> MasterKey.parse("c2hvcnQ="))
@@ -87,6 +192,10 @@ class AccessTest {
   }
 
   private static CredentialVault vault() {
-    return new CredentialVault(MasterKey.parse(MasterKey.generate(RANDOM)), RANDOM);
+    return new CredentialVault(masterKey(), RANDOM);
+  }
+
+  private static MasterKey masterKey() {
+    return MasterKey.parse(MasterKey.generate(RANDOM));
   }
 }

@@ -10,6 +10,7 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.testing.MutableClock;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -37,6 +38,18 @@ class DeviceCredentialTest {
 
     assertThat(credential.verify(SHOP, new DeviceId("d2"), password)).isEqualTo(INVALID);
     assertThat(credential.verify(new AppId("bank"), D1, password)).isEqualTo(INVALID);
+  }
+
+  @Test
+  void a_password_of_the_former_master_key_is_good_until_it_expires() {
+    MasterKey former = MasterKey.parse(MasterKey.generate(new SecureRandom()));
+    MasterKey now = MasterKey.parse(MasterKey.generate(new SecureRandom()));
+    String password = new DeviceCredential(former, clock).mint(SHOP, D1, Duration.ofDays(90));
+
+    assertThat(
+            new DeviceCredential(now.accepting(List.of(former)), clock).verify(SHOP, D1, password))
+        .isEqualTo(VALID);
+    assertThat(new DeviceCredential(now, clock).verify(SHOP, D1, password)).isEqualTo(INVALID);
   }
 
   @Test

@@ -33,7 +33,8 @@ class PlatformSettingsTest {
                         "jdbc:mysql://127.0.0.1:3306/pushplanet", "pushplanet", new Secret(""), 10),
                     new Redis(new Secret("redis://127.0.0.1:6379")),
                     new Amqp(new Secret("amqp://guest:guest@127.0.0.1:5672/%2f")),
-                    new Secret("k3y")))
+                    new Secret("k3y"),
+                    List.of()))
             .asString()
             .doesNotContain("k3y", "guest"));
   }

@@ -8,6 +8,7 @@ import java.security.Principal;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
@@ -25,11 +26,13 @@ class CredentialController {
 
   private final Apps apps;
   private final Credentials credentials;
+  private final LiveCheck liveCheck;
   private final Clock clock;
 
-  CredentialController(Apps apps, Credentials credentials, Clock clock) {
+  CredentialController(Apps apps, Credentials credentials, LiveCheck liveCheck, Clock clock) {
     this.apps = apps;
     this.credentials = credentials;
+    this.liveCheck = liveCheck;
     this.clock = clock;
   }
 
@@ -50,9 +53,16 @@ class CredentialController {
             .map(credential -> new Row(credential, Expiry.of(credential.expiresAt(), now)))
             .toList();
     model.addAttribute("app", found);
-    model.addAttribute("active", rows.stream().filter(row -> row.credential().active()).toList());
-    model.addAttribute("retired", rows.stream().filter(row -> !row.credential().active()).toList());
+    model.addAttribute("candidates", only(rows, StoredCredential::candidate));
+    model.addAttribute("active", only(rows, StoredCredential::active));
+    model.addAttribute("overlapping", only(rows, StoredCredential::overlapping));
+    model.addAttribute("retired", only(rows, row -> row.state().equals("retired")));
+    model.addAttribute("alerts", credentials.alerts(found.id()));
     return "credentials";
+  }
+
+  private static List<Row> only(List<Row> rows, Predicate<StoredCredential> which) {
+    return rows.stream().filter(row -> which.test(row.credential())).toList();
   }
 
   @PostMapping("/apps/{app}/credentials/p8")
@@ -139,21 +149,104 @@ class CredentialController {
     }
     flash.addFlashAttribute(
         "done", "The credential was retired. Nothing is sent with it any more.");
-    return "redirect:/apps/" + found.id() + "/credentials";
+    return page(found);
+  }
+
+  @PostMapping("/apps/{app}/credentials/{id}/try")
+  String tryNow(
+      Principal me, @PathVariable String app, @PathVariable long id, RedirectAttributes flash) {
+    App found = apps.get(app);
+    if (!credentials.tryNow(me.getName(), found.id(), id)) {
+      throw new Missing("no credential " + id);
+    }
+    liveCheck.await(found.id(), List.of(id)).forEach(tried -> tell(tried, flash));
+    return page(found);
+  }
+
+  @PostMapping("/apps/{app}/credentials/{id}/activate")
+  String activate(
+      Principal me, @PathVariable String app, @PathVariable long id, RedirectAttributes flash) {
+    return activate(me, app, id, false, flash);
+  }
+
+  @PostMapping("/apps/{app}/credentials/{id}/activate-anyway")
+  String activateAnyway(
+      Principal me, @PathVariable String app, @PathVariable long id, RedirectAttributes flash) {
+    return activate(me, app, id, true, flash);
+  }
+
+  private String activate(
+      Principal me, String app, long id, boolean anyway, RedirectAttributes flash) {
+    App found = apps.get(app);
+    if (credentials.activate(me.getName(), found.id(), id, anyway)) {
+      flash.addFlashAttribute("done", "The credential is active: the next push uses it.");
+    } else {
+      flash.addFlashAttribute(
+          "problem",
+          "Only a credential that its provider has taken can be activated. Try it first.");
+    }
+    return page(found);
+  }
+
+  @PostMapping("/apps/{app}/credentials/{id}/roll-back")
+  String rollBack(
+      Principal me, @PathVariable String app, @PathVariable long id, RedirectAttributes flash) {
+    App found = apps.get(app);
+    if (credentials.rollBack(me.getName(), found.id(), id)) {
+      flash.addFlashAttribute(
+          "done", "The former credential is active again: the next push uses it.");
+    } else {
+      flash.addFlashAttribute("problem", "Its overlap is over. Upload it again.");
+    }
+    return page(found);
+  }
+
+  private static String page(App app) {
+    return "redirect:/apps/" + app.id() + "/credentials";
   }
 
   private String activate(Principal me, String app, Check check, RedirectAttributes flash)
       throws IOException {
     App found = apps.get(app);
     try {
-      CheckedCredential credential = check.run();
-      credentials.activate(me.getName(), found.id(), credential);
-      flash.addFlashAttribute(
-          "done", "The credential is checked and active: the next push uses it.");
+      List<Long> candidates = credentials.upload(me.getName(), found.id(), check.run());
+      List<StoredCredential> tried = liveCheck.await(found.id(), candidates);
+      List<StoredCredential> refused =
+          tried.stream()
+              .filter(one -> !credentials.activate(me.getName(), found.id(), one.id(), false))
+              .toList();
+      if (refused.isEmpty()) {
+        flash.addFlashAttribute(
+            "done", "The credential is checked and active: the next push uses it.");
+      }
+      refused.forEach(one -> tell(one, flash));
     } catch (RefusedCredential e) {
       flash.addFlashAttribute("problem", e.getMessage());
     }
-    return "redirect:/apps/" + found.id() + "/credentials";
+    return page(found);
+  }
+
+  private static void tell(StoredCredential tried, RedirectAttributes flash) {
+    String what = tried.title() + " for " + tried.environment() + ": ";
+    if (tried.accepted()) {
+      flash.addFlashAttribute(
+          "done", what + "the provider takes it (" + tried.probeReason() + ").");
+    } else if (tried.refused()) {
+      flash.addFlashAttribute(
+          "problem",
+          what + "the provider refuses it: " + tried.probeReason() + ". " + tried.advice());
+    } else if (tried.beingTried()) {
+      flash.addFlashAttribute(
+          "problem",
+          what + "no gateway worker has tried it yet, so it is not active. Is one running?");
+    } else {
+      flash.addFlashAttribute(
+          "problem",
+          what
+              + "the provider could not be asked, so it is not active: "
+              + tried.probeReason()
+              + ".");
+    }
   }
 
   private static byte[] content(@Nullable MultipartFile file)

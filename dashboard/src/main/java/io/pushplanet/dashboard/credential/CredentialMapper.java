@@ -3,6 +3,7 @@ package io.pushplanet.dashboard.credential;
 import io.pushplanet.common.message.AppId;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.apache.ibatis.annotations.Insert;
 import org.apache.ibatis.annotations.Mapper;
 import org.apache.ibatis.annotations.Param;
@@ -12,34 +13,73 @@ import org.jspecify.annotations.Nullable;
 
 @Mapper
 interface CredentialMapper {
-  @Select(
+  String COLUMNS =
       """
-      SELECT id, provider, environment, kind, state, detail, expires_at, created_at, created_by
-      FROM credentials WHERE app_id = #{app} ORDER BY state, id DESC LIMIT 50
-      """)
+      id, provider, environment, kind, state, detail, expires_at, created_at, created_by, overlap_until, paused_at,
+        pause_reason, probe_at, probed_at, probe_verdict, probe_reason
+      """;
+
+  @Select(
+      "SELECT "
+          + COLUMNS
+          + """
+          FROM credentials WHERE app_id = #{app} ORDER BY state, id DESC LIMIT 50
+          """)
   List<StoredCredential> of(@Param("app") AppId app);
+
+  @Select("SELECT " + COLUMNS + " FROM credentials WHERE app_id = #{app} AND id = #{id}")
+  Optional<StoredCredential> one(@Param("app") AppId app, @Param("id") long id);
 
   @Select(
       """
       SELECT id FROM credentials
       WHERE app_id = #{app} AND provider = #{provider} AND environment = #{environment}
-        AND state = 'active'
+        AND state IN ('active', 'overlapping')
       """)
-  List<Long> active(
+  List<Long> inUse(
       @Param("app") AppId app,
       @Param("provider") String provider,
       @Param("environment") String environment);
 
+  /// An active one overlaps from now on, if there is an end to it; else it, and what overlapped already, retires.
   @Update(
-      "UPDATE credentials SET state = 'retired' WHERE id = #{id} AND app_id = #{app} AND state = 'active'")
+      """
+      UPDATE credentials SET overlap_until = IF(state = 'active', #{until}, NULL),
+        state = IF(state = 'active' AND #{until} IS NOT NULL, 'overlapping', 'retired'), probe_at = NULL
+      WHERE id = #{id}
+      """)
+  void replace(@Param("id") long id, @Param("until") @Nullable Instant until);
+
+  @Update(
+      """
+      UPDATE credentials SET state = 'active', overlap_until = NULL, probe_at = IF(paused_at IS NULL, NULL, #{now})
+      WHERE id = #{id} AND app_id = #{app} AND state = #{from}
+      """)
+  int activate(
+      @Param("app") AppId app,
+      @Param("id") long id,
+      @Param("from") String from,
+      @Param("now") Instant now);
+
+  @Update(
+      """
+      UPDATE credentials SET state = 'retired', overlap_until = NULL, probe_at = NULL, paused_at = NULL, pause_reason = NULL
+      WHERE id = #{id} AND app_id = #{app} AND state <> 'retired'
+      """)
   int retire(@Param("app") AppId app, @Param("id") long id);
+
+  @Update(
+      """
+      UPDATE credentials SET probe_at = #{now}, probe_verdict = NULL, probe_reason = NULL
+      WHERE id = #{id} AND app_id = #{app} AND state <> 'retired'
+      """)
+  int tryNow(@Param("app") AppId app, @Param("id") long id, @Param("now") Instant now);
 
   @Insert(
       """
       INSERT INTO credentials
         (app_id, provider, environment, kind, state, detail, secret, expires_at, created_at, created_by)
-      VALUES (#{app}, #{provider}, #{environment}, #{kind}, 'active', #{detail}, #{secret},
-        #{expiresAt}, #{now}, #{by})
+      VALUES (#{app}, #{provider}, #{environment}, #{kind}, 'candidate', #{detail}, '', #{expiresAt}, #{now}, #{by})
       """)
   void insert(
       @Param("app") AppId app,
@@ -47,11 +87,62 @@ interface CredentialMapper {
       @Param("environment") String environment,
       @Param("kind") String kind,
       @Param("detail") String detail,
-      @Param("secret") byte[] secret,
       @Param("expiresAt") @Nullable Instant expiresAt,
       @Param("now") Instant now,
       @Param("by") String by);
 
   @Select("SELECT LAST_INSERT_ID()")
   long inserted();
+
+  /// The secret comes after the row, because it is sealed for the row's id.
+  @Update(
+      "UPDATE credentials SET secret = #{secret}, key_id = #{key}, probe_at = #{probeAt} WHERE id = #{id}")
+  void seal(
+      @Param("id") long id,
+      @Param("secret") byte[] secret,
+      @Param("key") String key,
+      @Param("probeAt") @Nullable Instant probeAt);
+
+  /// What its provider refuses, of all apps.
+  @Select(
+      """
+      SELECT app_id, provider, environment, kind, pause_reason AS reason, NULL AS expires_at FROM credentials
+      WHERE paused_at > '2000-01-01' AND state = 'active' ORDER BY paused_at DESC LIMIT 20
+      """)
+  List<Trouble> paused();
+
+  /// What ends soon or has ended, of all apps.
+  @Select(
+      """
+      SELECT app_id, provider, environment, kind, NULL AS reason, expires_at FROM credentials
+      WHERE expires_at < #{now} AND state = 'active' ORDER BY expires_at LIMIT 20
+      """)
+  List<Trouble> endingBefore(@Param("now") Instant now);
+
+  /// Names of master keys with how many credentials each seals.
+  @Select(
+      "SELECT key_id AS name, COUNT(*) AS sealed FROM credentials WHERE key_id > '' GROUP BY key_id ORDER BY key_id")
+  List<SealedBy> sealedBy();
+
+  @Select("SELECT COUNT(*) FROM credentials WHERE key_id IS NULL")
+  long sealedBySomeKey();
+
+  @Select(
+      """
+      SELECT id, app_id, provider, environment, secret FROM credentials
+      WHERE id > #{after} AND (key_id IS NULL OR key_id <> #{name}) ORDER BY id LIMIT 100
+      """)
+  List<SealedCredential> notSealedBy(@Param("after") long after, @Param("name") String name);
+
+  @Update(
+      "UPDATE credentials SET secret = #{secret}, key_id = #{key} WHERE id = #{id} AND secret = #{before}")
+  int reseal(
+      @Param("id") long id,
+      @Param("before") byte[] before,
+      @Param("secret") byte[] secret,
+      @Param("key") String key);
+
+  @Select(
+      "SELECT kind, subject, text, at FROM alerts WHERE app_id = #{app} ORDER BY id DESC LIMIT 10")
+  List<Alert> alerts(@Param("app") AppId app);
 }

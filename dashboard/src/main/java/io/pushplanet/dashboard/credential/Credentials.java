@@ -3,24 +3,34 @@ package io.pushplanet.dashboard.credential;
 import io.pushplanet.common.access.CredentialVault;
 import io.pushplanet.common.change.Change;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.dashboard.DashboardSettings;
 import io.pushplanet.dashboard.app.Apps;
 import io.pushplanet.dashboard.app.Changes;
 import io.pushplanet.dashboard.audit.AuditAction;
 import io.pushplanet.dashboard.audit.AuditLog;
 import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
-/// Activates credentials. The former one of the same app, provider and environment retires in the same transaction, and
-/// every worker hears of it.
+/// A credential's life: uploaded as a candidate, tried by a worker at the provider, activated; the former one of the same app,
+/// provider and environment overlaps, so that it can be rolled back to, and retires. Each change goes with its audit entry and
+/// its `changes` row in one transaction, and every worker hears of it.
 @Service
-class Credentials {
+public class Credentials {
+  private static final Duration SOON = Duration.ofDays(30);
+
   private final CredentialMapper rows;
   private final CredentialVault vault;
   private final Apps apps;
   private final Changes changes;
   private final AuditLog audit;
+  private final Duration overlap;
   private final Clock clock;
 
   Credentials(
@@ -29,12 +39,14 @@ class Credentials {
       Apps apps,
       Changes changes,
       AuditLog audit,
+      DashboardSettings settings,
       Clock clock) {
     this.rows = rows;
     this.vault = vault;
     this.apps = apps;
     this.changes = changes;
     this.audit = audit;
+    this.overlap = settings.credentialOverlap();
     this.clock = clock;
   }
 
@@ -42,49 +54,137 @@ class Credentials {
     return rows.of(app);
   }
 
+  Optional<StoredCredential> one(AppId app, long id) {
+    return rows.one(app, id);
+  }
+
+  List<Alert> alerts(AppId app) {
+    return rows.alerts(app);
+  }
+
+  /// Those of all apps that are refused, then those that end soon.
+  public List<Trouble> troubles() {
+    List<Trouble> troubles = new ArrayList<>(rows.paused());
+    troubles.addAll(rows.endingBefore(clock.instant().plus(SOON)));
+    return troubles;
+  }
+
+  /// Stores it, to be tried by a worker at once where that is possible.
+  ///
+  /// @return the ids of the candidates, one for each environment
   @Transactional
-  void activate(String by, AppId app, CheckedCredential credential) {
+  List<Long> upload(String by, AppId app, CheckedCredential credential) {
     apps.lock(app);
-    String provider = credential.provider();
+    Instant now = clock.instant();
+    boolean tried = !credential.provider().equals("webpush");
+    List<Long> candidates = new ArrayList<>();
     for (String environment : credential.environments()) {
-      for (long former : rows.active(app, provider, environment)) {
-        retireAndTell(app, former);
-      }
       rows.insert(
           app,
-          provider,
+          credential.provider(),
           environment,
           credential.kind(),
           credential.detailJson(),
-          vault.encrypt(app, provider, environment, credential.secret()),
           credential.expiresAt(),
-          clock.instant(),
+          now,
           by);
-      changes.tell(Change.Kind.CREDENTIAL, app, Long.toString(rows.inserted()));
+      long id = rows.inserted();
+      rows.seal(
+          id,
+          vault.encrypt(app, credential.provider(), environment, id, credential.secret()),
+          vault.currentKeyId(),
+          tried ? now : null);
       audit.record(
           by,
-          AuditAction.CREDENTIAL_ACTIVATED,
-          app + "/" + provider + "/" + environment,
-          credential.kind() + " " + credential.detailJson());
+          AuditAction.CREDENTIAL_UPLOADED,
+          app + "/" + credential.provider() + "/" + environment,
+          id + " " + credential.kind() + " " + credential.detailJson());
+      candidates.add(id);
     }
+    return candidates;
   }
 
-  /// @return whether there was an active credential with this id
+  /// Asks a worker to try it at its provider.
+  ///
+  /// @return whether there is such a credential
   @Transactional
-  boolean retire(String by, AppId app, long id) {
-    apps.lock(app);
-    if (!retireAndTell(app, id)) {
+  boolean tryNow(String by, AppId app, long id) {
+    if (rows.tryNow(app, id, clock.instant()) == 0) {
       return false;
     }
-    audit.record(by, AuditAction.CREDENTIAL_RETIRED, app + "/" + id, "");
+    audit.record(by, AuditAction.CREDENTIAL_TRIED, app + "/" + id, "");
     return true;
   }
 
-  private boolean retireAndTell(AppId app, long id) {
+  /// Activates a candidate that its provider has not refused.
+  ///
+  /// @param anyway although nobody knows whether the provider takes it
+  /// @return whether it is active now
+  @Transactional
+  boolean activate(String by, AppId app, long id, boolean anyway) {
+    apps.lock(app);
+    StoredCredential candidate = rows.one(app, id).orElse(null);
+    if (candidate == null || !candidate.candidate() || candidate.refused()) {
+      return false;
+    }
+    if (!anyway && !candidate.accepted() && candidate.canBeTried()) {
+      return false;
+    }
+    putInUse(app, candidate, overlapEnd());
+    audit.record(
+        by,
+        candidate.accepted() || !candidate.canBeTried()
+            ? AuditAction.CREDENTIAL_ACTIVATED
+            : AuditAction.CREDENTIAL_ACTIVATED_ANYWAY,
+        app + "/" + candidate.provider() + "/" + candidate.environment(),
+        id + " " + candidate.kind() + " " + candidate.detail());
+    return true;
+  }
+
+  private @Nullable Instant overlapEnd() {
+    return overlap.isZero() ? null : clock.instant().plus(overlap);
+  }
+
+  /// Takes the former one back; the one that replaced it retires.
+  ///
+  /// @param id of the overlapping one
+  /// @return whether it still overlapped
+  @Transactional
+  boolean rollBack(String by, AppId app, long id) {
+    apps.lock(app);
+    StoredCredential former = rows.one(app, id).orElse(null);
+    if (former == null || !former.overlapping()) {
+      return false;
+    }
+    putInUse(app, former, null);
+    audit.record(
+        by,
+        AuditAction.CREDENTIAL_ROLLED_BACK,
+        app + "/" + former.provider() + "/" + former.environment(),
+        id + " " + former.kind() + " " + former.detail());
+    return true;
+  }
+
+  private void putInUse(AppId app, StoredCredential next, @Nullable Instant formerUntil) {
+    for (long former : rows.inUse(app, next.provider(), next.environment())) {
+      if (former != next.id()) {
+        rows.replace(former, formerUntil);
+        changes.tell(Change.Kind.CREDENTIAL, app, Long.toString(former));
+      }
+    }
+    rows.activate(app, next.id(), next.state(), clock.instant());
+    changes.tell(Change.Kind.CREDENTIAL, app, Long.toString(next.id()));
+  }
+
+  /// @return whether there was such a credential, not retired before
+  @Transactional
+  boolean retire(String by, AppId app, long id) {
+    apps.lock(app);
     if (rows.retire(app, id) == 0) {
       return false;
     }
     changes.tell(Change.Kind.CREDENTIAL, app, Long.toString(id));
+    audit.record(by, AuditAction.CREDENTIAL_RETIRED, app + "/" + id, "");
     return true;
   }
 }

@@ -7,6 +7,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /// A row of `credentials`, without the secret.
+///
+/// @param state `candidate`, `active`, `overlapping`, `retired`
+/// @param overlapUntil until when a replaced one is kept
+/// @param pausedAt since when its provider refuses it, so that nothing is sent with it
+/// @param probeAt when a worker asks the provider about it; null = nobody wants to know
+/// @param probeVerdict what came of asking: `accepted`, `refused`, `unreachable`
 record StoredCredential(
     long id,
     String provider,
@@ -16,9 +22,46 @@ record StoredCredential(
     String detail,
     @Nullable Instant expiresAt,
     Instant createdAt,
-    String createdBy) {
+    String createdBy,
+    @Nullable Instant overlapUntil,
+    @Nullable Instant pausedAt,
+    @Nullable String pauseReason,
+    @Nullable Instant probeAt,
+    @Nullable Instant probedAt,
+    @Nullable String probeVerdict,
+    @Nullable String probeReason) {
   public boolean active() {
     return state.equals("active");
+  }
+
+  public boolean candidate() {
+    return state.equals("candidate");
+  }
+
+  public boolean overlapping() {
+    return state.equals("overlapping");
+  }
+
+  public boolean paused() {
+    return pausedAt != null;
+  }
+
+  /// A worker was asked to try it and has not answered yet.
+  public boolean beingTried() {
+    return probeAt != null && probeVerdict == null;
+  }
+
+  public boolean accepted() {
+    return "accepted".equals(probeVerdict);
+  }
+
+  public boolean refused() {
+    return "refused".equals(probeVerdict);
+  }
+
+  /// What a push service knows a key by is a subscription: there is nothing to try it with.
+  public boolean canBeTried() {
+    return !provider.equals("webpush");
   }
 
   public String title() {
@@ -29,6 +72,31 @@ record StoredCredential(
       case "vapid" -> "Web Push key (VAPID)";
       default -> provider + " " + kind;
     };
+  }
+
+  public String badge() {
+    if (paused()) {
+      return "paused";
+    }
+    if (candidate()) {
+      return refused() ? "refused" : "not active";
+    }
+    return overlapping() ? "kept for a while" : state;
+  }
+
+  public String tone() {
+    if (paused() || (candidate() && refused())) {
+      return "bad";
+    }
+    if (candidate()) {
+      return "warn";
+    }
+    return active() ? "good" : "";
+  }
+
+  /// What the provider's word means and what to do.
+  public String advice() {
+    return Advice.on(pauseReason == null ? probeReason : pauseReason);
   }
 
   /// `Team id` -> `ABCDE12345`

@@ -81,7 +81,12 @@ class LoginConfiguration {
                 .permitAll()
                 .requestMatchers("/login", "/assets/**", "/webjars/**", "/favicon.ico")
                 .permitAll()
-                .requestMatchers("/audit/**", "/operators/**", "/nodes/*/drain/**")
+                .requestMatchers(
+                    "/audit/**",
+                    "/operators/**",
+                    "/nodes/*/drain/**",
+                    "/encryption/**",
+                    "/apps/*/credentials/*/activate-anyway")
                 .hasRole("ADMIN")
                 .requestMatchers(HttpMethod.GET, "/test-push/**")
                 .hasRole("OPERATOR")

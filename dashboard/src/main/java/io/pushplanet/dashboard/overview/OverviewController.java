@@ -1,5 +1,6 @@
 package io.pushplanet.dashboard.overview;
 
+import io.pushplanet.dashboard.credential.Credentials;
 import io.pushplanet.dashboard.node.Nodes;
 import java.time.Clock;
 import java.time.Instant;
@@ -16,12 +17,19 @@ class OverviewController {
   private final StatisticsMapper statistics;
   private final QueueDepths queues;
   private final Nodes nodes;
+  private final Credentials credentials;
   private final Clock clock;
 
-  OverviewController(StatisticsMapper statistics, QueueDepths queues, Nodes nodes, Clock clock) {
+  OverviewController(
+      StatisticsMapper statistics,
+      QueueDepths queues,
+      Nodes nodes,
+      Credentials credentials,
+      Clock clock) {
     this.statistics = statistics;
     this.queues = queues;
     this.nodes = nodes;
+    this.credentials = credentials;
     this.clock = clock;
   }
 
@@ -52,6 +60,7 @@ class OverviewController {
     Figures.Span span = span(wanted);
     model.addAttribute("span", span == Figures.Span.DAY ? "day" : "hour");
     model.addAttribute("totals", read(span).totals());
+    model.addAttribute("troubles", credentials.troubles());
     QueueDepths.Answer depths = queues.now();
     model.addAttribute("brokerAway", depths instanceof QueueDepths.Answer.Unknown);
     switch (depths) {

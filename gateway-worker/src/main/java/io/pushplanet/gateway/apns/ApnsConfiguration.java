@@ -6,6 +6,7 @@ import io.pushplanet.common.access.CredentialVault;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.gateway.connection.ProviderConnections;
 import io.pushplanet.gateway.credential.CredentialCache;
+import io.pushplanet.gateway.credential.CredentialProbe;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
 import io.pushplanet.gateway.provider.Sends;
@@ -29,10 +30,20 @@ class ApnsConfiguration {
   }
 
   @Bean
+  ProviderTokens apnsProviderTokens(RedisTokens shared, Clock clock, MeterRegistry meters) {
+    return new ProviderTokens(shared, clock, new ProviderMetrics(meters, Channel.APNS));
+  }
+
+  @Bean
+  CredentialProbe apnsProbe(ApnsSettings settings, ProviderTokens apnsProviderTokens) {
+    return new ApnsProbe(settings, apnsProviderTokens);
+  }
+
+  @Bean
   Provider apnsProvider(
       ApnsSettings settings,
       CredentialCache credentials,
-      RedisTokens shared,
+      ProviderTokens apnsProviderTokens,
       ProviderConnections apnsConnections,
       Clock clock,
       SecureRandom random,
@@ -41,7 +52,7 @@ class ApnsConfiguration {
     return new ApnsProvider(
         settings,
         credentials,
-        new ProviderTokens(shared, clock, metrics),
+        apnsProviderTokens,
         apnsConnections,
         new Sends(clock, random),
         metrics);

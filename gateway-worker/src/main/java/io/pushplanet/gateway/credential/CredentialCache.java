@@ -16,14 +16,21 @@ import io.pushplanet.gateway.credential.Credential.FcmServiceAccount;
 import io.pushplanet.gateway.credential.Credential.VapidKey;
 import io.pushplanet.gateway.credential.CredentialLookup.Found;
 import io.pushplanet.gateway.credential.CredentialLookup.Missing;
+import io.pushplanet.gateway.credential.CredentialLookup.Paused;
 import io.pushplanet.gateway.credential.CredentialLookup.Unavailable;
 import io.pushplanet.gateway.credential.CredentialLookup.Unreadable;
 import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.time.Clock;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -52,13 +59,23 @@ public final class CredentialCache implements AutoCloseable {
   private final JdbcClient database;
   private final DataSource source;
   private final CredentialVault vault;
+  private final CredentialPauses pauses;
+  private final Clock clock;
+  private final List<Consumer<AppId>> listeners = new CopyOnWriteArrayList<>();
   private final Cache<Key, CredentialLookup<? extends Credential>> cache;
   private final CountDownLatch closed = new CountDownLatch(1);
   private final AtomicReference<@Nullable ChangeFeed> feed = new AtomicReference<>();
 
-  public CredentialCache(
-      DataSource source, CredentialVault vault, Ticker ticker, MeterRegistry meters) {
+  CredentialCache(
+      DataSource source,
+      CredentialVault vault,
+      CredentialPauses pauses,
+      Clock clock,
+      Ticker ticker,
+      MeterRegistry meters) {
     this.source = source;
+    this.pauses = pauses;
+    this.clock = clock;
     this.database = JdbcClient.create(source);
     this.vault = vault;
     this.cache =
@@ -67,8 +84,8 @@ public final class CredentialCache implements AutoCloseable {
             .ticker(ticker)
             .recordStats()
             .expireAfter(
-                Expiry.<Key, CredentialLookup<? extends Credential>>creating(
-                    (_, found) -> found instanceof Found ? LIFE : LIFE_OF_AN_ABSENCE))
+                Expiry.<Key, CredentialLookup<? extends Credential>>creating((_, found) ->
+                    found instanceof Found || found instanceof Paused ? LIFE : LIFE_OF_AN_ABSENCE))
             .build();
     CaffeineCacheMetrics.monitor(meters, cache, "gateway.credentials");
   }
@@ -97,15 +114,49 @@ public final class CredentialCache implements AutoCloseable {
     }
   }
 
+  /// @param listener is told of each app whose credentials have changed, from the thread that reads the changes
+  public void onChange(Consumer<AppId> listener) {
+    listeners.add(listener);
+  }
+
   /// Invalidates by key rather than by looking for entries: that also waits for a load under way.
   void changed(Change change) {
     if (change.kind() != Change.Kind.CREDENTIAL) {
       return;
     }
-    APNS_ENVIRONMENTS.forEach(e -> cache.invalidate(new Key(change.app(), APNS, e)));
-    cache.invalidate(new Key(change.app(), FCM, ""));
-    cache.invalidate(new Key(change.app(), WEBPUSH, ""));
+    APNS_ENVIRONMENTS.forEach(e -> forget(new Key(change.app(), APNS, e)));
+    forget(new Key(change.app(), FCM, ""));
+    forget(new Key(change.app(), WEBPUSH, ""));
+    listeners.forEach(listener -> listener.accept(change.app()));
     LOG.info("event=credential_changed appId={}", change.app());
+  }
+
+  private void forget(Key key) {
+    CredentialLookup<? extends Credential> before = cache.getIfPresent(key);
+    cache.invalidate(key);
+    pausedBecause(before)
+        .ifPresent(
+            why -> Thread.ofVirtual().name("credential-replaced").start(() -> goOn(key, why)));
+  }
+
+  private static Optional<String> pausedBecause(
+      @Nullable CredentialLookup<? extends Credential> found) {
+    return switch (found) {
+      case Paused<? extends Credential>(String why) -> Optional.of(why);
+      case Found<? extends Credential>(Credential _, CredentialLane lane) -> lane.pausedBecause();
+      case null -> Optional.empty();
+      case Missing<? extends Credential> _,
+          Unreadable<? extends Credential> _,
+          Unavailable<? extends Credential> _ ->
+          Optional.empty();
+    };
+  }
+
+  /// Another credential is there, or the same is taken again: what waited for it goes now.
+  private void goOn(Key key, String why) {
+    if (lookup(key) instanceof Found) {
+      pauses.bringForward(key.app(), key.provider(), why);
+    }
   }
 
   /// The credential for tokens of an environment: of that environment, else one for any.
@@ -134,14 +185,36 @@ public final class CredentialCache implements AutoCloseable {
     }
   }
 
+  /// The active one, unless the provider refuses it and the former one still overlaps: then that one stands in.
   private CredentialLookup<? extends Credential> load(Key key) {
-    CredentialRow row = row(key);
-    if (row == null) {
+    List<Candidate> candidates = candidates(key);
+    if (candidates.isEmpty()) {
       return new Missing<>();
     }
+    Candidate first = candidates.getFirst();
+    Candidate chosen =
+        candidates.stream().filter(it -> it.pauseReason() == null).findFirst().orElse(first);
+    if (chosen.pauseReason() != null) {
+      return new Paused<>(chosen.pauseReason());
+    }
+    if (chosen.row().id() != first.row().id()) {
+      LOG.warn(
+          "event=former_credential_stands_in appId={} provider={} credentialId={}",
+          key.app(),
+          key.provider(),
+          chosen.row().id());
+    }
+    return opened(key, chosen.row());
+  }
+
+  private CredentialLookup<? extends Credential> opened(Key key, CredentialRow row) {
     try {
-      byte[] secret = vault.decrypt(key.app(), row.provider(), row.environment(), row.secret());
-      return new Found<>(CredentialParser.parse(row, secret));
+      byte[] secret =
+          vault.decrypt(key.app(), row.provider(), row.environment(), row.id(), row.secret());
+      return new Found<>(
+          CredentialParser.parse(row, secret),
+          new CredentialLane(
+              row.id(), key.app(), row.provider(), row.environment(), clock, pauses));
     } catch (CredentialUnreadable | IllegalArgumentException e) {
       LOG.error(
           "event=credential_unreadable appId={} credentialId={} reason=\"{}\"",
@@ -152,28 +225,33 @@ public final class CredentialCache implements AutoCloseable {
     }
   }
 
-  private @Nullable CredentialRow row(Key key) {
-    return database
-        .sql(
-            """
-            SELECT id, provider, environment, kind, detail, secret FROM credentials
-            WHERE app_id = :app AND provider = :provider AND state = 'active' ORDER BY id
-            """)
-        .param("app", key.app().value())
-        .param("provider", key.provider())
-        .query((row, _) ->
-            new CredentialRow(
-                row.getLong("id"),
-                row.getString("provider"),
-                row.getString("environment"),
-                row.getString("kind"),
-                row.getString("detail"),
-                row.getBytes("secret")))
-        .list()
-        .stream()
-        .filter(row -> rank(row, key) > 0)
-        .reduce((one, later) -> rank(later, key) >= rank(one, key) ? later : one)
-        .orElse(null);
+  private record Candidate(CredentialRow row, boolean active, @Nullable String pauseReason) {}
+
+  /// The best first: those of the best environment, active before overlapping, newer before older.
+  private List<Candidate> candidates(Key key) {
+    List<Candidate> all =
+        database
+            .sql(
+                """
+                SELECT id, provider, environment, kind, detail, secret, state, pause_reason FROM credentials
+                WHERE app_id = :app AND provider = :provider
+                  AND (state = 'active' OR (state = 'overlapping' AND overlap_until > :now))
+                """)
+            .param("app", key.app().value())
+            .param("provider", key.provider())
+            .param("now", Timestamp.from(clock.instant()))
+            .query((row, _) ->
+                new Candidate(
+                    CredentialRow.of(row),
+                    row.getString("state").equals("active"),
+                    row.getString("pause_reason")))
+            .list();
+    int best = all.stream().mapToInt(it -> rank(it.row(), key)).max().orElse(0);
+    return all.stream()
+        .filter(it -> best > 0 && rank(it.row(), key) == best)
+        .sorted(
+            Comparator.comparing(Candidate::active).thenComparing(it -> it.row().id()).reversed())
+        .toList();
   }
 
   /// An exact environment before `any`; FCM and Web Push know no environments, whatever the row says.
@@ -190,11 +268,12 @@ public final class CredentialCache implements AutoCloseable {
   private static <C extends Credential> CredentialLookup<C> narrowed(
       CredentialLookup<? extends Credential> found, Class<C> kind) {
     return switch (found) {
-      case Found<? extends Credential>(Credential credential) ->
+      case Found<? extends Credential>(Credential credential, CredentialLane lane) ->
           kind.isInstance(credential)
-              ? new Found<>(kind.cast(credential))
+              ? new Found<>(kind.cast(credential), lane)
               : new Unreadable<>("not a credential of this provider");
       case Missing<? extends Credential> _ -> new Missing<>();
+      case Paused<? extends Credential>(String why) -> new Paused<>(why);
       case Unreadable<? extends Credential>(String why) -> new Unreadable<>(why);
       case Unavailable<? extends Credential>(String why) -> new Unavailable<>(why);
     };

@@ -3,14 +3,65 @@ package io.pushplanet.gateway.credential;
 import com.github.benmanes.caffeine.cache.Ticker;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.access.CredentialVault;
+import io.pushplanet.gateway.alert.AlertConfiguration;
+import io.pushplanet.gateway.alert.Alerts;
+import io.pushplanet.gateway.later.Rounds;
+import io.pushplanet.gateway.role.ForRole;
+import io.pushplanet.gateway.role.Role;
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.util.List;
 import javax.sql.DataSource;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 
 @Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties(CredentialSettings.class)
+@Import(AlertConfiguration.class)
 class CredentialConfiguration {
+  @Bean
+  CredentialPauses credentialPauses(
+      DataSource source, Alerts alerts, Clock clock, MeterRegistry meters) {
+    return new CredentialPauses(source, alerts, clock, meters);
+  }
+
   @Bean(initMethod = "start", destroyMethod = "close")
-  CredentialCache credentialCache(DataSource source, CredentialVault vault, MeterRegistry meters) {
-    return new CredentialCache(source, vault, Ticker.systemTicker(), meters);
+  CredentialCache credentialCache(
+      DataSource source,
+      CredentialVault vault,
+      CredentialPauses pauses,
+      Clock clock,
+      MeterRegistry meters) {
+    return new CredentialCache(source, vault, pauses, clock, Ticker.systemTicker(), meters);
+  }
+
+  @Bean
+  @ForRole(Role.DELIVER)
+  Rounds credentialWatch(
+      DataSource source,
+      CredentialVault vault,
+      CredentialPauses pauses,
+      List<CredentialProbe> probes,
+      CredentialSettings settings,
+      Clock clock,
+      SecureRandom random,
+      MeterRegistry meters) {
+    CredentialWatch watch = new CredentialWatch(source, vault, pauses, probes, clock, random);
+    return new Rounds("credential-watch", settings.period(), watch::round, meters);
+  }
+
+  @Bean
+  @ForRole(Role.LATER)
+  Rounds credentialExpiry(
+      DataSource source,
+      Alerts alerts,
+      CredentialSettings settings,
+      Clock clock,
+      MeterRegistry meters) {
+    CredentialExpiry expiry =
+        new CredentialExpiry(source, alerts, settings.expiryAlertDays(), clock, meters);
+    return new Rounds("credential-expiry", settings.expiryPeriod(), expiry::round, meters);
   }
 }

@@ -2,10 +2,17 @@ package io.pushplanet.gateway.credential;
 
 /// What came of looking for an app's credential.
 public sealed interface CredentialLookup<C extends Credential> {
-  record Found<C extends Credential>(C credential) implements CredentialLookup<C> {}
+  /// @param lane is told of each answer
+  record Found<C extends Credential>(C credential, CredentialLane lane)
+      implements CredentialLookup<C> {}
 
   /// The app has none: somebody has to upload one.
   record Missing<C extends Credential>() implements CredentialLookup<C> {}
+
+  /// The provider refuses it: nothing is sent with it until it is taken again, or another one is there.
+  ///
+  /// @param why the provider's word
+  record Paused<C extends Credential>(String why) implements CredentialLookup<C> {}
 
   /// It does not open with this master key, or is no such credential.
   record Unreadable<C extends Credential>(String why) implements CredentialLookup<C> {}

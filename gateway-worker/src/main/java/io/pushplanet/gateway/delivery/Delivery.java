@@ -61,6 +61,9 @@ public final class Delivery {
   /// 4,000 recipients of a broadcast in one message, and many of those at once.
   private static final int MOST_UNCONFIRMED = LanePublisher.Settings.DEFAULT.mostWaiting() / 2;
 
+  /// What waits for a credential is tried once more so long before its time to live ends.
+  private static final Duration LAST_TRY = Duration.ofSeconds(2);
+
   private final Semaphore room = new Semaphore(MOST_UNCONFIRMED);
   private final Map<Channel, Provider> providers = new EnumMap<>(Channel.class);
   private final Map<String, Semaphore> inFlight = new HashMap<>();
@@ -327,11 +330,13 @@ public final class Delivery {
       tokens.alive(parcel.push().app(), channel);
     }
     switch (outcome) {
-      case DeliveryOutcome.Accepted(int status, String reason, String providerId) ->
-          outbox.end(
-              parcel,
-              DeliveryState.DELIVERED,
-              outbox.attempt(channel, "delivered", status, null, providerId, null));
+      case DeliveryOutcome.Accepted(int status, String reason, String providerId) -> {
+        tokens.accepted(parcel.push().app(), channel, environment(channel, parcel));
+        outbox.end(
+            parcel,
+            DeliveryState.DELIVERED,
+            outbox.attempt(channel, "delivered", status, null, providerId, null));
+      }
       case DeliveryOutcome.Rejected(int status, String reason) ->
           otherwise(
               channel,
@@ -368,8 +373,20 @@ public final class Delivery {
               deferred.reason(),
               outbox);
       case DeliveryOutcome.CredentialFault(int status, String reason) ->
-          again(channel, parcel, retries.afterCredentialFault(), status, reason, outbox);
+          again(
+              channel,
+              parcel,
+              beforeItsEnd(parcel, retries.afterCredentialFault(parcel.push().attempt())),
+              status,
+              reason,
+              outbox);
     }
+  }
+
+  /// The credential may be repaired in the last moment.
+  private Duration beforeItsEnd(Parcel parcel, Duration wait) {
+    Duration left = Duration.between(clock.instant(), parcel.push().expiresAt()).minus(LAST_TRY);
+    return left.compareTo(wait) < 0 && left.compareTo(LAST_TRY) > 0 ? left : wait;
   }
 
   private void again(
@@ -422,7 +439,14 @@ public final class Delivery {
     }
     try {
       return tokens
-          .forget(parcel.push().app(), parcel.recipient().device(), channel, token, since, reason)
+          .forget(
+              parcel.push().app(),
+              parcel.recipient().device(),
+              channel,
+              environment(channel, parcel),
+              token,
+              since,
+              reason)
           .words();
     } catch (DataAccessException e) {
       LOG.warn(
@@ -432,6 +456,12 @@ public final class Delivery {
           e.toString());
       return "token kept: the database is away";
     }
+  }
+
+  /// Each environment of APNs has a credential of its own.
+  private static String environment(Channel channel, Parcel parcel) {
+    ApnsToken apns = parcel.recipient().apns();
+    return channel == Channel.APNS && apns != null ? apns.environment() : "";
   }
 
   /// A status of 0 means that there was no answer.

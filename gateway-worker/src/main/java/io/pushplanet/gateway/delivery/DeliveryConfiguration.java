@@ -8,6 +8,8 @@ import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.common.wire.Topology;
+import io.pushplanet.gateway.alert.Alerts;
+import io.pushplanet.gateway.credential.CredentialCache;
 import io.pushplanet.gateway.inbox.InboxStore;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
@@ -41,8 +43,16 @@ class DeliveryConfiguration {
   }
 
   @Bean
-  Tokens tokens(DataSource database, RouteStore routes, Clock clock, MeterRegistry meters) {
-    return new Tokens(database, routes, new PurgeBreaker(clock), clock, meters);
+  Tokens tokens(
+      DataSource database,
+      RouteStore routes,
+      CredentialCache credentials,
+      Alerts alerts,
+      Clock clock,
+      MeterRegistry meters) {
+    Tokens tokens = new Tokens(database, routes, new PurgeBreaker(clock), alerts, clock, meters);
+    credentials.onChange(tokens::credentialsChanged);
+    return tokens;
   }
 
   @Bean

@@ -2,9 +2,11 @@ package io.pushplanet.gateway.fcm;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.gateway.connection.LiveRequest;
 import io.pushplanet.gateway.connection.ProviderConnections;
 import io.pushplanet.gateway.connection.Trust;
 import io.pushplanet.gateway.credential.CredentialCache;
+import io.pushplanet.gateway.credential.CredentialProbe;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
 import io.pushplanet.gateway.provider.Sends;
@@ -32,6 +34,11 @@ class FcmConfiguration {
   @Bean(destroyMethod = "close")
   ProviderConnections fcmConnections(FcmSettings settings, Clock clock, MeterRegistry meters) {
     return new ProviderConnections(Channel.FCM, settings.connection(), clock, meters);
+  }
+
+  @Bean
+  CredentialProbe fcmProbe(FcmSettings settings, AccessTokens fcmAccessTokens, SSLContext fcmTls) {
+    return new FcmProbe(settings, fcmAccessTokens, new LiveRequest(fcmTls));
   }
 
   @Bean

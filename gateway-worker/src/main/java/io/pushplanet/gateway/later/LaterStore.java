@@ -1,7 +1,11 @@
 package io.pushplanet.gateway.later;
 
+import io.pushplanet.common.message.AppId;
 import java.sql.Timestamp;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -14,6 +18,7 @@ public final class LaterStore {
       ON DUPLICATE KEY UPDATE due_at = due_at
       """;
   private static final int LONGEST_REASON = 128;
+  private static final int AT_ONCE = 500;
 
   private final JdbcTemplate database;
 
@@ -38,6 +43,35 @@ public final class LaterStore {
                 })
             .toList();
     database.batchUpdate(INSERT, rows);
+  }
+
+  /// Makes what waits in these lanes for one of these reasons due now.
+  ///
+  /// @return how many
+  public int bringForward(
+      AppId app, Collection<String> lanes, Collection<String> reasons, Instant now) {
+    String update =
+        "UPDATE later SET due_at = ? WHERE app_id = ? AND due_at > ? AND lane IN ("
+            + marks(lanes)
+            + ") AND reason IN ("
+            + marks(reasons)
+            + ") LIMIT "
+            + AT_ONCE;
+    List<Object> values =
+        new ArrayList<>(List.of(Timestamp.from(now), app.value(), Timestamp.from(now)));
+    values.addAll(lanes);
+    reasons.forEach(reason -> values.add(shortened(reason)));
+    int all = 0;
+    int some;
+    do {
+      some = database.update(update, values.toArray());
+      all += some;
+    } while (some == AT_ONCE);
+    return all;
+  }
+
+  private static String marks(Collection<String> values) {
+    return String.join(", ", Collections.nCopies(values.size(), "?"));
   }
 
   private static String shortened(String reason) {

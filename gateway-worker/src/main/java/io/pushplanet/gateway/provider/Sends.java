@@ -1,8 +1,10 @@
 package io.pushplanet.gateway.provider;
 
+import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.gateway.connection.Reply;
 import io.pushplanet.gateway.connection.Reply.Answered;
 import io.pushplanet.gateway.credential.Credential;
+import io.pushplanet.gateway.credential.CredentialLane;
 import io.pushplanet.gateway.credential.CredentialLookup;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
@@ -10,6 +12,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
@@ -18,7 +21,17 @@ import java.util.random.RandomGenerator;
 public record Sends(Clock clock, RandomGenerator random) {
   private static final Duration CREDENTIALS_REST = Duration.ofSeconds(5);
 
-  /// Sends with the app's credential, or says what its absence means.
+  /// The token is at fault, or the credential: it counts against the credential when nearly every token gets it.
+  private static final Set<String> DOUBTFUL =
+      Set.of(
+          "BadDeviceToken",
+          "DeviceTokenNotForTopic",
+          "TopicDisallowed",
+          "SENDER_ID_MISMATCH",
+          "THIRD_PARTY_AUTH_ERROR");
+
+  /// Sends with the app's credential, or says what its absence means. What the answer says of the credential is told to its
+  /// lane.
   public <C extends Credential> DeliveryOutcome with(
       CredentialLookup<C> lookup, Function<C, DeliveryOutcome> send) {
     return switch (lookup) {
@@ -26,8 +39,40 @@ public record Sends(Clock clock, RandomGenerator random) {
       case CredentialLookup.Unreadable<C> _ -> new CredentialFault(0, "credential_unreadable");
       case CredentialLookup.Unavailable<C> _ ->
           new Deferred(0, "credentials_unavailable", CREDENTIALS_REST, false);
-      case CredentialLookup.Found<C>(C credential) -> send.apply(credential);
+      case CredentialLookup.Paused<C> _ -> paused();
+      case CredentialLookup.Found<C>(C credential, CredentialLane lane) -> {
+        if (lane.pausedBecause().isPresent()) {
+          yield paused();
+        }
+        DeliveryOutcome outcome = send.apply(credential);
+        tell(lane, outcome);
+        yield outcome;
+      }
     };
+  }
+
+  private static DeliveryOutcome paused() {
+    return new CredentialFault(0, "credential_paused");
+  }
+
+  private static void tell(CredentialLane lane, DeliveryOutcome outcome) {
+    if (DOUBTFUL.contains(outcome.reason())) {
+      lane.doubted(outcome.reason());
+      return;
+    }
+    switch (outcome) {
+      case CredentialFault fault -> {
+        // A push service does not say whether it means the key or this one subscription.
+        if (lane.provider().equals(Channel.WEBPUSH.word())) {
+          lane.doubted(fault.reason());
+        } else {
+          lane.refused(fault.reason());
+        }
+      }
+      case DeliveryOutcome.Accepted _, DeliveryOutcome.TokenGone _, DeliveryOutcome.Rejected _ ->
+          lane.taken();
+      case DeliveryOutcome.TokenForeign _, DeliveryOutcome.Expired _, Deferred _ -> {}
+    }
   }
 
   /// Reads an answer; where none came, the request is tried again.

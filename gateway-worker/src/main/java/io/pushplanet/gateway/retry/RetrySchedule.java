@@ -11,7 +11,7 @@ public final class RetrySchedule {
   /// No schedule waits longer between two attempts.
   public static final Duration LONGEST = Duration.ofMinutes(15);
 
-  /// A credential that was refused may be replaced any moment.
+  /// A credential that was refused may be replaced any moment; what waits for it is then brought forward.
   public static final Duration CREDENTIAL_PAUSE = Duration.ofSeconds(30);
 
   /// Redis is back soon, or nobody can be found at all.
@@ -36,8 +36,9 @@ public final class RetrySchedule {
     return spread(doubled(first(channel, deferred.status()), attempt));
   }
 
-  public Duration afterCredentialFault() {
-    return spread(CREDENTIAL_PAUSE);
+  /// @param attempt how often it was tried before, 0 at first
+  public Duration afterCredentialFault(int attempt) {
+    return spread(doubled(CREDENTIAL_PAUSE, attempt));
   }
 
   public Duration afterDirectoryLoss() {

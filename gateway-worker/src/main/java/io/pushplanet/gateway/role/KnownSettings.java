@@ -21,7 +21,17 @@ import org.springframework.stereotype.Component;
 final class KnownSettings {
   static final Set<String> GROUPS =
       Set.of(
-          "roles", "delivery", "node", "apns", "fcm", "webpush", "statistics", "later", "fanout");
+          "roles",
+          "delivery",
+          "node",
+          "apns",
+          "fcm",
+          "webpush",
+          "statistics",
+          "later",
+          "fanout",
+          "credentials",
+          "alerts");
 
   KnownSettings(ConfigurableEnvironment environment) {
     List<PropertySource<?>> sources =

@@ -8,23 +8,36 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.RouteStore;
+import io.pushplanet.gateway.alert.Alerts;
 import java.sql.Timestamp;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /// Forgets tokens that a provider calls dead, and only those: the token must still be the device's, it must have been
-/// registered before the time since which the provider calls it gone, and the [PurgeBreaker] must be closed. Thread-safe.
+/// registered before the time since which the provider calls it gone, and the [PurgeBreaker] must be closed. Where a wrong
+/// credential makes good tokens look the same way, the credential must have proved itself first. Operators are told when
+/// tokens are kept for such a reason. Thread-safe.
 public final class Tokens {
   private static final Logger LOG = LoggerFactory.getLogger(Tokens.class);
 
   private final JdbcTemplate database;
   private final RouteStore routes;
+
+  /// With swapped keys, projects or environments every token gets these.
+  private static final Set<String> ALSO_OF_A_WRONG_CREDENTIAL =
+      Set.of("BadDeviceToken", "DeviceTokenNotForTopic", "SENDER_ID_MISMATCH");
+
   private final PurgeBreaker breaker;
+  private final Alerts alerts;
+  private final Map<Told, Told> lastTold = new ConcurrentHashMap<>();
   private final Clock clock;
   private final Counter forgotten;
   private final Counter spared;
@@ -35,7 +48,9 @@ public final class Tokens {
     /// Registered again since, or replaced by another.
     NEWER("token kept: registered again since"),
     /// Too many die at once: more likely our credential than their devices.
-    SPARED("token kept: too many die at once, check the credential");
+    SPARED("token kept: too many die at once, check the credential"),
+    /// Nothing was accepted with this credential yet.
+    UNPROVEN("token kept: the credential has not proved itself yet, check its environment");
 
     private final String words;
 
@@ -53,11 +68,13 @@ public final class Tokens {
       DataSource database,
       RouteStore routes,
       PurgeBreaker breaker,
+      Alerts alerts,
       Clock clock,
       MeterRegistry meters) {
     this.database = new JdbcTemplate(database);
     this.routes = routes;
     this.breaker = breaker;
+    this.alerts = alerts;
     this.clock = clock;
     this.forgotten = meters.counter("pushplanet.tokens", "result", "forgotten");
     this.spared = meters.counter("pushplanet.tokens", "result", "spared");
@@ -68,14 +85,43 @@ public final class Tokens {
     breaker.count(app, channel, false);
   }
 
+  /// A provider took a message with this credential.
+  public void accepted(AppId app, Channel channel, String environment) {
+    breaker.accepted(app, channel, environment);
+  }
+
+  /// An app has other credentials now: they have to prove themselves.
+  public void credentialsChanged(AppId app) {
+    breaker.credentialsChanged(app);
+  }
+
+  /// @param environment of the credential; empty where a provider has only one
   /// @throws org.springframework.dao.DataAccessException when the database is away: ask again with the same answer
   public Fate forget(
-      AppId app, DeviceId device, Channel channel, String token, Instant goneSince, String reason) {
-    if (breaker.count(app, channel, true)) {
+      AppId app,
+      DeviceId device,
+      Channel channel,
+      String environment,
+      String token,
+      Instant goneSince,
+      String reason) {
+    boolean open = breaker.count(app, channel, true);
+    boolean unproven =
+        ALSO_OF_A_WRONG_CREDENTIAL.contains(reason) && !breaker.believes(app, channel, environment);
+    if (open || unproven) {
       spared.increment();
       LOG.error(
-          "event=purge_breaker_open app={} channel={} device={}", app, channel.word(), device);
-      return Fate.SPARED;
+          "event={} app={} channel={} environment={} device={} reason={}",
+          open ? "purge_breaker_open" : "credential_unproven",
+          app,
+          channel.word(),
+          environment,
+          device,
+          reason);
+      if (open || breaker.manyUnproven(app, channel, environment)) {
+        tell(app, channel, environment, reason);
+      }
+      return open ? Fate.SPARED : Fate.UNPROVEN;
     }
     int changed =
         database.update(
@@ -107,4 +153,24 @@ public final class Tokens {
     }
     return Fate.FORGOTTEN;
   }
+
+  /// Once an hour is enough of the same.
+  private void tell(AppId app, Channel channel, String environment, String reason) {
+    long hour = clock.instant().getEpochSecond() / 3_600;
+    Told told = new Told(app, channel, environment, hour);
+    if (told.equals(lastTold.put(new Told(app, channel, environment, 0), told))) {
+      return;
+    }
+    alerts.tell(
+        Alerts.Kind.TOKENS_KEPT,
+        app,
+        app + "/" + channel.word() + "/" + environment + "/" + hour,
+        channel.word() + (environment.isEmpty() ? "" : "/" + environment),
+        "So many tokens look dead ("
+            + reason
+            + ") that none is forgotten. Are the keys of sandbox and production, or of two projects, swapped?"
+            + " Check the credentials of this app.");
+  }
+
+  private record Told(AppId app, Channel channel, String environment, long hour) {}
 }

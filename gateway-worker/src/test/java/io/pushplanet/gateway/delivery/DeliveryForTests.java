@@ -5,6 +5,7 @@ import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.gateway.RealServers;
+import io.pushplanet.gateway.alert.Alerts;
 import io.pushplanet.gateway.inbox.InboxStore;
 import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.node.NodeSettings;
@@ -19,12 +20,12 @@ import java.util.List;
 import java.util.Random;
 
 /// The delivery as the worker wires it, at real servers.
-final class DeliveryForTests {
+public final class DeliveryForTests {
   static final Duration ANSWER_WITHIN = Duration.ofSeconds(20);
 
   private DeliveryForTests() {}
 
-  static Nodes nodes(SessionDirectory directory, Clock clock, MeterRegistry meters) {
+  public static Nodes nodes(SessionDirectory directory, Clock clock, MeterRegistry meters) {
     return new Nodes(
         directory,
         new NodeSettings("gateway", new Secret("x"), 2, 8, ANSWER_WITHIN),
@@ -32,7 +33,7 @@ final class DeliveryForTests {
         meters);
   }
 
-  static Delivery at(
+  public static Delivery at(
       RealServers servers,
       SessionDirectory directory,
       Nodes nodes,
@@ -48,7 +49,13 @@ final class DeliveryForTests {
         new InboxStore(servers.database(), servers.lanes(), clock),
         new LaterStore(servers.database()),
         servers.lanes(),
-        new Tokens(servers.database(), routes, new PurgeBreaker(clock), clock, meters),
+        new Tokens(
+            servers.database(),
+            routes,
+            new PurgeBreaker(clock),
+            new Alerts(servers.database(), false, clock, meters),
+            clock,
+            meters),
         new RetrySchedule(new Random(1)),
         clock,
         new DeliveryMetrics(meters));

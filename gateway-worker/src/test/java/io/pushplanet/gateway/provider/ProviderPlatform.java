@@ -54,6 +54,7 @@ final class ProviderPlatform implements AutoCloseable {
   @Configuration(proxyBeanMethods = false)
   @Import(PlatformConfiguration.class)
   @ComponentScan({
+    "io.pushplanet.gateway.alert",
     "io.pushplanet.gateway.apns",
     "io.pushplanet.gateway.fcm",
     "io.pushplanet.gateway.webpush",
@@ -72,10 +73,15 @@ final class ProviderPlatform implements AutoCloseable {
   }
 
   static ProviderPlatform start(Path state, String... more) {
+    return start(state, false, more);
+  }
+
+  /// @param strictTokens whether APNs knows only the tokens that it was told of
+  static ProviderPlatform start(Path state, boolean strictTokens, String... more) {
     Simulators simulators =
         Simulators.start(
             // A renewed token is accepted at once, so that a renewal can be seen.
-            new Options(0, 0, 0, 0, 0, state, false, Duration.ZERO, "127.0.0.1"),
+            new Options(0, 0, 0, 0, 0, state, strictTokens, Duration.ZERO, "127.0.0.1"),
             Clock.systemUTC());
     return new ProviderPlatform(simulators, worker(simulators, more));
   }
@@ -93,6 +99,9 @@ final class ProviderPlatform implements AutoCloseable {
     settings.put("pushplanet.redis.uri", services.redis().toString());
     settings.put("pushplanet.amqp.uri", services.amqp().toString());
     settings.put("pushplanet.master-key", MASTER_KEY);
+    // Without the role nobody tries paused credentials: scripted answers are for the messages of
+    // the tests.
+    settings.put("gateway.roles", "statistics");
     settings.put("gateway.apns.production-endpoint", local(simulators.apns().port()));
     settings.put("gateway.apns.sandbox-endpoint", local(simulators.apnsSandbox().port()));
     settings.put("gateway.apns.trusted-certificates", simulators.authority().pem().toString());
@@ -121,6 +130,11 @@ final class ProviderPlatform implements AutoCloseable {
 
   void uploadKey(String app, ApnsKey.Issued issued, String environment) {
     simulators.apnsDirectory().register(issued.key());
+    uploadUnknownKey(app, issued, environment);
+  }
+
+  /// One that Apple does not know, or not any more.
+  void uploadUnknownKey(String app, ApnsKey.Issued issued, String environment) {
     upload(
         app,
         "apns",

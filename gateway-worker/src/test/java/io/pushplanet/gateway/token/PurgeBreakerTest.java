@@ -44,6 +44,48 @@ class PurgeBreakerTest {
     assertThat(breaker.count(SHOP, Channel.APNS, true)).isFalse();
   }
 
+  @Test
+  void what_a_wrong_credential_would_cause_is_not_believed_before_more_was_accepted() {
+    assertThat(breaker.believes(SHOP, Channel.APNS, "production")).isFalse();
+
+    breaker.accepted(SHOP, Channel.APNS, "production");
+    breaker.accepted(SHOP, Channel.APNS, "production");
+    breaker.accepted(SHOP, Channel.APNS, "production");
+
+    assertThat(breaker.believes(SHOP, Channel.APNS, "production")).isTrue();
+    assertThat(breaker.believes(SHOP, Channel.APNS, "sandbox")).isFalse();
+    assertThat(breaker.believes(new AppId("bank"), Channel.APNS, "production")).isFalse();
+  }
+
+  @Test
+  void after_a_change_of_credentials_all_has_to_be_proved_again() {
+    proved();
+
+    breaker.credentialsChanged(SHOP);
+
+    // Late answers to what the former one sent prove nothing.
+    breaker.accepted(SHOP, Channel.APNS, "production");
+    breaker.accepted(SHOP, Channel.APNS, "production");
+    assertThat(breaker.believes(SHOP, Channel.APNS, "production")).isFalse();
+    clock.advance(PurgeBreaker.SETTLING.plusSeconds(1));
+    proved();
+    assertThat(breaker.believes(SHOP, Channel.APNS, "production")).isTrue();
+  }
+
+  @Test
+  void a_hundred_thousand_such_deaths_with_nothing_accepted_are_not_believed_once() {
+    for (int i = 0; i < 100_000; i++) {
+      assertThat(breaker.believes(SHOP, Channel.APNS, "production")).isFalse();
+    }
+    assertThat(breaker.manyUnproven(SHOP, Channel.APNS, "production")).isTrue();
+  }
+
+  private void proved() {
+    for (int i = 0; i < 5_000; i++) {
+      breaker.accepted(SHOP, Channel.APNS, "production");
+    }
+  }
+
   private boolean answers(AppId app, int alive, int dead) {
     boolean open = false;
     for (int i = 0; i < alive; i++) {

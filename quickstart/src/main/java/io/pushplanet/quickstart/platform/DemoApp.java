@@ -169,7 +169,7 @@ final class DemoApp {
         if (!active.next()) {
           return false;
         }
-        if (opens(provider, environment, active.getBytes("secret"))) {
+        if (opens(provider, environment, active.getLong("id"), active.getBytes("secret"))) {
           return true;
         }
         update(
@@ -181,9 +181,9 @@ final class DemoApp {
     }
   }
 
-  private boolean opens(String provider, String environment, byte[] secret) {
+  private boolean opens(String provider, String environment, long row, byte[] secret) {
     try {
-      vault.decrypt(ID, provider, environment, secret);
+      vault.decrypt(ID, provider, environment, row, secret);
       return true;
     } catch (CredentialUnreadable sealedByAnotherKey) {
       return false;

@@ -1,0 +1,67 @@
+package io.pushplanet.dashboard.credential;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// What the providers' words mean for whoever holds the credential
+/// (https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns,
+/// https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode).
+final class Advice {
+  private static final Map<String, String> ON = new LinkedHashMap<>();
+
+  static {
+    ON.put(
+        "for nearly every device",
+        "Nearly every device gets this answer. Are the keys of sandbox and production, or of two projects, swapped?");
+    ON.put(
+        "InvalidProviderToken",
+        "Apple does not know this key: it was revoked, or the team id or key id does not belong to the file.");
+    ON.put(
+        "BadEnvironmentKeyIdInToken",
+        "The key is for the other environment: choose production or sandbox as in your Apple developer account.");
+    ON.put(
+        "UnrelatedKeyIdInToken",
+        "The key does not belong to the team of this connection. Check the team id.");
+    ON.put(
+        "BadCertificateEnvironment",
+        "The certificate is for the other environment: choose production or sandbox as it was made.");
+    ON.put(
+        "BadCertificate", "Apple does not accept this certificate: it was revoked or has ended.");
+    ON.put(
+        "TopicDisallowed",
+        "This credential may not send to this bundle id. Check the bundle id and the key's restrictions.");
+    ON.put("BadTopic", "This is not the bundle id of an app.");
+    ON.put("Forbidden", "Apple refuses this credential.");
+    ON.put(
+        "invalid_grant",
+        "Google does not accept the service account's key: it was deleted, or the account was disabled.");
+    ON.put(
+        "PERMISSION_DENIED",
+        "The service account may not send for this project. Give it the role Firebase Cloud Messaging API Admin, and enable that API.");
+    ON.put(
+        "SENDER_ID_MISMATCH",
+        "The devices belong to another Firebase project than this service account.");
+    ON.put(
+        "THIRD_PARTY_AUTH_ERROR",
+        "The APNs key or web push certificate in the Firebase console is missing or wrong.");
+    ON.put("NOT_FOUND", "Google knows no such project.");
+    ON.put("UNAUTHENTICATED", "Google does not accept the service account's access token.");
+    ON.put(
+        "does not open with",
+        "The stored credential was sealed with another master key. Set pushplanet.former-master-keys, or upload it again.");
+  }
+
+  private Advice() {}
+
+  static String on(@Nullable String reason) {
+    if (reason == null) {
+      return "";
+    }
+    return ON.entrySet().stream()
+        .filter(word -> reason.contains(word.getKey()))
+        .map(Map.Entry::getValue)
+        .findFirst()
+        .orElse("");
+  }
+}

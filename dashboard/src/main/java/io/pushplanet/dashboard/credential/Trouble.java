@@ -1,0 +1,17 @@
+package io.pushplanet.dashboard.credential;
+
+import io.pushplanet.common.message.AppId;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/// A credential that an operator has to look after.
+///
+/// @param reason the provider's word, when it refuses it
+/// @param expiresAt when it ends, if that is the trouble
+public record Trouble(
+    AppId appId,
+    String provider,
+    String environment,
+    String kind,
+    @Nullable String reason,
+    @Nullable Instant expiresAt) {}

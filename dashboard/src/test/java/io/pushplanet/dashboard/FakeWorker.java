@@ -1,0 +1,61 @@
+package io.pushplanet.dashboard;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/// Stands in for the gateway worker, which asks providers about credentials: it says what the test says, per app, and that
+/// the provider takes the credential otherwise.
+final class FakeWorker {
+  /// @param verdict as the worker writes it
+  record Answer(String verdict, String reason) {
+    /// It does not answer.
+    static final Answer NONE = new Answer("", "");
+  }
+
+  private static final Answer TAKEN = new Answer("accepted", "400 BadDeviceToken");
+
+  private final Map<String, Answer> answers = new ConcurrentHashMap<>();
+  private final CountDownLatch stopped = new CountDownLatch(1);
+
+  FakeWorker(JdbcTemplate sql) {
+    Thread.ofVirtual().name("fake-worker").start(() -> work(sql));
+  }
+
+  void say(String app, Answer answer) {
+    answers.put(app, answer);
+  }
+
+  void stop() {
+    stopped.countDown();
+  }
+
+  private void work(JdbcTemplate sql) {
+    try {
+      while (!stopped.await(50, TimeUnit.MILLISECONDS)) {
+        try {
+          sql.queryForList("SELECT id, app_id FROM credentials WHERE probe_at <= NOW(3)")
+              .forEach(row -> answer(sql, row));
+        } catch (DataAccessException e) {
+          // Tests take the database away.
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void answer(JdbcTemplate sql, Map<String, Object> row) {
+    Answer answer = answers.getOrDefault(String.valueOf(row.get("app_id")), TAKEN);
+    if (answer != Answer.NONE) {
+      sql.update(
+          "UPDATE credentials SET probe_verdict = ?, probe_reason = ?, probed_at = NOW(3), probe_at = NULL WHERE id = ?",
+          answer.verdict(),
+          answer.reason(),
+          row.get("id"));
+    }
+  }
+}

@@ -1,0 +1,94 @@
+package io.pushplanet.gateway.apns;
+
+import io.pushplanet.gateway.connection.LiveRequest;
+import io.pushplanet.gateway.connection.Reply.Answered;
+import io.pushplanet.gateway.connection.Trust;
+import io.pushplanet.gateway.credential.Credential;
+import io.pushplanet.gateway.credential.Credential.Apns;
+import io.pushplanet.gateway.credential.Credential.ApnsCertificate;
+import io.pushplanet.gateway.credential.Credential.ApnsKey;
+import io.pushplanet.gateway.credential.CredentialProbe;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.json.JsonMapper;
+
+/// Sends to a device that does not exist: APNs looks at the sender and the topic first, so that "BadDeviceToken" means that
+/// both are good. With a key it shows the cluster's provider token, because APNs counts how many a team makes. Thread-safe.
+final class ApnsProbe implements CredentialProbe {
+  private static final JsonMapper JSON = JsonMapper.shared();
+  private static final String NOBODY = "00".repeat(32);
+  private static final String NO_DEVICE = "BadDeviceToken";
+  private static final byte[] PAYLOAD =
+      "{\"aps\":{\"content-available\":1}}".getBytes(StandardCharsets.UTF_8);
+
+  private final ApnsSettings settings;
+  private final ProviderTokens tokens;
+  private final Trust trust;
+
+  ApnsProbe(ApnsSettings settings, ProviderTokens tokens) {
+    this.settings = settings;
+    this.tokens = tokens;
+    this.trust = Trust.with(settings.trustedCertificates());
+  }
+
+  @Override
+  public String provider() {
+    return "apns";
+  }
+
+  @Override
+  public Verdict ask(Credential credential, String environment) {
+    if (!(credential instanceof Apns apns)) {
+      return new Verdict.Refused("not a credential for APNs");
+    }
+    Map<String, String> headers = new HashMap<>();
+    headers.put("content-type", "application/json");
+    headers.put("apns-topic", apns.bundleId());
+    headers.put("apns-push-type", "background");
+    headers.put("apns-priority", "5");
+    headers.put("apns-expiration", "0");
+    LiveRequest request =
+        switch (apns) {
+          case ApnsKey key -> {
+            headers.put("authorization", "bearer " + tokens.current(key).jwt());
+            yield new LiveRequest(trust.context());
+          }
+          case ApnsCertificate certificate -> new LiveRequest(trust.context(certificate.keys()));
+        };
+    URI device = settings.endpoint(environment).resolve("/3/device/" + NOBODY);
+    try {
+      return verdict(
+          request.post(device, headers, PAYLOAD, settings.connection().requestTimeout()));
+    } catch (IOException e) {
+      return new Verdict.Unreachable(device.getHost() + ": " + e.getMessage());
+    }
+  }
+
+  private static Verdict verdict(Answered answered) {
+    int status = answered.status();
+    String reason = reason(answered);
+    String words = status + (reason.isEmpty() ? "" : " " + reason);
+    if (status == 200 || reason.equals(NO_DEVICE)) {
+      return new Verdict.Accepted(words);
+    }
+    // Too many tokens or pushes, a server in trouble: that says nothing of the credential. An
+    // expired token is renewed by
+    // whoever sends next.
+    boolean silent = status == 429 || status >= 500 || reason.equals("ExpiredProviderToken");
+    return silent ? new Verdict.Unreachable(words) : new Verdict.Refused(words);
+  }
+
+  private static String reason(Answered answered) {
+    try {
+      return answered.body().length == 0
+          ? ""
+          : JSON.readTree(answered.body()).path("reason").asString("");
+    } catch (JacksonException e) {
+      return "";
+    }
+  }
+}

@@ -1,0 +1,171 @@
+package io.pushplanet.gateway.connection;
+
+import io.pushplanet.gateway.connection.Reply.Answered;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import javax.net.ssl.SSLContext;
+import org.apache.hc.client5.http.config.ConnectionConfig;
+import org.apache.hc.client5.http.config.TlsConfig;
+import org.apache.hc.client5.http.impl.async.CloseableHttpAsyncClient;
+import org.apache.hc.client5.http.impl.async.HttpAsyncClientBuilder;
+import org.apache.hc.client5.http.impl.nio.PoolingAsyncClientConnectionManagerBuilder;
+import org.apache.hc.client5.http.ssl.ClientTlsStrategyBuilder;
+import org.apache.hc.core5.concurrent.FutureCallback;
+import org.apache.hc.core5.http.ContentType;
+import org.apache.hc.core5.http.EntityDetails;
+import org.apache.hc.core5.http.Header;
+import org.apache.hc.core5.http.HttpResponse;
+import org.apache.hc.core5.http.Method;
+import org.apache.hc.core5.http.message.BasicHttpRequest;
+import org.apache.hc.core5.http.nio.AsyncResponseConsumer;
+import org.apache.hc.core5.http.nio.CapacityChannel;
+import org.apache.hc.core5.http.nio.entity.BasicAsyncEntityProducer;
+import org.apache.hc.core5.http.nio.support.BasicRequestProducer;
+import org.apache.hc.core5.http.protocol.HttpContext;
+import org.apache.hc.core5.http2.HttpVersionPolicy;
+import org.apache.hc.core5.io.CloseMode;
+import org.apache.hc.core5.util.TimeValue;
+import org.apache.hc.core5.util.Timeout;
+import org.jspecify.annotations.Nullable;
+
+/// One request on a connection of its own, HTTP/2 where it is offered: for what happens seldom and must not touch the
+/// connections that carry pushes. Follows no redirects and repeats nothing. Thread-safe; calls block.
+public final class LiveRequest {
+  private final SSLContext tls;
+
+  public LiveRequest(SSLContext tls) {
+    this.tls = tls;
+  }
+
+  /// @param deadline from connecting to the end of the answer
+  /// @throws IOException when no whole answer came in time
+  public Answered post(URI to, Map<String, String> headers, byte[] body, Duration deadline)
+      throws IOException {
+    Timeout limit = Timeout.ofMilliseconds(deadline.toMillis());
+    CloseableHttpAsyncClient client = client(limit);
+    try {
+      client.start();
+      BasicHttpRequest request = new BasicHttpRequest(Method.POST, to);
+      headers.forEach(request::addHeader);
+      Future<Answered> answered =
+          client.execute(
+              new BasicRequestProducer(
+                  request, new BasicAsyncEntityProducer(body, (ContentType) null)),
+              new WholeAnswer(),
+              null);
+      try {
+        return answered.get(deadline.toMillis(), TimeUnit.MILLISECONDS);
+      } catch (ExecutionException e) {
+        throw new IOException(String.valueOf(e.getCause()), e.getCause());
+      } catch (TimeoutException e) {
+        throw new IOException("no answer within " + deadline.toSeconds() + " s", e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IOException("interrupted", e);
+      } finally {
+        answered.cancel(true);
+      }
+    } finally {
+      close(client);
+    }
+  }
+
+  private static void close(CloseableHttpAsyncClient client) {
+    client.initiateShutdown();
+    try {
+      client.awaitShutdown(TimeValue.ofSeconds(1));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    client.close(CloseMode.IMMEDIATE);
+  }
+
+  private CloseableHttpAsyncClient client(Timeout limit) {
+    return HttpAsyncClientBuilder.create()
+        .setConnectionManager(
+            PoolingAsyncClientConnectionManagerBuilder.create()
+                .setTlsStrategy(ClientTlsStrategyBuilder.create().setSslContext(tls).buildAsync())
+                .setDefaultTlsConfig(
+                    TlsConfig.custom()
+                        .setVersionPolicy(HttpVersionPolicy.NEGOTIATE)
+                        .setHandshakeTimeout(limit)
+                        .build())
+                .setDefaultConnectionConfig(
+                    ConnectionConfig.custom().setConnectTimeout(limit).build())
+                .build())
+        .setUserAgent("push-planet")
+        .disableRedirectHandling()
+        .disableAutomaticRetries()
+        .disableCookieManagement()
+        .disableAuthCaching()
+        .disableContentCompression()
+        .build();
+  }
+
+  /// Confined to the event loop of its connection.
+  private static final class WholeAnswer implements AsyncResponseConsumer<Answered> {
+    private static final int MOST_BYTES = 64 * 1_024;
+
+    private final ByteArrayOutputStream body = new ByteArrayOutputStream();
+    private @Nullable FutureCallback<Answered> callback;
+    private int status;
+
+    @Override
+    public void consumeResponse(
+        HttpResponse response,
+        @Nullable EntityDetails entity,
+        HttpContext context,
+        FutureCallback<Answered> whole) {
+      status = response.getCode();
+      if (entity == null) {
+        whole.completed(answered());
+      } else {
+        callback = whole;
+      }
+    }
+
+    private Answered answered() {
+      return new Answered(status, Map.of(), body.toByteArray());
+    }
+
+    @Override
+    public void informationResponse(HttpResponse response, HttpContext context) {}
+
+    @Override
+    public void updateCapacity(CapacityChannel capacity) throws IOException {
+      capacity.update(Integer.MAX_VALUE);
+    }
+
+    @Override
+    public void consume(ByteBuffer part) throws IOException {
+      if (body.size() + part.remaining() > MOST_BYTES) {
+        throw new IOException("an answer without end");
+      }
+      byte[] bytes = new byte[part.remaining()];
+      part.get(bytes);
+      body.write(bytes);
+    }
+
+    @Override
+    public void streamEnd(@Nullable List<? extends Header> trailers) {
+      if (callback != null) {
+        callback.completed(answered());
+      }
+    }
+
+    @Override
+    public void failed(Exception cause) {}
+
+    @Override
+    public void releaseResources() {}
+  }
+}

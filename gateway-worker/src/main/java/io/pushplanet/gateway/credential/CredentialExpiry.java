@@ -1,0 +1,173 @@
+package io.pushplanet.gateway.credential;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.gateway.alert.Alerts;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/// Tells operators of credentials that end soon, once at each of the days set, and shows the days left and what is paused
+/// as metrics. Only .p12 certificates name their end; keys of Apple's, Google's and ours have none. Confined to one thread.
+final class CredentialExpiry {
+  /// What is shown as metrics: more would be no help to anybody.
+  private static final int MOST_SHOWN = 1_000;
+
+  private static final double SECONDS_OF_A_DAY = Duration.ofDays(1).toSeconds();
+
+  private final JdbcTemplate database;
+  private final Alerts alerts;
+  private final List<Integer> days;
+  private final Clock clock;
+  private final MeterRegistry meters;
+  private final Map<Place, Shown> daysLeft = new HashMap<>();
+  private final Map<Place, Shown> paused = new HashMap<>();
+
+  /// What a series of a metric is about.
+  private record Place(String app, String provider, String environment) {}
+
+  private record Ending(long id, Place place, Instant expiresAt) {}
+
+  /// A series that can be taken away again.
+  private static final class Shown {
+    volatile double value;
+    @Nullable Meter meter;
+  }
+
+  /// @param days before the end, in any order
+  CredentialExpiry(
+      DataSource source, Alerts alerts, List<Integer> days, Clock clock, MeterRegistry meters) {
+    this.database = new JdbcTemplate(source);
+    this.alerts = alerts;
+    this.days = days.stream().sorted().toList();
+    this.clock = clock;
+    this.meters = meters;
+  }
+
+  /// @return false: all of it is done
+  boolean round() {
+    Instant now = clock.instant();
+    List<Ending> ending = ending();
+    Map<Place, Double> left = new HashMap<>();
+    for (Ending one : ending) {
+      left.merge(one.place(), daysLeft(one, now), Math::min);
+    }
+    show(daysLeft, left, this::daysLeftMeter);
+    show(paused, paused(), this::pausedMeter);
+    for (Ending one : ending) {
+      tell(one, now);
+    }
+    return false;
+  }
+
+  private void show(
+      Map<Place, Shown> shown,
+      Map<Place, Double> values,
+      BiFunction<Place, Shown, Meter> register) {
+    shown
+        .entrySet()
+        .removeIf(entry -> {
+          Meter meter = entry.getValue().meter;
+          boolean over = !values.containsKey(entry.getKey());
+          if (over && meter != null) {
+            meters.remove(meter);
+          }
+          return over;
+        });
+    values.forEach((place, value) -> {
+      Shown series = shown.computeIfAbsent(place, _ -> new Shown());
+      series.value = value;
+      if (series.meter == null) {
+        series.meter = register.apply(place, series);
+      }
+    });
+  }
+
+  private Meter daysLeftMeter(Place place, Shown shown) {
+    return Gauge.builder("pushplanet.credential.days.left", shown, it -> it.value)
+        .description("days until an active credential ends; only of those that end")
+        .tag("app", place.app())
+        .tag("provider", place.provider())
+        .tag("environment", place.environment())
+        .register(meters);
+  }
+
+  private Meter pausedMeter(Place place, Shown shown) {
+    return Gauge.builder("pushplanet.credential.paused", shown, it -> it.value)
+        .description("1 for each credential that its provider refuses")
+        .tag("app", place.app())
+        .tag("provider", place.provider())
+        .tag("environment", place.environment())
+        .register(meters);
+  }
+
+  private static double daysLeft(Ending one, Instant now) {
+    return ChronoUnit.SECONDS.between(now, one.expiresAt()) / SECONDS_OF_A_DAY;
+  }
+
+  /// Only the nearest of the days is told: a certificate that is uploaded with five days left is not three alerts.
+  private void tell(Ending one, Instant now) {
+    double left = daysLeft(one, now);
+    for (int day : days) {
+      if (left <= day) {
+        alerts.tell(
+            Alerts.Kind.CREDENTIAL_EXPIRES,
+            new AppId(one.place().app()),
+            one.id() + "/" + day,
+            one.place().provider() + "/" + one.place().environment(),
+            left <= 0
+                ? "This certificate has ended on " + one.expiresAt() + ". Upload another one."
+                : "This certificate ends on "
+                    + one.expiresAt()
+                    + ", within "
+                    + (day == 1 ? "a day" : day + " days")
+                    + ". Upload another one, or better a .p8 key, which does not end.");
+        return;
+      }
+    }
+  }
+
+  private List<Ending> ending() {
+    return database.query(
+        """
+        SELECT id, app_id, provider, environment, expires_at FROM credentials
+        WHERE expires_at IS NOT NULL AND state = 'active' ORDER BY expires_at LIMIT ?
+        """,
+        (row, _) ->
+            new Ending(row.getLong("id"), place(row), row.getTimestamp("expires_at").toInstant()),
+        MOST_SHOWN);
+  }
+
+  private Map<Place, Double> paused() {
+    return database
+        .query(
+            """
+            SELECT app_id, provider, environment FROM credentials
+            WHERE paused_at IS NOT NULL AND state = 'active' ORDER BY paused_at LIMIT ?
+            """,
+            (row, _) -> place(row),
+            MOST_SHOWN)
+        .stream()
+        .distinct()
+        .collect(Collectors.toMap(Function.identity(), _ -> 1.0));
+  }
+
+  private static Place place(ResultSet row) throws SQLException {
+    return new Place(
+        row.getString("app_id"), row.getString("provider"), row.getString("environment"));
+  }
+}

@@ -1,0 +1,24 @@
+package io.pushplanet.gateway.credential;
+
+import jakarta.validation.constraints.NotNull;
+import java.time.Duration;
+import java.util.List;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.validation.annotation.Validated;
+
+/// How apps' credentials are looked after.
+///
+/// @param period how often credentials that are to be tried are looked for
+/// @param expiryPeriod how often expiry dates are looked at, and the metrics of credentials are renewed
+/// @param expiryAlertDays so many days before its end operators are told of it, once each
+@Validated
+@ConfigurationProperties(prefix = "gateway.credentials", ignoreUnknownFields = false)
+record CredentialSettings(
+    @NotNull @DefaultValue("500ms") Duration period,
+    @NotNull @DefaultValue("15s") Duration expiryPeriod,
+    @NotNull @DefaultValue({"30", "14", "7", "1"}) List<Integer> expiryAlertDays) {
+  CredentialSettings {
+    expiryAlertDays = List.copyOf(expiryAlertDays);
+  }
+}

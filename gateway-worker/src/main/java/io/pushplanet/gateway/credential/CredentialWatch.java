@@ -1,0 +1,232 @@
+package io.pushplanet.gateway.credential;
+
+import io.pushplanet.common.access.CredentialUnreadable;
+import io.pushplanet.common.access.CredentialVault;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.gateway.credential.CredentialProbe.Verdict;
+import java.sql.Timestamp;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/// Asks the providers about credentials that somebody wants to know about: new ones before they are activated, paused ones
+/// until they are taken again. `probe_at` is the order; whichever worker moves it first has it, and one that dies over it leaves it to
+/// the others. It also ends the overlap of replaced ones. Thread-safe.
+final class CredentialWatch {
+  private static final Logger LOG = LoggerFactory.getLogger(CredentialWatch.class);
+  private static final int MOST_AT_ONCE = 8;
+
+  /// Longer than any probe.
+  private static final Duration CLAIM = Duration.ofMinutes(1);
+
+  private static final Duration LONGEST_PAUSE = Duration.ofMinutes(5);
+  private static final int LONGEST_REASON = 255;
+
+  private final JdbcTemplate database;
+  private final TransactionTemplate transactions;
+  private final CredentialVault vault;
+  private final CredentialPauses pauses;
+  private final Map<String, CredentialProbe> probes;
+  private final Clock clock;
+  private final RandomGenerator random;
+
+  private record Wanted(
+      CredentialRow row,
+      AppId app,
+      String state,
+      @Nullable String pauseReason,
+      Timestamp probeAt,
+      int probes) {
+    boolean paused() {
+      return pauseReason != null;
+    }
+  }
+
+  private record Ended(long id, AppId app) {}
+
+  CredentialWatch(
+      DataSource source,
+      CredentialVault vault,
+      CredentialPauses pauses,
+      List<CredentialProbe> probes,
+      Clock clock,
+      RandomGenerator random) {
+    this.database = new JdbcTemplate(source);
+    this.transactions = new TransactionTemplate(new DataSourceTransactionManager(source));
+    this.vault = vault;
+    this.pauses = pauses;
+    this.probes =
+        probes.stream().collect(Collectors.toMap(CredentialProbe::provider, Function.identity()));
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /// @return whether there may be more to do at once
+  boolean round() {
+    endOverlaps();
+    Instant now = clock.instant();
+    List<Wanted> wanted = wanted(now);
+    try (ExecutorService asking = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (Wanted one : wanted) {
+        if (isMine(one, now)) {
+          asking.execute(() -> ask(one));
+        }
+      }
+    }
+    return wanted.size() == MOST_AT_ONCE;
+  }
+
+  private List<Wanted> wanted(Instant now) {
+    return database.query(
+        """
+        SELECT id, app_id, provider, environment, kind, detail, secret, state, pause_reason, probe_at, probes
+        FROM credentials WHERE probe_at <= ? ORDER BY probe_at LIMIT ?
+        """,
+        (row, _) ->
+            new Wanted(
+                CredentialRow.of(row),
+                new AppId(row.getString("app_id")),
+                row.getString("state"),
+                row.getString("pause_reason"),
+                row.getTimestamp("probe_at"),
+                row.getInt("probes")),
+        Timestamp.from(now),
+        MOST_AT_ONCE);
+  }
+
+  private boolean isMine(Wanted wanted, Instant now) {
+    return database.update(
+            "UPDATE credentials SET probe_at = ? WHERE id = ? AND probe_at = ?",
+            Timestamp.from(now.plus(CLAIM)),
+            wanted.row().id(),
+            wanted.probeAt())
+        > 0;
+  }
+
+  private void ask(Wanted wanted) {
+    try {
+      judged(wanted, verdict(wanted));
+    } catch (RuntimeException e) {
+      // Somebody asks again after the claim is over.
+      LOG.warn("event=credential_not_judged credentialId={}", wanted.row().id(), e);
+    }
+  }
+
+  private Verdict verdict(Wanted wanted) {
+    CredentialRow row = wanted.row();
+    CredentialProbe probe = probes.get(row.provider());
+    if (probe == null) {
+      // A push service knows a key only together with a subscription: the next message will tell.
+      return new Verdict.Accepted("cannot be asked for without a device");
+    }
+    try {
+      byte[] secret =
+          vault.decrypt(wanted.app(), row.provider(), row.environment(), row.id(), row.secret());
+      return probe.ask(CredentialParser.parse(row, secret), row.environment());
+    } catch (CredentialUnreadable | IllegalArgumentException e) {
+      return new Verdict.Refused(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private void judged(Wanted wanted, Verdict verdict) {
+    CredentialRow row = wanted.row();
+    LOG.info(
+        "event=credential_asked_about appId={} provider={} environment={} credentialId={} verdict=\"{}\"",
+        wanted.app(),
+        row.provider(),
+        row.environment(),
+        row.id(),
+        verdict);
+    boolean inUse = !wanted.state().equals("candidate");
+    switch (verdict) {
+      case Verdict.Accepted(String how) -> {
+        write(wanted, "accepted", how, null);
+        if (wanted.pauseReason() != null) {
+          pauses.resume(
+              row.id(), wanted.app(), row.provider(), row.environment(), wanted.pauseReason());
+        }
+      }
+      case Verdict.Refused(String reason) -> {
+        write(wanted, "refused", reason, next(wanted));
+        if (inUse && !wanted.paused()) {
+          pauses.pause(
+              row.id(),
+              wanted.app(),
+              row.provider(),
+              row.environment(),
+              reason,
+              CredentialPauses.FIRST_PROBE);
+        }
+      }
+      case Verdict.Unreachable(String why) -> write(wanted, "unreachable", why, next(wanted));
+    }
+  }
+
+  /// Only what is paused is asked about again: after 10, 20, 40 seconds, at last every five minutes.
+  private @Nullable Instant next(Wanted wanted) {
+    if (!wanted.paused()) {
+      return null;
+    }
+    Duration pause = CredentialPauses.FIRST_PROBE.multipliedBy(2L << Math.min(wanted.probes(), 20));
+    Duration bounded = pause.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : pause;
+    return clock.instant().plus(bounded).plusMillis(random.nextLong(1 + bounded.toMillis() / 4));
+  }
+
+  /// Not if it was paused or resumed meanwhile: then somebody else has said when to ask again. While it is paused a claim
+  /// never becomes "nobody wants to know", so that a worker that dies here leaves it to the others.
+  private void write(Wanted wanted, String verdict, String reason, @Nullable Instant next) {
+    database.update(
+        """
+        UPDATE credentials
+        SET probe_verdict = ?, probe_reason = ?, probed_at = ?, probes = probes + 1,
+          probe_at = IF(paused_at IS NULL, NULL, COALESCE(?, probe_at))
+        WHERE id = ? AND (paused_at IS NOT NULL) = ?
+        """,
+        verdict,
+        reason.length() > LONGEST_REASON ? reason.substring(0, LONGEST_REASON) : reason,
+        Timestamp.from(clock.instant()),
+        next == null ? null : Timestamp.from(next),
+        wanted.row().id(),
+        wanted.paused());
+  }
+
+  /// From then on the former credential does not stand in any more, and cannot be rolled back to.
+  private void endOverlaps() {
+    Timestamp now = Timestamp.from(clock.instant());
+    List<Ended> ended =
+        database.query(
+            "SELECT id, app_id FROM credentials WHERE overlap_until <= ? LIMIT 100",
+            (row, _) -> new Ended(row.getLong("id"), new AppId(row.getString("app_id"))),
+            now);
+    for (Ended one : ended) {
+      transactions.executeWithoutResult(_ -> {
+        int retired =
+            database.update(
+                """
+                UPDATE credentials
+                SET state = 'retired', overlap_until = NULL, probe_at = NULL, paused_at = NULL, pause_reason = NULL
+                WHERE id = ? AND state = 'overlapping' AND overlap_until <= ?
+                """,
+                one.id(),
+                now);
+        if (retired > 0) {
+          pauses.tell(one.app(), one.id());
+        }
+      });
+    }
+  }
+}

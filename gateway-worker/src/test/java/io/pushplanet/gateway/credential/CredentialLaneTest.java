@@ -1,0 +1,93 @@
+package io.pushplanet.gateway.credential;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.gateway.alert.Alerts;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.datasource.AbstractDataSource;
+
+class CredentialLaneTest {
+  private final MutableClock clock = MutableClock.started();
+  private final Database database = new Database();
+  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  private final CredentialLane lane =
+      new CredentialLane(
+          7,
+          new AppId("shop"),
+          "apns",
+          "production",
+          clock,
+          new CredentialPauses(
+              database, new Alerts(database, false, clock, meters), clock, meters));
+
+  /// Is away, and counts who asked.
+  private static final class Database extends AbstractDataSource {
+    int asked;
+
+    @Override
+    public java.sql.Connection getConnection() throws java.sql.SQLException {
+      asked++;
+      throw new java.sql.SQLException("away");
+    }
+
+    @Override
+    public java.sql.Connection getConnection(String user, String password)
+        throws java.sql.SQLException {
+      return getConnection();
+    }
+  }
+
+  @Test
+  void few_doubtful_answers_do_not_pause() {
+    doubts(CredentialLane.FEWEST_DOUBTS - 1);
+
+    assertThat(database.asked).isZero();
+  }
+
+  @Test
+  void many_doubtful_answers_pause_when_nearly_no_other_comes() {
+    doubts(CredentialLane.FEWEST_DOUBTS);
+
+    assertThat(database.asked).isPositive();
+  }
+
+  @Test
+  void many_doubtful_answers_among_many_good_ones_do_not_pause() {
+    for (int i = 0; i < 10 * CredentialLane.FEWEST_DOUBTS; i++) {
+      lane.doubted("BadDeviceToken");
+      lane.taken();
+    }
+
+    assertThat(database.asked).isZero();
+  }
+
+  @Test
+  void doubts_of_more_than_a_minute_are_forgotten() {
+    for (int i = 0; i < 10; i++) {
+      doubts(CredentialLane.FEWEST_DOUBTS / 2);
+      clock.advance(CredentialLane.WINDOW.plus(Duration.ofSeconds(1)));
+    }
+
+    assertThat(database.asked).isZero();
+  }
+
+  @Test
+  void a_pause_that_could_not_be_written_down_is_tried_with_the_next_refusal() {
+    lane.refused("InvalidProviderToken");
+    assertThat(lane.pausedBecause()).isEmpty();
+
+    lane.refused("InvalidProviderToken");
+
+    assertThat(database.asked).isEqualTo(2);
+  }
+
+  private void doubts(int count) {
+    for (int i = 0; i < count; i++) {
+      lane.doubted("BadDeviceToken");
+    }
+  }
+}
