@@ -11,5 +11,9 @@ enum Bug {
   /// Who takes up a session leaves no mark: a node sends again what the device has acknowledged elsewhere since.
   NO_MARK_AT_RESUME,
   /// Who travelled to the directory together gets the answer of a neighbour.
-  ANSWERS_MIXED_UP
+  ANSWERS_MIXED_UP,
+  /// Broadcasts' lists are numbered before they are committed: a node may have seen a later one first.
+  NUMBERS_BEFORE_COMMITS,
+  /// What the broker did not take counts as told: the next broadcast comes, and the device's position passes both.
+  UNTOLD_COUNTS_AS_TOLD
 }

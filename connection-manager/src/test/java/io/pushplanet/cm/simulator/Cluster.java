@@ -6,6 +6,7 @@ import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.common.device.DeviceCredential;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
@@ -15,7 +16,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +25,7 @@ final class Cluster {
   private static final int NODES = 3;
   private static final int DEVICES = 3;
   private static final int MESSAGES = 24;
+  private static final int BROADCASTS = 5;
   private static final int CHAOS_MILLIS = 40_000;
   private static final int PEACE_MILLIS = 90_000;
   private static final AppId APP = new AppId("shop");
@@ -53,7 +54,7 @@ final class Cluster {
 
   private Cluster(long seed, Set<Bug> bugs) {
     this.world = new World(seed);
-    this.stores = new Stores(world, bugs);
+    this.stores = new Stores(world, ledger, bugs);
     this.bugs = bugs;
   }
 
@@ -91,16 +92,13 @@ final class Cluster {
       devices.add(new SimDevice(world, this, KEYS.get(number), PASSWORDS.get(number), number + 1));
     }
     var gateway = new SimGateway(world, this, bugs);
-    RandomGenerator random = world.random;
     for (int count = 0; count < MESSAGES; count++) {
       world.after(
-          0,
-          CHAOS_MILLIS,
-          () -> {
-            var clock = MutableClock.started();
-            clock.advance(Duration.ofNanos(world.nowNanos()));
-            gateway.send(KEYS.get(world.below(DEVICES)), new MessageIds(clock, random).next());
-          });
+          0, CHAOS_MILLIS, () -> gateway.send(KEYS.get(world.below(DEVICES)), nextMessage()));
+    }
+    var fanout = new SimFanout(world, this, bugs);
+    for (int count = 0; count < BROADCASTS; count++) {
+      world.after(0, CHAOS_MILLIS, () -> fanout.send(someDevices(), nextMessage()));
     }
     for (int faults = 2 + world.below(6); faults > 0; faults--) {
       world.after(1_000, CHAOS_MILLIS, this::fault);
@@ -112,6 +110,17 @@ final class Cluster {
     for (var device : KEYS) {
       countOwners(device);
     }
+  }
+
+  private MessageId nextMessage() {
+    var clock = MutableClock.started();
+    clock.advance(Duration.ofNanos(world.nowNanos()));
+    return new MessageIds(clock, world.random).next();
+  }
+
+  private List<DeviceKey> someDevices() {
+    var without = KEYS.get(world.below(DEVICES));
+    return world.chance(0.6) ? KEYS : KEYS.stream().filter(key -> !key.equals(without)).toList();
   }
 
   private void start(int slot) {
@@ -187,6 +196,7 @@ final class Cluster {
     redisBack();
     stores.mysqlAway = false;
     stores.noticesLost = 0;
+    stores.eventsRefused = 0;
     for (int slot = 0; slot < NODES; slot++) {
       var node = Objects.requireNonNull(nodes[slot]);
       if (!node.alive) {

@@ -40,6 +40,10 @@ final class Ledger {
     }
   }
 
+  boolean isSettled(DeviceKey device, MessageId message) {
+    return settled.contains(new Entry(device, message));
+  }
+
   void violation(String what) {
     violations.add(what);
   }

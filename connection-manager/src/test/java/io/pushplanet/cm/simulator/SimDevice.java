@@ -132,8 +132,7 @@ final class SimDevice {
     private boolean open = true;
     private boolean deaf;
     private boolean welcome;
-    private long lastFrame;
-    private long lastParked;
+    private final Map<String, Long> lastPlaces = new HashMap<>();
 
     Socket(SimNode node) {
       this.link = new SimLink(world, node, this);
@@ -232,7 +231,7 @@ final class SimDevice {
               MqttProperties.with(PropertyId.SUBSCRIPTION_IDENTIFIER, subscription)));
     }
 
-    /// The payload is `<message>/<frame|parked>/<place>`. A DUP that names another message than the device holds under the id
+    /// The payload is `<message>/<frame|parked|broadcast|shelf>/<place>`. A DUP that names another message than the device holds under the id
     /// is wrong where the device has had this very packet before: then it comes from before the last connection.
     private void published(MqttPacket.Publish publish) {
       var parts = publish.payload().utf8().split("/", 3);
@@ -262,16 +261,9 @@ final class SimDevice {
     }
 
     private void checkOrder(String source, long place) {
-      if (source.equals("frame")) {
-        if (place <= lastFrame) {
-          violation("frame " + place + " came after frame " + lastFrame);
-        }
-        lastFrame = place;
-      } else {
-        if (place <= lastParked) {
-          violation("parked " + place + " came after parked " + lastParked);
-        }
-        lastParked = place;
+      Long last = lastPlaces.put(source, place);
+      if (last != null && place <= last) {
+        violation(source + " " + place + " came after " + source + " " + last);
       }
     }
 

@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.pushplanet.cm.ConnectionPipeline;
 import io.pushplanet.cm.admission.Admission;
 import io.pushplanet.cm.admission.Elsewhere;
+import io.pushplanet.cm.delivery.BroadcastDispatch;
 import io.pushplanet.cm.delivery.DeliveryMetrics;
 import io.pushplanet.cm.delivery.DeliverySettings;
 import io.pushplanet.cm.delivery.FrameDispatch;
@@ -25,6 +26,7 @@ import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.Fencing;
 import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.wire.NodeBroadcast;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import java.time.Duration;
@@ -61,6 +63,7 @@ final class SimNode {
   private final Set<Bug> bugs;
   private final Registrar registrar;
   private final FrameDispatch dispatch;
+  private final BroadcastDispatch broadcasts;
   private final LeaseWatch lease = new LeaseWatch();
   private final long skewMillis;
   private final List<Runnable> waiting = new ArrayList<>();
@@ -100,15 +103,22 @@ final class SimNode {
                 100, Duration.ofSeconds(5), Duration.ofMillis(VERIFY_MILLIS), patrol),
             this::onWorker,
             task -> work(0, TOGETHER_MILLIS, task));
+    // Room for two packets of broadcasts, so that they are paced.
+    var delivery =
+        new DeliverySettings("gateway", new Secret("x"), 100, 8, 3_000, Duration.ofSeconds(30));
+    var deliveryMetrics = new DeliveryMetrics(METERS);
     dispatch =
         new FrameDispatch(
+            table, delivery, deliveryMetrics, clock, loop::nowNanos, registrar::doubt);
+    broadcasts =
+        new BroadcastDispatch(
             table,
-            new DeliverySettings(
-                "gateway", new Secret("x"), 100, 8, 1 << 20, Duration.ofSeconds(30)),
-            new DeliveryMetrics(METERS),
+            delivery,
+            deliveryMetrics,
             clock,
             loop::nowNanos,
-            registrar::doubt);
+            registrar::doubt,
+            task -> work(5, 20, task));
     pipeline =
         new ConnectionPipeline(
             handshake,
@@ -236,6 +246,19 @@ final class SimNode {
               if (outcome.result() == Result.DELIVERED) {
                 var target = frame.targets().get(outcome.target());
                 watch(new DeviceKey(target.app(), target.device()), "believed an acknowledgement");
+              }
+              answers.answer(name, outcome);
+            }));
+  }
+
+  void broadcast(NodeBroadcast frame, FrameDispatch.Answers answers) {
+    loop.execute(() ->
+        broadcasts.dispatch(
+            frame,
+            (name, outcome) -> {
+              if (outcome.result() == Result.DELIVERED) {
+                var device = new DeviceKey(frame.app(), frame.devices().get(outcome.target()));
+                watch(device, "believed an acknowledgement");
               }
               answers.answer(name, outcome);
             }));

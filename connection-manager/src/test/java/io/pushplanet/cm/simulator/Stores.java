@@ -15,7 +15,9 @@ import io.pushplanet.common.session.TakeoverNotices.Notice;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,6 +34,7 @@ final class Stores {
 
   final World world;
   private final Set<Bug> bugs;
+  final SimShelf shelf;
   final Map<DeviceKey, SessionOwner> owners = new HashMap<>();
   private final Map<DeviceKey, Directory.Remembered> remembered = new HashMap<>();
   private final Map<NodeId, Long> leases = new HashMap<>();
@@ -40,11 +43,13 @@ final class Stores {
   boolean redisAway;
   boolean mysqlAway;
   double noticesLost;
+  double eventsRefused = 0.03;
   int losses;
   long together;
   private long lastParkedMicros;
 
-  Stores(World world, Set<Bug> bugs) {
+  Stores(World world, Ledger ledger, Set<Bug> bugs) {
+    this.shelf = new SimShelf(world, ledger, bugs);
     this.bugs = bugs;
     this.world = world;
   }
@@ -268,7 +273,10 @@ final class Stores {
             message.value(),
             message,
             Binary.of(payload + "/parked/" + lastParkedMicros),
-            expiresAtMillis));
+            world.nowMillis(),
+            expiresAtMillis,
+            0,
+            InboxRow.Fate.DUE));
   }
 
   /// As [io.pushplanet.cm.inbox.Inbox#among] says it.
@@ -276,7 +284,8 @@ final class Stores {
     return mysqlAway
         ? devices
         : devices.stream()
-            .filter(device -> !inbox.getOrDefault(device, new TreeMap<>()).isEmpty())
+            .filter(device ->
+                shelf.has(device) || !inbox.getOrDefault(device, new TreeMap<>()).isEmpty())
             .toList();
   }
 
@@ -284,9 +293,11 @@ final class Stores {
     return inbox.values().stream().mapToInt(Map::size).sum();
   }
 
-  /// The inbox as one node reaches it: pages are read, outcomes are told before rows are deleted, as [Inbox] does.
+  /// The inbox as one node reaches it: pages are read, outcomes are told before rows are deleted or positions move, as
+  /// [io.pushplanet.cm.inbox.Inbox] does.
   final class InboxOf implements ParkedMessages {
     private final SimNode node;
+    private final SimShelf.Reader broadcasts = shelf.new Reader();
 
     InboxOf(SimNode node) {
       this.node = node;
@@ -302,23 +313,47 @@ final class Stores {
               then.accept(new InboxPage.Unreadable());
               return;
             }
-            List<InboxRow> rows =
-                new ArrayList<>(inbox.getOrDefault(device, new TreeMap<>()).values());
+            var page = page(device);
             world.tell(
-                node.id.value(), "reads " + rows.size() + " rows of " + device.device().value());
-            boolean more = rows.size() > PAGE;
-            node.work(
-                0,
-                10,
-                () ->
-                    then.accept(
-                        new InboxPage.Rows(
-                            more ? rows.subList(0, PAGE) : List.copyOf(rows), more)));
+                node.id.value(),
+                "reads " + page.rows().size() + " rows of " + device.device().value());
+            node.work(0, 10, () -> then.accept(page));
           });
+    }
+
+    /// Broadcasts stand among the rows by the time they were parked; those behind a page that is not all wait for the next.
+    private InboxPage.Rows page(DeviceKey device) {
+      var own = List.copyOf(inbox.getOrDefault(device, new TreeMap<>()).values());
+      boolean more = own.size() > PAGE;
+      List<InboxRow> rows = new ArrayList<>(more ? own.subList(0, PAGE) : own);
+      long latest = more ? rows.getLast().parkedAtMillis() : Long.MAX_VALUE;
+      broadcasts.owed(device).stream()
+          .filter(row -> row.parkedAtMillis() <= latest)
+          .forEach(rows::add);
+      rows.sort(Comparator.comparingLong(InboxRow::parkedAtMillis));
+      Set<MessageId> before = new HashSet<>();
+      rows.replaceAll(row -> before.add(row.message()) ? row : repeated(row));
+      return new InboxPage.Rows(rows, more);
+    }
+
+    private static InboxRow repeated(InboxRow row) {
+      return new InboxRow(
+          row.device(),
+          row.slot(),
+          row.message(),
+          row.payload(),
+          row.parkedAtMillis(),
+          row.expiresAtMillis(),
+          row.seq(),
+          InboxRow.Fate.REPEAT);
     }
 
     @Override
     public void delivered(InboxRow row, Then then) {
+      if (world.chance(eventsRefused)) {
+        then.done(bugs.contains(Bug.UNTOLD_COUNTS_AS_TOLD));
+        return;
+      }
       node.work(
           1,
           20,
@@ -338,8 +373,12 @@ final class Stores {
               delete(row, then);
               return;
             }
-            world.tell(node.id.value(), "deletes " + row.message());
-            inbox.get(row.device()).values().removeIf(row::equals);
+            world.tell(node.id.value(), "is done with " + row.message());
+            if (row.seq() > 0) {
+              shelf.moveOn(row);
+            } else {
+              inbox.get(row.device()).values().removeIf(row::equals);
+            }
             then.done(true);
           });
     }
@@ -351,7 +390,10 @@ final class Stores {
 
     @Override
     public void over(InboxRow row, Then then) {
-      throw new AssertionError("every row is due here: " + row);
+      if (row.fate() != InboxRow.Fate.REPEAT) {
+        throw new AssertionError("every row is due here: " + row);
+      }
+      delete(row, then);
     }
   }
 }

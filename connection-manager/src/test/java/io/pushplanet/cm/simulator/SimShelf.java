@@ -1,0 +1,94 @@
+package io.pushplanet.cm.simulator;
+
+import io.pushplanet.cm.inbox.InboxRow;
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.session.DeviceKey;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/// The broadcasts that wait, as all processes share them: lists of devices under numbers that rise in the order of commits,
+/// and a position per device, which never passes a list whose end the device has not been told of.
+final class SimShelf {
+  private final World world;
+  private final Ledger ledger;
+  private final Set<Bug> bugs;
+  private final List<Listed> lists = new ArrayList<>();
+  private final Map<DeviceKey, Long> positions = new HashMap<>();
+  private long lastSeq;
+
+  private record Listed(long seq, MessageId message, long parkedAtMillis, Set<DeviceKey> devices) {}
+
+  SimShelf(World world, Ledger ledger, Set<Bug> bugs) {
+    this.world = world;
+    this.ledger = ledger;
+    this.bugs = bugs;
+  }
+
+  void park(Set<DeviceKey> devices, MessageId message) {
+    var listed = new Listed(++lastSeq, message, world.nowMillis(), devices);
+    if (bugs.contains(Bug.NUMBERS_BEFORE_COMMITS)) {
+      world.after(0, 2_000, () -> lists.add(listed));
+    } else {
+      lists.add(listed);
+    }
+    world.tell("shelf", "has " + message + " as " + listed.seq());
+  }
+
+  boolean has(DeviceKey device) {
+    return lists.stream().anyMatch(listed -> isOwed(listed, device));
+  }
+
+  private boolean isOwed(Listed listed, DeviceKey device) {
+    return listed.devices().contains(device) && listed.seq() > positions.getOrDefault(device, 0L);
+  }
+
+  /// The end of this row is told.
+  void moveOn(InboxRow row) {
+    var device = row.device();
+    for (var listed : lists) {
+      if (listed.seq() <= row.seq()
+          && isOwed(listed, device)
+          && !ledger.isSettled(device, listed.message())) {
+        ledger.violation(
+            "%s moves to %d past %s, which it was not told of"
+                .formatted(device.device().value(), row.seq(), listed.message()));
+      }
+    }
+    positions.merge(device, row.seq(), Math::max);
+  }
+
+  /// One node's reading: what it has seen of the lists it keeps, and asks for later ones.
+  final class Reader {
+    private final List<Listed> known = new ArrayList<>();
+
+    List<InboxRow> owed(DeviceKey device) {
+      long last = known.isEmpty() ? 0 : known.getLast().seq();
+      lists.stream()
+          .filter(listed -> listed.seq() > last)
+          .sorted(Comparator.comparingLong(Listed::seq))
+          .forEach(known::add);
+      return known.stream()
+          .filter(listed -> isOwed(listed, device))
+          .map(listed -> row(listed, device))
+          .toList();
+    }
+
+    private InboxRow row(Listed listed, DeviceKey device) {
+      var message = listed.message();
+      return new InboxRow(
+          device,
+          message.value(),
+          message,
+          Binary.of(message.value() + "/shelf/" + listed.seq()),
+          listed.parkedAtMillis(),
+          listed.parkedAtMillis() + 3_600_000,
+          listed.seq(),
+          InboxRow.Fate.DUE);
+    }
+  }
+}
