@@ -3,11 +3,9 @@ package io.pushplanet.load.fleet;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.MessageId;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
-import java.nio.channels.Selector;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -15,37 +13,25 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.PriorityQueue;
 import java.util.Queue;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /// Thousands of MQTT devices on one thread. Each logs in, subscribes `push/messages` at QoS 1, acknowledges what it gets,
 /// pings, and comes back with growing, jittered pauses when its connection ends, until the fleet is closed.
 ///
 /// Bounded by the process's open files: 19,500 devices where the limit is 20,000. Thread-safe.
 public final class Fleet implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(Fleet.class);
   private static final int BUFFER_BYTES = 256 * 1024;
-  private static final Duration TURN = Duration.ofMillis(50);
 
   private final InetSocketAddress server;
   private final FleetSettings settings;
   private final Sources sources;
   private final Arrivals arrivals;
   private final RandomGenerator random;
-  private final Selector selector;
-  private final Thread thread;
-  private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
-  private final Map<String, LongAdder> refusals = new ConcurrentHashMap<>();
+  private final FleetLoop loop = FleetLoop.of("fleet", new Crew());
   private final LongAdder connects = new LongAdder();
   private final LongAdder cuts = new LongAdder();
   private final LongAdder refused = new LongAdder();
@@ -54,39 +40,26 @@ public final class Fleet implements AutoCloseable {
   private final LongAdder subscriptions = new LongAdder();
   private final AtomicInteger ready = new AtomicInteger();
   private final AtomicInteger devices = new AtomicInteger();
-  private volatile boolean closed;
 
   // Confined to the fleet's thread.
   private final Map<DeviceId, DeviceLink> links = new HashMap<>();
   private final Queue<DeviceLink> toConnect = new ArrayDeque<>();
-  private final PriorityQueue<Return> returns = new PriorityQueue<>();
   private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
   private final ByteBuffer acks = ByteBuffer.allocateDirect(BUFFER_BYTES);
   private final List<String> messageIds = new ArrayList<>();
   private int connecting;
-  private long nextSweepNanos = System.nanoTime();
-
-  private record Return(long dueNanos, DeviceLink link) implements Comparable<Return> {
-    @Override
-    public int compareTo(Return other) {
-      return Long.compare(dueNanos - other.dueNanos, 0);
-    }
-  }
 
   private Fleet(
       InetSocketAddress server,
       FleetSettings settings,
       Sources sources,
       Arrivals arrivals,
-      RandomGenerator random,
-      Selector selector) {
+      RandomGenerator random) {
     this.server = server;
     this.settings = settings;
     this.sources = sources;
     this.arrivals = arrivals;
     this.random = random;
-    this.selector = selector;
-    this.thread = Thread.ofPlatform().name("fleet").daemon(true).unstarted(this::run);
   }
 
   public static Fleet start(
@@ -100,19 +73,15 @@ public final class Fleet implements AutoCloseable {
       Sources sources,
       Arrivals arrivals,
       RandomGenerator random) {
-    try {
-      Fleet fleet = new Fleet(server, settings, sources, arrivals, random, Selector.open());
-      fleet.thread.start();
-      return fleet;
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot open a selector for the fleet", e);
-    }
+    Fleet fleet = new Fleet(server, settings, sources, arrivals, random);
+    fleet.loop.start();
+    return fleet;
   }
 
   /// Connects devices, as many at once as the settings allow. Returns at once.
   public void add(List<Device> more) {
     devices.addAndGet(more.size());
-    command(() ->
+    loop.tell(() ->
         more.forEach(device -> {
           DeviceLink link = new DeviceLink(device, settings, sources.of(links.size()));
           links.put(device.id(), link);
@@ -134,7 +103,7 @@ public final class Fleet implements AutoCloseable {
 
   /// Ends a device's connection without a word; it comes back by itself.
   public void cut(DeviceId device) {
-    command(() -> {
+    loop.tell(() -> {
       DeviceLink link = links.get(device);
       if (link != null && link.phase != DeviceLink.Phase.AWAY) {
         lost(link, "cut by the test");
@@ -144,22 +113,13 @@ public final class Fleet implements AutoCloseable {
 
   /// Ends all connections without a word, at once; they come back by themselves.
   public void cutAll() {
-    var gone = new CountDownLatch(1);
-    command(() -> {
+    loop.ask(() -> {
       for (DeviceLink link : links.values()) {
         if (link.phase != DeviceLink.Phase.AWAY) {
           lost(link, "cut by the test");
         }
       }
-      gone.countDown();
     });
-    try {
-      if (!gone.await(1, TimeUnit.MINUTES)) {
-        throw new IllegalStateException("the fleet does not answer");
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   /// The device tells what became of a message: `displayed` or `opened`.
@@ -167,7 +127,7 @@ public final class Fleet implements AutoCloseable {
     byte[] payload =
         ("{\"id\":\"" + message.value() + "\",\"event\":\"" + event + "\"}")
             .getBytes(StandardCharsets.UTF_8);
-    command(() -> {
+    loop.tell(() -> {
       DeviceLink link = links.get(device);
       if (link != null && link.phase == DeviceLink.Phase.READY) {
         guarded(link, () -> link.publish(DeviceWire.RECEIPTS, payload));
@@ -177,7 +137,7 @@ public final class Fleet implements AutoCloseable {
 
   /// Every connected device pings now, whatever its keep-alive.
   public void pingAll() {
-    command(() -> {
+    loop.tell(() -> {
       for (DeviceLink link : links.values()) {
         if (link.phase == DeviceLink.Phase.READY) {
           link.sinceNanos = System.nanoTime();
@@ -189,7 +149,7 @@ public final class Fleet implements AutoCloseable {
 
   /// Every connected device subscribes again now, at this QoS.
   public void subscribeAll(int qos) {
-    command(() -> {
+    loop.tell(() -> {
       for (DeviceLink link : links.values()) {
         if (link.phase == DeviceLink.Phase.READY) {
           guarded(link, () -> link.subscribe(qos));
@@ -215,41 +175,33 @@ public final class Fleet implements AutoCloseable {
 
   /// Why connections ended or did not come about, and how often.
   public Map<String, Long> reasons() {
-    Map<String, Long> counts = new HashMap<>();
-    refusals.forEach((reason, count) -> counts.put(reason, count.sum()));
-    return counts;
+    return loop.reasons();
   }
 
   /// Says goodbye for all devices and ends.
   @Override
   public void close() {
-    closed = true;
-    selector.wakeup();
-    try {
-      thread.join(Duration.ofSeconds(10));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+    loop.close();
+  }
+
+  private final class Crew implements FleetLoop.Crew {
+    @Override
+    public void ready(SelectionKey key) {
+      handle(key);
     }
-  }
 
-  private void command(Runnable command) {
-    commands.add(command);
-    selector.wakeup();
-  }
+    @Override
+    public void turned() {
+      startConnecting();
+    }
 
-  private void run() {
-    try (selector) {
-      while (!closed) {
-        selector.select(this::handle, TURN.toMillis());
-        for (Runnable next = commands.poll(); next != null; next = commands.poll()) {
-          next.run();
-        }
-        startConnecting();
-        sweep();
-      }
-    } catch (IOException | RuntimeException e) {
-      LOG.error("event=fleet_died", e);
-    } finally {
+    @Override
+    public void sweep(long nowNanos) {
+      links.values().forEach(link -> look(link, nowNanos));
+    }
+
+    @Override
+    public void end() {
       links.values().forEach(DeviceLink::leave);
     }
   }
@@ -327,57 +279,39 @@ public final class Fleet implements AutoCloseable {
         refused.increment();
       }
     }
-    refusals.computeIfAbsent(reason, _ -> new LongAdder()).increment();
+    loop.count(reason);
     link.cut();
-    long longest =
-        Math.min(
-            settings.longestPause().toNanos(),
-            settings.firstPause().toNanos() << Math.min(link.failures, 20));
+    loop.after(settings.pauseNanos(link.failures, random), () -> toConnect.add(link));
     link.failures++;
-    long pause = longest / 2 + random.nextLong(longest / 2 + 1);
-    returns.add(new Return(System.nanoTime() + pause, link));
   }
 
   private void startConnecting() {
     long now = System.nanoTime();
-    for (Return next = returns.peek();
-        next != null && next.dueNanos() - now <= 0;
-        next = returns.peek()) {
-      returns.remove();
-      toConnect.add(next.link());
-    }
     while (connecting < settings.mostConnecting() && !toConnect.isEmpty()) {
       DeviceLink link = toConnect.remove();
       connecting++;
       link.phase = DeviceLink.Phase.CONNECTING;
       link.sinceNanos = now;
-      guarded(link, () -> link.connect(selector, server));
+      guarded(link, () -> link.connect(loop.selector(), server));
     }
   }
 
-  /// Once a second: pings that are due, servers that are silent, handshakes that take too long.
-  private void sweep() {
-    long now = System.nanoTime();
-    if (now - nextSweepNanos < 0) {
-      return;
-    }
-    nextSweepNanos = now + Duration.ofSeconds(1).toNanos();
+  /// Once a second: a ping that is due, a server that is silent, a handshake that takes too long.
+  private void look(DeviceLink link, long now) {
     long pingAfter = settings.keepAlive().toNanos() / 2;
-    for (DeviceLink link : links.values()) {
-      switch (link.phase) {
-        case AWAY -> {}
-        case CONNECTING, WAITING_CONNACK, WAITING_SUBACK -> {
-          if (now - link.sinceNanos > settings.handshakeWithin().toNanos()) {
-            lost(link, "no answer within " + settings.handshakeWithin());
-          }
+    switch (link.phase) {
+      case AWAY -> {}
+      case CONNECTING, WAITING_CONNACK, WAITING_SUBACK -> {
+        if (now - link.sinceNanos > settings.handshakeWithin().toNanos()) {
+          lost(link, "no answer within " + settings.handshakeWithin());
         }
-        case READY -> {
-          if (now - link.heardNanos > 2 * pingAfter + pingAfter) {
-            lost(link, "the server is silent");
-          } else if (now - link.sinceNanos > pingAfter) {
-            link.sinceNanos = now;
-            guarded(link, link::ping);
-          }
+      }
+      case READY -> {
+        if (now - link.heardNanos > 3 * pingAfter) {
+          lost(link, "the server is silent");
+        } else if (now - link.sinceNanos > pingAfter) {
+          link.sinceNanos = now;
+          guarded(link, link::ping);
         }
       }
     }

@@ -1,6 +1,7 @@
 package io.pushplanet.load.fleet;
 
 import java.time.Duration;
+import java.util.random.RandomGenerator;
 
 /// @param keepAlive announced to the server; a ping goes out after half of it
 /// @param firstPause before the first reconnect; doubles, jittered
@@ -17,6 +18,8 @@ public record FleetSettings(
     Duration handshakeWithin,
     int qos,
     boolean forgets) {
+  private static final int MOST_DOUBLINGS = 20;
+
   public static final FleetSettings DEFAULT =
       new FleetSettings(
           Duration.ofSeconds(60),
@@ -53,5 +56,13 @@ public record FleetSettings(
   public FleetSettings forgetting() {
     return new FleetSettings(
         keepAlive, firstPause, longestPause, mostConnecting, handshakeWithin, qos, true);
+  }
+
+  /// How long a device waits before it comes back: doubles with each failure up to the longest, and is never the same for two.
+  long pauseNanos(int failures, RandomGenerator random) {
+    long longest =
+        Math.min(
+            longestPause.toNanos(), firstPause.toNanos() << Math.min(failures, MOST_DOUBLINGS));
+    return longest / 2 + random.nextLong(longest / 2 + 1);
   }
 }

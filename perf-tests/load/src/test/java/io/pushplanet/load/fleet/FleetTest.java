@@ -56,10 +56,15 @@ class FleetTest {
     server.send("d5", 3, "{\"id\":\"m2\",\"title\":\"x\"}");
 
     Eventually.within(SOON, () -> assertThat(server.acknowledged).hasSize(3));
+    // The fleet remembers them right after it has acknowledged them.
+    Eventually.within(
+        SOON,
+        () -> {
+          assertThat(sightings.total()).isEqualTo(3);
+          assertThat(sightings.repeats()).isOne();
+        });
     assertThat(sightings.times(new DeviceId("d3"), "m1")).isOne();
     assertThat(sightings.times(new DeviceId("d5"), "m2")).isEqualTo(2);
-    assertThat(sightings.total()).isEqualTo(3);
-    assertThat(sightings.repeats()).isOne();
   }
 
   @Test
@@ -93,6 +98,19 @@ class FleetTest {
   }
 
   @Test
+  void devices_subscribe_anew_at_another_qos_without_leaving() {
+    fleet.add(List.of(device("d3", MqttVersion.V3_1_1), device("d5", MqttVersion.V5)));
+    assertThat(fleet.awaitReady(SOON)).isTrue();
+
+    fleet.subscribeAll(0);
+
+    Eventually.within(SOON, () -> assertThat(fleet.subscriptions()).isEqualTo(4));
+    assertThat(server.wishes).containsExactly(1, 1, 0, 0);
+    assertThat(fleet.counts().connects()).isEqualTo(2);
+    assertThat(fleet.counts().ready()).isEqualTo(2);
+  }
+
+  @Test
   void a_receipt_names_the_message() {
     MessageId message = new MessageId("0190b8a0-0000-7000-8000-000000000001");
     fleet.add(List.of(device("d1", MqttVersion.V5)));
@@ -116,6 +134,7 @@ class FleetTest {
   static final class AcceptingServer {
     final Queue<Integer> acknowledged = new ConcurrentLinkedQueue<>();
     final Queue<String> published = new ConcurrentLinkedQueue<>();
+    final Queue<Integer> wishes = new ConcurrentLinkedQueue<>();
     final AtomicInteger refusals = new AtomicInteger();
     private final Map<String, Connected> devices = new ConcurrentHashMap<>();
     private final ServerSocket listener;
@@ -202,13 +221,15 @@ class FleetTest {
                   .getOutputStream()
                   .write(five ? new byte[] {0x20, 3, 0, 0, 0} : new byte[] {0x20, 2, 0, 0});
             }
-            case 8 ->
-                client
-                    .getOutputStream()
-                    .write(
-                        five
-                            ? new byte[] {(byte) 0x90, 4, body[0], body[1], 0, 1}
-                            : new byte[] {(byte) 0x90, 3, body[0], body[1], 1});
+            case 8 -> {
+              wishes.add(body[body.length - 1] & 3);
+              client
+                  .getOutputStream()
+                  .write(
+                      five
+                          ? new byte[] {(byte) 0x90, 4, body[0], body[1], 0, 1}
+                          : new byte[] {(byte) 0x90, 3, body[0], body[1], 1});
+            }
             case 3 -> {
               String topic = string(packet);
               packet.position(packet.position() + 2 + (five ? 1 : 0));
