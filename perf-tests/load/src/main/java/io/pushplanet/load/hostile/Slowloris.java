@@ -18,11 +18,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Sockets that send a byte a second and never get to the end of their CONNECT, or of their TLS ClientHello. What the node
-/// closes is opened again at once, so that as many stand as were asked for. One thread of its own.
+/// closes is opened again before it is let go, so that as many stand as were asked for; they begin spread over the time
+/// after which the node closes them, so that it does not close them together. One thread of its own.
 public final class Slowloris implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Slowloris.class);
   private static final Duration TURN = Duration.ofMillis(20);
   private static final int TURNS_PER_BYTE = 50;
+  private static final int TURNS_TO_BEGIN = 250;
 
   /// A listener's backlog is longer: a SYN that it drops is repeated only after a second.
   private static final int OPENING_AT_ONCE = 200;
@@ -40,6 +42,7 @@ public final class Slowloris implements AutoCloseable {
   private final Queue<Held> toOpen = new ArrayDeque<>();
   private final ByteBuffer answer = ByteBuffer.allocate(64);
   private int opening;
+  private int begun;
   private int next;
 
   private static final class Held {
@@ -49,6 +52,7 @@ public final class Slowloris implements AutoCloseable {
     int sent;
     boolean connected;
     @Nullable SocketChannel channel;
+    @Nullable SocketChannel finished;
 
     Held(InetSocketAddress source, InetSocketAddress node, byte[] bytes) {
       this.source = source;
@@ -72,7 +76,6 @@ public final class Slowloris implements AutoCloseable {
         slow.sockets.add(
             socket % 2 == 0 ? new Held(source, mqtt, connect) : new Held(source, tls, HELLO));
       }
-      slow.toOpen.addAll(slow.sockets);
       slow.thread.start();
       return slow;
     } catch (IOException e) {
@@ -88,6 +91,7 @@ public final class Slowloris implements AutoCloseable {
   private void run() {
     try (selector) {
       while (!closed) {
+        begin();
         selector.select(this::handle, TURN.toMillis());
         while (opening < OPENING_AT_ONCE && !toOpen.isEmpty()) {
           open(toOpen.remove());
@@ -99,6 +103,12 @@ public final class Slowloris implements AutoCloseable {
     } finally {
       sockets.forEach(Slowloris::close);
     }
+  }
+
+  private void begin() {
+    int now = Math.min(sockets.size(), begun + Math.ceilDiv(sockets.size(), TURNS_TO_BEGIN));
+    toOpen.addAll(sockets.subList(begun, now));
+    begun = now;
   }
 
   private void open(Held held) {
@@ -123,11 +133,15 @@ public final class Slowloris implements AutoCloseable {
     try {
       if (key.isConnectable() && channel.finishConnect()) {
         held.connected = true;
+        letGo(held);
         opening--;
         opened.increment();
         key.interestOps(SelectionKey.OP_READ);
       } else if (key.isReadable() && channel.read(answer.clear()) < 0) {
-        again(held);
+        key.cancel();
+        held.finished = channel;
+        held.channel = null;
+        toOpen.add(held);
       }
     } catch (IOException gone) {
       again(held);
@@ -161,12 +175,20 @@ public final class Slowloris implements AutoCloseable {
 
   private static void close(Held held) {
     try {
+      letGo(held);
       if (held.channel != null) {
         held.channel.close();
         held.channel = null;
       }
     } catch (IOException e) {
       throw new UncheckedIOException("a socket cannot be closed", e);
+    }
+  }
+
+  private static void letGo(Held held) throws IOException {
+    if (held.finished != null) {
+      held.finished.close();
+      held.finished = null;
     }
   }
 
