@@ -34,6 +34,9 @@ public final class PlatformNode implements AutoCloseable {
     settings.put("cm.gateway-port", Integer.toString(Port.free()));
     settings.put("server.port", management);
     settings.put("management.server.port", management);
+    // The variable JDK_JAVA_OPTIONS: a node that lives for seconds is killed before its second
+    // compiler has saved anything.
+    settings.put("jdk.java.options", "-XX:TieredStopAtLevel=1 -XX:CICompilerCount=1");
   }
 
   public String id() {
