@@ -30,7 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class FleetTest {
-  private static final Duration SOON = Duration.ofSeconds(10);
+  private static final Duration SOON = Duration.ofSeconds(30);
   private static final FleetSettings SETTINGS =
       new FleetSettings(
           Duration.ofSeconds(60), Duration.ofMillis(1), Duration.ofMillis(10), 8, SOON);
