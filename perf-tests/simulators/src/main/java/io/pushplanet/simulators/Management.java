@@ -4,12 +4,16 @@ import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.apns.ApnsToken;
 import io.pushplanet.simulators.fcm.FcmAccount;
 import io.pushplanet.simulators.fcm.FcmToken;
+import io.pushplanet.simulators.fcm.Quotas;
 import io.pushplanet.simulators.ledger.Ledger;
 import io.pushplanet.simulators.ledger.LedgerEntry;
+import io.pushplanet.simulators.script.Scenario;
 import io.pushplanet.simulators.script.ScriptLine;
 import io.pushplanet.simulators.server.Reaction;
 import io.pushplanet.simulators.server.Request;
+import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -83,7 +87,14 @@ final class Management {
                   .mark(path.get(2), body(request).path("gone").asBoolean(false))
               ? done()
               : missing();
+      case "PUT apns/rules" -> apnsRules(body(request));
+      case "PUT fcm/quotas" -> fcmQuotas(body(request));
       case "POST script" -> addScript(body(request));
+      case "POST scenario" -> {
+        Scenario.parse(new String(request.body(), StandardCharsets.UTF_8))
+            .forEach(simulators.script()::add);
+        yield done();
+      }
       case "GET script" -> {
         ArrayNode lines = JSON.createArrayNode();
         simulators.script().lines().forEach(lines::addPOJO);
@@ -101,6 +112,28 @@ final class Management {
       }
       default -> missing();
     };
+  }
+
+  private Reaction apnsRules(JsonNode body) {
+    String counted = body.path("updates_per").asString("key");
+    if (!List.of("key", "team").contains(counted)) {
+      throw new IllegalArgumentException("updates_per is key or team");
+    }
+    Duration renewal = Duration.parse(body.path("token_renewal").asString("PT20M"));
+    simulators.apns().renewal(renewal, counted.equals("team"));
+    simulators.apnsSandbox().renewal(renewal, counted.equals("team"));
+    return done();
+  }
+
+  private Reaction fcmQuotas(JsonNode body) {
+    simulators
+        .fcm()
+        .quotas()
+        .set(
+            body.path("project_minute").asInt(Quotas.PER_MINUTE),
+            body.path("device_minute").asInt(Integer.MAX_VALUE),
+            body.path("device_hour").asInt(Integer.MAX_VALUE));
+    return done();
   }
 
   private Reaction registerKey(JsonNode body) {

@@ -40,7 +40,7 @@ public final class Simulators implements AutoCloseable {
     Path state = options.state();
     authority = Authority.in(state, clock);
     ledger = Ledger.in(state, clock);
-    script = new Script(new SplittableRandom());
+    script = new Script(new SplittableRandom(), clock);
     apnsDirectory = ApnsDirectory.in(state);
     fcmDirectory = FcmDirectory.in(state);
     webPushDirectory = WebPushDirectory.in(state);

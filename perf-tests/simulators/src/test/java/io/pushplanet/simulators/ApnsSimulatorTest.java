@@ -25,6 +25,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ApnsSimulatorTest {
   private static final String TOKEN = "ab".repeat(32);
@@ -261,6 +263,43 @@ class ApnsSimulatorTest {
   @Test
   void a_topic_of_another_team_is_disallowed() throws Exception {
     refused(new Push().with("apns-topic", "io.other"), 400, "TopicDisallowed");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "alert, ''",
+    "background, ''",
+    "mdm, ''",
+    "voip, .voip",
+    "complication, .complication",
+    "fileprovider, .pushkit.fileprovider",
+    "location, .location-query",
+    "liveactivity, .push-type.liveactivity",
+    "pushtotalk, .voip-ptt",
+    "widgets, .push-type.widgets",
+    "controls, .push-type.controls"
+  })
+  void each_push_type_has_its_topic_its_priority_and_its_size(String type, String suffix)
+      throws Exception {
+    int largest = type.equals("voip") ? 5_120 : 4_096;
+    String around = "{\"aps\":{},\"x\":\"\"}";
+    Push push =
+        new Push()
+            .with("apns-push-type", type)
+            .with("apns-topic", "io.example.app" + suffix)
+            .with("apns-priority", "5")
+            .body("{\"aps\":{},\"x\":\"" + "x".repeat(largest - around.length()) + "\"}");
+
+    assertThat(push.send().statusCode()).isEqualTo(200);
+    refused(
+        push.body("{\"aps\":{},\"x\":\"" + "x".repeat(largest - around.length() + 1) + "\"}"),
+        413,
+        "PayloadTooLarge");
+    refused(push.body(PAYLOAD).with("apns-priority", "7"), 400, "BadPriority");
+    if (!suffix.isEmpty()) {
+      refused(
+          push.with("apns-priority", "5").with("apns-topic", "io.example.app"), 400, "BadTopic");
+    }
   }
 
   @Test

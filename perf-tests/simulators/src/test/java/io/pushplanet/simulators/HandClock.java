@@ -7,10 +7,10 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 
 /// A clock that a test moves by hand.
-final class HandClock extends Clock {
+public final class HandClock extends Clock {
   private volatile Instant now = Instant.parse("2026-11-21T00:00:00Z");
 
-  void advance(Duration step) {
+  public void advance(Duration step) {
     now = now.plus(step);
   }
 

@@ -3,6 +3,7 @@ package io.pushplanet.simulators.apns;
 import io.pushplanet.simulators.ledger.Ledger;
 import io.pushplanet.simulators.ledger.Provider;
 import io.pushplanet.simulators.script.Fate;
+import io.pushplanet.simulators.script.Faults;
 import io.pushplanet.simulators.script.Script;
 import io.pushplanet.simulators.server.Endpoint;
 import io.pushplanet.simulators.server.Reaction;
@@ -35,14 +36,13 @@ public final class ApnsSimulator implements AutoCloseable {
   private static final List<String> KEPT_HEADERS =
       List.of(
           "apns-topic", "apns-push-type", "apns-priority", "apns-expiration", "apns-collapse-id");
-  private static final long INTERNAL_ERROR = 0x2;
-  private static final long REFUSED_STREAM = 0x7;
 
   private final ApnsSettings settings;
   private final ApnsDirectory directory;
   private final ProviderTokens providerTokens;
   private final Ledger ledger;
   private final Script script;
+  private final Faults faults;
   private final Clock clock;
   private final Provider provider;
   private final SimulatorServer server;
@@ -58,6 +58,7 @@ public final class ApnsSimulator implements AutoCloseable {
     this.directory = directory;
     this.ledger = ledger;
     this.script = script;
+    this.faults = new Faults(authority, settings.maxConcurrentStreams());
     this.clock = clock;
     this.provider = settings.sandbox() ? Provider.APNS_SANDBOX : Provider.APNS;
     this.providerTokens =
@@ -79,6 +80,17 @@ public final class ApnsSimulator implements AutoCloseable {
   /// The port it listens on.
   public int port() {
     return server.port();
+  }
+
+  /// How many streams a proven connection may have now.
+  public int streams() {
+    return faults.streams();
+  }
+
+  /// How often a provider token may change, and whether that is counted for a whole team, as Apple's staff say, or for each of
+  /// its keys. What was counted is forgotten.
+  public void renewal(Duration shortest, boolean perTeam) {
+    providerTokens.renewal(shortest, perTeam);
   }
 
   @Override
@@ -106,7 +118,7 @@ public final class ApnsSimulator implements AutoCloseable {
 
     @Override
     public int allowedStreams() {
-      return proven ? settings.maxConcurrentStreams() : 1;
+      return proven ? faults.streams() : 1;
     }
 
     @Override
@@ -136,44 +148,34 @@ public final class ApnsSimulator implements AutoCloseable {
     }
 
     private Reaction met(Fate fate, Request request, String token, String id, JsonNode payload) {
-      return switch (fate.action()) {
-        case ANSWER -> {
-          if (fate.status() == 0 || fate.status() == 200) {
-            yield accepted(request, token, id, payload).after(fate.delay());
-          }
-          record(request, token, id, fate.status(), fate.reason(), fate.delivered(), payload);
-          long since = fate.timestampMillis() == 0 ? clock.millis() : fate.timestampMillis();
-          yield refused(fate.status(), fate.reason(), id, since, fate.retryAfter().toSeconds())
-              .after(fate.delay());
-        }
-        case HTML -> {
-          int status = fate.status() == 0 ? 502 : fate.status();
-          record(request, token, id, status, "html", fate.delivered(), payload);
-          yield Reaction.Answer.of(status, "text/html", "<html><h1>Bad gateway</h1></html>")
-              .after(fate.delay());
-        }
-        case SILENCE -> {
-          record(request, token, id, 0, "silence", fate.delivered(), payload);
-          yield new Reaction.Silence();
-        }
-        case RESET -> {
-          record(request, token, id, 0, "reset", fate.delivered(), payload);
-          yield new Reaction.Reset(INTERNAL_ERROR);
-        }
-        case REFUSE -> {
-          record(request, token, id, 0, "refused_stream", false, payload);
-          yield new Reaction.Reset(REFUSED_STREAM);
-        }
-        case DROP -> {
-          record(request, token, id, 0, "drop", fate.delivered(), payload);
-          yield new Reaction.Drop();
-        }
-        case GOAWAY -> {
-          String reason = fate.reason().isEmpty() ? "Shutdown" : fate.reason();
-          yield new Reaction.GoAway(
-              accepted(request, token, id, payload), "{\"reason\":\"" + reason + "\"}");
-        }
-      };
+      Faults.Attempt attempt =
+          new Faults.Attempt() {
+            @Override
+            public Reaction.Answer accepted() {
+              return Conversation.this.accepted(request, token, id, payload);
+            }
+
+            @Override
+            public Reaction.Answer refused(Fate fate) {
+              record(fate.status(), fate.reason(), fate.delivered());
+              long since = fate.timestampMillis() == 0 ? clock.millis() : fate.timestampMillis();
+              return ApnsSimulator.refused(
+                  fate.status(), fate.reason(), id, since, fate.retryAfter().toSeconds());
+            }
+
+            @Override
+            public void record(int status, String reason, boolean delivered) {
+              ApnsSimulator.this.record(request, token, id, status, reason, delivered, payload);
+            }
+
+            @Override
+            public String farewell(Fate fate) {
+              return "{\"reason\":\""
+                  + (fate.reason().isEmpty() ? "Shutdown" : fate.reason())
+                  + "\"}";
+            }
+          };
+      return faults.met(fate, attempt, server);
     }
 
     private Optional<ApnsRefusal> refusal(Request request, JsonNode payload) {

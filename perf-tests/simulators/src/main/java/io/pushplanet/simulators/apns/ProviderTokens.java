@@ -19,7 +19,7 @@ import tools.jackson.databind.json.JsonMapper;
 /// Judges the provider tokens of all connections of one environment.
 ///
 /// Apple's staff say that updates are counted per team (https://developer.apple.com/forums/thread/702056). Here they are
-/// counted per key, so that a rotated key can be tried within 20 minutes.
+/// counted per key unless asked otherwise, so that a rotated key can be tried within 20 minutes.
 ///
 /// Thread-safe.
 final class ProviderTokens {
@@ -33,7 +33,6 @@ final class ProviderTokens {
 
   private final Function<String, @Nullable ApnsKey> keys;
   private final String environment;
-  private final Duration renewal;
   private final Clock clock;
 
   @GuardedBy("this")
@@ -47,6 +46,12 @@ final class ProviderTokens {
 
   @GuardedBy("this")
   private final Map<String, Instant> lastChange = new LinkedHashMap<>();
+
+  @GuardedBy("this")
+  private Duration renewal;
+
+  @GuardedBy("this")
+  private boolean perTeam;
 
   ProviderTokens(
       Function<String, @Nullable ApnsKey> keys, String environment, Duration renewal, Clock clock) {
@@ -91,17 +96,24 @@ final class ProviderTokens {
         : new Verdict.Bad(ApnsRefusal.TooManyProviderTokenUpdates);
   }
 
-  /// False when the key's token changed too soon after the last change.
+  synchronized void renewal(Duration shortest, boolean countedPerTeam) {
+    renewal = shortest;
+    perTeam = countedPerTeam;
+    lastChange.clear();
+  }
+
+  /// False when the token changed too soon after the last change.
   private synchronized boolean remember(String jwt, Judged judged, Instant now) {
     if (remembered.containsKey(jwt)) {
       remembered.put(jwt, judged);
       return true;
     }
-    Instant changed = lastChange.get(judged.key().keyId());
+    String owner = perTeam ? judged.key().teamId() : judged.key().keyId();
+    Instant changed = lastChange.get(owner);
     if (changed != null && changed.plus(renewal).isAfter(now)) {
       return false;
     }
-    lastChange.put(judged.key().keyId(), now);
+    lastChange.put(owner, now);
     remembered.put(jwt, judged);
     return true;
   }

@@ -4,6 +4,7 @@ import io.pushplanet.simulators.fcm.FcmRules.Violation;
 import io.pushplanet.simulators.ledger.Ledger;
 import io.pushplanet.simulators.ledger.Provider;
 import io.pushplanet.simulators.script.Fate;
+import io.pushplanet.simulators.script.Faults;
 import io.pushplanet.simulators.script.Script;
 import io.pushplanet.simulators.server.Endpoint;
 import io.pushplanet.simulators.server.Reaction;
@@ -12,6 +13,7 @@ import io.pushplanet.simulators.server.Request.Header;
 import io.pushplanet.simulators.server.SimulatorServer;
 import io.pushplanet.simulators.tls.Authority;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -29,8 +31,6 @@ import tools.jackson.databind.node.ObjectNode;
 /// Thread-safe.
 public final class FcmSimulator implements AutoCloseable {
   private static final JsonMapper JSON = JsonMapper.shared();
-  private static final long INTERNAL_ERROR = 0x2;
-  private static final long REFUSED_STREAM = 0x7;
 
   /// Streams per connection (https://firebase.google.com/docs/cloud-messaging/scale-fcm).
   private static final int STREAMS = 100;
@@ -39,6 +39,8 @@ public final class FcmSimulator implements AutoCloseable {
   private final OAuth oauth;
   private final Ledger ledger;
   private final Script script;
+  private final Faults faults;
+  private final Quotas quotas;
   private final Clock clock;
   private final SimulatorServer server;
   private final AtomicLong lastName = new AtomicLong();
@@ -54,6 +56,8 @@ public final class FcmSimulator implements AutoCloseable {
     this.oauth = new OAuth(directory, clock);
     this.ledger = ledger;
     this.script = script;
+    this.faults = new Faults(authority, STREAMS);
+    this.quotas = new Quotas(clock);
     this.clock = clock;
     this.server = SimulatorServer.overTls(port, authority, true, client -> new Conversation());
   }
@@ -79,6 +83,11 @@ public final class FcmSimulator implements AutoCloseable {
     return "https://localhost:" + port() + "/token";
   }
 
+  /// Projects have the quotas, and devices if asked for.
+  public Quotas quotas() {
+    return quotas;
+  }
+
   @Override
   public void close() {
     server.close();
@@ -92,7 +101,7 @@ public final class FcmSimulator implements AutoCloseable {
 
     @Override
     public int allowedStreams() {
-      return STREAMS;
+      return faults.streams();
     }
   }
 
@@ -113,17 +122,52 @@ public final class FcmSimulator implements AutoCloseable {
     }
     Attempt attempt =
         new Attempt(Provider.OAUTH, "", "", MissingNode.getInstance(), oauth.token(request), false);
-    return met(fate.get(), attempt);
+    return faults.met(fate.get(), attempt, server);
   }
 
   /// A request that broke no rule, and the answer it would get.
-  private record Attempt(
-      Provider provider,
-      String token,
-      String name,
-      JsonNode message,
-      Reaction.Answer answer,
-      boolean delivers) {}
+  private final class Attempt implements Faults.Attempt {
+    private final Provider provider;
+    private final String token;
+    private final String name;
+    private final JsonNode message;
+    private final Reaction.Answer answer;
+    private final boolean delivers;
+
+    Attempt(
+        Provider provider,
+        String token,
+        String name,
+        JsonNode message,
+        Reaction.Answer answer,
+        boolean delivers) {
+      this.provider = provider;
+      this.token = token;
+      this.name = name;
+      this.message = message;
+      this.answer = answer;
+      this.delivers = delivers;
+    }
+
+    @Override
+    public Reaction.Answer accepted() {
+      record(answer.status(), "", true);
+      return answer;
+    }
+
+    @Override
+    public Reaction.Answer refused(Fate fate) {
+      record(fate.status(), fate.reason(), fate.delivered());
+      return withRetryAfter(
+          error(fate.status(), status(fate), fate.reason(), List.of()), fate.retryAfter());
+    }
+
+    @Override
+    public void record(int status, String reason, boolean delivered) {
+      ledger.append(
+          provider, token, name, status, reason, delivered && delivers, Map.of(), message);
+    }
+  }
 
   private Reaction send(Request request) {
     List<String> path = request.segments();
@@ -162,6 +206,11 @@ public final class FcmSimulator implements AutoCloseable {
     if (known != null && !known.project().isEmpty() && !known.project().equals(project.get())) {
       return refused(token, message, 403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH", List.of());
     }
+    Optional<Quotas.Exceeded> exceeded = quotas.count(project.get(), token);
+    if (exceeded.isPresent()) {
+      ledger.append(Provider.FCM, token, "", 429, "QUOTA_EXCEEDED", false, Map.of(), message);
+      return withRetryAfter(overQuota(exceeded.get()), exceeded.get().retryAfter());
+    }
     boolean validateOnly =
         body.path("validate_only").asBoolean(false) || body.path("validateOnly").asBoolean(false);
     String name = "projects/" + project.get() + "/messages/" + nextName(validateOnly);
@@ -175,54 +224,18 @@ public final class FcmSimulator implements AutoCloseable {
             !validateOnly);
     return script
         .fate(Provider.FCM, token)
-        .map(fate -> met(fate, attempt))
-        .orElseGet(() -> accepted(attempt));
+        .map(fate -> faults.met(fate, attempt, server))
+        .orElseGet(attempt::accepted);
   }
 
-  private Reaction.Answer accepted(Attempt attempt) {
-    record(attempt, attempt.answer().status(), "", attempt.delivers());
-    return attempt.answer();
-  }
-
-  private Reaction met(Fate fate, Attempt attempt) {
-    return switch (fate.action()) {
-      case ANSWER -> {
-        if (fate.status() == 0 || fate.status() == 200) {
-          yield accepted(attempt).after(fate.delay());
-        }
-        record(attempt, fate.status(), fate.reason(), fate.delivered());
-        Reaction.Answer answer = error(fate.status(), status(fate), fate.reason(), List.of());
-        List<Header> headers = new ArrayList<>(answer.headers());
-        if (fate.retryAfter().isPositive()) {
-          headers.add(new Header("retry-after", Long.toString(fate.retryAfter().toSeconds())));
-        }
-        yield new Reaction.Answer(answer.status(), headers, answer.body(), fate.delay());
-      }
-      case HTML -> {
-        int status = fate.status() == 0 ? 502 : fate.status();
-        record(attempt, status, "html", fate.delivered());
-        yield Reaction.Answer.of(
-                status, "text/html", "<html><title>Error 502 (Server Error)!!1</title></html>")
-            .after(fate.delay());
-      }
-      case SILENCE -> {
-        record(attempt, 0, "silence", fate.delivered());
-        yield new Reaction.Silence();
-      }
-      case RESET -> {
-        record(attempt, 0, "reset", fate.delivered());
-        yield new Reaction.Reset(INTERNAL_ERROR);
-      }
-      case REFUSE -> {
-        record(attempt, 0, "refused_stream", false);
-        yield new Reaction.Reset(REFUSED_STREAM);
-      }
-      case DROP -> {
-        record(attempt, 0, "drop", fate.delivered());
-        yield new Reaction.Drop();
-      }
-      case GOAWAY -> new Reaction.GoAway(accepted(attempt), "");
-    };
+  private static Reaction.Answer withRetryAfter(Reaction.Answer answer, Duration wait) {
+    if (!wait.isPositive()) {
+      return answer;
+    }
+    List<Header> headers = new ArrayList<>(answer.headers());
+    // Whole seconds, and never too early.
+    headers.add(new Header("retry-after", Long.toString(wait.plusMillis(999).toSeconds())));
+    return new Reaction.Answer(answer.status(), headers, answer.body(), answer.delay());
   }
 
   private Reaction.Answer refused(
@@ -266,6 +279,28 @@ public final class FcmSimulator implements AutoCloseable {
     return Reaction.Answer.json(code, body.toPrettyString());
   }
 
+  /// With the scope that is used up (https://cloud.google.com/apis/design/errors#error_details).
+  private static Reaction.Answer overQuota(Quotas.Exceeded exceeded) {
+    ObjectNode error =
+        JSON.createObjectNode()
+            .put("code", 429)
+            .put("message", "Quota exceeded for " + exceeded.subject())
+            .put("status", "RESOURCE_EXHAUSTED");
+    ArrayNode details = error.putArray("details");
+    details
+        .addObject()
+        .put("@type", "type.googleapis.com/google.firebase.fcm.v1.FcmError")
+        .put("errorCode", "QUOTA_EXCEEDED");
+    details
+        .addObject()
+        .put("@type", "type.googleapis.com/google.rpc.QuotaFailure")
+        .putArray("violations")
+        .addObject()
+        .put("subject", exceeded.subject())
+        .put("description", exceeded.description());
+    return Reaction.Answer.json(429, JSON.createObjectNode().set("error", error).toPrettyString());
+  }
+
   /// The canonical status Google sends with an HTTP code (google.rpc.Code).
   private static String status(Fate fate) {
     return switch (fate.status()) {
@@ -278,18 +313,6 @@ public final class FcmSimulator implements AutoCloseable {
       case 503 -> "UNAVAILABLE";
       default -> "UNKNOWN";
     };
-  }
-
-  private void record(Attempt attempt, int status, String reason, boolean delivered) {
-    ledger.append(
-        attempt.provider(),
-        attempt.token(),
-        attempt.name(),
-        status,
-        reason,
-        delivered && attempt.delivers(),
-        Map.of(),
-        attempt.message());
   }
 
   private String nextName(boolean validateOnly) {

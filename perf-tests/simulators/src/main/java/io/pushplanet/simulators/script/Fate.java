@@ -1,14 +1,15 @@
 package io.pushplanet.simulators.script;
 
+import io.pushplanet.simulators.tls.ServerFace;
 import java.time.Duration;
 
 /// What shall become of a request that a script chose.
 ///
 /// @param action how the simulator behaves
 /// @param status the HTTP status of [Action#ANSWER]; 0 = whatever the simulator would have answered
-/// @param reason the provider's reason for that status
+/// @param reason the provider's reason for that status; of [Action#STREAMS] their number, of [Action#CERTIFICATE] its name
 /// @param retryAfter sent as `Retry-After` in seconds; zero = not sent
-/// @param delay how long the answer takes
+/// @param delay how long the answer takes, of [Action#TRICKLE] its body
 /// @param timestampMillis of an APNs 410; 0 = now
 /// @param delivered whether the ledger counts the notification as delivered although the sender is not told so
 public record Fate(
@@ -35,7 +36,13 @@ public record Fate(
     /// Answers well, then GOAWAY with `reason`.
     GOAWAY,
     /// Closes the connection without a word.
-    DROP
+    DROP,
+    /// Sends the status at once and the body in pieces, for as long as `delay`.
+    TRICKLE,
+    /// Answers well; from now on a connection may have `reason` streams.
+    STREAMS,
+    /// Answers well; connections from now on see another certificate ([io.pushplanet.simulators.tls.ServerFace]).
+    CERTIFICATE
   }
 
   public Fate {
@@ -44,6 +51,12 @@ public record Fate(
     }
     if (retryAfter.isNegative() || delay.isNegative()) {
       throw new IllegalArgumentException("retry_after and delay must not be negative");
+    }
+    if (action == Action.STREAMS && !reason.matches("[1-9][0-9]{0,8}")) {
+      throw new IllegalArgumentException("streams are a number from 1, not \"" + reason + "\"");
+    }
+    if (action == Action.CERTIFICATE) {
+      var _ = ServerFace.of(reason);
     }
   }
 
@@ -65,6 +78,15 @@ public record Fate(
   /// The same, slower.
   public Fate after(Duration wait) {
     return new Fate(action, status, reason, retryAfter, wait, timestampMillis, delivered);
+  }
+
+  /// The same, since another time (of an APNs 410).
+  public Fate since(long millis) {
+    return new Fate(action, status, reason, retryAfter, delay, millis, delivered);
+  }
+
+  int newStreams() {
+    return Integer.parseInt(reason);
   }
 
   /// The same, but the device gets the notification.

@@ -2,6 +2,9 @@ package io.pushplanet.simulators.script;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.simulators.ledger.Provider;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -15,21 +18,30 @@ public final class Script {
   private static final int MOST_LINES = 10_000;
 
   private final RandomGenerator random;
+  private final Clock clock;
 
   @GuardedBy("this")
   private final List<Running> lines = new ArrayList<>();
 
-  public Script(RandomGenerator random) {
+  public Script(RandomGenerator random, Clock clock) {
     this.random = random;
+    this.clock = clock;
   }
 
   /// A line and how often it was met.
   private static final class Running {
     final ScriptLine line;
+    final Instant addedAt;
     long met;
 
-    Running(ScriptLine line) {
+    Running(ScriptLine line, Instant addedAt) {
       this.line = line;
+      this.addedAt = addedAt;
+    }
+
+    boolean isOn(Instant now) {
+      Duration since = Duration.between(addedAt, now);
+      return since.compareTo(line.from()) >= 0 && since.compareTo(line.until()) < 0;
     }
   }
 
@@ -43,7 +55,7 @@ public final class Script {
     if (line.token().isEmpty()) {
       place = lines.size();
     }
-    lines.add(place, new Running(line));
+    lines.add(place, new Running(line, clock.instant()));
   }
 
   /// Forgets all lines.
@@ -58,10 +70,16 @@ public final class Script {
 
   /// What shall become of this request, if a line takes it.
   public synchronized Optional<Fate> fate(Provider provider, String token) {
+    if (lines.isEmpty()) {
+      return Optional.empty();
+    }
+    Instant now = clock.instant();
     for (int i = 0; i < lines.size(); i++) {
       Running running = lines.get(i);
       ScriptLine line = running.line;
-      if (line.provider() != provider || !(line.token().isEmpty() || line.token().equals(token))) {
+      if (line.provider() != provider
+          || !(line.token().isEmpty() || line.token().equals(token))
+          || !running.isOn(now)) {
         continue;
       }
       running.met++;
@@ -70,6 +88,9 @@ public final class Script {
       }
       if (line.next() > 0 && running.met == (long) line.skip() + line.next()) {
         lines.remove(i--);
+      }
+      if ((running.met - line.skip()) % line.every() != 0) {
+        continue;
       }
       if (line.percent() == 100 || random.nextDouble() * 100 < line.percent()) {
         return Optional.of(line.fate());

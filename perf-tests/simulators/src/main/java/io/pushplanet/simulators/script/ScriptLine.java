@@ -13,16 +13,32 @@ import tools.jackson.databind.JsonNode;
 /// @param token only requests to this device token; empty = all
 /// @param skip so many matching requests pass first
 /// @param next then so many meet the fate; 0 = all that follow
-/// @param percent of those, this share, 0 to 100
+/// @param every of those, exactly one in so many: the last; 1 = all
+/// @param percent of those, this share, 0 to 100, by chance
+/// @param from not before so long after the line was added; earlier requests do not count
+/// @param until not after
 public record ScriptLine(
-    Provider provider, String token, int skip, int next, double percent, Fate fate) {
+    Provider provider,
+    String token,
+    int skip,
+    int next,
+    int every,
+    double percent,
+    Duration from,
+    Duration until,
+    Fate fate) {
+  static final Duration FOR_EVER = Duration.ofDays(36_500);
+
   private static final Set<String> FIELDS =
       Set.of(
           "provider",
           "token",
           "skip",
           "next",
+          "every",
           "percent",
+          "from",
+          "until",
           "action",
           "status",
           "reason",
@@ -32,12 +48,22 @@ public record ScriptLine(
           "delivered");
 
   public ScriptLine {
-    if (skip < 0 || next < 0) {
-      throw new IllegalArgumentException("skip and next must not be negative");
+    if (skip < 0 || next < 0 || every < 1) {
+      throw new IllegalArgumentException(
+          "skip and next must not be negative, every must be at least 1");
+    }
+    if (from.isNegative() || until.compareTo(from) <= 0) {
+      throw new IllegalArgumentException("until must be later than from");
     }
     if (!(percent > 0 && percent <= 100)) {
       throw new IllegalArgumentException("percent must be more than 0 and at most 100");
     }
+  }
+
+  /// At any time.
+  public ScriptLine(
+      Provider provider, String token, int skip, int next, double percent, Fate fate) {
+    this(provider, token, skip, next, 1, percent, Duration.ZERO, FOR_EVER, fate);
   }
 
   /// Every request to `provider` meets the fate.
@@ -68,7 +94,10 @@ public record ScriptLine(
         json.path("token").asString(""),
         json.path("skip").asInt(0),
         json.path("next").asInt(0),
+        json.path("every").asInt(1),
         json.path("percent").asDouble(100),
+        duration(json.path("from")),
+        json.has("until") ? duration(json.path("until")) : FOR_EVER,
         new Fate(
             action,
             json.path("status").asInt(0),
@@ -79,7 +108,7 @@ public record ScriptLine(
             json.path("delivered").asBoolean(action == Fate.Action.GOAWAY)));
   }
 
-  private static Fate.Action action(String name) {
+  static Fate.Action action(String name) {
     try {
       return Fate.Action.valueOf(name.toUpperCase(Locale.ROOT));
     } catch (IllegalArgumentException e) {

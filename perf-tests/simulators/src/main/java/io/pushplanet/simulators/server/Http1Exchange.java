@@ -53,6 +53,9 @@ final class Http1Exchange extends SimpleChannelInboundHandler<FullHttpRequest> {
     boolean keepAlive = HttpUtil.isKeepAlive(message);
     switch (conversation.answer(request)) {
       case Reaction.Answer answer -> send(context, answer, keepAlive);
+      // HTTP/1.1 is not what faults are tried on: late is slow enough.
+      case Reaction.Trickle(Reaction.Answer answer, java.time.Duration over) ->
+          send(context, answer.after(over), keepAlive);
       case Reaction.Silence _ -> {}
       case Reaction.Reset _, Reaction.Drop _ -> {
         var _ = context.close();

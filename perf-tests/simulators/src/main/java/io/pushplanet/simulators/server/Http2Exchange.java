@@ -1,5 +1,6 @@
 package io.pushplanet.simulators.server;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -14,6 +15,7 @@ import io.netty.handler.codec.http2.Http2StreamChannel;
 import io.netty.util.ReferenceCountUtil;
 import io.pushplanet.simulators.server.Request.Header;
 import java.io.ByteArrayOutputStream;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -22,6 +24,9 @@ import java.util.concurrent.TimeUnit;
 final class Http2Exchange extends ChannelInboundHandlerAdapter {
   /// More than any provider accepts, so that "too large" is the endpoint's to say.
   private static final int LARGEST_BODY = 64 * 1024;
+
+  /// Of a body that trickles.
+  private static final int PIECES = 10;
 
   private final Http2Connection connection;
   private final List<Header> headers = new ArrayList<>();
@@ -80,6 +85,8 @@ final class Http2Exchange extends ChannelInboundHandlerAdapter {
     Http2StreamChannel stream = (Http2StreamChannel) context.channel();
     switch (connection.answer(new Request(method, target, headers, body.toByteArray()))) {
       case Reaction.Answer answer -> send(context, answer);
+      case Reaction.Trickle(Reaction.Answer answer, Duration over) ->
+          trickle(context, answer, over);
       case Reaction.Silence _ -> {}
       case Reaction.Reset(long errorCode) ->
           context.writeAndFlush(new DefaultHttp2ResetFrame(errorCode)).addListener(written -> {});
@@ -106,11 +113,39 @@ final class Http2Exchange extends ChannelInboundHandlerAdapter {
     write(context, answer);
   }
 
-  private static void write(ChannelHandlerContext context, Reaction.Answer answer) {
+  private static void trickle(
+      ChannelHandlerContext context, Reaction.Answer answer, Duration over) {
+    context
+        .writeAndFlush(new DefaultHttp2HeadersFrame(head(answer), false))
+        .addListener(written -> {});
+    byte[] body = answer.body();
+    for (int i = 0; i < PIECES; i++) {
+      int from = body.length * i / PIECES;
+      int to = body.length * (i + 1) / PIECES;
+      boolean last = i == PIECES - 1;
+      var _ =
+          context
+              .executor()
+              .schedule(
+                  () -> write(context, Unpooled.wrappedBuffer(body, from, to - from), last),
+                  over.toNanos() * (i + 1) / PIECES,
+                  TimeUnit.NANOSECONDS);
+    }
+  }
+
+  private static void write(ChannelHandlerContext context, ByteBuf piece, boolean last) {
+    context.writeAndFlush(new DefaultHttp2DataFrame(piece, last)).addListener(written -> {});
+  }
+
+  private static Http2Headers head(Reaction.Answer answer) {
     Http2Headers head = new DefaultHttp2Headers().status(Integer.toString(answer.status()));
     answer.headers().forEach(h -> head.add(h.name(), h.value()));
+    return head;
+  }
+
+  private static void write(ChannelHandlerContext context, Reaction.Answer answer) {
     boolean bodiless = answer.body().length == 0;
-    context.write(new DefaultHttp2HeadersFrame(head, bodiless)).addListener(written -> {});
+    context.write(new DefaultHttp2HeadersFrame(head(answer), bodiless)).addListener(written -> {});
     if (!bodiless) {
       context
           .write(new DefaultHttp2DataFrame(Unpooled.wrappedBuffer(answer.body()), true))

@@ -30,6 +30,9 @@ public sealed interface Reaction {
     }
   }
 
+  /// Sends status and headers at once, and the body in pieces that end after `over`.
+  record Trickle(Answer answer, Duration over) implements Reaction {}
+
   /// Never answers; the stream stays open.
   record Silence() implements Reaction {}
 

@@ -16,7 +16,9 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
 import io.pushplanet.simulators.tls.Authority;
+import io.pushplanet.simulators.tls.ServerFace;
 import java.net.InetSocketAddress;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
@@ -28,9 +30,19 @@ public final class SimulatorServer implements AutoCloseable {
   private final MultiThreadIoEventLoopGroup loops =
       new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
   private final Channel listener;
+  private final Optional<Authority> authority;
+  private final String[] protocols;
+  private volatile @Nullable SslContext tls;
 
   private SimulatorServer(
-      String host, int port, Endpoint endpoint, @Nullable SslContext tls, String fallback) {
+      String host,
+      int port,
+      Endpoint endpoint,
+      Optional<Authority> authority,
+      String... protocols) {
+    this.authority = authority;
+    this.protocols = protocols;
+    authority.ifPresent(it -> present(it.server(ServerFace.TRUSTED)));
     ServerBootstrap bootstrap =
         new ServerBootstrap()
             .group(loops)
@@ -42,11 +54,14 @@ public final class SimulatorServer implements AutoCloseable {
                 new ChannelInitializer<Channel>() {
                   @Override
                   protected void initChannel(Channel channel) {
-                    if (tls == null) {
+                    SslContext now = tls;
+                    if (now == null) {
                       Http1Exchange.install(channel.pipeline(), endpoint);
                     } else {
-                      channel.pipeline().addLast(tls.newHandler(channel.alloc()));
-                      channel.pipeline().addLast(new ProtocolChoice(endpoint, fallback));
+                      channel.pipeline().addLast(now.newHandler(channel.alloc()));
+                      channel
+                          .pipeline()
+                          .addLast(new ProtocolChoice(endpoint, protocols[protocols.length - 1]));
                     }
                   }
                 });
@@ -62,14 +77,18 @@ public final class SimulatorServer implements AutoCloseable {
   /// HTTP/1.1, else HTTP/2.
   public static SimulatorServer overTls(
       int port, Authority authority, boolean http1, Endpoint endpoint) {
-    Authority.Identity identity = authority.server();
     String[] protocols = http1 ? new String[] {"h2", "http/1.1"} : new String[] {"h2"};
+    return new SimulatorServer("0.0.0.0", port, endpoint, Optional.of(authority), protocols);
+  }
+
+  /// Shows another certificate to connections from now on.
+  public void present(Authority.Identity identity) {
     try {
-      SslContext tls =
+      tls =
           SslContextBuilder.forServer(identity.key(), identity.certificate())
               .sslProvider(SslProvider.JDK)
               .protocols("TLSv1.3", "TLSv1.2")
-              .trustManager(authority.certificate())
+              .trustManager(authority.orElseThrow().certificate())
               .clientAuth(ClientAuth.OPTIONAL)
               .applicationProtocolConfig(
                   new ApplicationProtocolConfig(
@@ -78,7 +97,6 @@ public final class SimulatorServer implements AutoCloseable {
                       SelectedListenerFailureBehavior.ACCEPT,
                       protocols))
               .build();
-      return new SimulatorServer("0.0.0.0", port, endpoint, tls, protocols[protocols.length - 1]);
     } catch (SSLException e) {
       throw new IllegalStateException("Cannot serve TLS", e);
     }
@@ -86,7 +104,7 @@ public final class SimulatorServer implements AutoCloseable {
 
   /// Listens without TLS.
   public static SimulatorServer plain(String host, int port, Endpoint endpoint) {
-    return new SimulatorServer(host, port, endpoint, null, "");
+    return new SimulatorServer(host, port, endpoint, Optional.empty());
   }
 
   /// The port it listens on.

@@ -99,15 +99,42 @@ public final class Authority {
 
   /// A fresh server identity for this machine: `localhost`, the loopback addresses and the host's name.
   public Identity server() {
+    return server(ServerFace.TRUSTED);
+  }
+
+  /// A fresh server identity, good or not.
+  public Identity server(ServerFace face) {
+    Instant now = clock.instant();
+    return switch (face) {
+      case TRUSTED -> server(key, now);
+      case EXPIRED -> server(key, now.minus(VALIDITY).minus(Duration.ofDays(2)));
+      case ELSEWHERE ->
+          signed(
+              name(COMMON_NAME, "elsewhere.example"),
+              alternativeNames(
+                  Der.tagged(0x82, "elsewhere.example".getBytes(StandardCharsets.US_ASCII))),
+              key,
+              now);
+      case STRANGER -> server(newKeyPair().getPrivate(), now);
+    };
+  }
+
+  private static Identity server(PrivateKey signer, Instant now) {
     List<byte[]> names = new ArrayList<>();
     for (String host : List.of("localhost", "simulators", hostName())) {
       names.add(Der.tagged(0x82, host.getBytes(StandardCharsets.US_ASCII)));
     }
     names.add(Der.tagged(0x87, new byte[] {127, 0, 0, 1}));
     names.add(Der.tagged(0x87, new byte[] {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}));
-    byte[] extensions =
-        Der.sequence(extension("2.5.29.17", false, Der.sequence(names.toArray(byte[][]::new))));
-    return signed(name(COMMON_NAME, "localhost"), extensions);
+    return signed(
+        name(COMMON_NAME, "localhost"),
+        alternativeNames(names.toArray(byte[][]::new)),
+        signer,
+        now);
+  }
+
+  private static byte[] alternativeNames(byte[]... names) {
+    return Der.sequence(extension("2.5.29.17", false, Der.sequence(names)));
   }
 
   /// A push certificate for one bundle id, as a PKCS #12 file.
@@ -117,7 +144,9 @@ public final class Authority {
             Der.sequence(
                 attribute(USER_ID, bundleId),
                 attribute(COMMON_NAME, "Apple Push Services: " + bundleId)),
-            Der.sequence());
+            Der.sequence(),
+            key,
+            clock.instant());
     try {
       KeyStore store = KeyStore.getInstance("PKCS12");
       store.load(null, null);
@@ -134,10 +163,11 @@ public final class Authority {
     }
   }
 
-  private Identity signed(byte[] subject, byte[] extensions) {
+  private static Identity signed(
+      byte[] subject, byte[] extensions, PrivateKey signer, Instant now) {
     KeyPair pair = newKeyPair();
     return new Identity(
-        issue(subject, pair.getPublic(), extensions, key, clock.instant()), pair.getPrivate());
+        issue(subject, pair.getPublic(), extensions, signer, now), pair.getPrivate());
   }
 
   private static X509Certificate issue(

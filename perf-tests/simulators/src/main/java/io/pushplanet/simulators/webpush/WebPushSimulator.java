@@ -3,7 +3,9 @@ package io.pushplanet.simulators.webpush;
 import io.pushplanet.simulators.ledger.Ledger;
 import io.pushplanet.simulators.ledger.Provider;
 import io.pushplanet.simulators.script.Fate;
+import io.pushplanet.simulators.script.Faults;
 import io.pushplanet.simulators.script.Script;
+import io.pushplanet.simulators.server.Endpoint;
 import io.pushplanet.simulators.server.Reaction;
 import io.pushplanet.simulators.server.Request;
 import io.pushplanet.simulators.server.Request.Header;
@@ -43,14 +45,16 @@ public final class WebPushSimulator implements AutoCloseable {
   private static final Set<String> URGENCIES = Set.of("very-low", "low", "normal", "high");
 
   private static final List<String> TOLD = List.of("ttl", "urgency", "topic");
-  private static final long INTERNAL_ERROR = 0x2;
-  private static final long REFUSED_STREAM = 0x7;
   private static final JsonMapper JSON = JsonMapper.shared();
+
+  /// Of a connection, as RFC 9113 recommends at least.
+  private static final int STREAMS = 100;
 
   private final WebPushDirectory directory;
   private final Vapid vapid;
   private final Ledger ledger;
   private final Script script;
+  private final Faults faults;
   private final SimulatorServer server;
   private final AtomicLong lastMessage = new AtomicLong();
 
@@ -65,7 +69,8 @@ public final class WebPushSimulator implements AutoCloseable {
     this.vapid = new Vapid(clock);
     this.ledger = ledger;
     this.script = script;
-    this.server = SimulatorServer.overTls(port, authority, true, client -> this::answer);
+    this.faults = new Faults(authority, STREAMS);
+    this.server = SimulatorServer.overTls(port, authority, true, client -> new Conversation());
   }
 
   /// Starts listening; port 0 takes a free one.
@@ -101,6 +106,18 @@ public final class WebPushSimulator implements AutoCloseable {
   @Override
   public void close() {
     server.close();
+  }
+
+  private final class Conversation implements Endpoint.Conversation {
+    @Override
+    public Reaction answer(Request request) {
+      return WebPushSimulator.this.answer(request);
+    }
+
+    @Override
+    public int allowedStreams() {
+      return faults.streams();
+    }
   }
 
   /// A request that broke no rule.
@@ -186,46 +203,34 @@ public final class WebPushSimulator implements AutoCloseable {
   }
 
   private Reaction met(Fate fate, Attempt attempt) {
-    return switch (fate.action()) {
-      case ANSWER -> {
-        if (fate.status() == 0 || fate.status() == 201) {
-          yield accepted(attempt).after(fate.delay());
-        }
-        record(attempt, "", fate.status(), fate.reason(), fate.delivered());
-        Reaction.Answer answer = error(fate.status(), fate.reason());
-        List<Header> headers = new ArrayList<>(answer.headers());
-        if (fate.retryAfter().isPositive()) {
-          headers.add(new Header("retry-after", Long.toString(fate.retryAfter().toSeconds())));
-        }
-        if (fate.status() / 100 == 3) {
-          headers.add(new Header("location", origin() + "/push/" + attempt.id()));
-        }
-        yield new Reaction.Answer(answer.status(), headers, answer.body(), fate.delay());
-      }
-      case HTML -> {
-        int status = fate.status() == 0 ? 502 : fate.status();
-        record(attempt, "", status, "html", fate.delivered());
-        yield Reaction.Answer.of(status, "text/html", "<html><title>Error</title></html>")
-            .after(fate.delay());
-      }
-      case SILENCE -> {
-        record(attempt, "", 0, "silence", fate.delivered());
-        yield new Reaction.Silence();
-      }
-      case RESET -> {
-        record(attempt, "", 0, "reset", fate.delivered());
-        yield new Reaction.Reset(INTERNAL_ERROR);
-      }
-      case REFUSE -> {
-        record(attempt, "", 0, "refused_stream", false);
-        yield new Reaction.Reset(REFUSED_STREAM);
-      }
-      case DROP -> {
-        record(attempt, "", 0, "drop", fate.delivered());
-        yield new Reaction.Drop();
-      }
-      case GOAWAY -> new Reaction.GoAway(accepted(attempt), "");
-    };
+    return faults.met(
+        fate,
+        new Faults.Attempt() {
+          @Override
+          public Reaction.Answer accepted() {
+            return WebPushSimulator.this.accepted(attempt);
+          }
+
+          @Override
+          public Reaction.Answer refused(Fate fate) {
+            record(fate.status(), fate.reason(), fate.delivered());
+            Reaction.Answer answer = error(fate.status(), fate.reason());
+            List<Header> headers = new ArrayList<>(answer.headers());
+            if (fate.retryAfter().isPositive()) {
+              headers.add(new Header("retry-after", Long.toString(fate.retryAfter().toSeconds())));
+            }
+            if (fate.status() / 100 == 3) {
+              headers.add(new Header("location", origin() + "/push/" + attempt.id()));
+            }
+            return new Reaction.Answer(answer.status(), headers, answer.body(), answer.delay());
+          }
+
+          @Override
+          public void record(int status, String reason, boolean delivered) {
+            WebPushSimulator.this.record(attempt, "", status, reason, delivered);
+          }
+        },
+        server);
   }
 
   private Reaction.Answer refused(String id, Request request, int status, String reason) {

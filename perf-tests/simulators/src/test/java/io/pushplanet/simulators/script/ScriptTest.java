@@ -3,8 +3,11 @@ package io.pushplanet.simulators.script;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pushplanet.simulators.HandClock;
 import io.pushplanet.simulators.ledger.Provider;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
@@ -13,7 +16,8 @@ class ScriptTest {
   private static final Fate GONE = Fate.answer(410, "Unregistered");
   private static final Fate BUSY = Fate.answer(503, "ServiceUnavailable");
 
-  private final Script script = new Script(new SplittableRandom(7));
+  private final HandClock clock = new HandClock();
+  private final Script script = new Script(new SplittableRandom(7), clock);
 
   @Test
   void a_line_for_one_token_comes_before_lines_for_all() {
@@ -46,6 +50,34 @@ class ScriptTest {
     }
 
     assertThat(met).isBetween(900L, 1_100L);
+  }
+
+  @Test
+  void one_in_so_many_is_exact() {
+    script.add(line("{\"provider\":\"fcm\",\"skip\":10,\"every\":100,\"status\":503}"));
+
+    List<Integer> met = new ArrayList<>();
+    for (int i = 1; i <= 310; i++) {
+      if (script.fate(Provider.FCM, "t").isPresent()) {
+        met.add(i);
+      }
+    }
+
+    assertThat(met).containsExactly(110, 210, 310);
+  }
+
+  @Test
+  void a_line_holds_between_two_times() {
+    script.add(
+        line("{\"provider\":\"fcm\",\"from\":\"PT10S\",\"until\":\"PT20S\",\"status\":503}"));
+
+    boolean before = script.fate(Provider.FCM, "t").isPresent();
+    clock.advance(Duration.ofSeconds(10));
+    boolean within = script.fate(Provider.FCM, "t").isPresent();
+    clock.advance(Duration.ofSeconds(10));
+    boolean after = script.fate(Provider.FCM, "t").isPresent();
+
+    assertThat(List.of(before, within, after)).containsExactly(false, true, false);
   }
 
   @Test

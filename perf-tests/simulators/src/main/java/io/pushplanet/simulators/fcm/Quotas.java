@@ -1,0 +1,112 @@
+package io.pushplanet.simulators.fcm;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/// How much FCM takes: 600,000 messages a minute of a project, in a bucket that is filled anew each minute, and not on the
+/// minute of the clock; of a device 240 a minute and 5,000 an hour, if asked for
+/// (https://firebase.google.com/docs/cloud-messaging/throttling-and-quotas).
+///
+/// Thread-safe.
+public final class Quotas {
+  /// What a project may send in a minute.
+  public static final int PER_MINUTE = 600_000;
+
+  private static final Duration MINUTE = Duration.ofMinutes(1);
+  private static final Duration HOUR = Duration.ofHours(1);
+  private static final int MOST_BUCKETS = 100_000;
+
+  private final Clock clock;
+
+  @GuardedBy("this")
+  private int perMinute = PER_MINUTE;
+
+  @GuardedBy("this")
+  private int perDeviceMinute = Integer.MAX_VALUE;
+
+  @GuardedBy("this")
+  private int perDeviceHour = Integer.MAX_VALUE;
+
+  @GuardedBy("this")
+  private final Map<String, Bucket> buckets =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Bucket> eldest) {
+          return size() > MOST_BUCKETS;
+        }
+      };
+
+  /// What is used up.
+  ///
+  /// @param retryAfter until it is filled anew
+  public record Exceeded(String subject, String description, Duration retryAfter) {}
+
+  private static final class Bucket {
+    Instant fullAt;
+    int taken;
+
+    Bucket(Instant fullAt) {
+      this.fullAt = fullAt;
+    }
+  }
+
+  public Quotas(Clock clock) {
+    this.clock = clock;
+  }
+
+  /// Changes how much is taken; what was counted is forgotten.
+  public synchronized void set(int projectPerMinute, int devicePerMinute, int devicePerHour) {
+    if (projectPerMinute < 1 || devicePerMinute < 1 || devicePerHour < 1) {
+      throw new IllegalArgumentException("a quota is at least 1");
+    }
+    perMinute = projectPerMinute;
+    perDeviceMinute = devicePerMinute;
+    perDeviceHour = devicePerHour;
+    buckets.clear();
+  }
+
+  /// Takes one message, or says what it is too much for. What a device may not have counts for its project.
+  public synchronized Optional<Exceeded> count(String project, String device) {
+    Optional<Exceeded> exceeded =
+        taken("project:" + project, "messages of a project per minute", perMinute, MINUTE);
+    if (exceeded.isEmpty() && perDeviceMinute < Integer.MAX_VALUE) {
+      exceeded =
+          taken("device:" + device, "messages to a device per minute", perDeviceMinute, MINUTE);
+    }
+    if (exceeded.isEmpty() && perDeviceHour < Integer.MAX_VALUE) {
+      exceeded =
+          taken("device-hour:" + device, "messages to a device per hour", perDeviceHour, HOUR);
+    }
+    return exceeded;
+  }
+
+  @GuardedBy("this")
+  private Optional<Exceeded> taken(String name, String what, int most, Duration period) {
+    Instant now = clock.instant();
+    Bucket bucket = buckets.computeIfAbsent(name, _ -> new Bucket(phase(name, now, period)));
+    if (!now.isBefore(bucket.fullAt.plus(period))) {
+      long periods = Duration.between(bucket.fullAt, now).dividedBy(period);
+      bucket.fullAt = bucket.fullAt.plus(period.multipliedBy(periods));
+      bucket.taken = 0;
+    }
+    if (bucket.taken < most) {
+      bucket.taken++;
+      return Optional.empty();
+    }
+    return Optional.of(
+        new Exceeded(
+            name.replace("device-hour:", "device:"),
+            what,
+            Duration.between(now, bucket.fullAt.plus(period))));
+  }
+
+  /// Every bucket is filled at another second of the minute.
+  private static Instant phase(String name, Instant now, Duration period) {
+    return now.minusMillis(Math.floorMod(name.hashCode() * 0x9E3779B9, (int) period.toMillis()));
+  }
+}

@@ -1,0 +1,265 @@
+package io.pushplanet.simulators;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pushplanet.simulators.apns.ApnsKey;
+import io.pushplanet.simulators.fcm.FcmAccount;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import javax.net.ssl.SSLHandshakeException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/// Scenarios and rules as they are set over the management port, and what a sender then meets.
+class ScenariosTest {
+  private static final JsonMapper JSON = JsonMapper.shared();
+  private static final String TOKEN = "ab".repeat(32);
+
+  @TempDir Path state;
+  private final HandClock clock = new HandClock();
+  private Simulators simulators;
+  private HttpClient client;
+
+  @BeforeEach
+  void start() {
+    simulators = Simulators.start(Options.in(state), clock);
+    client = Senders.trusting(simulators.authority());
+  }
+
+  @AfterEach
+  void stop() {
+    client.shutdownNow();
+    simulators.close();
+  }
+
+  private ApnsKey.Issued key(String id) {
+    var key = ApnsKey.issue("TEAM123456", id, List.of("io.example.app"));
+    simulators.apnsDirectory().register(key.key());
+    return key;
+  }
+
+  private HttpResponse<String> push(HttpClient from, String jwt) throws Exception {
+    return from.send(
+        HttpRequest.newBuilder(
+                URI.create("https://localhost:" + simulators.apns().port() + "/3/device/" + TOKEN))
+            .timeout(Duration.ofSeconds(20))
+            .header("authorization", "bearer " + jwt)
+            .header("apns-topic", "io.example.app")
+            .header("apns-push-type", "alert")
+            .POST(HttpRequest.BodyPublishers.ofString("{\"aps\":{\"alert\":\"hello\"}}"))
+            .build(),
+        HttpResponse.BodyHandlers.ofString());
+  }
+
+  private void manage(String method, String path, String body) throws Exception {
+    var answer =
+        client.send(
+            HttpRequest.newBuilder(
+                    URI.create("http://127.0.0.1:" + simulators.managementPort() + path))
+                .method(method, HttpRequest.BodyPublishers.ofString(body))
+                .build(),
+            HttpResponse.BodyHandlers.ofString());
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(204);
+  }
+
+  @Test
+  void a_scenario_runs_its_course_and_the_ledger_tells_it() throws Exception {
+    var jwt = Senders.providerToken(key("KEY1234567"), clock.instant());
+    manage(
+        "POST",
+        "/scenario",
+        """
+        apns after 2 next 1          answer 503 Shutdown
+        apns from 10s until 20s      answer 429 TooManyRequests retry-after 5s
+        apns after 3 1 in 2          answer 500 InternalServerError
+        """);
+
+    List<Integer> statuses = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      statuses.add(push(client, jwt).statusCode());
+    }
+    clock.advance(Duration.ofSeconds(10));
+    var busy = push(client, jwt);
+    clock.advance(Duration.ofSeconds(10));
+    statuses.add(push(client, jwt).statusCode());
+
+    // The third line counts only what the first ones let pass.
+    assertThat(statuses).containsExactly(200, 200, 503, 200, 200, 500);
+    assertThat(busy.statusCode()).isEqualTo(429);
+    assertThat(busy.headers().firstValue("retry-after")).hasValue("5");
+    assertThat(simulators.ledger().entries(TOKEN))
+        .extracting(entry -> entry.status())
+        .containsExactly(200, 200, 503, 200, 200, 429, 500);
+  }
+
+  @Test
+  void a_body_that_trickles_comes_whole() throws Exception {
+    var jwt = Senders.providerToken(key("KEY1234567"), clock.instant());
+    manage("POST", "/scenario", "apns next 1 trickle 200ms 503 ServiceUnavailable");
+    long start = System.nanoTime();
+
+    var answer = push(client, jwt);
+
+    assertThat(answer.body()).isEqualTo("{\"reason\":\"ServiceUnavailable\"}");
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(200));
+  }
+
+  @Test
+  void a_change_of_the_streams_counts_for_every_connection() throws Exception {
+    var jwt = Senders.providerToken(key("KEY1234567"), clock.instant());
+    manage("POST", "/scenario", "apns next 1 streams 7");
+
+    push(client, jwt);
+
+    assertThat(simulators.apns().streams()).isEqualTo(7);
+    assertThat(push(client, jwt).statusCode()).isEqualTo(200);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"expired", "elsewhere", "stranger"})
+  void a_changed_certificate_is_refused_by_new_connections_until_it_is_a_trusted_one_again(
+      String face) throws Exception {
+    // The sender compares with the true time.
+    simulators.close();
+    simulators = Simulators.start(Options.in(state), Clock.systemUTC());
+    var jwt = Senders.providerToken(key("KEY1234567"), Clock.systemUTC().instant());
+    manage(
+        "POST",
+        "/scenario",
+        "apns next 1 certificate " + face + "\napns next 1 certificate trusted");
+
+    push(client, jwt);
+    var other = Senders.trusting(simulators.authority());
+    try {
+      assertThatThrownBy(() -> push(other, jwt)).isInstanceOf(SSLHandshakeException.class);
+      // Who was there before goes on.
+      assertThat(push(client, jwt).statusCode()).isEqualTo(200);
+      assertThat(push(other, jwt).statusCode()).isEqualTo(200);
+    } finally {
+      other.shutdownNow();
+    }
+  }
+
+  @Test
+  void updates_of_provider_tokens_are_counted_per_key_or_if_asked_for_per_team() throws Exception {
+    var first = Senders.providerToken(key("KEY1234567"), clock.instant());
+    var second = Senders.providerToken(key("KEY7654321"), clock.instant());
+    var third = Senders.providerToken(key("KEY0000001"), clock.instant());
+    assertThat(push(client, first).statusCode()).isEqualTo(200);
+    assertThat(pushOnNewConnection(second).statusCode()).isEqualTo(200);
+
+    manage("PUT", "/apns/rules", "{\"updates_per\":\"team\"}");
+    var fourth = Senders.providerToken(key("KEY0000002"), clock.instant());
+    var taken = pushOnNewConnection(third);
+    var tooMany = pushOnNewConnection(fourth);
+    clock.advance(Duration.ofMinutes(20));
+    var later = pushOnNewConnection(fourth);
+
+    assertThat(taken.statusCode()).isEqualTo(200);
+    assertThat(tooMany.body()).contains("TooManyProviderTokenUpdates");
+    assertThat(later.statusCode()).isEqualTo(200);
+  }
+
+  private HttpResponse<String> pushOnNewConnection(String jwt) throws Exception {
+    try (var another = Senders.trusting(simulators.authority())) {
+      return push(another, jwt);
+    }
+  }
+
+  @Test
+  void a_projects_quota_is_filled_anew_each_minute_and_not_on_the_minute() throws Exception {
+    manage("PUT", "/fcm/quotas", "{\"project_minute\":3}");
+    var bearer = accessToken("demo");
+    assertThat(toFcm("demo", bearer, "t1").statusCode()).isEqualTo(200);
+    assertThat(toFcm("demo", bearer, "t2").statusCode()).isEqualTo(200);
+    assertThat(toFcm("demo", bearer, "t3").statusCode()).isEqualTo(200);
+
+    var over = toFcm("demo", bearer, "t4");
+    var error = JSON.readTree(over.body()).path("error");
+    var wait = Duration.ofSeconds(Long.parseLong(over.headers().firstValue("retry-after").get()));
+    clock.advance(wait);
+    var later = toFcm("demo", bearer, "t4");
+
+    assertThat(over.statusCode()).isEqualTo(429);
+    assertThat(error.at("/details/0/errorCode").asString()).isEqualTo("QUOTA_EXCEEDED");
+    assertThat(error.at("/details/1/violations/0/subject").asString()).isEqualTo("project:demo");
+    assertThat(wait).isBetween(Duration.ofSeconds(1), Duration.ofSeconds(60));
+    // The clock started on the full minute.
+    assertThat(wait).isNotEqualTo(Duration.ofSeconds(60));
+    assertThat(later.statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void a_device_has_a_quota_of_its_own_if_asked_for() throws Exception {
+    manage("PUT", "/fcm/quotas", "{\"device_minute\":2,\"device_hour\":100}");
+    var bearer = accessToken("demo");
+    toFcm("demo", bearer, "t1");
+    toFcm("demo", bearer, "t1");
+
+    var over = toFcm("demo", bearer, "t1");
+    var other = toFcm("demo", bearer, "t2");
+
+    assertThat(over.body()).contains("\"device:t1\"");
+    assertThat(other.statusCode()).isEqualTo(200);
+  }
+
+  private String accessToken(String project) throws Exception {
+    var account = FcmAccount.issue(project, simulators.fcm().tokenUri());
+    simulators.fcmDirectory().register(account.account());
+    JsonNode file = JSON.readTree(account.json());
+    long now = clock.instant().getEpochSecond();
+    var assertion =
+        Senders.jwt(
+            "{\"alg\":\"RS256\",\"typ\":\"JWT\"}",
+            "{\"iss\":\"%s\",\"scope\":\"https://www.googleapis.com/auth/firebase.messaging\",\"aud\":\"%s\",\"iat\":%d,\"exp\":%d}"
+                .formatted(
+                    file.path("client_email").asString(),
+                    simulators.fcm().tokenUri(),
+                    now,
+                    now + 3_600),
+            file.path("private_key").asString(),
+            "RSA",
+            "SHA256withRSA");
+    var answer =
+        client.send(
+            HttpRequest.newBuilder(URI.create(simulators.fcm().tokenUri()))
+                .header("content-type", "application/x-www-form-urlencoded")
+                .POST(
+                    HttpRequest.BodyPublishers.ofString(
+                        "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion="
+                            + assertion))
+                .build(),
+            HttpResponse.BodyHandlers.ofString());
+    return JSON.readTree(answer.body()).path("access_token").asString();
+  }
+
+  private HttpResponse<String> toFcm(String project, String bearer, String token) throws Exception {
+    return client.send(
+        HttpRequest.newBuilder(
+                URI.create(
+                    "https://localhost:"
+                        + simulators.fcm().port()
+                        + "/v1/projects/"
+                        + project
+                        + "/messages:send"))
+            .header("authorization", "Bearer " + bearer)
+            .POST(
+                HttpRequest.BodyPublishers.ofString("{\"message\":{\"token\":\"" + token + "\"}}"))
+            .build(),
+        HttpResponse.BodyHandlers.ofString());
+  }
+}
