@@ -41,4 +41,9 @@ public record DeliveryOptions(
       throw new IllegalArgumentException("collapse_key has 1 to 64 bytes");
     }
   }
+
+  /// The same on another way.
+  public DeliveryOptions over(Route other) {
+    return new DeliveryOptions(other, ttl, priority, collapseKey, fallbackAfter);
+  }
 }

@@ -8,7 +8,20 @@ import tools.jackson.databind.node.ObjectNode;
 /// @param apns merged into `aps`
 /// @param fcm merged into FCM's `message`
 /// @param webpush merged into the JSON that the service worker gets
+/// @param liveActivity what is sent to APNs instead of a notification; no other channel can carry it
 public record Overrides(
-    @Nullable ObjectNode apns, @Nullable ObjectNode fcm, @Nullable ObjectNode webpush) {
+    @Nullable ObjectNode apns,
+    @Nullable ObjectNode fcm,
+    @Nullable ObjectNode webpush,
+    @Nullable LiveActivity liveActivity) {
   public static final Overrides NONE = new Overrides(null, null, null);
+
+  public Overrides(
+      @Nullable ObjectNode apns, @Nullable ObjectNode fcm, @Nullable ObjectNode webpush) {
+    this(apns, fcm, webpush, null);
+  }
+
+  public Overrides with(LiveActivity activity) {
+    return new Overrides(apns, fcm, webpush, activity);
+  }
 }

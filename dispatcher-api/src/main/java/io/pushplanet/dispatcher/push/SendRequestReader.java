@@ -1,7 +1,9 @@
 package io.pushplanet.dispatcher.push;
 
+import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.LiveActivity;
 import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Route;
@@ -14,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -41,16 +44,47 @@ final class SendRequestReader {
     Fields request = new Fields(body, "", findings);
     Audience audience = AudienceReader.read(request);
     DeliveryOptions delivery = delivery(request);
-    Content content = content(request, delivery);
+    LiveActivity activity = LiveActivityReader.read(request);
+    boolean isActivity = request.has("live_activity");
+    Content content =
+        isActivity && !request.has("content") ? silent(activity) : content(request, delivery);
     Overrides overrides = overrides(request);
+    if (isActivity) {
+      checkActivity(request, audience, delivery);
+    }
     request.done();
     findings.refuse();
     if (audience == null || content == null || delivery == null) {
       throw new IllegalStateException("a fault was found but not told");
     }
-    SendRequest read = new SendRequest(audience, content, delivery, overrides);
+    SendRequest read =
+        activity == null
+            ? new SendRequest(audience, content, delivery, overrides)
+            : new SendRequest(
+                audience, content, delivery.over(Route.VENDOR), overrides.with(activity));
     PayloadSizes.check(read);
     return read;
+  }
+
+  /// What the timeline shows of an activity without an alert.
+  private static @Nullable Content silent(@Nullable LiveActivity activity) {
+    return activity == null
+        ? null
+        : new Content(
+            null, null, Map.of("live_activity", activity.event().name().toLowerCase(Locale.ROOT)));
+  }
+
+  private static void checkActivity(
+      Fields request, @Nullable Audience audience, @Nullable DeliveryOptions delivery) {
+    boolean one =
+        audience instanceof Audience.Devices(List<DeviceId> devices) && devices.size() == 1;
+    if (audience != null && !one) {
+      request.wrong(
+          "live_activity", "one_device", "its token is one device's: the audience is that device");
+    }
+    if (delivery != null && delivery.route() == Route.MQTT) {
+      request.wrong("live_activity", "not_over_mqtt", "only APNs carries it; leave the route out");
+    }
   }
 
   private static @Nullable Content content(Fields request, @Nullable DeliveryOptions delivery) {

@@ -2,6 +2,7 @@ package io.pushplanet.gateway.apns;
 
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.LiveActivity;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
@@ -10,9 +11,11 @@ import io.pushplanet.gateway.provider.JsonMerge;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
 import java.util.regex.Pattern;
@@ -36,6 +39,54 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
   private static final String OTHER_ID = "pushplanet_id";
 
   static ApnsNotification of(Push push, DeviceId device, String bundleId) {
+    LiveActivity activity = push.overrides().liveActivity();
+    return activity == null
+        ? notification(push, device, bundleId)
+        : liveActivity(push, activity, device, bundleId);
+  }
+
+  /// https://developer.apple.com/documentation/activitykit/starting-and-updating-live-activities-with-activitykit-push-notifications
+  private static ApnsNotification liveActivity(
+      Push push, LiveActivity activity, DeviceId device, String bundleId) {
+    ObjectNode aps = JSON.createObjectNode();
+    // Apple drops what is older than what it has shown.
+    aps.put("timestamp", push.acceptedAt().getEpochSecond());
+    aps.put("event", activity.event().name().toLowerCase(Locale.ROOT));
+    aps.set("content-state", activity.contentState());
+    putIfPresent(aps, "attributes-type", activity.attributesType());
+    if (activity.attributes() != null) {
+      aps.set("attributes", activity.attributes());
+    }
+    putIfPresent(aps, "stale-date", activity.staleAt());
+    putIfPresent(aps, "dismissal-date", activity.dismissAt());
+    if (activity.relevance() != null) {
+      aps.put("relevance-score", activity.relevance());
+    }
+    if (push.content().title() != null || push.content().body() != null) {
+      ObjectNode alert = aps.putObject("alert");
+      putIfPresent(alert, "title", push.content().title());
+      putIfPresent(alert, "body", push.content().body());
+    }
+    if (push.overrides().apns() != null) {
+      JsonMerge.into(aps, push.overrides().apns());
+    }
+    return new ApnsNotification(
+        List.of(
+            Field.of("apns-id", id(push.id(), device)),
+            Field.of("apns-topic", bundleId + ".push-type.liveactivity"),
+            Field.of("apns-push-type", "liveactivity"),
+            Field.of("apns-expiration", expiration(push)),
+            Field.of("apns-priority", isUrgent(push) ? "10" : "5")),
+        JSON.writeValueAsBytes(JSON.createObjectNode().set(APS, aps)));
+  }
+
+  private static void putIfPresent(ObjectNode object, String field, @Nullable Instant time) {
+    if (time != null) {
+      object.put(field, time.getEpochSecond());
+    }
+  }
+
+  private static ApnsNotification notification(Push push, DeviceId device, String bundleId) {
     ObjectNode aps = aps(push);
     boolean shown = aps.has("alert") || aps.has("badge") || aps.has("sound");
     List<Field> headers = new ArrayList<>();

@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.apns;
 
 import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.LiveActivity;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.Recipient;
@@ -93,6 +94,9 @@ final class ApnsProvider implements Provider {
     if (token == null) {
       return new Rejected(0, "no_token");
     }
+    if (push.overrides().liveActivity() != null) {
+      return sentLiveActivity(push, recipient, token, push.overrides().liveActivity());
+    }
     if (!DEVICE_TOKEN.matcher(token.token()).matches()) {
       return new TokenGone(400, "BadDeviceToken", sends.clock().instant());
     }
@@ -102,6 +106,25 @@ final class ApnsProvider implements Provider {
     return sends.with(
         credentials.apns(push.app(), token.environment()),
         credential -> sent(push, recipient, token, credential));
+  }
+
+  /// It goes to a token of its own: what Apple says of that one is not said of the device's.
+  private DeliveryOutcome sentLiveActivity(
+      Push push, Recipient recipient, ApnsToken device, LiveActivity activity) {
+    ApnsToken token = new ApnsToken(activity.token(), device.environment(), device.registeredAt());
+    DeliveryOutcome outcome =
+        sends.with(
+            credentials.apns(push.app(), token.environment()),
+            credential ->
+                credential instanceof ApnsKey
+                    ? sent(push, recipient, token, credential)
+                    : new Rejected(0, "live_activity_needs_a_p8_key"));
+    return switch (outcome) {
+      case TokenGone(int status, String reason, Instant _) -> new Rejected(status, reason);
+      case TokenForeign(int status, String reason) -> new Rejected(status, reason);
+      case Accepted _, Rejected _, Deferred _, CredentialFault _, DeliveryOutcome.Expired _ ->
+          outcome;
+    };
   }
 
   private DeliveryOutcome sent(Push push, Recipient recipient, ApnsToken token, Apns credential) {

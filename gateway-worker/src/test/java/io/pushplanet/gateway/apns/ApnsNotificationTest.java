@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.LiveActivity;
+import io.pushplanet.common.message.LiveActivity.Event;
 import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
@@ -43,6 +45,92 @@ class ApnsNotificationTest {
         .containsEntry("apns-priority", "10")
         .containsEntry("apns-expiration", Long.toString(push.expiresAt().getEpochSecond()))
         .containsEntry("apns-collapse-id", push.id().value());
+  }
+
+  private Push activity(LiveActivity activity, Content content, Priority priority) {
+    Push plain =
+        aPush(clock)
+            .saying(content)
+            .delivered(
+                new DeliveryOptions(
+                    Route.VENDOR, Duration.ofHours(1), priority, null, Duration.ofSeconds(5)))
+            .build();
+    return new Push(
+        plain.id(),
+        plain.app(),
+        plain.content(),
+        plain.delivery(),
+        Overrides.NONE.with(activity),
+        plain.acceptedAt(),
+        plain.expiresAt(),
+        plain.recipients(),
+        0,
+        plain.tried(),
+        null);
+  }
+
+  @Test
+  void a_live_activity_starts_with_its_attributes_an_alert_and_a_topic_of_its_own() {
+    LiveActivity start =
+        new LiveActivity(
+            Event.START,
+            "ab",
+            JSON.createObjectNode().put("minute", 1),
+            "MatchAttributes",
+            JSON.createObjectNode().put("home", "A"),
+            clock.instant().plusSeconds(60),
+            null,
+            75.0);
+
+    ApnsNotification notification =
+        ApnsNotification.of(
+            activity(start, new Content("Kick-off", null, Map.of()), Priority.HIGH),
+            DEVICE,
+            "com.example");
+
+    JsonNode aps = JSON.readTree(notification.payload()).path("aps");
+    assertThat(aps.path("event").asString()).isEqualTo("start");
+    assertThat(aps.path("timestamp").asLong()).isEqualTo(clock.instant().getEpochSecond());
+    assertThat(aps.path("content-state").path("minute").asInt()).isEqualTo(1);
+    assertThat(aps.path("attributes-type").asString()).isEqualTo("MatchAttributes");
+    assertThat(aps.path("attributes").path("home").asString()).isEqualTo("A");
+    assertThat(aps.path("stale-date").asLong())
+        .isEqualTo(clock.instant().plusSeconds(60).getEpochSecond());
+    assertThat(aps.path("relevance-score").asDouble()).isEqualTo(75.0);
+    assertThat(aps.path("alert").path("title").asString()).isEqualTo("Kick-off");
+    assertThat(headers(notification))
+        .containsEntry("apns-topic", "com.example.push-type.liveactivity")
+        .containsEntry("apns-push-type", "liveactivity")
+        .containsEntry("apns-priority", "10")
+        .doesNotContainKey("apns-collapse-id");
+  }
+
+  @Test
+  void a_live_activity_ends_silently_with_priority_five_and_leaves_the_screen_when_it_shall() {
+    LiveActivity end =
+        new LiveActivity(
+            Event.END,
+            "ab",
+            JSON.createObjectNode(),
+            null,
+            null,
+            null,
+            clock.instant().plusSeconds(9),
+            null);
+
+    ApnsNotification notification =
+        ApnsNotification.of(
+            activity(end, new Content(null, null, Map.of("live_activity", "end")), Priority.NORMAL),
+            DEVICE,
+            "com.example");
+
+    JsonNode payload = JSON.readTree(notification.payload());
+    assertThat(payload.path("aps").path("event").asString()).isEqualTo("end");
+    assertThat(payload.path("aps").path("dismissal-date").asLong())
+        .isEqualTo(clock.instant().plusSeconds(9).getEpochSecond());
+    assertThat(payload.path("aps").has("alert")).isFalse();
+    assertThat(payload.has("live_activity")).isFalse();
+    assertThat(headers(notification)).containsEntry("apns-priority", "5");
   }
 
   @Test

@@ -9,6 +9,8 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.LiveActivity;
+import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
@@ -47,6 +49,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.context.ConfigurableApplicationContext;
+import tools.jackson.databind.json.JsonMapper;
 
 class ApnsIT {
   private static final Clock CLOCK = Clock.systemUTC();
@@ -139,6 +142,50 @@ class ApnsIT {
 
     assertThat(outcome)
         .isEqualTo(new TokenGone(410, "Unregistered", Instant.ofEpochMilli(1_700_000_000_000L)));
+  }
+
+  private static DeliveryOutcome sendActivity(String app, String activityToken) {
+    Push plain = aPush(CLOCK).from(app).toApns("d1", TOKEN).build();
+    LiveActivity update =
+        new LiveActivity(
+            LiveActivity.Event.UPDATE,
+            activityToken,
+            JsonMapper.shared().createObjectNode().put("minute", 90),
+            null,
+            null,
+            null,
+            null,
+            null);
+    Push push =
+        new Push(
+            plain.id(),
+            plain.app(),
+            plain.content(),
+            plain.delivery(),
+            Overrides.NONE.with(update),
+            plain.acceptedAt(),
+            plain.expiresAt(),
+            plain.recipients(),
+            0,
+            plain.tried(),
+            null);
+    return platform.provider(Channel.APNS).send(push, push.recipients().getFirst());
+  }
+
+  @Test
+  void a_live_activity_is_updated_at_its_own_token_and_its_end_is_not_the_devices() {
+    String running = "ad".repeat(40);
+    String over = "ae".repeat(40);
+    platform.simulators.apnsDirectory().register(over, new ApnsToken("production", "", 1));
+
+    DeliveryOutcome updated = sendActivity("shop", running);
+    DeliveryOutcome tooLate = sendActivity("shop", over);
+
+    assertThat(updated).isInstanceOf(Accepted.class);
+    assertThat(platform.simulators.ledger().entries(running).getLast().headers())
+        .containsEntry("apns-push-type", "liveactivity")
+        .containsEntry("apns-topic", ProviderPlatform.BUNDLE + ".push-type.liveactivity");
+    assertThat(tooLate).isEqualTo(new Rejected(410, "Unregistered"));
   }
 
   @Test

@@ -1,0 +1,100 @@
+package io.pushplanet.dispatcher.push;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pushplanet.common.message.LiveActivity;
+import io.pushplanet.common.message.Route;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.dispatcher.problem.ProblemException;
+import java.time.Instant;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.node.ObjectNode;
+
+class LiveActivityReaderTest {
+  private static final String TOKEN = "ab".repeat(32);
+
+  private static SendRequest read(String activity) {
+    return SendRequestReader.read(
+        (ObjectNode)
+            WireForm.mapper()
+                .readTree("{\"audience\":{\"device\":\"d1\"},\"live_activity\":" + activity + "}"));
+  }
+
+  @Test
+  void an_update_needs_no_content_and_goes_to_the_vendor() {
+    SendRequest request =
+        read(
+            "{\"event\":\"update\",\"token\":\"%s\",\"content_state\":{\"minute\":90},\"stale_at\":\"2026-11-21T10:00:00Z\",\"relevance\":7}"
+                .formatted(TOKEN));
+
+    LiveActivity activity = request.overrides().liveActivity();
+    assertThat(activity)
+        .isNotNull()
+        .returns(LiveActivity.Event.UPDATE, LiveActivity::event)
+        .returns(TOKEN, LiveActivity::token)
+        .returns(90, it -> it.contentState().path("minute").asInt())
+        .returns(Instant.parse("2026-11-21T10:00:00Z"), LiveActivity::staleAt)
+        .returns(7.0, LiveActivity::relevance);
+    assertThat(request.content().data()).isEqualTo(Map.of("live_activity", "update"));
+    assertThat(request.delivery().route()).isEqualTo(Route.VENDOR);
+  }
+
+  @Test
+  void it_travels_on_the_lanes_whole() {
+    SendRequest request =
+        read(
+            "{\"event\":\"start\",\"token\":\"%s\",\"content_state\":{},\"attributes_type\":\"Match\",\"attributes\":{\"home\":\"A\"}}"
+                .formatted(TOKEN));
+
+    var read =
+        WireForm.read(
+            WireForm.write(request.overrides()), io.pushplanet.common.message.Overrides.class);
+
+    assertThat(read).isEqualTo(request.overrides());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{'token':'abababab','content_state':{}} | event is one of start, update, end",
+        "{'event':'pause','token':'abababab','content_state':{}} | event is one of",
+        "{'event':'update','content_state':{}} | token is required",
+        "{'event':'update','token':'xyz','content_state':{}} | hexadecimal",
+        "{'event':'update','token':'abababab'} | content_state is required",
+        "{'event':'start','token':'abababab','content_state':{}} | a start needs attributes_type",
+        "{'event':'update','token':'abababab','content_state':{},'attributes':{}} | only a start has",
+        "{'event':'update','token':'abababab','content_state':{},'dismiss_at':'2026-11-21T10:00:00Z'} | only an end has",
+        "{'event':'end','token':'abababab','content_state':{},'dismiss_at':'soon'} | is a time in UTC",
+        "{'event':'end','token':'abababab','content_state':{},'relevance':'high'} | is a number",
+        "{'event':'end','token':'abababab','content_state':{},'colour':'red'} | colour"
+      })
+  void what_is_wrong_is_told(String activity, String told) {
+    assertThatThrownBy(() -> read(activity.replace('\'', '"')))
+        .isInstanceOf(ProblemException.class)
+        .hasMessageContaining(told);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{'device':'d1'} | {'route':'mqtt'} | only APNs carries it",
+        "{'topic':'news'} | {} | the audience is that device"
+      })
+  void it_is_for_one_device_and_for_apns(String audience, String delivery, String told) {
+    String body =
+        "{'audience':%s,'delivery':%s,'live_activity':{'event':'update','token':'abababab','content_state':{}}}"
+            .formatted(audience, delivery);
+
+    assertThatThrownBy(() ->
+            SendRequestReader.read(
+                (ObjectNode) WireForm.mapper().readTree(body.replace('\'', '"'))))
+        .isInstanceOf(ProblemException.class)
+        .hasMessageContaining(told);
+  }
+}

@@ -1,0 +1,214 @@
+package io.pushplanet.gateway.apns;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.gateway.connection.Trust;
+import io.pushplanet.gateway.credential.Credential.ApnsKey;
+import io.pushplanet.gateway.provider.ProviderMetrics;
+import io.pushplanet.simulators.Options;
+import io.pushplanet.simulators.Simulators;
+import io.pushplanet.simulators.tls.Authority.Pem;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.security.KeyFactory;
+import java.security.interfaces.ECPrivateKey;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Three hours of twenty workers that restart every five minutes, against an APNs that counts the changes of a team's
+/// provider token as Apple's staff say it does: pushy's users meet `TooManyProviderTokenUpdates` there (jchambers/pushy#811,
+/// #793, #931, #568, #682).
+class ProviderTokensOverHoursIT {
+  private static final int WORKERS = 20;
+  private static final Duration STEP = Duration.ofMinutes(1);
+  private static final Duration RESTART_EVERY = Duration.ofMinutes(5);
+  private static final Duration IN_ALL = Duration.ofHours(3);
+
+  @TempDir Path state;
+  private final MutableClock clock = new MutableClock(Clock.systemUTC().instant());
+  private Simulators simulators;
+  private HttpClient client;
+  private ApnsKey key;
+
+  @BeforeEach
+  void start() throws Exception {
+    simulators = Simulators.start(Options.in(state), clock);
+    simulators.apns().renewal(Duration.ofMinutes(20), true);
+    client =
+        HttpClient.newBuilder()
+            .sslContext(Trust.with(simulators.authority().pem()).context())
+            .build();
+    var issued =
+        io.pushplanet.simulators.apns.ApnsKey.issue(
+            "TEAM000001", "KEY0000001", List.of("com.example"));
+    simulators.apnsDirectory().register(issued.key());
+    var secret =
+        KeyFactory.getInstance("EC")
+            .generatePrivate(new PKCS8EncodedKeySpec(Pem.decode(issued.p8())));
+    key = new ApnsKey("TEAM000001", "KEY0000001", "com.example", (ECPrivateKey) secret, "f");
+  }
+
+  @AfterEach
+  void stop() {
+    client.shutdownNow();
+    simulators.close();
+  }
+
+  @Test
+  void twenty_workers_that_restart_every_five_minutes_never_change_the_token_too_often()
+      throws Exception {
+    Map<String, Integer> answers = threeHours(new RedisOnThisClock());
+
+    assertThat(answers).containsOnlyKeys("200 ");
+    assertThat(answers.get("200 ")).isEqualTo(WORKERS * (int) IN_ALL.dividedBy(STEP));
+  }
+
+  @Test
+  void without_sharing_the_same_workers_are_told_off() throws Exception {
+    Map<String, Integer> answers = threeHours(new NothingShared());
+
+    assertThat(answers).containsKey("429 TooManyProviderTokenUpdates");
+  }
+
+  private Map<String, Integer> threeHours(SharedTokens shared) throws Exception {
+    Map<String, Integer> answers = new TreeMap<>();
+    List<ProviderTokens> workers = new ArrayList<>();
+    for (int i = 0; i < WORKERS; i++) {
+      workers.add(worker(i, shared));
+    }
+    Instant end = clock.instant().plus(IN_ALL);
+    for (int minute = 0; clock.instant().isBefore(end); minute++) {
+      for (int i = 0; i < WORKERS; i++) {
+        // Not all at once: they are replaced one after the other.
+        if ((minute + i) % RESTART_EVERY.toMinutes() == 0) {
+          workers.set(i, worker(i, shared));
+        }
+        answers.merge(push(workers.get(i)), 1, Integer::sum);
+      }
+      clock.advance(STEP);
+    }
+    return answers;
+  }
+
+  /// Their clocks differ by up to three seconds.
+  private ProviderTokens worker(int number, SharedTokens shared) {
+    return new ProviderTokens(
+        shared,
+        new Late(clock, Duration.ofMillis(300L * (number - WORKERS / 2))),
+        new ProviderMetrics(new SimpleMeterRegistry(), Channel.APNS));
+  }
+
+  /// Sends with the token of now, and does with a refusal what [ApnsProvider] does.
+  private String push(ProviderTokens worker) throws Exception {
+    ProviderToken token = worker.current(key);
+    String answer = answered(token);
+    switch (answer) {
+      case "403 ExpiredProviderToken" -> {
+        var _ = worker.renewed(key, token);
+      }
+      case "429 TooManyProviderTokenUpdates" -> worker.keepOlder(key, token);
+      default -> {}
+    }
+    return answer;
+  }
+
+  private String answered(ProviderToken token) throws Exception {
+    HttpResponse<String> response =
+        client.send(
+            HttpRequest.newBuilder(
+                    URI.create(
+                        "https://localhost:"
+                            + simulators.apns().port()
+                            + "/3/device/"
+                            + "ab".repeat(32)))
+                .timeout(Duration.ofSeconds(20))
+                .header("authorization", "bearer " + token.jwt())
+                .header("apns-topic", "com.example")
+                .header("apns-push-type", "alert")
+                .POST(HttpRequest.BodyPublishers.ofString("{\"aps\":{\"alert\":\"hello\"}}"))
+                .build(),
+            HttpResponse.BodyHandlers.ofString());
+    String reason = response.body().replaceAll("\\{\"reason\":\"([A-Za-z]+)\".*", "$1");
+    return response.statusCode() + " " + reason;
+  }
+
+  private static final class Late extends Clock {
+    private final Clock right;
+    private final Duration by;
+
+    Late(Clock clock, Duration by) {
+      this.right = clock;
+      this.by = by;
+    }
+
+    @Override
+    public Instant instant() {
+      return right.instant().plus(by);
+    }
+
+    @Override
+    public ZoneId getZone() {
+      return right.getZone();
+    }
+
+    @Override
+    public Clock withZone(ZoneId zone) {
+      return this;
+    }
+  }
+
+  /// What [RedisTokens] does with Redis: the first offer stands until its life is over.
+  private final class RedisOnThisClock implements SharedTokens {
+    private @Nullable ProviderToken held;
+    private Instant until = Instant.MIN;
+
+    @Override
+    public Optional<ProviderToken> agree(
+        ApnsKey signer, ProviderToken offer, Optional<ProviderToken> refused, Duration life) {
+      Optional<ProviderToken> standing = current(signer);
+      if (standing.isPresent() && !standing.equals(refused)) {
+        return standing;
+      }
+      held = offer;
+      until = clock.instant().plus(life);
+      return Optional.of(offer);
+    }
+
+    @Override
+    public Optional<ProviderToken> current(ApnsKey signer) {
+      return clock.instant().isBefore(until) ? Optional.ofNullable(held) : Optional.empty();
+    }
+  }
+
+  private static final class NothingShared implements SharedTokens {
+    @Override
+    public Optional<ProviderToken> agree(
+        ApnsKey signer, ProviderToken offer, Optional<ProviderToken> refused, Duration life) {
+      return Optional.empty();
+    }
+
+    @Override
+    public Optional<ProviderToken> current(ApnsKey signer) {
+      return Optional.empty();
+    }
+  }
+}
