@@ -341,7 +341,7 @@ public final class Delivery {
           otherwise(
               channel,
               parcel,
-              outbox.attempt(channel, "rejected", orNull(status), reason, null, null),
+              outbox.attempt(channel, "rejected", orNull(status), reason, null, "not repeated"),
               outbox);
       case DeliveryOutcome.Expired expired ->
           outbox.end(

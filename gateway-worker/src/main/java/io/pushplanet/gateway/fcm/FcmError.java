@@ -1,5 +1,6 @@
 package io.pushplanet.gateway.fcm;
 
+import java.util.regex.Pattern;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -9,9 +10,15 @@ import tools.jackson.databind.json.JsonMapper;
 /// @param name of the message, when there is no error
 /// @param code `details[].errorCode`, else `status`, else ""
 /// @param namesToken whether a field violation names the token
-record FcmError(String name, String code, boolean namesToken) {
+/// @param narrow whether a quota is used up that is only a device's or a topic's, not the project's
+record FcmError(String name, String code, boolean namesToken, boolean narrow) {
   private static final JsonMapper JSON = JsonMapper.shared();
-  private static final FcmError SILENT = new FcmError("", "", false);
+
+  /// Google's QuotaFailure names what is used up: "device message rate", "topic message rate", or else the project's
+  /// (https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode).
+  private static final Pattern NARROW = Pattern.compile("device|topic", Pattern.CASE_INSENSITIVE);
+
+  private static final FcmError SILENT = new FcmError("", "", false, false);
 
   /// Bodies may be empty or HTML: then it says nothing.
   static FcmError parse(byte[] body) {
@@ -23,14 +30,18 @@ record FcmError(String name, String code, boolean namesToken) {
       JsonNode error = answer.path("error");
       String code = error.path("status").asString("");
       boolean namesToken = false;
+      boolean narrow = false;
       for (JsonNode detail : error.path("details")) {
         code = detail.path("errorCode").asString(code);
         for (JsonNode violation : detail.path("fieldViolations")) {
           String field = violation.path("field").asString("");
           namesToken |= field.equals("message.token") || field.equals("message.fid");
         }
+        for (JsonNode violation : detail.path("violations")) {
+          narrow |= NARROW.matcher(violation.toString()).find();
+        }
       }
-      return new FcmError(answer.path("name").asString(""), code, namesToken);
+      return new FcmError(answer.path("name").asString(""), code, namesToken, narrow);
     } catch (JacksonException e) {
       return SILENT;
     }

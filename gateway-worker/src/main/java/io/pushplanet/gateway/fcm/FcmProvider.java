@@ -1,5 +1,7 @@
 package io.pushplanet.gateway.fcm;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.FcmToken;
@@ -29,6 +31,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,6 +47,8 @@ final class FcmProvider implements Provider {
 
   private static final Duration INTERNAL_REST = Duration.ofSeconds(10);
 
+  private static final int MOST_PROJECTS = 10_000;
+
   private final FcmSettings settings;
   private final CredentialCache credentials;
   private final AccessTokens tokens;
@@ -51,6 +56,8 @@ final class FcmProvider implements Provider {
   private final SSLContext tls;
   private final Sends sends;
   private final ProviderMetrics metrics;
+  private final Cache<String, ProjectPace> paces =
+      Caffeine.newBuilder().maximumSize(MOST_PROJECTS).build();
 
   FcmProvider(
       FcmSettings settings,
@@ -84,10 +91,46 @@ final class FcmProvider implements Provider {
     if (token == null) {
       return new Rejected(0, "no_token");
     }
+    if (push.overrides().liveActivity() != null) {
+      return new Rejected(0, "live_activity_needs_apns");
+    }
     return sends.with(credentials.fcm(push.app()), account -> sent(push, token, account));
   }
 
   private DeliveryOutcome sent(Push push, FcmToken token, FcmServiceAccount account) {
+    ProjectPace pace = pace(account);
+    return switch (pace.turn(push.delivery().priority())) {
+      case ProjectPace.Turn.Rest(Duration wait) ->
+          new Deferred(0, "project_quota_rest", wait, false);
+      case ProjectPace.Turn.After(Duration wait) ->
+          waited(wait)
+              ? inTurn(push, token, account)
+              : new Deferred(0, "worker_stops", null, false);
+    };
+  }
+
+  private ProjectPace pace(FcmServiceAccount account) {
+    return paces.get(
+        account.projectId(), _ -> new ProjectPace(settings.messagesPerMinute(), sends.clock()));
+  }
+
+  /// Waits on this virtual thread.
+  ///
+  /// @return false when it was interrupted
+  private static boolean waited(Duration wait) {
+    if (wait.isZero()) {
+      return true;
+    }
+    try {
+      TimeUnit.NANOSECONDS.sleep(wait.toNanos());
+      return true;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private DeliveryOutcome inTurn(Push push, FcmToken token, FcmServiceAccount account) {
     return switch (tokens.current(account)) {
       case Grant.Refused refused -> refused(push, refused);
       case Grant.Unavailable(String why) -> new Deferred(0, why, null, false);
@@ -99,12 +142,12 @@ final class FcmProvider implements Provider {
       Push push, FcmToken token, FcmServiceAccount account, Grant.Granted granted) {
     Reply reply = exchange(push, token, account, granted);
     if (!(reply instanceof Answered answered) || meaning(answered) != Meaning.RENEW_ACCESS_TOKEN) {
-      return outcome(push, reply);
+      return outcome(push, account, reply);
     }
     return switch (tokens.renewed(account, granted)) {
       case Grant.Refused refused -> refused(push, refused);
       case Grant.Unavailable(String why) -> new Deferred(0, why, null, false);
-      case Grant.Granted newer -> outcome(push, exchange(push, token, account, newer));
+      case Grant.Granted newer -> outcome(push, account, exchange(push, token, account, newer));
     };
   }
 
@@ -131,11 +174,11 @@ final class FcmProvider implements Provider {
     return FcmAnswers.of(answered.status(), FcmError.parse(answered.body()).code());
   }
 
-  private DeliveryOutcome outcome(Push push, Reply reply) {
-    return sends.outcome(reply, answered -> outcome(push, answered));
+  private DeliveryOutcome outcome(Push push, FcmServiceAccount account, Reply reply) {
+    return sends.outcome(reply, answered -> outcome(push, account, answered));
   }
 
-  private DeliveryOutcome outcome(Push push, Answered answered) {
+  private DeliveryOutcome outcome(Push push, FcmServiceAccount account, Answered answered) {
     FcmError error = FcmError.parse(answered.body());
     int status = answered.status();
     String reason = error.code().isEmpty() ? "http_" + status : error.code();
@@ -149,7 +192,13 @@ final class FcmProvider implements Provider {
       case TOKEN_FOREIGN -> new TokenForeign(status, reason);
       case REJECTED -> new Rejected(status, reason);
       case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN -> fault(push, status, reason);
-      case QUOTA -> new Deferred(status, reason, sends.askedOr(answered, QUOTA_REST), false);
+      case QUOTA -> {
+        Duration rest = sends.askedOr(answered, QUOTA_REST);
+        if (!error.narrow()) {
+          pace(account).refused(rest);
+        }
+        yield new Deferred(status, reason, rest, false);
+      }
       case INTERNAL -> new Deferred(status, reason, sends.askedOr(answered, INTERNAL_REST), true);
       case UNAVAILABLE -> new Deferred(status, reason, sends.asked(answered).orElse(null), true);
     };

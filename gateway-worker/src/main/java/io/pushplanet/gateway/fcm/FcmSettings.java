@@ -3,6 +3,7 @@ package io.pushplanet.gateway.fcm;
 import io.pushplanet.gateway.connection.ConnectionSettings;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Positive;
 import java.net.URI;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -15,11 +16,13 @@ import org.springframework.validation.annotation.Validated;
 ///
 /// @param endpoint where messages are sent
 /// @param tokenEndpoint where access tokens are fetched, instead of the service account's `token_uri`
+/// @param messagesPerMinute of one project that this worker sends at most: Google's quota, or a worker's part of it
 /// @param trustedCertificates authorities besides the JDK's, a PEM file; for simulators
 @Validated
 @ConfigurationProperties(prefix = "gateway.fcm", ignoreUnknownFields = false)
 record FcmSettings(
     @NotNull @DefaultValue("https://fcm.googleapis.com") URI endpoint,
     @Nullable URI tokenEndpoint,
+    @Positive @DefaultValue("600000") int messagesPerMinute,
     @Nullable Path trustedCertificates,
     @Valid @NotNull @DefaultValue @NestedConfigurationProperty ConnectionSettings connection) {}

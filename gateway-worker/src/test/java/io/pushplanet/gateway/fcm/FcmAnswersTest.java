@@ -48,7 +48,22 @@ class FcmAnswersTest {
             """
                 .getBytes(StandardCharsets.UTF_8));
 
-    assertThat(error).isEqualTo(new FcmError("", "UNREGISTERED", false));
+    assertThat(error).isEqualTo(new FcmError("", "UNREGISTERED", false, false));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"device:t1, true", "Topic message rate, true", "project:demo, false"})
+  void a_quota_failure_says_whose_quota_is_used_up(String subject, boolean narrow) {
+    FcmError error =
+        FcmError.parse(
+            """
+            {"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[
+              {"errorCode":"QUOTA_EXCEEDED"},{"violations":[{"subject":"%s"}]}]}}
+            """
+                .formatted(subject)
+                .getBytes(StandardCharsets.UTF_8));
+
+    assertThat(error).isEqualTo(new FcmError("", "QUOTA_EXCEEDED", false, narrow));
   }
 
   @ParameterizedTest
@@ -69,6 +84,6 @@ class FcmAnswersTest {
   @ValueSource(strings = {"", "<html>Bad gateway</html>", "[]", "null", "{\"error\":\"text\"}"})
   void what_is_not_googles_form_says_nothing(String body) {
     assertThat(FcmError.parse(body.getBytes(StandardCharsets.UTF_8)))
-        .isEqualTo(new FcmError("", "", false));
+        .isEqualTo(new FcmError("", "", false, false));
   }
 }

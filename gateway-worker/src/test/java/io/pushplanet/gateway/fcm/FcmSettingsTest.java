@@ -21,6 +21,7 @@ class FcmSettingsTest {
     runner.run(context -> {
       FcmSettings settings = context.getBean(FcmSettings.class);
       assertThat(settings.endpoint()).isEqualTo(URI.create("https://fcm.googleapis.com"));
+      assertThat(settings.messagesPerMinute()).isEqualTo(600_000);
       assertThat(settings.tokenEndpoint()).isNull();
       assertThat(settings.trustedCertificates()).isNull();
     });

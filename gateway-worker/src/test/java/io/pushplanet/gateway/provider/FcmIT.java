@@ -139,6 +139,8 @@ class FcmIT {
 
   @Test
   void an_exhausted_quota_waits_as_long_as_fcm_says() {
+    // The whole project rests, so it is one of its own.
+    upload("fcm-quota", "quota-1");
     platform
         .simulators
         .script()
@@ -146,8 +148,33 @@ class FcmIT {
             ScriptLine.next(
                 FCM, 1, Fate.answer(429, "QUOTA_EXCEEDED").retryAfter(Duration.ofSeconds(42))));
 
-    assertThat(send("fcm-shop", "t1"))
+    assertThat(send("fcm-quota", "t1"))
         .isEqualTo(new Deferred(429, "QUOTA_EXCEEDED", Duration.ofSeconds(42), false));
+    assertThat(send("fcm-quota", "t2"))
+        .isInstanceOfSatisfying(
+            Deferred.class,
+            rest -> {
+              assertThat(rest.reason()).isEqualTo("project_quota_rest");
+              assertThat(rest.after()).isLessThanOrEqualTo(Duration.ofSeconds(42));
+            });
+    assertThat(send("fcm-shop", "t1")).isInstanceOf(Accepted.class);
+  }
+
+  @Test
+  void a_quota_of_one_device_slows_only_that_device() {
+    upload("fcm-device-quota", "device-quota-1");
+    platform.simulators.fcm().quotas().set(600_000, 1, 100);
+    try {
+      assertThat(send("fcm-device-quota", "much")).isInstanceOf(Accepted.class);
+      assertThat(send("fcm-device-quota", "much"))
+          .isInstanceOfSatisfying(
+              Deferred.class,
+              deferred -> assertThat(deferred.reason()).isEqualTo("QUOTA_EXCEEDED"));
+
+      assertThat(send("fcm-device-quota", "other")).isInstanceOf(Accepted.class);
+    } finally {
+      platform.simulators.fcm().quotas().set(600_000, Integer.MAX_VALUE, Integer.MAX_VALUE);
+    }
   }
 
   @Test

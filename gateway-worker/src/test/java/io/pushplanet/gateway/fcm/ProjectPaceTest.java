@@ -1,0 +1,99 @@
+package io.pushplanet.gateway.fcm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.message.Priority;
+import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.gateway.fcm.ProjectPace.Turn;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class ProjectPaceTest {
+  private static final int QUOTA = 600_000;
+  private final MutableClock clock = MutableClock.started();
+  private final ProjectPace pace = new ProjectPace(QUOTA, clock);
+
+  /// How many leave within so long, one after the other.
+  private int leaving(Priority priority, Duration within) {
+    int left = 0;
+    Duration gone = Duration.ZERO;
+    while (gone.compareTo(within) < 0) {
+      Duration wait =
+          switch (pace.turn(priority)) {
+            case Turn.After(Duration after) -> {
+              left++;
+              yield after;
+            }
+            case Turn.Rest(Duration rest) -> rest;
+          };
+      clock.advance(wait);
+      gone = gone.plus(wait);
+    }
+    return left;
+  }
+
+  @Test
+  void a_project_starts_with_a_tenth_of_its_quota_and_has_all_of_it_after_a_minute() {
+    int first = leaving(Priority.NORMAL, Duration.ofSeconds(1));
+    leaving(Priority.NORMAL, Duration.ofSeconds(59));
+    int later = leaving(Priority.NORMAL, Duration.ofSeconds(10));
+
+    assertThat(first).isBetween(1_000, 1_200);
+    assertThat(later).isBetween(98_500, 99_500);
+  }
+
+  @Test
+  void who_was_silent_for_more_than_a_minute_starts_anew() {
+    leaving(Priority.NORMAL, Duration.ofSeconds(61));
+
+    clock.advance(Duration.ofSeconds(61));
+
+    assertThat(leaving(Priority.NORMAL, Duration.ofSeconds(1))).isLessThan(1_300);
+  }
+
+  @Test
+  void high_does_not_wait_behind_normal_and_takes_its_room() {
+    leaving(Priority.NORMAL, Duration.ofSeconds(61));
+    while (pace.turn(Priority.NORMAL) instanceof Turn.After) {
+      // Until those that wait fill two seconds.
+    }
+
+    Turn high = pace.turn(Priority.HIGH);
+    Turn more = pace.turn(Priority.NORMAL);
+
+    assertThat(high).isEqualTo(new Turn.After(Duration.ZERO));
+    assertThat(more).isInstanceOf(Turn.Rest.class);
+  }
+
+  @Test
+  void after_a_429_of_the_project_everything_rests_as_long_as_asked_and_goes_on_slower() {
+    leaving(Priority.NORMAL, Duration.ofSeconds(61));
+
+    for (int i = 0; i < 100; i++) {
+      pace.refused(Duration.ofSeconds(30));
+    }
+    Turn normal = pace.turn(Priority.NORMAL);
+    Turn high = pace.turn(Priority.HIGH);
+    clock.advance(Duration.ofSeconds(30));
+    int after = leaving(Priority.NORMAL, Duration.ofSeconds(1));
+
+    assertThat(normal).isEqualTo(new Turn.Rest(Duration.ofSeconds(30)));
+    assertThat(high).isEqualTo(new Turn.Rest(Duration.ofSeconds(30)));
+    // A hundred answers of requests that were under way together are one refusal.
+    assertThat(after).isBetween(6_800, 7_500);
+  }
+
+  @Test
+  void it_climbs_slowly_after_a_refusal() {
+    leaving(Priority.NORMAL, Duration.ofSeconds(61));
+    pace.refused(Duration.ofSeconds(1));
+
+    clock.advance(Duration.ofSeconds(1));
+    int first = leaving(Priority.NORMAL, Duration.ofSeconds(1));
+    leaving(Priority.NORMAL, Duration.ofSeconds(200));
+    int later = leaving(Priority.NORMAL, Duration.ofSeconds(1));
+
+    assertThat(first).isLessThan(7_500);
+    assertThat(later).isGreaterThan(9_800);
+  }
+}
