@@ -33,7 +33,11 @@ class FleetTest {
   private static final Duration SOON = Duration.ofSeconds(30);
   private static final FleetSettings SETTINGS =
       new FleetSettings(
-          Duration.ofSeconds(60), Duration.ofMillis(1), Duration.ofMillis(10), 8, SOON);
+          Duration.ofSeconds(60),
+          Duration.ofMillis(1),
+          Duration.ofMillis(10),
+          8,
+          Duration.ofSeconds(10));
 
   private final AcceptingServer server = new AcceptingServer();
   private final Sightings sightings = new Sightings();
