@@ -21,6 +21,7 @@ import org.eclipse.paho.mqttv5.client.persist.MemoryPersistence;
 import org.eclipse.paho.mqttv5.common.MqttException;
 import org.eclipse.paho.mqttv5.common.MqttMessage;
 import org.eclipse.paho.mqttv5.common.packet.MqttProperties;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,14 +33,13 @@ final class NodeConnection implements MqttCallback {
   private static final Duration CALL = Duration.ofSeconds(5);
 
   // Paho refuses a publish past the server's receive maximum (paho.mqtt.java#551): we wait in front
-  // of it instead.
-  private final Semaphore publishing;
+  // of it instead. How many there may be is known from CONNACK on.
+  private final Semaphore publishing = new Semaphore(0);
   private final MqttAsyncClient client;
   private final Map<String, OpenFrame> open = new ConcurrentHashMap<>();
 
-  private NodeConnection(MqttAsyncClient client, int mostPublishing) {
+  private NodeConnection(MqttAsyncClient client) {
     this.client = client;
-    this.publishing = new Semaphore(mostPublishing);
   }
 
   /// Connects and subscribes to its answers.
@@ -50,7 +50,7 @@ final class NodeConnection implements MqttCallback {
     MqttAsyncClient client =
         new MqttAsyncClient(
             "tcp://" + node.host() + ":" + node.gatewayPort(), clientId, new MemoryPersistence());
-    NodeConnection connection = new NodeConnection(client, settings.mostPublishing());
+    NodeConnection connection = new NodeConnection(client);
     client.setCallback(connection);
     MqttConnectionOptions options = new MqttConnectionOptions();
     options.setUserName(settings.user());
@@ -60,13 +60,23 @@ final class NodeConnection implements MqttCallback {
     options.setConnectionTimeout((int) CALL.toSeconds());
     options.setKeepAliveInterval(15);
     try {
-      client.connect(options).waitForCompletion(CALL.toMillis());
+      IMqttToken connect = client.connect(options);
+      connect.waitForCompletion(CALL.toMillis());
+      connection.publishing.release(
+          mostPublishing(connect.getResponseProperties().getReceiveMaximum(), settings));
       client.subscribe(NodeFrame.OUTCOMES_TOPIC + clientId, 1).waitForCompletion(CALL.toMillis());
       return connection;
     } catch (MqttException e) {
       connection.close();
       throw e;
     }
+  }
+
+  /// Half of what the node takes: Paho counts a publish as under way for a moment after it has told that it is done.
+  private static int mostPublishing(@Nullable Integer taken, NodeSettings settings) {
+    return taken == null
+        ? settings.mostPublishing()
+        : Math.clamp(taken / 2, 1, settings.mostPublishing());
   }
 
   boolean isOpen() {

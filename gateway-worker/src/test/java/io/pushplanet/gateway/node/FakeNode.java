@@ -36,6 +36,7 @@ public final class FakeNode implements AutoCloseable {
   private final List<Open> frames = new ArrayList<>();
   private final Queue<Socket> sockets = new ConcurrentLinkedQueue<>();
   private volatile boolean refusesDrains;
+  private volatile int receiveMaximum;
 
   private record Open(String number, List<DeviceId> devices, String answersTo, OutputStream out) {}
 
@@ -60,6 +61,11 @@ public final class FakeNode implements AutoCloseable {
   /// Breaks the connection on which it is asked to drain.
   public void refuseDrains(boolean refuses) {
     refusesDrains = refuses;
+  }
+
+  /// How many unacknowledged publishes those who connect from now on may send.
+  public void takeAtOnce(int publishes) {
+    receiveMaximum = publishes;
   }
 
   /// The devices it was asked to drain.
@@ -93,7 +99,13 @@ public final class FakeNode implements AutoCloseable {
         int header = in.readUnsignedByte();
         ByteBuffer packet = ByteBuffer.wrap(in.readNBytes(length(in)));
         switch (header >> 4) {
-          case 1 -> write(out, 0x20, new byte[] {0, 0, 0});
+          case 1 ->
+              write(
+                  out,
+                  0x20,
+                  receiveMaximum == 0
+                      ? new byte[] {0, 0, 0}
+                      : new byte[] {0, 0, 3, 0x21, 0, (byte) receiveMaximum});
           case 3 -> published(packet, answersTo, out);
           case 8 -> {
             short number = packet.getShort();
