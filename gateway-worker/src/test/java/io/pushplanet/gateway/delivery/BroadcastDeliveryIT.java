@@ -91,9 +91,9 @@ class BroadcastDeliveryIT {
 
     var delivering = CompletableFuture.runAsync(() -> delivery.deliver(Channel.MQTT, batch, false));
     Eventually.within(
-        Duration.ofSeconds(15), () -> assertThat(node.broadcasts()).containsExactly(CONNECTED));
+        Duration.ofSeconds(30), () -> assertThat(node.broadcasts()).containsExactly(CONNECTED));
     Eventually.within(
-        Duration.ofSeconds(15),
+        Duration.ofSeconds(30),
         () ->
             assertThat(
                     servers
