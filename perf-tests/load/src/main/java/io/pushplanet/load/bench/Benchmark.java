@@ -34,21 +34,6 @@ public enum Benchmark {
       return ApnsBench.measure(run);
     }
   },
-  GATEWAY(
-      "gateway",
-      "accept to APNs' answer and the row that tells of it: CPU per notification, and what goes from"
-          + " a full queue; starts its own, needs no platform") {
-    @Override
-    Result measure(Run run) {
-      return GatewayBench.measure(run, "apns");
-    }
-  },
-  FCM("fcm", "the same to FCM") {
-    @Override
-    Result measure(Run run) {
-      return GatewayBench.measure(run, "fcm");
-    }
-  },
   CONNECTIONS(
       "connections",
       "memory and CPU per session against other brokers; starts its own, needs no platform"
