@@ -143,7 +143,11 @@ final class Up {
       var command =
           new java.util.ArrayList<>(
               List.of(
-                  BuiltPrograms.java(), "-XX:+UseSerialGC", "-Xmx256m", "-XX:TieredStopAtLevel=1"));
+                  BuiltPrograms.java(),
+                  "-XX:+UseSerialGC",
+                  "-Xmx256m",
+                  "-XX:TieredStopAtLevel=1",
+                  "--sun-misc-unsafe-memory-access=allow"));
       if (Files.isExecutable(Path.of("/usr/bin/setsid"))) {
         command.addFirst("/usr/bin/setsid");
       }
