@@ -23,6 +23,7 @@ import java.util.UUID;
 /// Devices that connect, subscribe and are silent, in a JVM of their own so that their sockets are not in the node's heap.
 /// Each line of the input says how many more; a line of the output answers when they are subscribed. Ends with its input.
 final class IdleDevices {
+  private static final int TOGETHER = 250;
   private static final byte[] CONNACK = {0x20, 2, 0, 0};
   private static final byte[] SUBACK = {(byte) 0x90, 3, 0, 1, 1};
 
@@ -33,37 +34,47 @@ final class IdleDevices {
     List<Socket> sockets = new ArrayList<>();
     var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (var line = input.readLine(); line != null; line = input.readLine()) {
-      for (int more = Integer.parseInt(line); more > 0; more--) {
-        sockets.add(connect(port));
+      int wanted = sockets.size() + Integer.parseInt(line);
+      while (sockets.size() < wanted) {
+        sockets.addAll(connect(port, Math.min(TOGETHER, wanted - sockets.size())));
       }
       System.out.println(sockets.size());
     }
   }
 
-  private static Socket connect(int port) throws IOException {
-    var socket = new Socket("127.0.0.1", port);
-    socket.setSoTimeout(30_000);
-    var device = new DeviceKey(TestNode.APP, new DeviceId(UUID.randomUUID().toString()));
-    write(
-        socket,
-        new MqttPacket.Connect(
-            MqttVersion.V3_1_1,
-            true,
-            0,
-            device.device().value(),
-            device.app().value(),
-            Binary.of(TestNode.credential(device)),
-            null,
-            MqttProperties.NONE));
-    expect(socket, CONNACK);
-    write(
-        socket,
-        new MqttPacket.Subscribe(
-            1,
-            List.of(new SubscriptionRequest("push/messages", QoS.AT_LEAST_ONCE)),
-            MqttProperties.NONE));
-    expect(socket, SUBACK);
-    return socket;
+  /// Each answer is worth the node's wait for others, so all ask before the first one reads.
+  private static List<Socket> connect(int port, int number) throws IOException {
+    List<Socket> sockets = new ArrayList<>();
+    for (int index = 0; index < number; index++) {
+      var socket = new Socket("127.0.0.1", port);
+      socket.setSoTimeout(30_000);
+      sockets.add(socket);
+      var device = new DeviceKey(TestNode.APP, new DeviceId(UUID.randomUUID().toString()));
+      write(
+          socket,
+          new MqttPacket.Connect(
+              MqttVersion.V3_1_1,
+              true,
+              0,
+              device.device().value(),
+              device.app().value(),
+              Binary.of(TestNode.credential(device)),
+              null,
+              MqttProperties.NONE));
+    }
+    for (var socket : sockets) {
+      expect(socket, CONNACK);
+      write(
+          socket,
+          new MqttPacket.Subscribe(
+              1,
+              List.of(new SubscriptionRequest("push/messages", QoS.AT_LEAST_ONCE)),
+              MqttProperties.NONE));
+    }
+    for (var socket : sockets) {
+      expect(socket, SUBACK);
+    }
+    return sockets;
   }
 
   private static void write(Socket socket, MqttPacket packet) throws IOException {

@@ -30,6 +30,8 @@ final class NodeProcess implements AutoCloseable {
         List.of(
             ProcessHandle.current().info().command().orElse("java"),
             "-XX:TieredStopAtLevel=1",
+            "-XX:+UseG1GC",
+            "-XX:+UseCompactObjectHeaders",
             "-Xmx256m",
             "-cp",
             System.getProperty("java.class.path"),
@@ -75,6 +77,10 @@ final class NodeProcess implements AutoCloseable {
 
   String gateway() {
     return "tcp://127.0.0.1:" + ports.get("gateway");
+  }
+
+  long pid() {
+    return process.pid();
   }
 
   void stopRunning() throws Exception {

@@ -2,10 +2,10 @@ package io.pushplanet.load.bench;
 
 import io.pushplanet.load.fleet.Device;
 import io.pushplanet.load.node.FleetProcess;
-import io.pushplanet.load.node.Jvm;
 import io.pushplanet.load.node.Sender;
 import io.pushplanet.load.node.Server;
 import io.pushplanet.load.node.Usage;
+import io.pushplanet.quickstart.process.Jvm;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,4 +1,4 @@
-package io.pushplanet.load.node;
+package io.pushplanet.quickstart.process;
 
 import com.sun.tools.attach.AttachNotSupportedException;
 import com.sun.tools.attach.VirtualMachine;
