@@ -2,6 +2,7 @@ package io.pushplanet.load.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.quickstart.process.Jvm;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
