@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.paho.mqttv5.client.IMqttToken;
+import org.eclipse.paho.mqttv5.client.MqttActionListener;
 import org.eclipse.paho.mqttv5.client.MqttAsyncClient;
 import org.eclipse.paho.mqttv5.client.MqttCallback;
 import org.eclipse.paho.mqttv5.client.MqttClientException;
@@ -33,8 +34,22 @@ final class NodeConnection implements MqttCallback {
   private static final Duration CALL = Duration.ofSeconds(5);
 
   // Paho refuses a publish past the server's receive maximum (paho.mqtt.java#551): we wait in front
-  // of it instead. How many there may be is known from CONNACK on.
+  // of it instead. How many there may be is known from CONNACK on. It tells a waiting thread that
+  // its publish is done
+  // before it stops to count it, and a listener after, so it is the listener that makes room.
   private final Semaphore publishing = new Semaphore(0);
+  private final MqttActionListener makesRoom =
+      new MqttActionListener() {
+        @Override
+        public void onSuccess(IMqttToken done) {
+          publishing.release();
+        }
+
+        @Override
+        public void onFailure(IMqttToken failed, Throwable reason) {
+          publishing.release();
+        }
+      };
   private final MqttAsyncClient client;
   private final Map<String, OpenFrame> open = new ConcurrentHashMap<>();
 
@@ -72,11 +87,8 @@ final class NodeConnection implements MqttCallback {
     }
   }
 
-  /// Half of what the node takes: Paho counts a publish as under way for a moment after it has told that it is done.
   private static int mostPublishing(@Nullable Integer taken, NodeSettings settings) {
-    return taken == null
-        ? settings.mostPublishing()
-        : Math.clamp(taken / 2, 1, settings.mostPublishing());
+    return taken == null ? settings.mostPublishing() : Math.min(taken, settings.mostPublishing());
   }
 
   boolean isOpen() {
@@ -130,13 +142,16 @@ final class NodeConnection implements MqttCallback {
       Thread.currentThread().interrupt();
       throw new MqttException(e);
     }
+    IMqttToken token;
     try {
-      IMqttToken token =
-          client.publish(topic, new MqttMessage(body, 1, false, new MqttProperties()));
-      token.waitForCompletion(CALL.toMillis());
-    } finally {
+      token =
+          client.publish(
+              topic, new MqttMessage(body, 1, false, new MqttProperties()), null, makesRoom);
+    } catch (MqttException | RuntimeException e) {
       publishing.release();
+      throw e;
     }
+    token.waitForCompletion(CALL.toMillis());
   }
 
   private void abandonAll() {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /// What others suffered with Paho's client, by the numbers of their issues.
 class NodeConnectionIT {
-  private static final int PUBLISHES = 100;
+  private static final int PUBLISHES = 2_000;
 
   @Test
   void paho_mqtt_java_551_no_more_is_published_at_once_than_the_node_takes() throws Exception {

@@ -1,8 +1,7 @@
-package io.pushplanet.load.node;
+package io.pushplanet.quickstart.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pushplanet.quickstart.process.Jvm;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -34,7 +33,11 @@ class JvmTest {
             }
             """
                 .formatted(HELD));
-    Process process = new ProcessBuilder(JvmFlags.java(), program.toString()).start();
+    Process process =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                program.toString())
+            .start();
     try (var output = process.inputReader(StandardCharsets.UTF_8);
         Jvm jvm = attachWhenReady(process, output.readLine())) {
 
