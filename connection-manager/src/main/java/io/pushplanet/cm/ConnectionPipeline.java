@@ -20,6 +20,7 @@ import io.pushplanet.cm.mqtt.link.MqttPeer;
 import io.pushplanet.cm.session.DetachedWindows;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.Directory.Former;
+import io.pushplanet.cm.session.Directory.Remembered;
 import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.session.Registrar.Claim;
 import io.pushplanet.cm.session.SessionLimits;
@@ -140,12 +141,24 @@ public final class ConnectionPipeline {
         return;
       }
       switch (packet) {
-        case MqttPacket.Publish publish -> published(current, publish);
         case MqttPacket.PubAck(var packetId, var reason, _) ->
             current.acknowledged(packetId, reason);
-        case MqttPacket.Subscribe subscribe -> subscribe(current, subscribe);
-        case MqttPacket.Unsubscribe unsubscribe -> unsubscribe(current, unsubscribe);
-        case MqttPacket.PingReq() -> link.send(new MqttPacket.PingResp());
+        case MqttPacket.Publish publish -> {
+          registrar.heard(current);
+          published(current, publish);
+        }
+        case MqttPacket.Subscribe subscribe -> {
+          registrar.heard(current);
+          subscribe(current, subscribe);
+        }
+        case MqttPacket.Unsubscribe unsubscribe -> {
+          registrar.heard(current);
+          unsubscribe(current, unsubscribe);
+        }
+        case MqttPacket.PingReq() -> {
+          registrar.heard(current);
+          link.send(new MqttPacket.PingResp());
+        }
         case MqttPacket.Disconnect disconnect -> disconnect(current, disconnect);
         case MqttPacket.Connect _ -> violation(ReasonCode.PROTOCOL_ERROR, "a second CONNECT");
         case MqttPacket.Auth _ ->
@@ -269,10 +282,10 @@ public final class ConnectionPipeline {
       link.accept(known.connect().version(), limits.packet(), known.keepAlive(), known.explains());
       var loser = sessions.put(made);
       boolean newest = registrar.arrived(known.device(), claim.epoch());
-      if (loser != null && loser != made) {
-        loser.loop().execute(loser::fence);
-      }
       if (loser == made || !newest) {
+        if (loser != null && loser != made) {
+          loser.loop().execute(loser::fence);
+        }
         sessions.remove(made);
         refuse(
             known.connect(),
@@ -281,13 +294,31 @@ public final class ConnectionPipeline {
         return;
       }
       var remembered = claim.remembered().orElse(null);
-      var left = detached.take(known.device(), remembered == null ? 0 : remembered.epoch());
       session = made;
       will = known.connect().will();
       wills.cameBack(known.device());
       admission.countConnected();
       sessionMetrics.established(link.loop().nowNanos() - beganNanos);
       link.send(new MqttPacket.ConnAck(remembered != null, 0, handshake.welcome(known)));
+      if (loser == null) {
+        resume(made, remembered);
+        return;
+      }
+      // Two connections of one device were claimed at once: the window of the first is taken up
+      // when it is closed.
+      loser
+          .loop()
+          .execute(() -> {
+            loser.fence();
+            link.loop().execute(() -> resume(made, remembered));
+          });
+    }
+
+    private void resume(DeviceSession made, @Nullable Remembered remembered) {
+      if (made.isGone()) {
+        return;
+      }
+      var left = detached.take(made.key(), remembered == null ? 0 : remembered.epoch());
       if (remembered != null) {
         if (remembered.subscription() != null) {
           made.subscribe(remembered.subscription());

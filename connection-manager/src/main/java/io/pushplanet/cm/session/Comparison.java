@@ -1,6 +1,5 @@
 package io.pushplanet.cm.session;
 
-import io.pushplanet.cm.session.Directory.Order;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
@@ -28,6 +27,7 @@ final class Comparison {
   private static final Duration SHORTEST_PAUSE = Duration.ofMillis(200);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
   private static final Duration PAUSE_WHILE_AWAY = Duration.ofSeconds(1);
+  private static final Duration WAITS_IN_SOCKETS = Duration.ofSeconds(10);
   private static final DeviceKey NOBODY =
       new DeviceKey(new AppId("nobody"), new DeviceId("nobody"));
 
@@ -43,6 +43,7 @@ final class Comparison {
   // Of #next alone, which one thread calls.
   private Iterator<DeviceSession> ahead = Collections.emptyIterator();
   private long pass;
+  private volatile long announcedAtMillis;
 
   Comparison(
       Directory directory,
@@ -172,8 +173,11 @@ final class Comparison {
 
   private void announce(Map<DeviceKey, DeviceSession> unknown) {
     Map<DeviceKey, Long> epochs = new HashMap<>();
-    unknown.forEach((device, session) -> epochs.put(device, session.epoch()));
-    var orders = new ArrayList<Order>();
+    unknown.forEach((device, session) -> {
+      // Before it is announced, for it may end meanwhile.
+      session.presume();
+      epochs.put(device, session.epoch());
+    });
     directory
         .announce(epochs)
         .forEach((device, owner) -> {
@@ -183,16 +187,15 @@ final class Comparison {
           }
           if (judge(session, owner) instanceof Tenure.Kept) {
             metrics.reannounced.increment();
-            var subscription = session.subscription();
-            if (subscription != null && session.terms().isPersistent()) {
-              orders.add(new Order.Remember(device, session.epoch(), subscription));
-            }
             lookIntoInbox(session);
           }
         });
-    if (!orders.isEmpty()) {
-      directory.carryOut(orders);
-    }
+    announcedAtMillis = clock.millis();
+  }
+
+  /// Whether what a device says now was said after its session was announced, and did not wait in a socket meanwhile.
+  boolean hearsAfterAnnouncing() {
+    return clock.millis() - announcedAtMillis > WAITS_IN_SOCKETS.toMillis();
   }
 
   private void lookInto(List<DeviceSession> sessions) {

@@ -15,7 +15,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /// A connected device: its subscription, its window of unacknowledged messages, and what waits for room in it.
-/// Confined to its event loop, but for [#key], [#loop], [#epoch], [#adoptEpoch], [#lose], [#isLost] and [#subscription].
+/// Confined to its event loop, but for [#key], [#loop], [#epoch], [#adoptEpoch], [#lose], [#isLost], [#presume] and
+/// [#subscription].
 ///
 /// A packet id names a message only on this connection and is not used again while its message is unacknowledged, however
 /// long that takes. Nothing is sent twice on one connection: redelivery happens on reconnect only, with DUP.
@@ -43,6 +44,7 @@ public final class DeviceSession {
   private volatile @Nullable Leaving leaving;
   private boolean unresponsive;
   private volatile boolean lost;
+  private volatile boolean presumed;
 
   /// What all sessions of a node have in common.
   public record Shared(SessionLimits limits, SessionMetrics metrics, InstantSource clock) {}
@@ -111,7 +113,7 @@ public final class DeviceSession {
 
   /// Whether the device has said anything since CONNACK was sent: until then nobody knows that it came.
   boolean isHeard() {
-    return link().hasHeardSince(connectedNanos);
+    return link().hasReadSince(connectedNanos);
   }
 
   /// The device changed its mind about how long the session outlives the connection.
@@ -139,6 +141,21 @@ public final class DeviceSession {
 
   public boolean isLost() {
     return lost;
+  }
+
+  /// The directory knows of this session only by this node's word, which may be an old one: the device may have been
+  /// elsewhere since.
+  void presume() {
+    presumed = true;
+  }
+
+  /// The device has said something since.
+  void prove() {
+    presumed = false;
+  }
+
+  boolean isPresumed() {
+    return presumed;
   }
 
   public void askForParked() {

@@ -69,6 +69,9 @@ public interface Directory {
 
   Map<DeviceKey, SessionOwner> owners(Collection<DeviceKey> devices);
 
-  /// @return the owner of each as the directory now has it
+  /// Sessions that the directory does not know (any more). One that has been taken up elsewhere since is refused, also when that
+  /// connection is over; what is remembered of an older one is forgotten.
+  ///
+  /// @return the owner of each as the directory now has it; of a session that was refused, at least the newer epoch
   Map<DeviceKey, SessionOwner> announce(Map<DeviceKey, Long> epochs);
 }

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -22,25 +23,62 @@ public final class RedisDirectory implements Directory {
 
   private static final int ARGUMENTS_OF_ALL = 3;
   private static final int ARGUMENTS_OF_EACH = 3;
+
+  /// Whoever had a session that was taken up since, and is not connected any more.
+  private static final NodeId NOBODY = new NodeId("nobody");
+
   private static final char FAILED = '!';
   private static final char BETWEEN = '\n';
+
+  /// Lua: the epoch under which a session was written.
+  private static final String WRITTEN =
+      """
+      local function written(held) return held and tonumber(string.match(held, '^%d+,%d+,(%d+)$')) end
+      """;
+
+  /// KEYS two for each session, as below; ARGV node, who is said to have a session that is newer than the announced one and has
+  /// ended, then the epoch of each. An older session than the announced one is over: its device was not told of it.
+  private static final String ANNOUNCE =
+      SessionDirectory.FUNCTIONS
+          + WRITTEN
+          + """
+          local owners = {}
+          for i = 1, #KEYS / 2 do
+            local key, kept, epoch = KEYS[2 * i - 1], KEYS[2 * i], ARGV[i + 2]
+            local by = written(text(kept))
+            if by and by > tonumber(epoch) then
+              local owner = text(key)
+              local held = owner and tonumber(string.match(owner, '^%d+'))
+              owners[i] = held and held >= by and owner or string.format('%.0f', by) .. '|' .. ARGV[2]
+            else
+              owners[i] = announce(key, ARGV[1], epoch)
+              if by and by < tonumber(epoch) and owners[i] == epoch .. '|' .. ARGV[1] then redis.call('DEL', kept) end
+            end
+          end
+          return owners
+          """;
 
   /// KEYS two for each order: the owner, and the subscription (`qos,identifier,epoch`). ARGV node, now in ms, ms that a
   /// session lives untouched; then three for each order: what to do, the writer's epoch, and something more. Answers with a
   /// line for each. An order that fails (a key that holds something else) fails alone.
+  ///
+  /// A claim's epoch is above that of the session it takes up, also when that ended on a node whose clock is ahead.
   ///
   /// That a session has no subscription stands there only from the end of its owner's connection to the next one: a SUBSCRIBE
   /// whose remembering is lost must not be followed by "session present". What Redis has lost does not come back by the
   /// end of a connection, which may be one of long ago: its window of unacknowledged packets would be taken for the last.
   private static final String CARRY_OUT =
       SessionDirectory.FUNCTIONS
+          + WRITTEN
           + """
           local node, now, longest = ARGV[1], ARGV[2], ARGV[3]
-          local function written(held) return held and tonumber(string.match(held, '^%d+,%d+,(%d+)$')) end
+          local function not_before(kept)
+            local by = written(text(kept))
+            return by and by >= tonumber(now) and string.format('%.0f', by + 1) or now
+          end
           local function take_up(kept, wish, epoch)
             local held = text(kept)
-            local by = written(held)
-            if not held or by and by > tonumber(epoch) then return '' end
+            if not held then return '' end
             if wish == 'resume' and string.sub(held, 1, 1) ~= '3' then
               redis.call('SET', kept, string.match(held, '^%d+,%d+') .. ',' .. epoch, 'PX', longest)
               return held
@@ -62,7 +100,7 @@ public final class RedisDirectory implements Directory {
           end
           local function carry_out(key, kept, what, epoch, more)
             if what == 'claim' then
-              local owner, former = claim(key, node, now)
+              local owner, former = claim(key, node, not_before(kept))
               local fine, held = pcall(take_up, kept, more, string.match(owner, '^%d+'))
               return owner .. '\\n' .. former .. '\\n' .. (fine and held or '')
             end
@@ -109,7 +147,7 @@ public final class RedisDirectory implements Directory {
     for (int index = 0; index < orders.size(); index++) {
       var device = orders.get(index).device();
       keys[2 * index] = SessionDirectory.key(device);
-      keys[2 * index + 1] = "mqtt-session:" + device.app().value() + "/" + device.device().value();
+      keys[2 * index + 1] = kept(device);
       write(orders.get(index), arguments, ARGUMENTS_OF_ALL + ARGUMENTS_OF_EACH * index);
     }
     List<String> lines =
@@ -176,6 +214,30 @@ public final class RedisDirectory implements Directory {
 
   @Override
   public Map<DeviceKey, SessionOwner> announce(Map<DeviceKey, Long> epochs) {
-    return directory.announce(epochs, node);
+    if (epochs.isEmpty()) {
+      return Map.of();
+    }
+    var devices = List.copyOf(epochs.keySet());
+    var keys = new String[2 * devices.size()];
+    var arguments = new String[2 + devices.size()];
+    arguments[0] = node.value();
+    arguments[1] = NOBODY.value();
+    for (int index = 0; index < devices.size(); index++) {
+      keys[2 * index] = SessionDirectory.key(devices.get(index));
+      keys[2 * index + 1] = kept(devices.get(index));
+      arguments[2 + index] = Long.toString(epochs.getOrDefault(devices.get(index), 0L));
+    }
+    List<String> answers =
+        redis.ask(commands -> commands.eval(ANNOUNCE, ScriptOutputType.MULTI, keys, arguments));
+    Map<DeviceKey, SessionOwner> owners = HashMap.newHashMap(devices.size());
+    for (int index = 0; index < devices.size(); index++) {
+      var device = devices.get(index);
+      SessionDirectory.parse(answers.get(index)).ifPresent(owner -> owners.put(device, owner));
+    }
+    return owners;
+  }
+
+  private static String kept(DeviceKey device) {
+    return "mqtt-session:" + device.app().value() + "/" + device.device().value();
   }
 }

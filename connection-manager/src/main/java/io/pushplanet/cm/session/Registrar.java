@@ -181,7 +181,7 @@ public final class Registrar implements AutoCloseable {
 
   /// The subscription of a session changed. One that ends with its connection is known to nobody.
   public void remember(DeviceSession session) {
-    if (!session.terms().isPersistent()) {
+    if (!session.terms().isPersistent() || session.isPresumed()) {
       return;
     }
     var subscription = session.subscription();
@@ -191,11 +191,21 @@ public final class Registrar implements AutoCloseable {
             : new Order.Remember(session.key(), session.epoch(), subscription));
   }
 
+  /// The device says something of its own accord: it is here. What the directory knows by this node's word only is true then.
+  public void heard(DeviceSession session) {
+    if (session.isPresumed() && comparison.hearsAfterAnnouncing()) {
+      session.prove();
+      remember(session);
+    }
+  }
+
   /// The device went. `expirySeconds` as it wished at last. A session without a subscription is kept only for a device that has
-  /// shown to know of it: who has not heard `session present = 0` still believes in the subscription that Redis has lost.
+  /// shown to know of it: who has not heard `session present = 0` still believes in the subscription that Redis has lost. One
+  /// that is presumed ends here, for it may have ended, or gone on, elsewhere.
   public void release(DeviceSession session, long expirySeconds) {
     var left = session.subscription();
-    long seconds = left == null && !session.isHeard() ? 0 : expirySeconds;
+    boolean known = !session.isPresumed() && (left != null || session.isHeard());
+    long seconds = known ? expirySeconds : 0;
     tell(new Order.End(session.key(), session.epoch(), seconds, left));
   }
 

@@ -13,6 +13,8 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.session.Fencing;
+import io.pushplanet.common.session.Fencing.Tenure;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.NodeLease;
 import io.pushplanet.common.session.RedisLink;
@@ -193,6 +195,61 @@ class RedisDirectoryIT {
     a.carryOut(List.of(new Order.End(device(1), former, 3_600, null)));
 
     assertThat(claim(b, Former.RESUME).remembered()).isEmpty();
+  }
+
+  @Test
+  void a_session_that_was_taken_up_elsewhere_since_is_not_announced_when_that_one_is_over_too() {
+    long stale = claim(a, Former.RESUME).epoch();
+    a.carryOut(List.of(new Order.Remember(device(1), stale, AT_ONE)));
+    long last = claim(b, Former.RESUME).epoch();
+    b.carryOut(List.of(new Order.End(device(1), last, 3_600, AT_ONE)));
+
+    var owner = a.announce(Map.of(device(1), stale)).get(device(1));
+
+    assertThat(owner).isNotNull();
+    assertThat(Fencing.judge(nodeA, stale, owner)).isEqualTo(new Tenure.Lost(owner));
+    assertThat(owner.epoch()).isEqualTo(last);
+    assertThat(known.owner(device(1))).isEmpty();
+    assertThat(claim(a, Former.RESUME).remembered()).contains(new Remembered(AT_ONE, last));
+  }
+
+  @Test
+  void a_session_that_ended_on_a_node_whose_clock_is_ahead_is_taken_up_all_the_same() {
+    clock.advance(Duration.ofMinutes(1));
+    long ahead = claim(a, Former.RESUME).epoch();
+    a.carryOut(
+        List.of(
+            new Order.Remember(device(1), ahead, AT_ONE),
+            new Order.End(device(1), ahead, 3_600, AT_ONE)));
+    clock.advance(Duration.ofMinutes(-1));
+
+    var taken = claim(b, Former.RESUME);
+
+    assertThat(taken.remembered()).contains(new Remembered(AT_ONE, ahead));
+    assertThat(taken.epoch()).isEqualTo(ahead + 1);
+  }
+
+  @Test
+  void who_announces_an_old_session_hears_who_has_the_device() {
+    long stale = claim(a, Former.RESUME).epoch();
+    long owner = claim(b, Former.RESUME).epoch();
+    b.carryOut(List.of(new Order.Remember(device(1), owner, AT_ONE)));
+
+    assertThat(a.announce(Map.of(device(1), stale, device(2), 7L)))
+        .isEqualTo(
+            Map.of(
+                device(1), new SessionOwner(nodeB, owner), device(2), new SessionOwner(nodeA, 7L)));
+  }
+
+  @Test
+  void a_session_that_is_announced_ends_what_is_remembered_of_an_older_one() {
+    long former = claim(a, Former.RESUME).epoch();
+    a.carryOut(List.of(new Order.Remember(device(1), former, AT_ONE)));
+
+    var owners = b.announce(Map.of(device(1), former + 1_000));
+
+    assertThat(owners).containsEntry(device(1), new SessionOwner(nodeB, former + 1_000));
+    assertThat(claim(a, Former.RESUME).remembered()).isEmpty();
   }
 
   @Test

@@ -31,7 +31,9 @@ final class SimDevice {
   private final int subscription;
   private final List<Socket> sockets = new ArrayList<>();
   private @Nullable Socket current;
-  private Map<Integer, String> formerUnacknowledged = Map.of();
+  private @Nullable Socket newest;
+  // Not always the newest but one: an older socket is let in late where its node stood still.
+  private @Nullable Socket lastWelcomed;
   private final Set<String> seen = new HashSet<>();
   // As the device knows its session: SUBACK came, and no CONNACK since that there is no session.
   private boolean subscribed;
@@ -82,7 +84,7 @@ final class SimDevice {
   private void connect() {
     var before = current;
     if (before != null) {
-      formerUnacknowledged = before.left();
+      before.leftBehind = before.left();
       current = null;
       leave(before);
     }
@@ -93,6 +95,7 @@ final class SimDevice {
     }
     var socket = new Socket(node);
     current = socket;
+    newest = socket;
     sockets.add(socket);
     socket.connect();
     world.after(
@@ -127,7 +130,9 @@ final class SimDevice {
   final class Socket {
     private final SimLink link;
     private final Map<Integer, String> unacknowledged = new HashMap<>();
-    private final Map<Integer, String> before = formerUnacknowledged;
+    private final @Nullable Socket predecessor = newest;
+    private Map<Integer, String> before = Map.of();
+    private Map<Integer, String> leftBehind = Map.of();
     private final boolean lazy = !calm && world.chance(0.15);
     private boolean open = true;
     private boolean deaf;
@@ -186,7 +191,7 @@ final class SimDevice {
       open = false;
       sockets.remove(this);
       if (current == this) {
-        formerUnacknowledged = left();
+        leftBehind = left();
         current = null;
         world.after(10, 1_000, SimDevice.this::reconnect);
       }
@@ -200,6 +205,13 @@ final class SimDevice {
       switch (packet) {
         case MqttPacket.ConnAck(var present, var code, _) -> {
           welcome = code == 0;
+          if (welcome) {
+            before =
+                predecessor != null && predecessor == lastWelcomed
+                    ? predecessor.leftBehind
+                    : Map.of();
+            lastWelcomed = this;
+          }
           subscribed &= !welcome || present;
           if (welcome && world.chance(subscribed ? 0.3 : calm ? 1 : 0.9)) {
             subscribe();

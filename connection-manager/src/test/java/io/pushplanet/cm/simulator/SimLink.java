@@ -144,6 +144,11 @@ final class SimLink implements Link {
   }
 
   @Override
+  public boolean hasReadSince(long nanos) {
+    return lastHeardNanos - nanos > 0;
+  }
+
+  @Override
   public void watch() {
     watched = true;
   }

@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 /// (`SessionDirectoryIT` holds the real ones to the same words); they may be away, and answers may get lost.
 final class Stores {
   private static final int PAGE = 3;
+  private static final NodeId NOBODY = new NodeId("nobody");
 
   final World world;
   private final Set<Bug> bugs;
@@ -191,6 +192,8 @@ final class Stores {
     private Answer claim(DeviceKey device, Former wish) {
       var former = owners.get(device);
       long epoch = node.clockMillis();
+      var held = remembered.get(device);
+      epoch = held == null ? epoch : Math.max(epoch, held.epoch() + 1);
       if (former != null && former.epoch() >= epoch) {
         epoch = former.epoch() + 1;
       }
@@ -205,7 +208,7 @@ final class Stores {
 
     private Optional<Remembered> takeUp(DeviceKey device, long epoch, Former wish) {
       var held = remembered.get(device);
-      if (held == null || isNewer(device, epoch)) {
+      if (held == null) {
         return Optional.empty();
       }
       if (wish != Former.RESUME || held.subscription() == null) {
@@ -237,18 +240,33 @@ final class Stores {
     @Override
     public Map<DeviceKey, SessionOwner> announce(Map<DeviceKey, Long> epochs) {
       return call(() -> {
-        epochs.forEach((device, epoch) -> {
-          var former = owners.get(device);
-          if (former == null || former.epoch() < epoch) {
-            var owner = new SessionOwner(node.id, epoch);
-            owners.put(device, owner);
-            if (former != null) {
-              tell(device, former, owner);
-            }
-          }
-        });
-        return Stores.this.owners(epochs.keySet());
+        var answers = new HashMap<DeviceKey, SessionOwner>();
+        epochs.forEach((device, epoch) -> answers.put(device, announce(device, epoch)));
+        return answers;
       });
+    }
+
+    private SessionOwner announce(DeviceKey device, long epoch) {
+      var former = owners.get(device);
+      var held = remembered.get(device);
+      if (held != null && held.epoch() > epoch) {
+        return former != null && former.epoch() >= held.epoch()
+            ? former
+            : new SessionOwner(NOBODY, held.epoch());
+      }
+      if (former != null && former.epoch() >= epoch) {
+        return former;
+      }
+      var owner = new SessionOwner(node.id, epoch);
+      world.tell(node.id.value(), "announces " + device.device().value() + " at " + epoch);
+      owners.put(device, owner);
+      if (former != null) {
+        tell(device, former, owner);
+      }
+      if (held != null && held.epoch() < epoch) {
+        remembered.remove(device);
+      }
+      return owner;
     }
 
     private boolean isNewer(DeviceKey device, long epoch) {

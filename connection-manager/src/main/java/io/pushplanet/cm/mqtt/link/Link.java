@@ -44,6 +44,11 @@ public interface Link {
     return true;
   }
 
+  /// Whether a packet that came was read since then: what lies unread may have been sent before.
+  default boolean hasReadSince(long nanos) {
+    return hasHeardSince(nanos);
+  }
+
   /// Nothing came since something was sent at that time: the path to the peer is dead.
   default void pathDied(long sentNanos) {}
 

@@ -121,7 +121,12 @@ public final class MqttLink implements ConnectionHandler, Link {
   @Override
   public boolean hasHeardSince(long nanos) {
     // What lies unread in the kernel, or is half a packet, is a sign of life as well.
-    return lastHeardNanos - nanos > 0 || connection.isPaused() || connection.hasPartial();
+    return hasReadSince(nanos) || connection.isPaused() || connection.hasPartial();
+  }
+
+  @Override
+  public boolean hasReadSince(long nanos) {
+    return lastHeardNanos - nanos > 0;
   }
 
   @Override

@@ -1,0 +1,221 @@
+package io.pushplanet.cm.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.codec.PacketLimits;
+import io.pushplanet.cm.mqtt.link.KeepAlive;
+import io.pushplanet.cm.mqtt.link.Link;
+import io.pushplanet.cm.session.Directory.Order;
+import io.pushplanet.cm.transport.Loop;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.session.SessionOwner;
+import io.pushplanet.common.testing.MutableClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/// A session that the directory has lost, and what its node says of it afterwards.
+class RegistrarTest {
+  private static final DeviceKey DEVICE = new DeviceKey(new AppId("shop"), new DeviceId("d1"));
+  private static final Subscription AT_ONE = Subscription.of(QoS.AT_LEAST_ONCE, 0);
+  private static final long EPOCH = 7;
+
+  private final MutableClock clock = MutableClock.started();
+  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  private final SessionMetrics metrics = new SessionMetrics(meters);
+  private final SessionTable table = new SessionTable();
+  private final Asked directory = new Asked();
+  private final Registrar registrar =
+      new Registrar(
+          directory,
+          new NodeId("a"),
+          table,
+          devices -> devices,
+          metrics,
+          meters,
+          clock,
+          new Registrar.Settings(
+              100, Duration.ofSeconds(5), Duration.ofMinutes(5), Duration.ofMinutes(30)),
+          Runnable::run,
+          Runnable::run);
+  private final DeviceSession session = session();
+
+  @Test
+  void what_a_node_announces_is_not_remembered_on_its_word() {
+    registrar.doubtAll();
+
+    registrar.remember(session);
+
+    assertThat(directory.announced).containsExactly(Map.of(DEVICE, EPOCH));
+    assertThat(directory.orders).isEmpty();
+  }
+
+  @Test
+  void what_waited_in_the_socket_while_the_node_stood_still_proves_nothing() {
+    registrar.stoodStill(Duration.ofSeconds(30));
+    clock.advance(Duration.ofSeconds(2));
+
+    registrar.heard(session);
+    registrar.remember(session);
+
+    assertThat(directory.orders).isEmpty();
+  }
+
+  @Test
+  void a_device_that_speaks_afterwards_has_its_session_remembered_again() {
+    registrar.doubtAll();
+    clock.advance(Duration.ofMinutes(1));
+
+    registrar.heard(session);
+    registrar.release(session, 3_600);
+
+    assertThat(directory.orders)
+        .containsExactly(
+            new Order.Remember(DEVICE, EPOCH, AT_ONE), new Order.End(DEVICE, EPOCH, 3_600, AT_ONE));
+  }
+
+  @Test
+  void a_session_known_by_its_nodes_word_only_ends_with_its_connection() {
+    registrar.doubtAll();
+
+    registrar.release(session, 3_600);
+
+    assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 0, AT_ONE));
+  }
+
+  @Test
+  void a_session_that_ends_while_it_is_being_announced_leaves_nothing_either() {
+    directory.meanwhile = () -> registrar.release(session, 3_600);
+
+    registrar.doubtAll();
+
+    assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 0, AT_ONE));
+  }
+
+  private DeviceSession session() {
+    var shared =
+        new DeviceSession.Shared(
+            new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
+            metrics,
+            clock);
+    var made =
+        new DeviceSession(
+            DEVICE, EPOCH, new SessionTerms(16, 1 << 20, 3_600), shared, new Client());
+    made.subscribe(AT_ONE);
+    table.put(made);
+    return made;
+  }
+
+  /// Knows nobody, and believes whoever announces himself.
+  private static final class Asked implements Directory {
+    private final List<Order> orders = new ArrayList<>();
+    private final List<Map<DeviceKey, Long>> announced = new ArrayList<>();
+    private Runnable meanwhile = () -> {};
+
+    @Override
+    public List<Answer> carryOut(List<Order> some) {
+      orders.addAll(some);
+      return some.stream().<Answer>map(_ -> new Answer.Done()).toList();
+    }
+
+    @Override
+    public Map<DeviceKey, SessionOwner> owners(Collection<DeviceKey> devices) {
+      return Map.of();
+    }
+
+    @Override
+    public Map<DeviceKey, SessionOwner> announce(Map<DeviceKey, Long> epochs) {
+      announced.add(epochs);
+      meanwhile.run();
+      return epochs.entrySet().stream()
+          .collect(
+              Collectors.toMap(
+                  Map.Entry::getKey, entry -> new SessionOwner(new NodeId("a"), entry.getValue())));
+    }
+  }
+
+  /// A connection on which nothing happens, with a loop that runs everything at once.
+  private static final class Client implements DeviceSession.Owner, Link, Loop {
+    @Override
+    public Link link() {
+      return this;
+    }
+
+    @Override
+    public void askForParked() {}
+
+    @Override
+    public void retire() {}
+
+    @Override
+    public Loop loop() {
+      return this;
+    }
+
+    @Override
+    public void execute(Runnable task) {
+      task.run();
+    }
+
+    @Override
+    public long nowNanos() {
+      return 0;
+    }
+
+    @Override
+    public boolean isOpen() {
+      return true;
+    }
+
+    @Override
+    public boolean isV5() {
+      return true;
+    }
+
+    @Override
+    public void accept(
+        MqttVersion spoken, PacketLimits limits, KeepAlive keepAlive, boolean explains) {}
+
+    @Override
+    public void pauseReading() {}
+
+    @Override
+    public void resumeReading() {}
+
+    @Override
+    public void send(MqttPacket packet) {}
+
+    @Override
+    public byte[] encode(MqttPacket packet) {
+      throw new AssertionError("nothing is sent here");
+    }
+
+    @Override
+    public void sendEncoded(byte[] packet) {}
+
+    @Override
+    public void refuseConnect(MqttVersion spoken, ReasonCode reason, MqttProperties properties) {}
+
+    @Override
+    public void disconnect(ReasonCode reason, String why) {}
+
+    @Override
+    public void disconnect(ReasonCode reason, MqttProperties properties) {}
+
+    @Override
+    public void close() {}
+  }
+}
