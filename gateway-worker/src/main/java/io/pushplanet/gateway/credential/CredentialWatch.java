@@ -8,6 +8,7 @@ import java.sql.Timestamp;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
@@ -79,11 +80,12 @@ final class CredentialWatch {
   boolean round() {
     endOverlaps();
     Instant now = clock.instant();
+    Timestamp claim = Timestamp.from(now.truncatedTo(ChronoUnit.MILLIS).plus(CLAIM));
     List<Wanted> wanted = wanted(now);
     try (ExecutorService asking = Executors.newVirtualThreadPerTaskExecutor()) {
       for (Wanted one : wanted) {
-        if (isMine(one, now)) {
-          asking.execute(() -> ask(one));
+        if (isMine(one, claim)) {
+          asking.execute(() -> ask(one, claim));
         }
       }
     }
@@ -108,18 +110,18 @@ final class CredentialWatch {
         MOST_AT_ONCE);
   }
 
-  private boolean isMine(Wanted wanted, Instant now) {
+  private boolean isMine(Wanted wanted, Timestamp claim) {
     return database.update(
             "UPDATE credentials SET probe_at = ? WHERE id = ? AND probe_at = ?",
-            Timestamp.from(now.plus(CLAIM)),
+            claim,
             wanted.row().id(),
             wanted.probeAt())
         > 0;
   }
 
-  private void ask(Wanted wanted) {
+  private void ask(Wanted wanted, Timestamp claim) {
     try {
-      judged(wanted, verdict(wanted));
+      judged(wanted, verdict(wanted), claim);
     } catch (RuntimeException e) {
       // Somebody asks again after the claim is over.
       LOG.warn("event=credential_not_judged credentialId={}", wanted.row().id(), e);
@@ -142,7 +144,7 @@ final class CredentialWatch {
     }
   }
 
-  private void judged(Wanted wanted, Verdict verdict) {
+  private void judged(Wanted wanted, Verdict verdict, Timestamp claim) {
     CredentialRow row = wanted.row();
     LOG.info(
         "event=credential_asked_about appId={} provider={} environment={} credentialId={} verdict=\"{}\"",
@@ -154,14 +156,14 @@ final class CredentialWatch {
     boolean inUse = !wanted.state().equals("candidate");
     switch (verdict) {
       case Verdict.Accepted(String how) -> {
-        write(wanted, "accepted", how, null);
+        write(wanted, "accepted", how, null, claim);
         if (wanted.pauseReason() != null) {
           pauses.resume(
               row.id(), wanted.app(), row.provider(), row.environment(), wanted.pauseReason());
         }
       }
       case Verdict.Refused(String reason) -> {
-        write(wanted, "refused", reason, next(wanted));
+        write(wanted, "refused", reason, next(wanted), claim);
         if (inUse && !wanted.paused()) {
           pauses.pause(
               row.id(),
@@ -172,7 +174,8 @@ final class CredentialWatch {
               CredentialPauses.FIRST_PROBE);
         }
       }
-      case Verdict.Unreachable(String why) -> write(wanted, "unreachable", why, next(wanted));
+      case Verdict.Unreachable(String why) ->
+          write(wanted, "unreachable", why, next(wanted), claim);
     }
   }
 
@@ -186,19 +189,22 @@ final class CredentialWatch {
     return clock.instant().plus(bounded).plusMillis(random.nextLong(1 + bounded.toMillis() / 4));
   }
 
-  /// Not if it was paused or resumed meanwhile: then somebody else has said when to ask again. While it is paused a claim
-  /// never becomes "nobody wants to know", so that a worker that dies here leaves it to the others.
-  private void write(Wanted wanted, String verdict, String reason, @Nullable Instant next) {
+  /// Not if it was paused or resumed meanwhile: then somebody else has said when to ask again. So has who moved the claim
+  /// while the provider was asked, such as an operator who has repaired it. While it is paused a claim never becomes "nobody
+  /// wants to know", so that a worker that dies here leaves it to the others.
+  private void write(
+      Wanted wanted, String verdict, String reason, @Nullable Instant next, Timestamp claim) {
     database.update(
         """
         UPDATE credentials
         SET probe_verdict = ?, probe_reason = ?, probed_at = ?, probes = probes + 1,
-          probe_at = IF(paused_at IS NULL, NULL, COALESCE(?, probe_at))
+          probe_at = IF(paused_at IS NULL, NULL, IF(probe_at = ?, COALESCE(?, probe_at), probe_at))
         WHERE id = ? AND (paused_at IS NOT NULL) = ?
         """,
         verdict,
         reason.length() > LONGEST_REASON ? reason.substring(0, LONGEST_REASON) : reason,
         Timestamp.from(clock.instant()),
+        claim,
         next == null ? null : Timestamp.from(next),
         wanted.row().id(),
         wanted.paused());
