@@ -229,10 +229,13 @@ public final class EventLoop implements Loop {
     flushDirty();
   }
 
-  /// A turn begins at least once a second; when the last one began long ago, nobody knows what happened meanwhile.
+  /// A turn begins at least once a second; when the last one began long ago, nobody knows what happened meanwhile. Peers that
+  /// seem silent have not been listened to: their silence is judged when they have been.
   private void noticeStandstill() {
     long gap = nanoTime.getAsLong() - nowNanos;
     if (gap > STANDSTILL.toNanos()) {
+      metrics.loopLag.record(gap, TimeUnit.NANOSECONDS);
+      nextSweepNanos = nowNanos + gap + SWEEP_NANOS;
       standstill.over(Duration.ofNanos(gap));
     }
   }
