@@ -16,7 +16,7 @@ final class Demo {
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final List<String> DEVICES =
       List.of("demo-sensor", "demo-phone", "demo-android", "demo-iphone", "demo-browser");
-  private static final Duration DELIVERY_DEADLINE = Duration.ofSeconds(30);
+  private static final Duration DELIVERY_DEADLINE = Duration.ofSeconds(90);
 
   private final Rest api;
   private final Rest simulators;

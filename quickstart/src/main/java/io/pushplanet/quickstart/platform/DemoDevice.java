@@ -18,7 +18,7 @@ import tools.jackson.databind.json.JsonMapper;
 /// A device of the demo: a stock MQTT 5 client with the credentials from its registration.
 final class DemoDevice implements AutoCloseable {
   private static final JsonMapper JSON = JsonMapper.shared();
-  private static final Duration ANSWER_DEADLINE = Duration.ofSeconds(15);
+  private static final Duration ANSWER_DEADLINE = Duration.ofSeconds(60);
   private static final long SESSION_EXPIRY_SECONDS = 86_400;
 
   private final MqttClient client;

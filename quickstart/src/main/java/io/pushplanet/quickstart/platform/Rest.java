@@ -12,11 +12,11 @@ import tools.jackson.databind.json.JsonMapper;
 
 /// JSON over HTTP, for our own API and the simulators' management. Thread-safe.
 final class Rest implements AutoCloseable {
-  private static final Duration REQUEST_DEADLINE = Duration.ofSeconds(20);
+  private static final Duration REQUEST_DEADLINE = Duration.ofSeconds(60);
   private static final JsonMapper JSON = JsonMapper.shared();
 
   private final HttpClient client =
-      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(3)).build();
+      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(15)).build();
   private final String base;
   private final String bearer;
 

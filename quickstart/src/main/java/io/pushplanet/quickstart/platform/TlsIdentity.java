@@ -21,7 +21,7 @@ import java.util.Map;
 /// @param privateKey PEM, PKCS #8
 public record TlsIdentity(Path certificate, Path privateKey) {
   private static final String STORE_PASSWORD = "quickstart";
-  private static final Duration KEYTOOL_DEADLINE = Duration.ofSeconds(30);
+  private static final Duration KEYTOOL_DEADLINE = Duration.ofSeconds(120);
 
   /// Makes it, unless it is there.
   public static TlsIdentity in(Path state) {
