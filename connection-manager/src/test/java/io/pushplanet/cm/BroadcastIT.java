@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 
 /// One message to many devices of a node.
 class BroadcastIT {
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Duration HOUR = Duration.ofHours(1);
   private static TestNode node;
   private static TestGateway gateway;
@@ -130,7 +130,7 @@ class BroadcastIT {
       var publish = listening.expect(MqttPacket.Publish.class);
       assertThat(publish.payload()).isEqualTo(Binary.of("{\"alone\":1}"));
       SharedNode.acknowledge(listening, publish);
-      assertThat(alone.poll(15, TimeUnit.SECONDS)).isNotNull();
+      assertThat(alone.poll(60, TimeUnit.SECONDS)).isNotNull();
       // The others wait for room, and get it when the first have had their time.
       var next = gateway.broadcast(List.of(other), 0, TestNode.newMessage(), "{}", PATIENCE);
       SharedNode.acknowledge(listening, listening.expect(MqttPacket.Publish.class));
@@ -252,9 +252,9 @@ class BroadcastIT {
       throws InterruptedException {
     var results = new HashMap<Integer, Result>();
     for (int heard = 0; heard < count; heard++) {
-      var outcome = answers.poll(20, TimeUnit.SECONDS);
+      var outcome = answers.poll(60, TimeUnit.SECONDS);
       if (outcome == null) {
-        throw new AssertionError("no outcome within 20 seconds; got " + results);
+        throw new AssertionError("no outcome within 60 seconds; got " + results);
       }
       assertThat(results.put(outcome.target(), outcome.result())).isNull();
     }

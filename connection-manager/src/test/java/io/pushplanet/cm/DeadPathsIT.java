@@ -7,6 +7,7 @@ import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.testing.Undisturbed;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import java.time.Duration;
 import java.util.List;
@@ -18,12 +19,12 @@ import org.junit.jupiter.api.Test;
 
 /// A device that a network has silently lost is given up when a message goes unanswered, not half an hour later.
 class DeadPathsIT {
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private static TestNode node;
   private static TestGateway gateway;
 
-  private final DeviceKey device = TestNode.newDevice();
+  private DeviceKey device = TestNode.newDevice();
 
   @BeforeAll
   static void start() throws Exception {
@@ -40,6 +41,11 @@ class DeadPathsIT {
   @Test
   void ntfy_757_a_device_that_says_nothing_after_a_message_goes_back_to_its_gateway()
       throws Exception {
+    Undisturbed.play(this::silence);
+  }
+
+  private void silence() throws Exception {
+    device = TestNode.newDevice();
     double before = deadPaths();
     try (var silent = subscribed()) {
       var answers =
@@ -61,6 +67,11 @@ class DeadPathsIT {
 
   @Test
   void a_device_that_is_slow_but_pings_stays() throws Exception {
+    Undisturbed.play(this::slowness);
+  }
+
+  private void slowness() throws Exception {
+    device = TestNode.newDevice();
     try (var slow = subscribed()) {
       var answers =
           gateway.send(List.of(device), TestNode.newMessage(), "{}", Duration.ofSeconds(30));

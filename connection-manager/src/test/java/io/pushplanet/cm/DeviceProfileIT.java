@@ -16,6 +16,7 @@ import io.pushplanet.cm.mqtt.Will;
 import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.testing.Undisturbed;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -249,8 +250,7 @@ class DeviceProfileIT {
 
   @Test
   void rubbish_on_each_listener_ends_that_connection_and_nothing_else() throws Exception {
-    long seed = System.nanoTime();
-    System.out.println("rubbish seed=" + seed);
+    long seed = Long.getLong("seed", 1);
     var random = new Random(seed);
     try (var witness = connected(MqttVersion.V5, 60)) {
       for (int round = 0; round < 60; round++) {
@@ -270,7 +270,7 @@ class DeviceProfileIT {
       witness.raw.expect(MqttPacket.PingResp.class);
     }
     Eventually.within(
-        Duration.ofSeconds(10), () -> assertThat(page()).contains("\"unauthenticated_bytes\":0"));
+        Duration.ofSeconds(60), () -> assertThat(page()).contains("\"unauthenticated_bytes\":0"));
   }
 
   /// Only the fixed header is sent, so what is refused is refused by the declared length, before a byte of it came.
@@ -292,7 +292,7 @@ class DeviceProfileIT {
       }
     }
     Eventually.within(
-        Duration.ofSeconds(20), () -> assertThat(page()).contains("\"unauthenticated_bytes\":0"));
+        Duration.ofSeconds(60), () -> assertThat(page()).contains("\"unauthenticated_bytes\":0"));
   }
 
   @Test
@@ -383,15 +383,17 @@ class DeviceProfileIT {
 
   @Test
   void who_does_not_say_connect_within_five_seconds_is_closed() throws Exception {
-    try (var client = new RawClient(node.port("mqtt"), MqttVersion.V5)) {
-      client.send(HexFormat.of().parseHex("10"));
+    Undisturbed.play(() -> {
       long begin = System.nanoTime();
+      try (var client = new RawClient(node.port("mqtt"), MqttVersion.V5)) {
+        client.send(HexFormat.of().parseHex("10"));
 
-      assertThat(client.next()).isEmpty();
+        assertThat(client.next()).isEmpty();
 
-      assertThat(Duration.ofNanos(System.nanoTime() - begin))
-          .isBetween(Duration.ofSeconds(4), Duration.ofSeconds(8));
-    }
+        assertThat(Duration.ofNanos(System.nanoTime() - begin))
+            .isBetween(Duration.ofSeconds(4), Duration.ofSeconds(8));
+      }
+    });
   }
 
   @Test

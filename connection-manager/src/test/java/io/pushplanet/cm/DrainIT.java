@@ -141,7 +141,8 @@ class DrainIT {
         continue;
       }
       var gateway = owner.get().node().equals(staying.bean(NodeId.class)) ? fromThere : fromHere;
-      var outcome = gateway.deliver(device.key, id, "{\"n\":" + number + "}");
+      var outcome =
+          gateway.deliver(device.key, id, "{\"n\":" + number + "}", Duration.ofSeconds(10));
       if (outcome.result() == Result.DELIVERED) {
         return;
       }

@@ -83,13 +83,11 @@ class OutagesIT {
         during.send(RawClient.connect(MqttVersion.V5, late));
         assertThat(during.expect(MqttPacket.ConnAck.class).code()).isZero();
         during.subscribe().expect(MqttPacket.SubAck.class);
-        var queue =
-            gateway.send(
-                List.of(device, late), TestNode.newMessage(), "{}", Duration.ofSeconds(10));
+        var queue = gateway.send(List.of(device, late), TestNode.newMessage(), "{}", PATIENCE);
         acknowledge(before);
         acknowledge(during);
         for (int count = 0; count < 2; count++) {
-          var outcome = queue.poll(10, TimeUnit.SECONDS);
+          var outcome = queue.poll(60, TimeUnit.SECONDS);
           assertThat(outcome).isNotNull();
           assertThat(outcome.result()).isEqualTo(Result.DELIVERED);
         }

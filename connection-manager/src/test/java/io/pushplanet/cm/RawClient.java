@@ -34,7 +34,7 @@ final class RawClient implements AutoCloseable {
   RawClient(Socket socket, MqttVersion version) throws IOException {
     this.socket = socket;
     this.version = version;
-    socket.setSoTimeout(20_000);
+    socket.setSoTimeout(60_000);
   }
 
   static MqttPacket.Connect connect(MqttVersion version, DeviceKey device) {
@@ -100,7 +100,7 @@ final class RawClient implements AutoCloseable {
     }
   }
 
-  /// The next packet; empty when the server closed. Waits at most twenty seconds.
+  /// The next packet; empty when the server closed. Waits at most a minute.
   Optional<MqttPacket> next() throws IOException {
     while (true) {
       if (input.hasRemaining()) {

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /// What happens to a device's session over connections, nodes and time.
 class SessionsIT {
-  private static final Duration PATIENCE = Duration.ofSeconds(15);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static TestNode node;
   private static TestNode other;
   private static TestGateway gateway;
@@ -40,7 +40,8 @@ class SessionsIT {
   @BeforeAll
   static void start() throws Exception {
     node = TestNode.start("--cm.node-id=node-a");
-    other = TestNode.start("--cm.node-id=node-b");
+    // As long as a busy machine may take from a connection to its subscription.
+    other = TestNode.start("--cm.node-id=node-b", "--cm.session.hold-until-subscribed=60s");
     gateway = new TestGateway(node, "gw-sessions");
   }
 
@@ -55,13 +56,11 @@ class SessionsIT {
   void a_frame_for_many_devices_is_answered_for_each_exactly_once() throws Exception {
     var absent = TestNode.newDevice();
     try (var client = subscribed(node, device, MqttVersion.V5)) {
-      var queue =
-          gateway.send(
-              List.of(device, absent), TestNode.newMessage(), "{}", Duration.ofSeconds(10));
-      var first = queue.poll(10, TimeUnit.SECONDS);
+      var queue = gateway.send(List.of(device, absent), TestNode.newMessage(), "{}", PATIENCE);
+      var first = queue.poll(60, TimeUnit.SECONDS);
       var publish = client.expect(MqttPacket.Publish.class);
       client.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS));
-      var second = queue.poll(10, TimeUnit.SECONDS);
+      var second = queue.poll(60, TimeUnit.SECONDS);
 
       assertThat(first).isNotNull();
       assertThat(first.target()).isEqualTo(1);
@@ -87,7 +86,7 @@ class SessionsIT {
       assertThat(second.packetId()).isNotEqualTo(first.packetId());
       assertThat(second.duplicate()).isFalse();
       client.send(new MqttPacket.PubAck(second.packetId(), ReasonCode.SUCCESS));
-      assertThat(queue.poll(10, TimeUnit.SECONDS)).isNotNull();
+      assertThat(queue.poll(60, TimeUnit.SECONDS)).isNotNull();
     }
   }
 
@@ -116,13 +115,14 @@ class SessionsIT {
 
   @Test
   void a_message_for_a_device_that_is_about_to_subscribe_is_held() throws Exception {
-    try (var client = connect(node, device, MqttVersion.V5, true, 0)) {
-      var queue = gateway.send(List.of(device), TestNode.newMessage(), "{}", PATIENCE);
+    try (var itsGateway = new TestGateway(other, "gw-held");
+        var client = connect(other, device, MqttVersion.V5, true, 0)) {
+      var queue = itsGateway.send(List.of(device), TestNode.newMessage(), "{}", PATIENCE);
       client.subscribe().expect(MqttPacket.SubAck.class);
       var publish = client.expect(MqttPacket.Publish.class);
       client.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS));
 
-      var outcome = queue.poll(10, TimeUnit.SECONDS);
+      var outcome = queue.poll(60, TimeUnit.SECONDS);
 
       assertThat(outcome).isNotNull();
       assertThat(outcome.result()).isEqualTo(Result.DELIVERED);
@@ -166,7 +166,7 @@ class SessionsIT {
       var publish = second.expect(MqttPacket.Publish.class);
       second.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS));
 
-      var outcome = queue.poll(10, TimeUnit.SECONDS);
+      var outcome = queue.poll(60, TimeUnit.SECONDS);
       assertThat(outcome).isNotNull();
       assertThat(outcome.result()).isEqualTo(Result.DELIVERED);
     }
@@ -301,14 +301,16 @@ class SessionsIT {
 
   @Test
   void a_will_is_told_when_the_connection_breaks_but_not_after_a_goodbye() throws Exception {
-    node.events();
     var will =
         new Will("push/uplink", Binary.of("gone"), QoS.AT_LEAST_ONCE, false, MqttProperties.NONE);
     try (var client = connectWithWill(will)) {
       client.send(new MqttPacket.Disconnect(ReasonCode.SUCCESS, MqttProperties.NONE));
       assertThat(client.next()).isEmpty();
     }
-    assertThat(node.events()).isEmpty();
+    assertThat(node.events())
+        .noneMatch(event ->
+            event instanceof DeliveryEvent.Uplink uplink
+                && uplink.device().equals(device.device()));
     connectWithWill(will).close();
 
     Eventually.within(

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 
 /// One node and one gateway for all test classes that take it as a constructor's argument; it ends with the last of them.
 record SharedNode(TestNode node, TestGateway gateway) implements AutoCloseable {
-  static final Duration PATIENCE = Duration.ofSeconds(20);
+  static final Duration PATIENCE = Duration.ofSeconds(60);
 
   /// Hands the node to `@ExtendWith(SharedNode.Resolver.class)` classes.
   static final class Resolver implements ParameterResolver {

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 
 class StockClientsIT {
   private static final String PAYLOAD = "{\"id\":\"x\",\"title\":\"Grüße 🚀\",\"body\":\"a\\nb\"}";
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static TestNode node;
   private static TestGateway gateway;
 
@@ -62,7 +62,7 @@ class StockClientsIT {
 
     var outcome = gateway.deliver(device, TestNode.newMessage(), PAYLOAD);
 
-    assertThat(got.poll(10, TimeUnit.SECONDS)).isEqualTo(utf8(PAYLOAD));
+    assertThat(got.poll(60, TimeUnit.SECONDS)).isEqualTo(utf8(PAYLOAD));
     assertThat(outcome.result()).isEqualTo(Result.DELIVERED);
     client.disconnect();
     client.close();
@@ -81,7 +81,7 @@ class StockClientsIT {
 
     var outcome = gateway.deliver(device, message, PAYLOAD);
 
-    var arrived = got.poll(10, TimeUnit.SECONDS);
+    var arrived = got.poll(60, TimeUnit.SECONDS);
     assertThat(arrived).isNotNull();
     assertThat(arrived.getPayload()).isEqualTo(utf8(PAYLOAD));
     assertThat(arrived.getProperties().getMessageExpiryInterval()).isBetween(3500L, 3600L);
@@ -194,7 +194,7 @@ class StockClientsIT {
     assertThat(granted).containsExactly(1);
     gateway.send(List.of(device), TestNode.newMessage(), PAYLOAD, PATIENCE);
 
-    var arrived = client.receive(20, TimeUnit.SECONDS);
+    var arrived = client.receive(60, TimeUnit.SECONDS);
 
     assertThat(arrived).isNotNull();
     assertThat(arrived.getPayload()).isEqualTo(utf8(PAYLOAD));
@@ -219,13 +219,13 @@ class StockClientsIT {
               "-C",
               "1",
               "-W",
-              "20");
+              "60");
       Eventually.within(
           PATIENCE,
           () ->
               assertThat(gateway.deliver(device, TestNode.newMessage(), PAYLOAD).result())
                   .isEqualTo(Result.DELIVERED));
-      assertThat(subscriber.waitFor(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(subscriber.waitFor(60, TimeUnit.SECONDS)).isTrue();
       assertThat(Files.readString(out)).isEqualTo(PAYLOAD + "\n");
 
       node.events();
@@ -241,7 +241,7 @@ class StockClientsIT {
               "1",
               "-m",
               "{\"id\":\"" + receipt + "\",\"event\":\"opened\"}");
-      assertThat(publisher.waitFor(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(publisher.waitFor(60, TimeUnit.SECONDS)).isTrue();
       assertThat(publisher.exitValue()).isZero();
       assertThat(node.events())
           .anySatisfy(event -> {

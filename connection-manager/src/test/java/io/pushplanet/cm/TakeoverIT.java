@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 /// One device, several nodes. The nodes compare with the directory once an hour only: what happens here happens by itself.
 class TakeoverIT {
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final String RARELY = "--cm.directory.verify-every=1h";
   private static TestNode first;
   private static TestNode second;
@@ -67,7 +67,7 @@ class TakeoverIT {
         here.expect(MqttPacket.Disconnect.class);
         here.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS));
 
-        var outcome = outcomes.poll(30, TimeUnit.SECONDS);
+        var outcome = outcomes.poll(60, TimeUnit.SECONDS);
         assertThat(outcome).isNotNull();
         assertThat(outcome.result()).isEqualTo(Result.NOT_HERE);
         assertAlive(there);
@@ -88,7 +88,7 @@ class TakeoverIT {
       var outcomes = gateway.send(List.of(device), TestNode.newMessage(), "{}", PATIENCE);
       var publish = client.expect(MqttPacket.Publish.class);
       client.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS));
-      var outcome = outcomes.poll(30, TimeUnit.SECONDS);
+      var outcome = outcomes.poll(60, TimeUnit.SECONDS);
       assertThat(outcome).isNotNull();
       assertThat(outcome.epoch()).isEqualTo(epoch);
     }
@@ -165,7 +165,7 @@ class TakeoverIT {
         here.patience(PATIENCE);
         assertThat(here.expect(MqttPacket.Disconnect.class).reason())
             .isEqualTo(ReasonCode.SESSION_TAKEN_OVER);
-        var outcome = outcomes.poll(30, TimeUnit.SECONDS);
+        var outcome = outcomes.poll(60, TimeUnit.SECONDS);
         assertThat(outcome).isNotNull();
         assertThat(outcome.result()).isNotEqualTo(Result.DELIVERED);
         assertAlive(there);
@@ -207,7 +207,7 @@ class TakeoverIT {
         var outcomes = itsGateway.send(List.of(device), TestNode.newMessage(), "{}", PATIENCE);
         var publish = client.expect(MqttPacket.Publish.class);
         client.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS));
-        var outcome = outcomes.poll(30, TimeUnit.SECONDS);
+        var outcome = outcomes.poll(60, TimeUnit.SECONDS);
         assertThat(outcome).isNotNull();
         assertThat(outcome.result()).isEqualTo(Result.DELIVERED);
       }

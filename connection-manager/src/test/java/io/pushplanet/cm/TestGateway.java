@@ -57,7 +57,7 @@ final class TestGateway implements AutoCloseable {
   }
 
   Outcome deliver(DeviceKey device, MessageId id, String payload) throws Exception {
-    return deliver(device, id, payload, Duration.ofSeconds(10));
+    return deliver(device, id, payload, Duration.ofSeconds(45));
   }
 
   Outcome deliver(DeviceKey device, MessageId id, String payload, Duration patience)
@@ -71,9 +71,9 @@ final class TestGateway implements AutoCloseable {
     var queue = send(devices, id, payload, patience);
     var outcomes = new ArrayList<Outcome>();
     while (outcomes.size() < devices.size()) {
-      var outcome = queue.poll(15, TimeUnit.SECONDS);
+      var outcome = queue.poll(60, TimeUnit.SECONDS);
       if (outcome == null) {
-        throw new AssertionError("no outcome within 15 seconds; got " + outcomes);
+        throw new AssertionError("no outcome within 60 seconds; got " + outcomes);
       }
       outcomes.add(outcome);
     }
@@ -130,8 +130,8 @@ final class TestGateway implements AutoCloseable {
 
   /// As a gateway that saw this epoch in the directory.
   Outcome deliverAt(long epoch, DeviceKey device, MessageId id, String payload) throws Exception {
-    var queue = send(List.of(device), epoch, id, payload, Duration.ofSeconds(10));
-    return Objects.requireNonNull(queue.poll(30, TimeUnit.SECONDS));
+    var queue = send(List.of(device), epoch, id, payload, Duration.ofSeconds(45));
+    return Objects.requireNonNull(queue.poll(60, TimeUnit.SECONDS));
   }
 
   void drain(DeviceKey device) throws Exception {

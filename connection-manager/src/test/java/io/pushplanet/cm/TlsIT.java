@@ -41,7 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// The TLS listener, tried with the JDK's own client and a certificate made for the test by keytool.
 class TlsIT {
-  private static final Duration PATIENCE = Duration.ofSeconds(45);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static TestNode node;
   private static SSLContext trusting;
   private static Path certificateFile;
@@ -80,13 +80,13 @@ class TlsIT {
       client.subscribe().expect(MqttPacket.SubAck.class);
       for (var payload : List.of("{}", "x".repeat(60_000), "{\"last\":true}")) {
         var queue =
-            gateway.send(List.of(device), TestNode.newMessage(), payload, Duration.ofSeconds(10));
+            gateway.send(List.of(device), TestNode.newMessage(), payload, Duration.ofSeconds(60));
 
         var publish = client.expect(MqttPacket.Publish.class);
 
         assertThat(publish.payload()).isEqualTo(Binary.of(payload));
         client.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS));
-        var outcome = queue.poll(10, TimeUnit.SECONDS);
+        var outcome = queue.poll(60, TimeUnit.SECONDS);
         assertThat(outcome).isNotNull();
         assertThat(outcome.result()).isEqualTo(Result.DELIVERED);
       }
@@ -107,7 +107,7 @@ class TlsIT {
             }));
       }
       for (var connect : connects) {
-        connect.get(60, TimeUnit.SECONDS);
+        connect.get(90, TimeUnit.SECONDS);
       }
     }
   }
@@ -131,20 +131,10 @@ class TlsIT {
 
   @Test
   void a_tls_record_whose_rest_does_not_come_stops_nobody() throws Exception {
-    var halves = new ArrayList<Socket>();
-    try {
-      for (int socket = 0; socket < 8; socket++) {
-        halves.add(new Socket("127.0.0.1", port()));
-        // A handshake record of 512 bytes is announced.
-        halves.getLast().getOutputStream().write(new byte[] {0x16, 3, 1, 2, 0, 1, 0});
-      }
-      Eventually.within(PATIENCE, TlsIT::comesIn);
-      assertThat(node.bean(Transport.class).unauthenticatedBytes()).isPositive();
-    } finally {
-      for (var socket : halves) {
-        socket.close();
-      }
-    }
+    // They are closed after five seconds, which a slow machine may need for one handshake: then
+    // once
+    // more.
+    Eventually.within(PATIENCE, TlsIT::comesInPastHalves);
     Eventually.within(
         PATIENCE, () -> assertThat(node.bean(Transport.class).unauthenticatedBytes()).isZero());
   }
@@ -321,6 +311,23 @@ class TlsIT {
 
       assertThat(heard.poll(20, TimeUnit.SECONDS)).as("CONNACK").isEqualTo(0x20);
       socket.abort();
+    }
+  }
+
+  private static void comesInPastHalves() throws Exception {
+    var halves = new ArrayList<Socket>();
+    try {
+      for (int socket = 0; socket < 8; socket++) {
+        halves.add(new Socket("127.0.0.1", port()));
+        // A handshake record of 512 bytes is announced.
+        halves.getLast().getOutputStream().write(new byte[] {0x16, 3, 1, 2, 0, 1, 0});
+      }
+      comesIn();
+      assertThat(node.bean(Transport.class).unauthenticatedBytes()).isPositive();
+    } finally {
+      for (var socket : halves) {
+        socket.close();
+      }
     }
   }
 

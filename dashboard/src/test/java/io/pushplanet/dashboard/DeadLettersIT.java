@@ -79,7 +79,7 @@ class DeadLettersIT {
   /// What a closing channel gives back arrives a moment later.
   private void waiting(String queue, int letters) {
     Eventually.within(
-        Duration.ofSeconds(20),
+        Duration.ofSeconds(60),
         () ->
             assertThat(broker.queueDeclarePassive(queue).getMessageCount())
                 .as(queue)
@@ -95,6 +95,6 @@ class DeadLettersIT {
             .headers(Map.of(Topology.DEAD_QUEUE_HEADER, queue, Topology.DEAD_REASON_HEADER, reason))
             .build(),
         body.getBytes(StandardCharsets.UTF_8));
-    assertThat(broker.waitForConfirms(15_000)).isTrue();
+    assertThat(broker.waitForConfirms(60_000)).isTrue();
   }
 }

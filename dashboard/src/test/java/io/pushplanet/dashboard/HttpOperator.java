@@ -22,7 +22,7 @@ final class HttpOperator {
   private final HttpClient http =
       HttpClient.newBuilder()
           .cookieHandler(new CookieManager())
-          .connectTimeout(Duration.ofSeconds(5))
+          .connectTimeout(Duration.ofSeconds(60))
           .build();
   private final String address;
 

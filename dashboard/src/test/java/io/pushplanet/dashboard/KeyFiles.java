@@ -77,7 +77,7 @@ public final class KeyFiles {
     }
     Process keytool = new ProcessBuilder(command).redirectErrorStream(true).start();
     String said = new String(keytool.getInputStream().readAllBytes());
-    if (!keytool.waitFor(30, TimeUnit.SECONDS) || keytool.exitValue() != 0) {
+    if (!keytool.waitFor(120, TimeUnit.SECONDS) || keytool.exitValue() != 0) {
       throw new IOException("keytool failed: " + said);
     }
     byte[] bytes = Files.readAllBytes(file);

@@ -46,10 +46,11 @@ class OverviewIT {
                   9083,
                   8_765,
                   false,
-                  Instant.now()));
+                  // Alive for longer than this test looks.
+                  Instant.now().plusSeconds(300)));
 
       Eventually.within(
-          Duration.ofSeconds(15),
+          Duration.ofSeconds(60),
           () ->
               assertThat(chromium.text())
                   .contains("4,321")

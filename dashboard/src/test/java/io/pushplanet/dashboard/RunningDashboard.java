@@ -52,7 +52,7 @@ final class RunningDashboard {
     settings.put("pushplanet.amqp.uri", services.amqp().toString());
     settings.put("pushplanet.master-key", MASTER_KEY);
     settings.put("pushplanet.former-master-keys", FORMER_MASTER_KEY);
-    settings.put("dashboard.credential-check-within", "4s");
+    settings.put("dashboard.credential-check-within", "50s");
     settings.put("dashboard.bootstrap-operator.name", ADMIN);
     settings.put("dashboard.bootstrap-operator.password", PASSWORD);
     settings.putAll(more);

@@ -220,7 +220,7 @@ class DeviceIT {
     assertThat(shop.put("/devices/nobody/session", "{}").status()).isEqualTo(404);
     assertThat(shop.put("/devices/d1/session", "{\"x\":1}").status()).isEqualTo(422);
     Eventually.within(
-        Duration.ofSeconds(5),
+        Duration.ofSeconds(60),
         () -> {
           String[] row = new String[2];
           dispatcher.inDatabase(connection -> {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class OutageIT {
   private static final String HELLO =
       "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"hi\"}}";
-  private static final Duration SOON = Duration.ofSeconds(30);
+  private static final Duration SOON = Duration.ofSeconds(60);
 
   private final RunningDispatcher dispatcher = RunningDispatcher.shared();
   private final Tenant shop = dispatcher.tenant();

@@ -44,7 +44,7 @@ final class RunningDispatcher {
   final SqlCount sql;
   private final int port;
   private final HttpClient http =
-      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).build();
+      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(60)).build();
 
   private RunningDispatcher(Map<String, String> more) {
     Map<String, Object> settings = new TreeMap<>();
@@ -88,7 +88,7 @@ final class RunningDispatcher {
     URI page = URI.create("http://127.0.0.1:" + managementPort() + "/actuator/prometheus");
     try {
       return http.send(
-              HttpRequest.newBuilder(page).timeout(Duration.ofSeconds(30)).build(),
+              HttpRequest.newBuilder(page).timeout(Duration.ofSeconds(60)).build(),
               HttpResponse.BodyHandlers.ofString())
           .body();
     } catch (IOException e) {
@@ -189,7 +189,7 @@ final class RunningDispatcher {
   Answer call(String method, String path, HttpRequest.BodyPublisher body, String... headers) {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
-            .timeout(Duration.ofSeconds(30))
+            .timeout(Duration.ofSeconds(60))
             .method(method, body);
     if (headers.length > 0) {
       request.headers(headers);

@@ -89,7 +89,7 @@ class SendIT {
     shop.device("d1", "{\"mqtt\":true,\"fcm\":{\"token\":\"abc:DEF-1\"}}");
     String body = "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"hi\"}}";
     io.pushplanet.common.testing.Eventually.within(
-        java.time.Duration.ofSeconds(10),
+        java.time.Duration.ofSeconds(60),
         () -> {
           dispatcher.sql.reset();
           assertThat(shop.post("/messages", body).status()).isEqualTo(202);

@@ -7,19 +7,28 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
-/// Writes down every statement that the dispatcher sends to MySQL, but for the one that follows changes.
+/// Writes down every statement that the dispatcher sends to MySQL for a request: not the one that follows changes, which is
+/// counted, and not what goes on by itself.
 final class SqlCount implements BeanPostProcessor {
   private final ConcurrentLinkedQueue<String> statements = new ConcurrentLinkedQueue<>();
+
+  private final AtomicInteger looks = new AtomicInteger();
+
+  /// How often it has begun to look for changes.
+  int looks() {
+    return looks.get();
+  }
 
   void reset() {
     statements.clear();
   }
 
   List<String> statements() {
-    return statements.stream().filter(sql -> !sql.contains("FROM changes")).toList();
+    return List.copyOf(statements);
   }
 
   @Override
@@ -47,13 +56,21 @@ final class SqlCount implements BeanPostProcessor {
         });
   }
 
+  private void heard(String sql) {
+    if (sql.contains("FROM changes")) {
+      looks.incrementAndGet();
+    } else if (!Thread.currentThread().getName().equals("session-writer")) {
+      statements.add(sql);
+    }
+  }
+
   private PreparedStatement statement(PreparedStatement real, String sql) {
     return wrap(
         PreparedStatement.class,
         real,
         (proxy, method, arguments) -> {
           if (method.getName().startsWith("execute")) {
-            statements.add(sql);
+            heard(sql);
           }
           return method.invoke(real, arguments);
         });

@@ -20,7 +20,7 @@ class NetworksTest {
   private final Networks networks = new Networks(64, clock, new Random(1), meters);
 
   static LongStream seeds() {
-    long first = Long.getLong("seed", System.nanoTime());
+    long first = Long.getLong("seed", 1);
     return LongStream.range(first, first + 200);
   }
 

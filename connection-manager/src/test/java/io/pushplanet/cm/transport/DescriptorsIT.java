@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 /// A real server that really runs out of file descriptors: a process of its own with few of them.
 class DescriptorsIT {
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int DESCRIPTORS = 400;
 
   @Test
@@ -72,7 +72,7 @@ class DescriptorsIT {
                     port.complete(Integer.parseInt(line));
                   }
                 }));
-    return port.get(30, TimeUnit.SECONDS);
+    return port.get(120, TimeUnit.SECONDS);
   }
 
   private static Predicate<String> began() {

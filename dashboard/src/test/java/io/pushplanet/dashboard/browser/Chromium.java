@@ -21,7 +21,9 @@ import org.openqa.selenium.support.ui.WebDriverWait;
 
 /// A real Chromium with a profile of its own, as Debian installs it; other places by CHROMIUM and CHROMEDRIVER.
 public final class Chromium implements AutoCloseable {
-  private static final Duration DEADLINE = Duration.ofSeconds(20);
+  private static final Duration DEADLINE = Duration.ofSeconds(60);
+
+  private static final int MOST_STARTS = 3;
 
   private final ChromeDriver driver;
   private final Path profile;
@@ -52,15 +54,29 @@ public final class Chromium implements AutoCloseable {
           "--disable-dev-shm-usage",
           "--hide-scrollbars",
           "--user-data-dir=" + profile);
-      ChromeDriverService service =
-          new ChromeDriverService.Builder()
-              .usingDriverExecutable(chromeDriver.toFile())
-              .usingAnyFreePort()
-              .withLogOutput(java.io.OutputStream.nullOutputStream())
-              .build();
-      return new Chromium(new ChromeDriver(service, options), profile, address).size(1280, 900);
+      return new Chromium(driver(chromeDriver, options), profile, address).size(1280, 900);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+  }
+
+  /// Selenium looks for a free port before it starts its driver there: another process may have taken it meanwhile.
+  private static ChromeDriver driver(Path chromeDriver, ChromeOptions options) {
+    for (int time = 1; ; time++) {
+      try {
+        return new ChromeDriver(
+            new ChromeDriverService.Builder()
+                .usingDriverExecutable(chromeDriver.toFile())
+                .usingAnyFreePort()
+                .withTimeout(DEADLINE)
+                .withLogOutput(java.io.OutputStream.nullOutputStream())
+                .build(),
+            options);
+      } catch (WebDriverException e) {
+        if (time == MOST_STARTS) {
+          throw e;
+        }
+      }
     }
   }
 

@@ -14,6 +14,7 @@ import io.netty.handler.codec.http2.Http2Settings;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.testing.Undisturbed;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
 import io.pushplanet.gateway.connection.Reply.Answered;
 import io.pushplanet.gateway.connection.Reply.Expired;
@@ -65,12 +66,26 @@ class Http2FaultsIT {
   @AfterEach
   void stop() {
     threads.shutdownNow();
+    clear();
+  }
+
+  private void clear() {
     if (connections != null) {
       connections.close();
     }
     if (server != null) {
       server.close();
     }
+    targets.clear();
+    processed.clear();
+  }
+
+  /// What is told apart from silence by seconds.
+  private void undisturbed(Undisturbed.Scene scene) throws Exception {
+    Undisturbed.play(() -> {
+      clear();
+      scene.play();
+    });
   }
 
   @Test
@@ -182,6 +197,10 @@ class Http2FaultsIT {
 
   @Test
   void a_silent_server_is_found_by_a_ping_and_left() throws Exception {
+    undisturbed(this::leaveTheSilent);
+  }
+
+  private void leaveTheSilent() throws Exception {
     deadAfter = SOON;
     start(
         1_000,
@@ -204,6 +223,10 @@ class Http2FaultsIT {
 
   @Test
   void a_server_that_only_takes_its_time_is_waited_for() throws Exception {
+    undisturbed(this::waitForTheSlow);
+  }
+
+  private void waitForTheSlow() throws Exception {
     deadAfter = SOON;
     Held held = new Held();
     AtomicInteger pings = new AtomicInteger();
@@ -231,6 +254,10 @@ class Http2FaultsIT {
 
   @Test
   void a_server_that_answers_pings_and_nothing_else_is_left_at_the_deadline() throws Exception {
+    undisturbed(this::leaveWhoOnlyAnswersPings);
+  }
+
+  private void leaveWhoOnlyAnswersPings() throws Exception {
     start(
         1_000,
         Duration.ofSeconds(5),
@@ -253,6 +280,10 @@ class Http2FaultsIT {
   @Test
   void one_request_without_an_answer_is_given_up_alone_while_others_are_answered()
       throws Exception {
+    undisturbed(this::giveUpOneAlone);
+  }
+
+  private void giveUpOneAlone() throws Exception {
     List<Integer> givenUp = new CopyOnWriteArrayList<>();
     start(
         1,
@@ -468,6 +499,10 @@ class Http2FaultsIT {
 
   @Test
   void a_window_that_is_never_widened_is_left_with_its_connection() throws Exception {
+    undisturbed(this::leaveTheNarrow);
+  }
+
+  private void leaveTheNarrow() throws Exception {
     deadAfter = SOON;
     start(1, 1_000, NEVER, new Unwidened());
 

@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.testing.Undisturbed;
 import io.pushplanet.gateway.connection.Reply.Answered;
 import io.pushplanet.gateway.connection.Reply.NoAnswer;
 import io.pushplanet.simulators.Options;
@@ -40,7 +41,7 @@ class ProviderConnectionsIT {
   private static @TempDir Path state;
   private static Simulators simulators;
 
-  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  private SimpleMeterRegistry meters;
   private BlackHole way;
   private ConnectionTarget target;
 
@@ -69,8 +70,18 @@ class ProviderConnectionsIT {
     simulators.close();
   }
 
+  /// Silence is told from life by seconds here.
+  private void undisturbed(Undisturbed.Scene scene) throws Exception {
+    Undisturbed.play(() -> {
+      disconnect();
+      connect();
+      scene.play();
+    });
+  }
+
   @BeforeEach
   void connect() throws Exception {
+    meters = new SimpleMeterRegistry();
     way = new BlackHole(simulators.fcm().port());
     target = target(way.port());
   }
@@ -89,7 +100,11 @@ class ProviderConnectionsIT {
   }
 
   @Test
-  void a_peer_that_died_in_silence_is_found_before_the_next_request_is_written() {
+  void a_peer_that_died_in_silence_is_found_before_the_next_request_is_written() throws Exception {
+    undisturbed(this::findTheDeadBeforeTheNext);
+  }
+
+  private void findTheDeadBeforeTheNext() throws Exception {
     try (ProviderConnections connections = connections(Duration.ZERO, NEVER, PATIENCE)) {
       assertThat(send(connections, Priority.NORMAL)).isInstanceOf(Answered.class);
       way.swallow();
@@ -106,6 +121,10 @@ class ProviderConnectionsIT {
   @Test
   void requests_on_a_dead_connection_have_one_end_each_and_the_next_one_gets_through()
       throws Exception {
+    undisturbed(this::endThoseOnTheDead);
+  }
+
+  private void endThoseOnTheDead() throws Exception {
     try (ProviderConnections connections = connections(NEVER, NEVER, Duration.ofSeconds(2));
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       assertThat(send(connections, Priority.NORMAL)).isInstanceOf(Answered.class);
@@ -141,7 +160,11 @@ class ProviderConnectionsIT {
   }
 
   @Test
-  void what_is_high_gets_a_stream_while_bulk_waits_for_one() {
+  void what_is_high_gets_a_stream_while_bulk_waits_for_one() throws Exception {
+    undisturbed(this::letTheHighPass);
+  }
+
+  private void letTheHighPass() throws Exception {
     ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     try (ProviderConnections connections = connections(NEVER, NEVER, Duration.ofMinutes(1))) {
       assertThat(send(connections, Priority.NORMAL)).isInstanceOf(Answered.class);

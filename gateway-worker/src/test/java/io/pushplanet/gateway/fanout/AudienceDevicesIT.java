@@ -74,7 +74,7 @@ class AudienceDevicesIT {
 
   @Test
   void and_or_and_not_name_the_devices_that_set_algebra_names() {
-    long seed = Long.getLong("seed", System.nanoTime());
+    long seed = Long.getLong("seed", 1);
     System.out.println("audience seed=" + seed);
     var random = new SplittableRandom(seed);
     for (int round = 0; round < 60; round++) {

@@ -6,7 +6,6 @@ import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.fcm.ProjectPace.Turn;
 import io.pushplanet.simulators.fcm.Quotas;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -21,7 +20,7 @@ class TenMillionMessagesIT {
   private static final int MESSAGES = 10_000_000;
   private static final double HIGH_PER_SECOND = 50;
 
-  private final MutableClock clock = new MutableClock(Clock.systemUTC().instant());
+  private final MutableClock clock = MutableClock.started();
   private final ProjectPace pace = new ProjectPace(Quotas.PER_MINUTE, clock);
   private final Quotas quotas = new Quotas(clock);
   private final SplittableRandom random = new SplittableRandom(7);

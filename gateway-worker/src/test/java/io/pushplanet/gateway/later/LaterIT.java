@@ -81,7 +81,7 @@ class LaterIT {
       for (int worker = 0; worker < 4; worker++) {
         workers.submit(() ->
             Eventually.within(
-                Duration.ofSeconds(30),
+                Duration.ofSeconds(60),
                 () -> assertThat(brought.addAndGet(due.bringBack())).isEqualTo(2_000)));
       }
     }

@@ -33,7 +33,7 @@ class NodeConnectionIT {
           NodeConnection.open(
               node.lease(Instant.EPOCH),
               "gw",
-              new NodeSettings("gateway", new Secret("x"), 1, 64, Duration.ofSeconds(10)));
+              new NodeSettings("gateway", new Secret("x"), 1, 64, Duration.ofSeconds(60)));
 
       List<Future<?>> published = new ArrayList<>();
       for (int count = 0; count < PUBLISHES; count++) {

@@ -50,7 +50,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 /// A credential's life at strict providers: asked about, active, refused, paused, repaired, replaced, ended.
 class CredentialLifecycleIT {
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Clock CLOCK = Clock.systemUTC();
   private static final String SECRET = Base64.getEncoder().encodeToString(new byte[32]);
 

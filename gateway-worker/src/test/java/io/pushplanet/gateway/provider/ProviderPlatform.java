@@ -32,6 +32,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import javax.sql.DataSource;
 import org.springframework.boot.SpringApplication;
@@ -107,6 +108,14 @@ final class ProviderPlatform implements AutoCloseable {
     settings.put("gateway.apns.trusted-certificates", simulators.authority().pem().toString());
     settings.put("gateway.fcm.endpoint", local(simulators.fcm().port()));
     settings.put("gateway.fcm.trusted-certificates", simulators.authority().pem().toString());
+    // Only what is tried about time has short times: a busy machine stands still for seconds.
+    for (String provider : List.of("gateway.apns.connection", "gateway.fcm.connection")) {
+      settings.put(provider + ".connect-timeout", "60s");
+      settings.put(provider + ".request-timeout", "60s");
+      settings.put(provider + ".dead-after", "60s");
+    }
+    settings.put("gateway.webpush.connect-timeout", "60s");
+    settings.put("gateway.webpush.request-timeout", "60s");
     settings.put("gateway.webpush.trusted-origins", simulators.webPush().origin());
     settings.put("gateway.webpush.trusted-certificates", simulators.authority().pem().toString());
     application.setDefaultProperties(settings);

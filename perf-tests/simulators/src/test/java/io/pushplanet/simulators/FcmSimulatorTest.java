@@ -92,7 +92,7 @@ class FcmSimulatorTest {
                         + "/v1/projects/"
                         + project
                         + "/messages:send"))
-            .timeout(Duration.ofSeconds(5))
+            .timeout(Duration.ofSeconds(60))
             .header("authorization", "Bearer " + bearer)
             .header("content-type", "application/json")
             .POST(HttpRequest.BodyPublishers.ofString(body))

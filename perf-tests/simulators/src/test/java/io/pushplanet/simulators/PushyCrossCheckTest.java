@@ -139,11 +139,11 @@ class PushyCrossCheckTest {
       }
       long accepted = 0;
       for (var answer : answers) {
-        accepted += answer.get(10, TimeUnit.SECONDS).isAccepted() ? 1 : 0;
+        accepted += answer.get(60, TimeUnit.SECONDS).isAccepted() ? 1 : 0;
       }
       return accepted;
     } finally {
-      client.close().get(10, TimeUnit.SECONDS);
+      client.close().get(60, TimeUnit.SECONDS);
     }
   }
 }

@@ -56,7 +56,7 @@ class ScenariosTest {
     return from.send(
         HttpRequest.newBuilder(
                 URI.create("https://localhost:" + simulators.apns().port() + "/3/device/" + TOKEN))
-            .timeout(Duration.ofSeconds(20))
+            .timeout(Duration.ofSeconds(60))
             .header("authorization", "bearer " + jwt)
             .header("apns-topic", "io.example.app")
             .header("apns-push-type", "alert")

@@ -22,7 +22,7 @@ final class Senders {
   static HttpClient trusting(Authority authority) {
     return HttpClient.newBuilder()
         .sslContext(tls(authority))
-        .connectTimeout(Duration.ofSeconds(5))
+        .connectTimeout(Duration.ofSeconds(60))
         .build();
   }
 

@@ -197,7 +197,7 @@ class WebPushSimulatorTest {
       throws Exception {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create(simulators.webPush().origin() + "/push/" + to.id()))
-            .timeout(Duration.ofSeconds(20))
+            .timeout(Duration.ofSeconds(60))
             .POST(HttpRequest.BodyPublishers.ofByteArray(body));
     headers.forEach(request::header);
     return client.send(request.build(), HttpResponse.BodyHandlers.ofString());

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 class ChangeFeedIT {
   private static final AppId SHOP = new AppId("shop");
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
 
   private final LocalServices services = LocalServices.forTests();
   private final HikariDataSource database = database();
@@ -83,7 +83,7 @@ class ChangeFeedIT {
     source.setUsername(services.mysql().user());
     source.setPassword(services.mysql().password());
     source.setMaximumPoolSize(4);
-    source.setConnectionTimeout(3_000);
+    source.setConnectionTimeout(20_000);
     return source;
   }
 }

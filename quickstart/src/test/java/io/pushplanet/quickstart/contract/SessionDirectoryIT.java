@@ -71,7 +71,7 @@ class SessionDirectoryIT {
     var listening = new CountDownLatch(1);
     try (var notices = TakeoverNotices.listen(client, NODE_A, heard::add, listening::countDown)) {
       assertThat(notices).isNotNull();
-      assertThat(listening.await(15, TimeUnit.SECONDS)).isTrue();
+      assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
       var first = directory.claim(D1, NODE_A);
       var again = directory.claim(D1, NODE_A);
 
@@ -80,7 +80,7 @@ class SessionDirectoryIT {
       assertThat(first.former()).isEmpty();
       assertThat(again.former()).contains(new SessionOwner(NODE_A, first.epoch()));
       assertThat(taken.former()).contains(new SessionOwner(NODE_A, again.epoch()));
-      assertThat(heard.poll(15, TimeUnit.SECONDS))
+      assertThat(heard.poll(60, TimeUnit.SECONDS))
           .isEqualTo(new TakeoverNotices.Notice(D1, new SessionOwner(NODE_B, taken.epoch())));
       assertThat(heard).isEmpty();
     }
@@ -92,13 +92,13 @@ class SessionDirectoryIT {
     var listening = new CountDownLatch(1);
     try (var notices = TakeoverNotices.listen(client, NODE_A, heard::add, listening::countDown)) {
       assertThat(notices).isNotNull();
-      assertThat(listening.await(15, TimeUnit.SECONDS)).isTrue();
+      assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
       long epoch = directory.claim(D1, NODE_A).epoch();
 
       directory.announce(Map.of(D1, epoch), NODE_B);
       directory.announce(Map.of(D1, epoch + 1), NODE_B);
 
-      assertThat(heard.poll(15, TimeUnit.SECONDS))
+      assertThat(heard.poll(60, TimeUnit.SECONDS))
           .isEqualTo(new TakeoverNotices.Notice(D1, new SessionOwner(NODE_B, epoch + 1)));
       assertThat(heard).isEmpty();
     }
@@ -178,7 +178,7 @@ class SessionDirectoryIT {
     services.restart(Service.REDIS);
 
     Eventually.within(
-        Duration.ofSeconds(30), () -> assertThat(directory.claim(D1, NODE_A).epoch()).isPositive());
+        Duration.ofSeconds(60), () -> assertThat(directory.claim(D1, NODE_A).epoch()).isPositive());
   }
 
   private StatefulRedisConnection<String, String> connect() {

@@ -34,7 +34,7 @@ class LeashIT {
 
     parent.destroyForcibly();
 
-    assertThat(child.onExit().get(30, TimeUnit.SECONDS)).isNotNull();
+    assertThat(child.onExit().get(60, TimeUnit.SECONDS)).isNotNull();
   }
 
   @Test
@@ -45,9 +45,9 @@ class LeashIT {
     assertThat(records)
         .singleElement()
         .satisfies(record -> assertThat(record.process()).isPresent());
-    assertThat(records.getFirst().end(Duration.ofSeconds(10))).isTrue();
+    assertThat(records.getFirst().end(Duration.ofSeconds(60))).isTrue();
 
-    assertThat(child.waitFor(Duration.ofSeconds(10))).isTrue();
+    assertThat(child.waitFor(Duration.ofSeconds(60))).isTrue();
     assertThat(ChildRecord.below(folder)).isEmpty();
   }
 

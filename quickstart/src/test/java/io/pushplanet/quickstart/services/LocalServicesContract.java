@@ -47,7 +47,7 @@ abstract class LocalServicesContract {
           "survivors",
           MessageProperties.PERSISTENT_BASIC,
           "alive".getBytes(StandardCharsets.UTF_8));
-      channel.waitForConfirmsOrDie(10_000);
+      channel.waitForConfirmsOrDie(60_000);
     }
     execute("CREATE TABLE survivors (name VARCHAR(10)) ");
     execute("INSERT INTO survivors VALUES ('alive')");

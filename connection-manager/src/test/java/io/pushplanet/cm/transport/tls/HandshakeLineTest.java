@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class HandshakeLineTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(15);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private final List<Integer> done = new CopyOnWriteArrayList<>();
   private final List<Integer> givenUp = new CopyOnWriteArrayList<>();
 
@@ -64,7 +64,12 @@ class HandshakeLineTest {
                 () -> done.add(1),
                 () -> givenUp.add(1)));
       }
-      Eventually.within(PATIENCE, () -> assertThat(line.running()).isEqualTo(2));
+      Eventually.within(
+          PATIENCE,
+          () -> {
+            assertThat(line.running()).isEqualTo(2);
+            assertThat(atOnce.get()).isEqualTo(2);
+          });
 
       go.countDown();
 

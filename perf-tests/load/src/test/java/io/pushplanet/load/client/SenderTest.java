@@ -39,7 +39,7 @@ class SenderTest {
     journal = new AcceptedJournal(directory.resolve("journal"));
     sender =
         new Sender(
-            server.url(), new AppId("shop"), new Secret("key"), journal, Duration.ofSeconds(5));
+            server.url(), new AppId("shop"), new Secret("key"), journal, Duration.ofSeconds(60));
   }
 
   @AfterEach

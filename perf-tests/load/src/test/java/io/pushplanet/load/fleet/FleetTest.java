@@ -30,14 +30,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class FleetTest {
-  private static final Duration SOON = Duration.ofSeconds(30);
+  private static final Duration SOON = Duration.ofSeconds(120);
   private static final FleetSettings SETTINGS =
       new FleetSettings(
           Duration.ofSeconds(60),
           Duration.ofMillis(1),
           Duration.ofMillis(10),
           8,
-          Duration.ofSeconds(10));
+          Duration.ofSeconds(45));
 
   private final AcceptingServer server = new AcceptingServer();
   private final Sightings sightings = new Sightings();
@@ -86,9 +86,13 @@ class FleetTest {
 
     server.cut("d1");
 
-    Eventually.within(SOON, () -> assertThat(fleet.counts().connects()).isEqualTo(2));
+    Eventually.within(
+        SOON,
+        () -> {
+          assertThat(fleet.counts().connects()).isEqualTo(2);
+          assertThat(fleet.counts().ready()).isOne();
+        });
     assertThat(fleet.counts().cuts()).isOne();
-    assertThat(fleet.counts().ready()).isOne();
   }
 
   @Test

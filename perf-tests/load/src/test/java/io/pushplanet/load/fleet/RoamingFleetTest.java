@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class RoamingFleetTest {
-  private static final Duration SOON = Duration.ofSeconds(15);
+  private static final Duration SOON = Duration.ofSeconds(60);
   private static final DeviceId ID = new DeviceId("d1");
   private static final Device DEVICE =
       new Device(new AppId("shop"), ID, new Secret("secret"), MqttVersion.V5);

@@ -32,7 +32,7 @@ final class Api implements AutoCloseable {
   Answer call(String method, String path, String body) throws IOException, InterruptedException {
     var request =
         HttpRequest.newBuilder(URI.create(base + path))
-            .timeout(Duration.ofSeconds(20))
+            .timeout(Duration.ofSeconds(60))
             .header("Authorization", "Bearer " + bearer)
             .header("Content-Type", "application/json")
             .method(method, HttpRequest.BodyPublishers.ofString(body))

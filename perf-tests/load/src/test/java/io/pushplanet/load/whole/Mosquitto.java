@@ -15,14 +15,14 @@ import java.util.concurrent.TimeUnit;
 
 /// One device that uses Mosquitto's own command-line clients, as a stranger would.
 record Mosquitto(Addresses platform, String device, String password) {
-  private static final Duration LONGEST = Duration.ofSeconds(60);
+  private static final Duration LONGEST = Duration.ofSeconds(120);
 
   /// A `mosquitto_sub` on its way.
   record Subscriber(Process process) {
     /// The payloads that came, a line each, once the subscriber has ended.
     List<String> payloads() throws Exception {
       var output = process.getInputStream().readAllBytes();
-      assertThat(process.waitFor(10, TimeUnit.SECONDS)).isTrue();
+      assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
       return new String(output, StandardCharsets.UTF_8).lines().toList();
     }
   }

@@ -1,0 +1,59 @@
+package io.pushplanet.common.testing;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+/// Runs what can only be tried against real time, such as that somebody silent is given up after three seconds. A machine
+/// that stands still for as long is silent as well; so a scene that failed while this process stood still is played again.
+/// One that fails on a machine that ran all the time has failed.
+public final class Undisturbed {
+  /// A scene whose real waits are much longer than this cannot be hurt by less.
+  private static final Duration STANDSTILL = Duration.ofMillis(300);
+
+  private static final int MOST_TIMES = 6;
+  private static final Duration LOOK = Duration.ofMillis(10);
+
+  private Undisturbed() {}
+
+  /// Sets everything up itself and cleans up, because it may be played again.
+  public interface Scene {
+    void play() throws Exception;
+  }
+
+  public static void play(Scene scene) throws Exception {
+    for (int time = 1; ; time++) {
+      var longest = new AtomicLong();
+      Thread watch = watch(longest);
+      try {
+        scene.play();
+        return;
+      } catch (AssertionError | Exception failed) {
+        if (time == MOST_TIMES || longest.get() < STANDSTILL.toNanos()) {
+          throw failed;
+        }
+        System.out.printf(
+            "event=scene_played_again stood_still_ms=%d failure=\"%s\"%n",
+            longest.get() / 1_000_000, failed.getMessage());
+      } finally {
+        watch.interrupt();
+      }
+    }
+  }
+
+  /// A thread that would run every few milliseconds, if it could.
+  private static Thread watch(AtomicLong longest) {
+    return Thread.ofPlatform()
+        .daemon()
+        .name("standstill-watch")
+        .start(() -> {
+          long last = System.nanoTime();
+          while (!Thread.currentThread().isInterrupted()) {
+            LockSupport.parkNanos(LOOK.toNanos());
+            long now = System.nanoTime();
+            longest.accumulateAndGet(now - last, Math::max);
+            last = now;
+          }
+        });
+  }
+}
