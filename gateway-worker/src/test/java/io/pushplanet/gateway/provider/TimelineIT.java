@@ -1,0 +1,280 @@
+package io.pushplanet.gateway.provider;
+
+import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.RedisClient;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.session.RouteStore;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.RealServers;
+import io.pushplanet.gateway.delivery.Delivery;
+import io.pushplanet.gateway.delivery.DeliveryForTests;
+import io.pushplanet.gateway.node.Nodes;
+import io.pushplanet.gateway.statistics.StatisticsWriter;
+import io.pushplanet.simulators.apns.ApnsKey;
+import io.pushplanet.simulators.fcm.FcmAccount;
+import io.pushplanet.simulators.script.Fate;
+import io.pushplanet.simulators.script.Fate.Action;
+import io.pushplanet.simulators.script.ScriptLine;
+import java.nio.file.Path;
+import java.sql.Timestamp;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/// "Why did I not get it?": for each answer that Apple and Google document, a timeline with its status and reason, what was
+/// done about it, and what became of the token. Each answer has an app of its own, because some pause their credential.
+class TimelineIT {
+  private static final Clock CLOCK = Clock.systemUTC();
+  private static final AtomicInteger NUMBER = new AtomicInteger();
+
+  @TempDir static Path state;
+  private static ProviderPlatform platform;
+  private static RealServers servers;
+  private static RedisClient redis;
+  private static Nodes nodes;
+  private static Delivery delivery;
+  private static FcmAccount.Issued account;
+
+  /// What follows from an answer.
+  private enum Sequel {
+    NOT_REPEATED("rejected", "failed", "not repeated", false),
+    RETRIED("deferred", "queued", "retry at ", false),
+    FORGOTTEN("rejected", "failed", "token forgotten", true),
+    KEPT("rejected", "failed", "token kept: registered again since", false);
+
+    final String result;
+    final String state;
+    final String action;
+    final boolean forgets;
+
+    Sequel(String result, String state, String action, boolean forgets) {
+      this.result = result;
+      this.state = state;
+      this.action = action;
+      this.forgets = forgets;
+    }
+  }
+
+  private record Answer(
+      Channel channel, String token, Fate fate, int status, String reason, Sequel sequel) {
+    @Override
+    public String toString() {
+      return channel.word() + " " + status + " " + reason + " " + sequel;
+    }
+  }
+
+  @BeforeAll
+  static void start() throws Exception {
+    platform = ProviderPlatform.start(state);
+    servers = new RealServers();
+    redis = RedisClient.create(servers.services().redis().toString());
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    nodes = DeliveryForTests.nodes(servers.sessions(), CLOCK, meters);
+    delivery =
+        DeliveryForTests.at(
+            servers,
+            servers.sessions(),
+            nodes,
+            new RouteStore(redis.connect()),
+            CLOCK,
+            meters,
+            platform.provider(Channel.APNS),
+            platform.provider(Channel.FCM));
+    account = FcmAccount.issue("timeline", platform.simulators.fcm().tokenUri());
+  }
+
+  @AfterAll
+  static void stop() {
+    nodes.close();
+    redis.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+    servers.close();
+    platform.close();
+  }
+
+  /// Every reason that Apple documents, one that it does not, and what stands between us and Apple
+  /// (https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns); every code of
+  /// FCM's (https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode), those of Google's front door, and answers
+  /// that are not Google's form.
+  private static Stream<Answer> answers() {
+    return Stream.of(
+        apns(400, "BadCollapseId", Sequel.NOT_REPEATED),
+        apns(400, "BadDeviceToken", Sequel.FORGOTTEN),
+        apns(400, "BadExpirationDate", Sequel.NOT_REPEATED),
+        apns(400, "BadMessageId", Sequel.NOT_REPEATED),
+        apns(400, "BadPriority", Sequel.NOT_REPEATED),
+        apns(400, "BadTopic", Sequel.NOT_REPEATED),
+        apns(400, "DeviceTokenNotForTopic", Sequel.FORGOTTEN),
+        apns(400, "DuplicateHeaders", Sequel.NOT_REPEATED),
+        apns(400, "IdleTimeout", Sequel.RETRIED),
+        apns(400, "InvalidPushType", Sequel.NOT_REPEATED),
+        apns(400, "MissingDeviceToken", Sequel.NOT_REPEATED),
+        apns(400, "MissingTopic", Sequel.NOT_REPEATED),
+        apns(400, "PayloadEmpty", Sequel.NOT_REPEATED),
+        apns(400, "TopicDisallowed", Sequel.NOT_REPEATED),
+        apns(403, "BadCertificate", Sequel.RETRIED),
+        apns(403, "BadCertificateEnvironment", Sequel.RETRIED),
+        apns(403, "BadEnvironmentKeyIdInToken", Sequel.RETRIED),
+        apns(403, "ExpiredProviderToken", Sequel.RETRIED),
+        apns(403, "Forbidden", Sequel.RETRIED),
+        apns(403, "InvalidProviderToken", Sequel.RETRIED),
+        apns(403, "MissingProviderToken", Sequel.RETRIED),
+        apns(403, "UnrelatedKeyIdInToken", Sequel.RETRIED),
+        apns(404, "BadPath", Sequel.NOT_REPEATED),
+        apns(405, "MethodNotAllowed", Sequel.NOT_REPEATED),
+        apns(410, "ExpiredToken", Sequel.FORGOTTEN),
+        apns(410, "Unregistered", Sequel.FORGOTTEN),
+        apns(
+            410,
+            "Unregistered",
+            Fate.answer(410, "Unregistered").since(1_700_000_000_000L),
+            Sequel.KEPT),
+        apns(413, "PayloadTooLarge", Sequel.NOT_REPEATED),
+        apns(429, "TooManyProviderTokenUpdates", Sequel.RETRIED),
+        apns(429, "TooManyRequests", Sequel.RETRIED),
+        apns(500, "InternalServerError", Sequel.RETRIED),
+        apns(503, "ServiceUnavailable", Sequel.RETRIED),
+        apns(503, "Shutdown", Sequel.RETRIED),
+        apns(400, "ReasonOfTomorrow", Sequel.NOT_REPEATED),
+        apns(502, "http_502", Fate.of(Action.HTML), Sequel.RETRIED),
+        fcm(400, "INVALID_ARGUMENT", Sequel.NOT_REPEATED),
+        // Where the token is what is invalid, FCM names its field.
+        new Answer(Channel.FCM, "~" + token(), null, 400, "INVALID_ARGUMENT", Sequel.FORGOTTEN),
+        fcm(400, "UNSPECIFIED_ERROR", Sequel.NOT_REPEATED),
+        fcm(401, "THIRD_PARTY_AUTH_ERROR", Sequel.RETRIED),
+        fcm(401, "UNAUTHENTICATED", Sequel.RETRIED),
+        fcm(403, "PERMISSION_DENIED", Sequel.RETRIED),
+        fcm(403, "SENDER_ID_MISMATCH", Sequel.FORGOTTEN),
+        fcm(404, "NOT_FOUND", Sequel.RETRIED),
+        fcm(404, "UNREGISTERED", Sequel.FORGOTTEN),
+        fcm(500, "INTERNAL", Sequel.RETRIED),
+        fcm(503, "UNAVAILABLE", Sequel.RETRIED),
+        fcm(502, "http_502", Fate.of(Action.HTML), Sequel.RETRIED),
+        // The last of all: for a while it slows the whole project.
+        fcm(429, "QUOTA_EXCEEDED", Sequel.RETRIED));
+  }
+
+  @ParameterizedTest
+  @MethodSource("answers")
+  void a_timeline_says_what_the_vendor_answered_what_was_done_and_what_became_of_the_token(
+      Answer answer) throws Exception {
+    String app = app(answer.channel());
+    register(app, answer);
+    if (answer.fate() != null) {
+      platform
+          .simulators
+          .script()
+          .add(ScriptLine.token(simulated(answer.channel()), answer.token(), answer.fate()));
+    }
+
+    // Its vendor has taken some messages: what it then says of a token is believed.
+    deliver(answer.channel(), to(answer.channel(), app, token(), token()));
+    deliver(answer.channel(), to(answer.channel(), app, answer.token()));
+    new StatisticsWriter(servers.database())
+        .write(servers.drain(Topology.EVENTS, DeliveryEvent.class));
+
+    Map<String, Object> delivery =
+        servers
+            .sql()
+            .queryForMap(
+                "SELECT state, attempts FROM deliveries WHERE app_id = ? AND device_id = ?",
+                app,
+                device(answer.token()));
+    assertThat(delivery.get("state")).isEqualTo(answer.sequel().state);
+    JsonNode attempt = JsonMapper.shared().readTree(delivery.get("attempts").toString()).get(0);
+    assertThat(attempt.path("channel").asString()).isEqualTo(answer.channel().word());
+    assertThat(attempt.path("result").asString()).isEqualTo(answer.sequel().result);
+    assertThat(attempt.path("status").asInt()).isEqualTo(answer.status());
+    assertThat(attempt.path("reason").asString()).isEqualTo(answer.reason());
+    assertThat(attempt.path("action").asString()).startsWith(answer.sequel().action);
+    assertThat(
+            servers
+                .sql()
+                .queryForObject(
+                    "SELECT COUNT(*) FROM channel_tokens WHERE app_id = ? AND dead_at IS NOT NULL",
+                    Integer.class,
+                    app))
+        .isEqualTo(answer.sequel().forgets ? 1 : 0);
+  }
+
+  private static String app(Channel channel) {
+    String app = "timeline-" + NUMBER.incrementAndGet();
+    if (channel == Channel.APNS) {
+      String id = "%010d".formatted(NUMBER.get());
+      platform.uploadKey(
+          app, ApnsKey.issue(id, id, List.of(ProviderPlatform.BUNDLE)), "production");
+    } else {
+      platform.uploadAccount(app, account);
+    }
+    return app;
+  }
+
+  private static void register(String app, Answer answer) {
+    servers
+        .sql()
+        .update(
+            "INSERT INTO channel_tokens (app_id, device_id, channel, token, kind, environment,"
+                + " registered_at) VALUES (?, ?, ?, ?, 'token', 'production', ?)",
+            app,
+            device(answer.token()),
+            answer.channel().word(),
+            answer.token(),
+            Timestamp.from(CLOCK.instant().minus(Duration.ofDays(1))));
+  }
+
+  private static Push to(Channel channel, String app, String... tokens) {
+    var push = aPush(CLOCK).from(app);
+    for (String token : tokens) {
+      String device = device(token);
+      push = channel == Channel.APNS ? push.toApns(device, token) : push.toFcm(device, token);
+    }
+    return push.build();
+  }
+
+  private static String device(String token) {
+    return "of-" + token.substring(token.length() - 16);
+  }
+
+  private static void deliver(Channel channel, Push push) {
+    delivery.deliver(channel, WireForm.join(List.of(WireForm.write(push))), false);
+  }
+
+  private static Answer apns(int status, String reason, Sequel sequel) {
+    return apns(status, reason, Fate.answer(status, reason), sequel);
+  }
+
+  private static Answer apns(int status, String reason, Fate fate, Sequel sequel) {
+    return new Answer(Channel.APNS, token(), fate, status, reason, sequel);
+  }
+
+  private static Answer fcm(int status, String reason, Sequel sequel) {
+    return fcm(status, reason, Fate.answer(status, reason), sequel);
+  }
+
+  private static Answer fcm(int status, String reason, Fate fate, Sequel sequel) {
+    return new Answer(Channel.FCM, token(), fate, status, reason, sequel);
+  }
+
+  private static String token() {
+    return "%064x".formatted(0x71e1000 + NUMBER.incrementAndGet());
+  }
+
+  private static io.pushplanet.simulators.ledger.Provider simulated(Channel channel) {
+    return io.pushplanet.simulators.ledger.Provider.of(channel.word());
+  }
+}
