@@ -32,11 +32,12 @@ import org.slf4j.LoggerFactory;
 final class NodeConnection implements MqttCallback {
   private static final Logger LOG = LoggerFactory.getLogger(NodeConnection.class);
   private static final Duration CALL = Duration.ofSeconds(5);
+  private static final Duration KEEP_ALIVE = Duration.ofSeconds(15);
 
-  // Paho refuses a publish past the server's receive maximum (paho.mqtt.java#551): we wait in front
-  // of it instead. How many there may be is known from CONNACK on. It tells a waiting thread that
-  // its publish is done
-  // before it stops to count it, and a listener after, so it is the listener that makes room.
+  // Paho refuses a publish past the server's receive maximum (paho.mqtt.java#551, #993): we wait in
+  // front of it instead. How many there may be is known from CONNACK on. It tells a waiting thread
+  // that its publish is done before it stops to count it, and a listener after, so it is the
+  // listener that makes room.
   private final Semaphore publishing = new Semaphore(0);
   private final MqttActionListener makesRoom =
       new MqttActionListener() {
@@ -62,9 +63,19 @@ final class NodeConnection implements MqttCallback {
   /// @throws MqttException when the node does not take it within [#CALL] each
   static NodeConnection open(NodeLease node, String clientId, NodeSettings settings)
       throws MqttException {
+    return open(node, clientId, settings, KEEP_ALIVE);
+  }
+
+  static NodeConnection open(
+      NodeLease node, String clientId, NodeSettings settings, Duration keepAlive)
+      throws MqttException {
     MqttAsyncClient client =
         new MqttAsyncClient(
-            "tcp://" + node.host() + ":" + node.gatewayPort(), clientId, new MemoryPersistence());
+            "tcp://" + node.host() + ":" + node.gatewayPort(),
+            clientId,
+            new MemoryPersistence(),
+            new SteadyPings(),
+            null);
     NodeConnection connection = new NodeConnection(client);
     client.setCallback(connection);
     MqttConnectionOptions options = new MqttConnectionOptions();
@@ -73,7 +84,7 @@ final class NodeConnection implements MqttCallback {
     options.setCleanStart(true);
     options.setAutomaticReconnect(false);
     options.setConnectionTimeout((int) CALL.toSeconds());
-    options.setKeepAliveInterval(15);
+    options.setKeepAliveInterval((int) keepAlive.toSeconds());
     try {
       IMqttToken connect = client.connect(options);
       connect.waitForCompletion(CALL.toMillis());

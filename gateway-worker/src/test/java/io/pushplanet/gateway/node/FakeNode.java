@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /// A connection manager's trusted listener, as much of it as a gateway needs: MQTT 5 with publishes at QoS 1. It answers for
 /// the devices it was told of, at once or when it is told to; of others it says nothing. Thread-safe.
@@ -37,6 +38,7 @@ public final class FakeNode implements AutoCloseable {
   private final Queue<Socket> sockets = new ConcurrentLinkedQueue<>();
   private volatile boolean refusesDrains;
   private volatile int receiveMaximum;
+  private final AtomicInteger pings = new AtomicInteger();
 
   private record Open(String number, List<DeviceId> devices, String answersTo, OutputStream out) {}
 
@@ -66,6 +68,10 @@ public final class FakeNode implements AutoCloseable {
   /// How many unacknowledged publishes those who connect from now on may send.
   public void takeAtOnce(int publishes) {
     receiveMaximum = publishes;
+  }
+
+  public int pings() {
+    return pings.get();
   }
 
   /// The devices it was asked to drain.
@@ -113,7 +119,10 @@ public final class FakeNode implements AutoCloseable {
             answersTo = text(packet);
             write(out, 0x90, ByteBuffer.allocate(4).putShort(number).put(3, (byte) 1).array());
           }
-          case 12 -> write(out, 0xD0, new byte[0]);
+          case 12 -> {
+            pings.incrementAndGet();
+            write(out, 0xD0, new byte[0]);
+          }
           default -> {
             return;
           }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.WireForm;
 import java.time.Duration;
@@ -18,6 +19,8 @@ import org.junit.jupiter.api.Test;
 
 /// What others suffered with Paho's client, by the numbers of their issues.
 class NodeConnectionIT {
+  private static final NodeSettings SETTINGS =
+      new NodeSettings("gateway", new Secret("x"), 1, 64, Duration.ofSeconds(10));
   private static final int PUBLISHES = 2_000;
 
   @Test
@@ -49,6 +52,45 @@ class NodeConnectionIT {
         one.get(60, TimeUnit.SECONDS);
       }
       assertThat(node.drained()).hasSize(PUBLISHES);
+      connection.close();
+    }
+  }
+
+  /// MQTT 5's client counts for itself what is under way, and cannot be told another limit.
+  @Test
+  void paho_mqtt_java_993_a_node_that_takes_one_at_a_time_gets_them_all() throws Exception {
+    byte[] drain =
+        WireForm.write(
+            new NodeFrame.Drain(
+                List.of(new NodeFrame.Drain.Device(new AppId("shop"), new DeviceId("d1")))));
+    try (FakeNode node = new FakeNode("n1")) {
+      node.takeAtOnce(1);
+      NodeConnection connection = NodeConnection.open(node.lease(Instant.EPOCH), "gw", SETTINGS);
+
+      for (int count = 0; count < 100; count++) {
+        connection.drain(drain);
+      }
+
+      assertThat(node.drained()).hasSize(100);
+      assertThat(connection.isOpen()).isTrue();
+      connection.close();
+    }
+  }
+
+  @Test
+  void paho_mqtt_java_958_pings_go_by_a_clock_that_nobody_can_set() throws Exception {
+    try (FakeNode node = new FakeNode("n1")) {
+      NodeConnection connection =
+          NodeConnection.open(node.lease(Instant.EPOCH), "gw-958", SETTINGS, Duration.ofSeconds(1));
+
+      Eventually.within(
+          Duration.ofSeconds(30), () -> assertThat(node.pings()).isGreaterThanOrEqualTo(2));
+
+      // Paho's own pings come from a java.util.Timer, whose thread bears this name.
+      assertThat(Thread.getAllStackTraces().keySet())
+          .extracting(Thread::getName)
+          .noneMatch(name -> name.startsWith("MQTT Ping") && name.endsWith("gw-958"));
+      assertThat(connection.isOpen()).isTrue();
       connection.close();
     }
   }
