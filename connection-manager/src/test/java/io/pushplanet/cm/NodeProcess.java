@@ -1,5 +1,6 @@
 package io.pushplanet.cm;
 
+import io.pushplanet.common.testing.Signals;
 import io.pushplanet.quickstart.services.LocalServices;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -84,23 +85,15 @@ final class NodeProcess implements AutoCloseable {
   }
 
   void stopRunning() throws Exception {
-    signal("STOP");
+    Signals.stop(process.pid());
   }
 
   void continueRunning() throws Exception {
-    signal("CONT");
+    Signals.resume(process.pid());
   }
 
   void kill9() throws Exception {
     process.destroyForcibly().waitFor();
-  }
-
-  private void signal(String name) throws Exception {
-    int code =
-        new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor();
-    if (code != 0) {
-      throw new IllegalStateException("kill -" + name + " answered " + code);
-    }
   }
 
   @Override

@@ -23,6 +23,7 @@ import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.session.TakeoverNotices;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.common.testing.Signals;
 import io.pushplanet.quickstart.services.LocalServices;
 import io.pushplanet.quickstart.services.Service;
 import java.time.Duration;
@@ -276,11 +277,12 @@ class RedisDirectoryIT {
   @Test
   void a_slow_redis_is_waited_for_no_longer_than_the_deadline_and_used_again_afterwards()
       throws Exception {
-    signalRedis("STOP");
+    long pid = LocalServices.forTests().process(Service.REDIS).pid();
+    Signals.stop(pid);
     try {
       assertThatThrownBy(() -> claim(a, Former.FORGET)).isInstanceOf(DirectoryUnavailable.class);
     } finally {
-      signalRedis("CONT");
+      Signals.resume(pid);
     }
 
     Eventually.within(PATIENCE, () -> assertThat(claim(a, Former.FORGET).epoch()).isPositive());
@@ -311,12 +313,6 @@ class RedisDirectoryIT {
     known.leave(nodeA);
     assertThat(known.heartbeat(lease)).isFalse();
     known.leave(nodeA);
-  }
-
-  private static void signalRedis(String name) throws Exception {
-    long pid = LocalServices.forTests().process(Service.REDIS).pid();
-    assertThat(new ProcessBuilder("kill", "-" + name, Long.toString(pid)).start().waitFor())
-        .isZero();
   }
 
   private Answer.Claimed claim(RedisDirectory node, Former wish) {

@@ -9,6 +9,7 @@ import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.testing.Signals;
 import io.pushplanet.common.wire.BrokerUnavailable;
 import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.common.wire.Topology;
@@ -22,7 +23,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -128,23 +128,16 @@ class LanePublisherIT {
             Duration.ofMillis(1), 64, 1 << 18, 10, 10, Duration.ofSeconds(1));
     lane = new LanePublisher(connections, "impatient", impatient, new SimpleMeterRegistry());
     Eventually.within(PATIENCE, () -> lane.publishAndWait(QUEUE, List.of(item(1))));
-    signalBroker("STOP");
+    long broker = services.process(Service.AMQP).pid();
+    Signals.stop(broker);
     try {
       assertThatThrownBy(() -> lane.publishAndWait(QUEUE, List.of(item(2))))
           .isInstanceOf(BrokerUnavailable.class);
     } finally {
-      signalBroker("CONT");
+      Signals.resume(broker);
     }
 
     Eventually.within(PATIENCE, () -> lane.publishAndWait(QUEUE, List.of(item(3))));
-  }
-
-  private void signalBroker(String signal) throws Exception {
-    ProcessHandle broker = ProcessHandle.of(services.process(Service.AMQP).pid()).orElseThrow();
-    List<String> command = new ArrayList<>(List.of("kill", "-" + signal));
-    Stream.concat(Stream.of(broker), broker.descendants())
-        .forEach(process -> command.add(Long.toString(process.pid())));
-    assertThat(new ProcessBuilder(command).start().waitFor()).isZero();
   }
 
   @Test
