@@ -117,6 +117,33 @@ class TakeoverIT {
     }
   }
 
+  /// Only the former node knows whether it has just granted a subscription, and it may be gone.
+  @Test
+  void who_takes_a_device_from_a_living_connection_without_a_subscription_says_there_is_no_session()
+      throws Exception {
+    var hour = MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, 3_600);
+    try (var here = new RawClient(first.port("mqtt"), MqttVersion.V5);
+        var there = new RawClient(second.port("mqtt"), MqttVersion.V5)) {
+      here.send(RawClient.connect(MqttVersion.V5, device, false, hour));
+      assertThat(here.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
+      assertAlive(here);
+
+      there.send(RawClient.connect(MqttVersion.V5, device, false, hour));
+      assertThat(there.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
+      there.subscribe().expect(MqttPacket.SubAck.class);
+      here.expect(MqttPacket.Disconnect.class);
+      assertThat(here.next()).isEmpty();
+      there.send(new MqttPacket.Disconnect(ReasonCode.SUCCESS, MqttProperties.NONE));
+      assertThat(there.next()).isEmpty();
+    }
+    var directory = first.bean(SessionDirectory.class);
+    Eventually.within(PATIENCE, () -> assertThat(directory.owner(device)).isEmpty());
+    try (var again = new RawClient(first.port("mqtt"), MqttVersion.V5)) {
+      again.send(RawClient.connect(MqttVersion.V5, device, false, hour));
+      assertThat(again.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
+    }
+  }
+
   @Test
   void what_a_device_acknowledged_elsewhere_is_not_sent_again_by_the_node_before_tbmq_320()
       throws Exception {

@@ -2,8 +2,11 @@ package io.pushplanet.load.whole;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dashboard.browser.Chromium;
+import io.pushplanet.load.fleet.Arrivals;
+import io.pushplanet.load.fleet.Device;
 import io.pushplanet.load.fleet.Fleet;
 import io.pushplanet.load.fleet.FleetSettings;
 import io.pushplanet.load.fleet.Sightings;
@@ -13,6 +16,10 @@ import io.pushplanet.quickstart.platform.Addresses;
 import io.pushplanet.quickstart.platform.Plan;
 import io.pushplanet.quickstart.platform.Platform;
 import io.pushplanet.quickstart.platform.Program;
+import java.io.IOException;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,6 +27,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -144,6 +154,141 @@ class WholeWayIT {
           });
       assertThat(devices)
           .allSatisfy(device -> assertThat(sightings.times(device.id(), id)).isPositive());
+    }
+  }
+
+  @Test
+  void a_broadcast_reaches_everybody_although_the_worker_is_killed_in_its_middle()
+      throws Exception {
+    var sightings = new Sightings();
+    var halt = new Halt(sightings, 20);
+    var devices = audience(60);
+    try (var fleet = fleet(devices, halt)) {
+      var id = sendTo(devices);
+      halt.awaitReached();
+      platform.kill9(Program.WORKER);
+      halt.goOn();
+      platform.restart(Program.WORKER);
+
+      awaitDelivered(id, 60);
+      // What they had acknowledged was told to a worker that is gone, so that the next one sends
+      // the same
+      // message again: everybody counts once all the same.
+      assertThat(devices)
+          .allSatisfy(device -> assertThat(sightings.times(device.id(), id)).isPositive());
+      assertThat(counts(id).path("recipients").asInt()).isEqualTo(60);
+      assertThat(counts(id).path("delivered").asInt()).isEqualTo(60);
+      assertThat(fleet.counts().ready()).isEqualTo(60);
+    }
+  }
+
+  @Test
+  void a_broadcast_reaches_everybody_once_although_redis_forgets_everything_in_its_middle()
+      throws Exception {
+    var sightings = new Sightings();
+    var halt = new Halt(sightings, 20);
+    var devices = audience(60);
+    try (var fleet = fleet(devices, halt)) {
+      var id = sendTo(devices);
+      halt.awaitReached();
+      flushAll(platform.services().redis());
+      halt.goOn();
+
+      awaitDelivered(id, 60);
+      var next = sendTo(devices);
+      awaitDelivered(next, 60);
+      assertThat(devices)
+          .allSatisfy(device -> {
+            assertThat(sightings.times(device.id(), id)).isOne();
+            assertThat(sightings.times(device.id(), next)).isPositive();
+          });
+      assertThat(fleet.counts().cuts()).isZero();
+    }
+  }
+
+  /// Passes on what arrives; once so much has, it holds the fleet, which has one thread: nobody acknowledges any more.
+  private static final class Halt implements Arrivals {
+    private final Arrivals to;
+    private final AtomicInteger left;
+    private final CountDownLatch reached = new CountDownLatch(1);
+    private final CountDownLatch goOn = new CountDownLatch(1);
+
+    Halt(Arrivals to, int after) {
+      this.to = to;
+      this.left = new AtomicInteger(after);
+    }
+
+    @Override
+    public void arrived(DeviceId device, String messageId, long nanos) {
+      to.arrived(device, messageId, nanos);
+      if (left.decrementAndGet() == 0) {
+        reached.countDown();
+        await(goOn);
+      }
+    }
+
+    void awaitReached() {
+      await(reached);
+    }
+
+    void goOn() {
+      goOn.countDown();
+    }
+
+    private static void await(CountDownLatch latch) {
+      try {
+        assertThat(latch.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new AssertionError(e);
+      }
+    }
+  }
+
+  /// Devices that follow the topic of their common name.
+  private static List<Device> audience(int count) throws Exception {
+    var topic = "all-" + UUID.randomUUID();
+    var devices =
+        Population.register(Target.of(state.resolve("quickstart.json")), topic, count, 0, 0).mqtt();
+    for (var device : devices) {
+      subscribe(device.id().value(), topic);
+    }
+    return devices;
+  }
+
+  private static Fleet fleet(List<Device> devices, Arrivals arrivals) {
+    var fleet =
+        Fleet.start(
+            Target.of(state.resolve("quickstart.json")).mqtt(),
+            FleetSettings.DEFAULT,
+            arrivals,
+            new SplittableRandom());
+    fleet.add(devices);
+    assertThat(fleet.awaitReady(PATIENCE)).as("%s", fleet.reasons()).isTrue();
+    return fleet;
+  }
+
+  private static String sendTo(List<Device> devices) throws Exception {
+    var name = devices.getFirst().id().value();
+    var topic = name.substring(0, name.indexOf("-mqtt-"));
+    return send("{\"topic\":\"" + topic + "\"}", content("to all"), "{\"ttl\":\"PT1H\"}");
+  }
+
+  private static void awaitDelivered(String id, int recipients) {
+    Eventually.within(
+        PATIENCE.multipliedBy(2),
+        () -> {
+          var counts = counts(id);
+          assertThat(counts.path("recipients").asInt()).isEqualTo(recipients);
+          assertThat(counts.path("delivered").asInt()).as("%s", counts).isEqualTo(recipients);
+        });
+  }
+
+  private static void flushAll(URI redis) throws IOException {
+    try (var socket = new Socket(redis.getHost(), redis.getPort())) {
+      socket.getOutputStream().write("FLUSHALL\r\n".getBytes(StandardCharsets.US_ASCII));
+      assertThat(socket.getInputStream().readNBytes(3))
+          .isEqualTo("+OK".getBytes(StandardCharsets.US_ASCII));
     }
   }
 
