@@ -12,6 +12,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 
 /// Our connections as the gateway uses them: a virtual thread for each notification under way.
@@ -27,16 +28,31 @@ final class OurSender implements NotificationSender {
   private final ProviderConnections connections;
   private final ConnectionTarget target;
   private final boolean pooled;
+  private final LongFunction<ProviderRequest> requests;
 
+  /// To APNs.
+  ///
   /// @param perCredential 0 = a connection for each notification
   OurSender(Authority authority, int port, int perCredential, int inFlight) {
+    this(Channel.APNS, toApns(), authority, port, perCredential, inFlight);
+  }
+
+  /// @param requests makes the request of each number
+  OurSender(
+      Channel channel,
+      LongFunction<ProviderRequest> requests,
+      Authority authority,
+      int port,
+      int perCredential,
+      int inFlight) {
+    this.requests = requests;
     this.pooled = perCredential > 0;
     int most = pooled ? perCredential : UNPOOLED;
     // A tenth is kept for what is high.
     int streams = pooled ? inFlight * 10 / 9 / most + 2 : 1;
     connections =
         new ProviderConnections(
-            Channel.APNS,
+            channel,
             new ConnectionSettings(
                 most,
                 streams,
@@ -62,17 +78,21 @@ final class OurSender implements NotificationSender {
 
   @Override
   public void keepSending(int inFlight, LongSupplier next, Ended ended) {
-    byte[] payload = payload();
     for (int i = 0; i < inFlight; i++) {
       var _ =
           Thread.startVirtualThread(() -> {
             for (long n = next.getAsLong(); n >= 0; n = next.getAsLong()) {
               long began = System.nanoTime();
-              Reply reply = connections.send(target, request(n, payload), _ -> !pooled);
+              Reply reply = connections.send(target, requests.apply(n), _ -> !pooled);
               ended.ended(n, began, reply instanceof Answered answered && answered.status() == 200);
             }
           });
     }
+  }
+
+  private static LongFunction<ProviderRequest> toApns() {
+    byte[] payload = payload();
+    return n -> request(n, payload);
   }
 
   private static ProviderRequest request(long n, byte[] payload) {

@@ -21,6 +21,8 @@ import java.util.function.LongSupplier;
 
 /// pushy (https://github.com/jchambers/pushy) as its users call it: one thread that sends, and a semaphore.
 final class PushySender implements NotificationSender {
+  static final String NAME = "pushy";
+
   private static final String TEAM = "TEAM123456";
   private static final String KEY = "KEY1234567";
   private static final Instant EXPIRES = Instant.ofEpochSecond(1_800_000_000);

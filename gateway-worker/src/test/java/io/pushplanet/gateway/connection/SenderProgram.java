@@ -10,8 +10,10 @@ import io.netty.handler.ssl.ApplicationProtocolConfig.SelectorFailureBehavior;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
+import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.gateway.connection.ScriptedServer.Peer;
 import io.pushplanet.gateway.connection.ScriptedServer.Script;
+import io.pushplanet.gateway.fcm.FcmRequests;
 import io.pushplanet.simulators.tls.Authority;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -28,7 +30,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.HdrHistogram.ConcurrentHistogram;
 
-/// A program for `./pushplanet bench apns`: a sender of 1 KB notifications over HTTP/2 and TLS, ours or pushy, alone in its
+/// A program for `./pushplanet bench apns` and `bench fcm`: a sender of 1 KB notifications over HTTP/2 and TLS, ours or pushy, alone in its
 /// process, and what each notification cost it; or the server for it. The last line it prints holds the figures.
 ///
 /// ```text
@@ -159,9 +161,13 @@ final class SenderProgram {
   }
 
   private NotificationSender sender(int port, int connections, int inFlight) {
-    return client.equals(OurSender.NAME)
-        ? new OurSender(authority, port, connections, inFlight)
-        : new PushySender(authority, port, connections);
+    return switch (client) {
+      case OurSender.NAME -> new OurSender(authority, port, connections, inFlight);
+      case FcmRequests.NAME ->
+          new OurSender(Channel.FCM, FcmRequests::request, authority, port, connections, inFlight);
+      case PushySender.NAME -> new PushySender(authority, port, connections);
+      default -> throw new IllegalArgumentException("there is no client " + client);
+    };
   }
 
   private void measure(

@@ -15,8 +15,8 @@ final class ApnsBench {
   private static final String OURS = "ours";
   private static final String PUSHY = "pushy";
   private static final String PARTS = "speed,distance,faults";
-  private static final int[] CONNECTIONS = {1, 2, 4};
-  private static final int[] IN_FLIGHT = {100, 500, 900};
+  static final int[] CONNECTIONS = {1, 2, 4};
+  static final int[] IN_FLIGHT = {100, 500, 900};
   private static final double SHARE_GOAL = 0.95;
   private static final double ROUND_TRIP_SECONDS = 0.15;
   private static final double LEFT_WITHIN_SECONDS = 3.0;

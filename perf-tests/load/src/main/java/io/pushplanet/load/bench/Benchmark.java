@@ -34,6 +34,26 @@ public enum Benchmark {
       return ApnsBench.measure(run);
     }
   },
+  GATEWAY(
+      "gateway",
+      "accept to the provider's answer and the row that tells of it: CPU per notification, and what"
+          + " goes from a full queue; starts its own, needs no platform [--channel=apns|fcm]"
+          + " [--warm-up=30, twice]",
+      "channel warm-up") {
+    @Override
+    Result measure(Run run) {
+      return GatewayBench.measure(run);
+    }
+  },
+  FCM(
+      "fcm",
+      "CPU per notification of our sender to FCM, each request made from its message; starts its own,"
+          + " needs no platform") {
+    @Override
+    Result measure(Run run) {
+      return FcmBench.measure(run);
+    }
+  },
   CONNECTIONS(
       "connections",
       "memory and CPU per session against other brokers; starts its own, needs no platform"

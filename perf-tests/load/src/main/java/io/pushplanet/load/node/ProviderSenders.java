@@ -23,13 +23,19 @@ public final class ProviderSenders implements AutoCloseable {
   private static final Duration MEASURED_WITHIN = Duration.ofMinutes(30);
 
   private final Path directory;
+  private final Path authority;
   private final List<String> java;
   private final ChildProcess server;
   private final Map<String, Long> ports;
 
   private ProviderSenders(
-      Path directory, List<String> java, ChildProcess server, Map<String, Long> ports) {
+      Path directory,
+      Path authority,
+      List<String> java,
+      ChildProcess server,
+      Map<String, Long> ports) {
     this.directory = directory;
+    this.authority = authority;
     this.java = java;
     this.server = server;
     this.ports = ports;
@@ -37,6 +43,11 @@ public final class ProviderSenders implements AutoCloseable {
 
   /// Starts the server; empty where gateway-worker's test classes are not built.
   public static Optional<ProviderSenders> start(Path root, Path directory) {
+    return start(root, directory, directory.resolve("authority"));
+  }
+
+  /// The same, with the certificates of an authority that is kept elsewhere.
+  public static Optional<ProviderSenders> start(Path root, Path directory, Path authority) {
     Path classes = root.resolve("gateway-worker/target/test-classes");
     if (!Files.exists(classes.resolve("io/pushplanet/gateway/connection/SenderProgram.class"))) {
       return Optional.empty();
@@ -71,11 +82,12 @@ public final class ProviderSenders implements AutoCloseable {
                 root.resolve("perf-tests/load/target/lib") + "/*"),
             "io.pushplanet.gateway.connection.SenderProgram"));
     List<String> command = new ArrayList<>(java);
-    command.addAll(List.of("server", directory.resolve("authority").toString()));
+    command.addAll(List.of("server", authority.toString()));
     ChildProcess server = start("apns-server", command, directory);
     Readiness.await(server, READY_WITHIN, () -> server.lastLogLines(1).startsWith("port="));
     return Optional.of(
-        new ProviderSenders(directory, java, server, FullTable.figures(server.lastLogLines(1))));
+        new ProviderSenders(
+            directory, authority, java, server, FullTable.figures(server.lastLogLines(1))));
   }
 
   private static Path bootJar(Path root) {
@@ -90,6 +102,11 @@ public final class ProviderSenders implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException("cannot list " + target, e);
     }
+  }
+
+  /// Where the server is that is near and answers everything well.
+  public int serverPort() {
+    return Integer.parseInt(port("port"));
   }
 
   /// What a client's notifications cost it at full speed, by connections and requests under way.
@@ -113,7 +130,7 @@ public final class ProviderSenders implements AutoCloseable {
 
   private Map<String, Long> figures(String what, String client, String... rest) {
     List<String> command = new ArrayList<>(java);
-    command.addAll(List.of(what, client, directory.resolve("authority").toString()));
+    command.addAll(List.of(what, client, authority.toString()));
     command.addAll(List.of(rest));
     return FullTable.figures(
         run(what + "-" + client, command, directory, MEASURED_WITHIN).lastLogLines(1));

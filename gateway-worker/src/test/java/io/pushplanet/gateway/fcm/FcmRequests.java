@@ -1,0 +1,60 @@
+package io.pushplanet.gateway.fcm;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.Overrides;
+import io.pushplanet.common.message.Priority;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.gateway.connection.ProviderRequest;
+import io.pushplanet.gateway.connection.ProviderRequest.Field;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+
+/// Requests to FCM as the gateway makes them, each anew from its message: what `./pushplanet bench fcm` sends.
+public final class FcmRequests {
+  /// Our sender, to FCM.
+  public static final String NAME = "fcm";
+
+  /// As long as Google's are.
+  private static final String AUTHORIZATION = "Bearer " + "t".repeat(220);
+
+  private static final Instant ACCEPTED = Instant.parse("2026-11-21T12:00:00Z");
+  private static final MessageId ID = new MessageId("019aa64c-8000-7000-8000-000000000001");
+  private static final DeviceId DEVICE = new DeviceId("d1");
+
+  private FcmRequests() {}
+
+  public static ProviderRequest request(long n) {
+    FcmToken token = new FcmToken("x".repeat(142) + n, "token", ACCEPTED);
+    return new ProviderRequest(
+        Priority.NORMAL,
+        "/v1/projects/shop/messages:send",
+        List.of(Field.secret("authorization", AUTHORIZATION)),
+        FcmMessage.of(push(token), token, ACCEPTED),
+        null);
+  }
+
+  private static Push push(FcmToken token) {
+    return new Push(
+        ID,
+        new AppId("shop"),
+        new Content("Shipped", "x".repeat(700), Map.of("order", "77")),
+        new DeliveryOptions(
+            Route.VENDOR, Duration.ofHours(1), Priority.NORMAL, null, Duration.ofSeconds(5)),
+        Overrides.NONE,
+        ACCEPTED,
+        ACCEPTED.plus(Duration.ofHours(1)),
+        List.of(new Recipient(DEVICE, false, null, token)),
+        0,
+        List.of(),
+        null);
+  }
+}

@@ -1,0 +1,354 @@
+package io.pushplanet.load.bench;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.load.bench.BatchTraffic.Shape;
+import io.pushplanet.load.node.Meters;
+import io.pushplanet.load.node.ProviderSenders;
+import io.pushplanet.load.scenario.Population;
+import io.pushplanet.load.scenario.Target;
+import io.pushplanet.load.scenario.Traffic;
+import io.pushplanet.quickstart.platform.Listener;
+import io.pushplanet.quickstart.platform.Plan;
+import io.pushplanet.quickstart.platform.Platform;
+import io.pushplanet.quickstart.platform.Ports;
+import io.pushplanet.quickstart.platform.Program;
+import io.pushplanet.quickstart.services.Port;
+import io.pushplanet.quickstart.services.ServicesChoice;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+/// What a notification of 1 KB costs from its accept to the provider's answer and the row that tells of it, one in a request
+/// or a hundred; and how many a second go from the queue to a provider, with acknowledgements and reports. The provider is a
+/// server that does nothing but answer, in a process of its own: the strict simulators would be what is measured.
+final class GatewayBench {
+  private static final int DEVICES = 2_000;
+
+  /// So many may be on their way: no queue builds up.
+  private static final int UNDER_WAY = 4_000;
+
+  private static final String WARM_UP_SECONDS = "30";
+  private static final Duration DRAINED_WITHIN = Duration.ofSeconds(120);
+
+  /// What the worker pays for being asked counts for what is measured.
+  private static final Duration ASKED_EVERY = Duration.ofMillis(200);
+
+  private static final double RATE_GOAL = 20_000;
+
+  /// What gorush 1.22 takes on this machine, which keeps nothing on disk, and our goal.
+  private static final double SINGLE_PEER = 128;
+
+  private static final double SINGLE_GOAL = 100;
+  private static final double BATCH_PEER = 75;
+  private static final double BATCH_GOAL = 45;
+
+  private static final String OUTCOMES = "pushplanet_outcomes_total";
+  private static final String ALLOCATED = "jvm_gc_memory_allocated_bytes_total";
+
+  private final Run run;
+  private final String channel;
+  private final Platform platform;
+  private final Target target;
+  private final Connection mysql;
+  private final int workerPort;
+  private final List<DeviceId> devices;
+  private final List<Report.Row> rows = new ArrayList<>();
+  private long lost;
+
+  private GatewayBench(
+      Run run,
+      String channel,
+      Platform platform,
+      Target target,
+      Connection mysql,
+      int workerPort,
+      List<DeviceId> devices) {
+    this.run = run;
+    this.channel = channel;
+    this.platform = platform;
+    this.target = target;
+    this.mysql = mysql;
+    this.workerPort = workerPort;
+    this.devices = devices;
+  }
+
+  static Benchmark.Result measure(Run run) {
+    String channel = run.option("channel").orElse("apns");
+    if (!channel.equals("apns") && !channel.equals("fcm")) {
+      throw new IllegalArgumentException("--channel is apns or fcm, not " + channel);
+    }
+    Path directory = run.directory().resolve(run.name()).toAbsolutePath();
+    // What was started below the platform's own directory, the platform takes for leftovers of its
+    // last run and ends.
+    Path ownDirectory = directory.resolveSibling(run.name() + "-provider");
+    Path authority = directory.resolve("simulators");
+    try {
+      Files.createDirectories(ownDirectory);
+      Files.createDirectories(authority);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot write to " + directory, e);
+    }
+    int workerPort = Port.free();
+    ProviderSenders server =
+        ProviderSenders.start(run.root(), ownDirectory, authority)
+            .orElseThrow(() ->
+                new IllegalStateException(
+                    "the server is among gateway-worker's test classes, which are not built:"
+                        + " ./mvnw -Pfast -DskipTests package"));
+    String provider = "https://localhost:" + server.serverPort();
+    Plan plan =
+        new Plan(
+            run.root(),
+            directory,
+            ServicesChoice.AUTO,
+            null,
+            Ports.free(Map.of(Listener.WORKER_MANAGEMENT, workerPort)),
+            Set.of(Program.CONNECTION_MANAGER, Program.DASHBOARD),
+            Map.of(
+                "gateway.apns.production-endpoint",
+                provider,
+                "gateway.fcm.endpoint",
+                provider,
+                // What Google allows a project is not what is measured.
+                "gateway.fcm.messages-per-minute",
+                "600000000"));
+    try (server;
+        Platform platform = Platform.start(plan, line -> run.out().println(line))) {
+      Target target = Target.of(directory.resolve("quickstart.json"));
+      boolean apns = channel.equals("apns");
+      Population population =
+          Population.register(target, run.name(), 0, apns ? DEVICES : 0, apns ? 0 : DEVICES);
+      List<DeviceId> devices = apns ? population.apns() : population.fcm();
+      try (Connection mysql =
+          DriverManager.getConnection(
+              target.mysqlUrl(), target.mysqlUser(), target.mysqlPassword().reveal())) {
+        return new GatewayBench(run, channel, platform, target, mysql, workerPort, devices)
+            .measure();
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException("cannot read MySQL: " + e.getMessage(), e);
+    }
+  }
+
+  private Benchmark.Result measure() {
+    Duration warmUp =
+        Duration.ofSeconds(Integer.parseInt(run.option("warm-up").orElse(WARM_UP_SECONDS)));
+    run.out().println("warming up for " + 2 * warmUp.toSeconds() + " s");
+    underWay(Shape.SINGLE, warmUp);
+    underWay(Shape.MESSAGES, warmUp);
+    wholeWay(Shape.SINGLE, SINGLE_PEER, SINGLE_GOAL);
+    wholeWay(Shape.MESSAGES, BATCH_PEER, BATCH_GOAL);
+    wholeWay(Shape.DEVICES, BATCH_PEER, BATCH_GOAL);
+    run.out().println("from a full queue");
+    fromTheQueue("first");
+    fromTheQueue("second");
+    rows.add(Report.Row.of("accepted, but not delivered once", "messages", lost));
+    return new Benchmark.Result(rows, lost == 0);
+  }
+
+  // The whole way
+
+  private void wholeWay(Shape shape, double peer, double goal) {
+    run.out().println(shape.words() + ", for " + run.each().toSeconds() + " s");
+    Meters before = Meters.of(workerPort);
+    ProcessorTime used = ProcessorTime.now(target.pids());
+    long start = System.nanoTime();
+    long accepted = underWay(shape, run.each());
+    double seconds = (System.nanoTime() - start) / 1e9;
+    Map<String, Double> micros = Bed.perOperation(used, ProcessorTime.now(target.pids()), accepted);
+    Meters after = Meters.of(workerPort);
+    String with = " (" + shape.words() + ")";
+    rows.add(Report.Row.of("accepted and answered" + with, "1/s", accepted / seconds));
+    double ours =
+        micros.getOrDefault("dispatcher-api", 0.0) + micros.getOrDefault("gateway-worker", 0.0);
+    rows.add(
+        new Report.Row(
+            "CPU per notification, dispatcher and worker" + with,
+            "us",
+            Math.round(ours * 10) / 10.0,
+            peer,
+            goal));
+    // The provider's own is in no list: it is the bench's, as the load is.
+    micros.forEach((program, each) -> {
+      if (!program.equals("load") && !program.equals("simulators")) {
+        rows.add(Report.Row.of("CPU per notification: " + program + with, "us", each));
+      }
+    });
+    rows.add(
+        Report.Row.of(
+            "worker's garbage per notification" + with,
+            "bytes",
+            (after.sum(ALLOCATED) - before.sum(ALLOCATED)) / Math.max(1, accepted)));
+    for (double share : new double[] {0.5, 0.99}) {
+      rows.add(
+          Report.Row.of(
+              "accept to answer p" + Math.round(share * 100) + with,
+              "ms",
+              1_000
+                  * after.quantileSince(
+                      before,
+                      share,
+                      "pushplanet_accept_to_outcome_seconds",
+                      "channel=\"" + channel)));
+    }
+  }
+
+  /// Sends with a bounded number of messages on their way, and waits for the last.
+  ///
+  /// @return how many were accepted
+  private long underWay(Shape shape, Duration length) {
+    BatchTraffic traffic = new BatchTraffic(target, devices, shape);
+    Meters before = Meters.of(workerPort);
+    long toldBefore = told();
+    AtomicLong delivered = new AtomicLong();
+    AtomicLong asked = new AtomicLong();
+    long end = System.nanoTime() + length.toNanos();
+    boolean[] over = {false};
+    Thread watch =
+        Thread.ofVirtual()
+            .start(() -> {
+              while (!over[0]) {
+                delivered.set(deliveredSince(before));
+                LockSupport.parkNanos(ASKED_EVERY.toNanos());
+              }
+            });
+    traffic.run(() -> {
+      while (System.nanoTime() - end < 0) {
+        if (asked.get() - delivered.get() < UNDER_WAY) {
+          asked.addAndGet(shape.notifications());
+          return true;
+        }
+        TimeUnit.MILLISECONDS.sleep(5);
+      }
+      return false;
+    });
+    over[0] = true;
+    awaitTold(before, toldBefore, traffic.accepted());
+    join(watch);
+    if (traffic.refused() > 0) {
+      run.out().println("not accepted: " + traffic.refused());
+    }
+    return traffic.accepted();
+  }
+
+  // From the queue
+
+  /// Lets the worker stand still while the queue fills, and then run: it is warm.
+  private void fromTheQueue(String time) {
+    Meters before = Meters.of(workerPort);
+    long toldBefore = told();
+    signal("STOP");
+    BatchTraffic traffic = new BatchTraffic(target, devices, Shape.MESSAGES);
+    long end = System.nanoTime() + run.each().toNanos();
+    try {
+      traffic.run(Traffic.Gate.until(end));
+    } finally {
+      signal("CONT");
+    }
+    ProcessorTime used = ProcessorTime.now(target.pids());
+    long start = System.nanoTime();
+    double answered = awaitTold(before, toldBefore, traffic.accepted()) / 1e9;
+    double told = (System.nanoTime() - start) / 1e9;
+    Map<String, Double> micros =
+        Bed.perOperation(used, ProcessorTime.now(target.pids()), traffic.accepted());
+    String with = " (" + time + ", " + traffic.accepted() + " waiting)";
+    rows.add(
+        Report.Row.of("queue to provider's answer" + with, "1/s", traffic.accepted() / answered));
+    rows.add(
+        new Report.Row(
+            "queue to provider, acknowledged and reported" + with,
+            "1/s",
+            Math.round(traffic.accepted() / told),
+            null,
+            RATE_GOAL));
+    rows.add(
+        Report.Row.of(
+            "CPU per notification from the queue: worker" + with,
+            "us",
+            micros.getOrDefault("gateway-worker", 0.0)));
+  }
+
+  private long deliveredSince(Meters then) {
+    return Math.round(delivered(Meters.of(workerPort, OUTCOMES)) - delivered(then));
+  }
+
+  private double delivered(Meters meters) {
+    return meters.sum(OUTCOMES, "channel=\"" + channel + "\"", "result=\"delivered\"");
+  }
+
+  /// @return nanoseconds until the provider had answered all
+  private long awaitDelivered(Meters before, long accepted) {
+    long start = System.nanoTime();
+    while (deliveredSince(before) < accepted
+        && System.nanoTime() - start < DRAINED_WITHIN.toNanos()) {
+      LockSupport.parkNanos(ASKED_EVERY.toNanos());
+    }
+    return System.nanoTime() - start;
+  }
+
+  /// Until all are delivered and MySQL has the rows that tell so: the minutes are written in the same transaction.
+  ///
+  /// @return nanoseconds until the provider had answered all
+  private long awaitTold(Meters before, long toldBefore, long accepted) {
+    long answered = awaitDelivered(before, accepted);
+    long deadline = System.nanoTime() + DRAINED_WITHIN.toNanos();
+    while (told() - toldBefore < accepted && System.nanoTime() - deadline < 0) {
+      LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
+    }
+    lost +=
+        Math.max(
+            Math.abs(accepted - deliveredSince(before)),
+            Math.abs(accepted - (told() - toldBefore)));
+    return answered;
+  }
+
+  private long told() {
+    try (PreparedStatement query =
+        mysql.prepareStatement(
+            "SELECT SUM(count) FROM statistics_minutes WHERE channel = ? AND outcome = 'delivered'")) {
+      query.setString(1, channel);
+      try (ResultSet sum = query.executeQuery()) {
+        return sum.next() ? sum.getLong(1) : 0;
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException("cannot read what MySQL was told: " + e.getMessage(), e);
+    }
+  }
+
+  private void signal(String name) {
+    long pid = platform.process(Program.WORKER).pid();
+    try {
+      Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(pid)).inheritIO().start();
+      if (!kill.waitFor(10, TimeUnit.SECONDS) || kill.exitValue() != 0) {
+        throw new IllegalStateException("cannot send SIG" + name + " to the worker");
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot send SIG" + name + " to the worker", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted", e);
+    }
+  }
+
+  private static void join(Thread watch) {
+    try {
+      watch.join(Duration.ofSeconds(30));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
