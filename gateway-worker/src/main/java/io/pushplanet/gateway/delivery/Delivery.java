@@ -61,12 +61,15 @@ public final class Delivery {
   /// 4,000 recipients of a broadcast in one message, and many of those at once.
   private static final int MOST_UNCONFIRMED = LanePublisher.Settings.DEFAULT.mostWaiting() / 2;
 
+  /// The app's places in the lane are taken by requests that nobody answers.
+  private static final Duration SLOW_PROVIDER_PAUSE = Duration.ofSeconds(5);
+
   /// What waits for a credential is tried once more so long before its time to live ends.
   private static final Duration LAST_TRY = Duration.ofSeconds(2);
 
   private final Semaphore room = new Semaphore(MOST_UNCONFIRMED);
   private final Map<Channel, Provider> providers = new EnumMap<>(Channel.class);
-  private final Map<String, Semaphore> inFlight = new HashMap<>();
+  private final Map<String, Places> places = new HashMap<>();
   private final NodeDelivery nodes;
   private final SettledBefore settledBefore;
   private final InboxStore inbox;
@@ -94,9 +97,9 @@ public final class Delivery {
       for (Priority priority : Priority.values()) {
         // One bound per lane, so that high never waits behind normal.
         String lane = Topology.lane(provider.channel(), priority);
-        Semaphore permits = new Semaphore(mostInFlight);
-        this.inFlight.put(lane, permits);
-        metrics.inFlight(lane, () -> mostInFlight - permits.availablePermits());
+        Places ofLane = new Places(mostInFlight, System::nanoTime);
+        this.places.put(lane, ofLane);
+        metrics.inFlight(lane, ofLane::taken);
       }
     }
     this.nodes = nodes;
@@ -302,26 +305,36 @@ public final class Delivery {
   }
 
   private DeliveryOutcome send(Provider provider, Parcel parcel) {
-    String lane = Topology.lane(provider.channel(), parcel.push().delivery().priority());
-    Semaphore permits = inFlight.get(lane);
-    if (permits == null) {
+    Push alone = parcel.alone();
+    String lane = Topology.lane(provider.channel(), alone.delivery().priority());
+    Places ofLane = places.get(lane);
+    if (ofLane == null) {
       throw new IllegalStateException("no bound for " + lane);
     }
-    permits.acquireUninterruptibly();
     try {
-      return provider.send(parcel.alone(), parcel.recipient());
+      // Whoever waits for its turn takes no place from others.
+      Optional<DeliveryOutcome> notNow = provider.turn(alone);
+      if (notNow.isPresent()) {
+        return notNow.get();
+      }
+      if (!ofLane.enter(alone.app())) {
+        return new DeliveryOutcome.Deferred(0, "provider_slow", SLOW_PROVIDER_PAUSE, false);
+      }
+      long enteredNanos = System.nanoTime();
+      try {
+        return provider.send(alone, parcel.recipient());
+      } finally {
+        ofLane.leave(alone.app(), enteredNanos);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return new DeliveryOutcome.Deferred(0, "worker_stops", null, false);
     } catch (RuntimeException e) {
       // A bug that one message meets must not send its neighbours a second time: only this one is
       // tried again, until its TTL.
       LOG.error(
-          "event=send_failed lane={} messageId={} appId={}",
-          lane,
-          parcel.push().id(),
-          parcel.push().app(),
-          e);
+          "event=send_failed lane={} messageId={} appId={}", lane, alone.id(), alone.app(), e);
       return new DeliveryOutcome.Deferred(0, "internal_error", null, true);
-    } finally {
-      permits.release();
     }
   }
 

@@ -1,7 +1,9 @@
 package io.pushplanet.gateway.fcm;
 
+import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.gateway.connection.LiveRequest;
 import io.pushplanet.gateway.connection.ProviderConnections;
 import io.pushplanet.gateway.connection.Trust;
@@ -41,6 +43,14 @@ class FcmConfiguration {
     return new FcmProbe(settings, fcmAccessTokens, new LiveRequest(fcmTls));
   }
 
+  /// On a connection of its own, as all that providers share.
+  @Bean(destroyMethod = "close")
+  ProjectPaces fcmPaces(
+      FcmSettings settings, RedisClient redis, Clock clock, MeterRegistry meters) {
+    return new ProjectPaces(
+        RedisLink.open(redis), settings.messagesPerMinute(), clock, new PaceMetrics(meters));
+  }
+
   @Bean
   Provider fcmProvider(
       FcmSettings settings,
@@ -50,6 +60,7 @@ class FcmConfiguration {
       SSLContext fcmTls,
       Clock clock,
       SecureRandom random,
+      ProjectPaces fcmPaces,
       MeterRegistry meters) {
     return new FcmProvider(
         settings,
@@ -58,6 +69,7 @@ class FcmConfiguration {
         fcmConnections,
         fcmTls,
         new Sends(clock, random),
-        new ProviderMetrics(meters, Channel.FCM));
+        new ProviderMetrics(meters, Channel.FCM),
+        fcmPaces);
   }
 }

@@ -1,7 +1,5 @@
 package io.pushplanet.gateway.fcm;
 
-import com.github.benmanes.caffeine.cache.Cache;
-import com.github.benmanes.caffeine.cache.Caffeine;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.FcmToken;
@@ -14,6 +12,7 @@ import io.pushplanet.gateway.connection.Reply;
 import io.pushplanet.gateway.connection.Reply.Answered;
 import io.pushplanet.gateway.credential.Credential.FcmServiceAccount;
 import io.pushplanet.gateway.credential.CredentialCache;
+import io.pushplanet.gateway.credential.CredentialLookup;
 import io.pushplanet.gateway.fcm.AccessTokens.Grant;
 import io.pushplanet.gateway.fcm.FcmAnswers.Meaning;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
@@ -31,6 +30,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import org.slf4j.Logger;
@@ -47,8 +47,6 @@ final class FcmProvider implements Provider {
 
   private static final Duration INTERNAL_REST = Duration.ofSeconds(10);
 
-  private static final int MOST_PROJECTS = 10_000;
-
   private final FcmSettings settings;
   private final CredentialCache credentials;
   private final AccessTokens tokens;
@@ -56,8 +54,7 @@ final class FcmProvider implements Provider {
   private final SSLContext tls;
   private final Sends sends;
   private final ProviderMetrics metrics;
-  private final Cache<String, ProjectPace> paces =
-      Caffeine.newBuilder().maximumSize(MOST_PROJECTS).build();
+  private final ProjectPaces paces;
 
   FcmProvider(
       FcmSettings settings,
@@ -66,7 +63,8 @@ final class FcmProvider implements Provider {
       ProviderConnections connections,
       SSLContext tls,
       Sends sends,
-      ProviderMetrics metrics) {
+      ProviderMetrics metrics,
+      ProjectPaces paces) {
     this.settings = settings;
     this.credentials = credentials;
     this.tokens = tokens;
@@ -74,6 +72,7 @@ final class FcmProvider implements Provider {
     this.tls = tls;
     this.sends = sends;
     this.metrics = metrics;
+    this.paces = paces;
   }
 
   @Override
@@ -97,40 +96,29 @@ final class FcmProvider implements Provider {
     return sends.with(credentials.fcm(push.app()), account -> sent(push, token, account));
   }
 
-  private DeliveryOutcome sent(Push push, FcmToken token, FcmServiceAccount account) {
-    ProjectPace pace = pace(account);
-    return switch (pace.turn(push.delivery().priority())) {
+  /// The project's pace.
+  @Override
+  public Optional<DeliveryOutcome> turn(Push push) throws InterruptedException {
+    if (!(credentials.fcm(push.app())
+        instanceof CredentialLookup.Found<FcmServiceAccount>(FcmServiceAccount account, var _))) {
+      // Sending it says what is wrong.
+      return Optional.empty();
+    }
+    return switch (paces
+        .of(account.projectId())
+        .turn(push.delivery().priority(), push.attempt() > 0)) {
       case ProjectPace.Turn.Rest(Duration wait) ->
-          new Deferred(0, "project_quota_rest", wait, false);
-      case ProjectPace.Turn.After(Duration wait) ->
-          waited(wait)
-              ? inTurn(push, token, account)
-              : new Deferred(0, "worker_stops", null, false);
+          Optional.of(new Deferred(0, "project_quota_rest", wait, false));
+      case ProjectPace.Turn.After(Duration wait) -> {
+        if (!wait.isZero()) {
+          TimeUnit.NANOSECONDS.sleep(wait.toNanos());
+        }
+        yield Optional.empty();
+      }
     };
   }
 
-  private ProjectPace pace(FcmServiceAccount account) {
-    return paces.get(
-        account.projectId(), _ -> new ProjectPace(settings.messagesPerMinute(), sends.clock()));
-  }
-
-  /// Waits on this virtual thread.
-  ///
-  /// @return false when it was interrupted
-  private static boolean waited(Duration wait) {
-    if (wait.isZero()) {
-      return true;
-    }
-    try {
-      TimeUnit.NANOSECONDS.sleep(wait.toNanos());
-      return true;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return false;
-    }
-  }
-
-  private DeliveryOutcome inTurn(Push push, FcmToken token, FcmServiceAccount account) {
+  private DeliveryOutcome sent(Push push, FcmToken token, FcmServiceAccount account) {
     return switch (tokens.current(account)) {
       case Grant.Refused refused -> refused(push, refused);
       case Grant.Unavailable(String why) -> new Deferred(0, why, null, false);
@@ -195,7 +183,7 @@ final class FcmProvider implements Provider {
       case QUOTA -> {
         Duration rest = sends.askedOr(answered, QUOTA_REST);
         if (!error.narrow()) {
-          pace(account).refused(rest);
+          paces.of(account.projectId()).refused(rest);
         }
         yield new Deferred(status, reason, rest, false);
       }

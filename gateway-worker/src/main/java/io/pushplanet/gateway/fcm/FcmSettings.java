@@ -16,7 +16,7 @@ import org.springframework.validation.annotation.Validated;
 ///
 /// @param endpoint where messages are sent
 /// @param tokenEndpoint where access tokens are fetched, instead of the service account's `token_uri`
-/// @param messagesPerMinute of one project that this worker sends at most: Google's quota, or a worker's part of it
+/// @param messagesPerMinute of one project that all workers together send at most: Google's quota
 /// @param trustedCertificates authorities besides the JDK's, a PEM file; for simulators
 @Validated
 @ConfigurationProperties(prefix = "gateway.fcm", ignoreUnknownFields = false)

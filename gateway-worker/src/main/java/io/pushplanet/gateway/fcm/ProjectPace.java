@@ -5,61 +5,30 @@ import io.pushplanet.common.message.Priority;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.EnumMap;
+import java.util.Map;
 
 /// When the next message of one Firebase project may leave. Google fills a project's quota anew every minute, at a second that
 /// nobody tells (https://firebase.google.com/docs/cloud-messaging/throttling-and-quotas): so messages leave evenly, which keeps to
 /// it wherever the minute begins.
 ///
-/// - `normal` leaves at [#SHARE] of the quota at most, `high` at once, and takes its room from `normal`.
-/// - After a pause the rate climbs from a tenth to the whole within [#RAMP], as Google asks
-///   (https://firebase.google.com/docs/cloud-messaging/scale-fcm).
-/// - A 429 for the project lets everything rest for as long as Google asks, and lowers the rate by [#CUT]; it climbs again by
-///   [#CLIMB_PER_SECOND]. So several workers, or another sender of the same project, come to share the quota.
+/// - All workers share one [Schedule]; each takes some places of it at a time, as many as it has just used up, for at most
+///   [#LONGEST_LEASE].
+/// - `normal` leaves at [Schedule#SHARE] of the quota at most, `high` at once, and takes its room from `normal`.
+/// - After a pause the rate climbs within [Schedule#RAMP]; a 429 for the project lets everything rest for as long as Google
+///   asks, and lowers the rate by [Schedule#CUT]; it climbs again by [Schedule#CLIMB_PER_SECOND].
+/// - Who would wait longer than [Schedule#LONGEST_WAIT] does so outside of the worker, and comes back when the pace has
+///   reached it; until then nobody new overtakes it.
 ///
-/// Thread-safe; nothing here waits.
+/// Thread-safe; nothing here waits but for the schedule.
 final class ProjectPace {
-  static final double SHARE = 0.99;
-  static final Duration RAMP = Duration.ofSeconds(60);
-  static final double CUT = 0.7;
-  static final double CLIMB_PER_SECOND = 0.002;
+  static final Duration LONGEST_LEASE = Duration.ofMillis(100);
 
-  /// Who would have to wait longer does so outside of the worker.
-  static final Duration LONGEST_WAIT = Duration.ofSeconds(2);
-
-  private static final double SLOWEST = 0.1;
-
-  /// So much may leave ahead of its time: messages come in batches.
-  private static final Duration AHEAD = Duration.ofMillis(50);
-
-  /// Refusals of requests that were under way together are one refusal.
-  private static final Duration ONE_REFUSAL = Duration.ofSeconds(1);
-
+  private final Schedule schedule;
   private final Clock clock;
-  private final double mostPerSecond;
-
-  /// When the next `normal` would leave at an even pace.
-  @GuardedBy("this")
-  private Instant next;
-
-  /// The same for `high`, which alone may use the whole quota.
-  @GuardedBy("this")
-  private Instant nextHigh;
-
-  /// Part of the quota that is used now, [#SLOWEST] to 1.
-  @GuardedBy("this")
-  private double level = SLOWEST;
 
   @GuardedBy("this")
-  private double climbPerSecond = (1 - SLOWEST) / RAMP.toSeconds();
-
-  @GuardedBy("this")
-  private Instant climbedUntil;
-
-  @GuardedBy("this")
-  private Instant restUntil = Instant.MIN;
-
-  @GuardedBy("this")
-  private Instant refusedAt = Instant.MIN;
+  private final Map<Priority, Lease> leases = new EnumMap<>(Priority.class);
 
   /// What a message may do.
   sealed interface Turn {
@@ -70,84 +39,97 @@ final class ProjectPace {
     record Rest(Duration delay) implements Turn {}
   }
 
+  /// The places that this worker has, and what it sent away.
+  private static final class Lease {
+    /// When the next message leaves.
+    Instant next;
+
+    /// The next that is sent away comes back not before.
+    Instant nextBack;
+
+    int left;
+    int used;
+    int wanted = 1;
+
+    /// A guess until it is told.
+    long gapNanos = 1_000_000;
+
+    Lease(Instant now) {
+      next = now;
+      nextBack = now;
+    }
+  }
+
+  /// A project of which only this worker sends.
+  ///
   /// @param perMinute the project's quota
   ProjectPace(int perMinute, Clock clock) {
+    this(new LocalSchedule(perMinute, clock), clock);
+  }
+
+  ProjectPace(Schedule schedule, Clock clock) {
+    this.schedule = schedule;
     this.clock = clock;
-    this.mostPerSecond = perMinute / 60.0;
-    this.next = clock.instant();
-    this.nextHigh = next;
-    this.climbedUntil = next;
   }
 
-  synchronized Turn turn(Priority priority) {
+  Turn turn(Priority priority) {
+    return turn(priority, false);
+  }
+
+  /// @param back whether it was sent away before
+  synchronized Turn turn(Priority priority, boolean back) {
     Instant now = clock.instant();
-    if (restUntil.isAfter(now)) {
-      return new Turn.Rest(Duration.between(now, restUntil));
+    Lease lease = leases.computeIfAbsent(priority, _ -> new Lease(now));
+    if (!back && lease.nextBack.isAfter(now.plus(Schedule.LONGEST_WAIT))) {
+      return sentAway(lease, now, Duration.ZERO);
     }
-    climb(now);
-    return priority == Priority.HIGH ? high(now) : normal(now);
+    letGo(lease, now);
+    if (lease.left == 0) {
+      switch (schedule.take(priority, lease.wanted)) {
+        case Schedule.Answer.None(Duration wait) -> {
+          return sentAway(lease, now, wait);
+        }
+        case Schedule.Answer.Places(Duration startsIn, int messages, long gapNanos) -> {
+          lease.next = now.plus(startsIn);
+          lease.left = messages;
+          lease.used = 0;
+          lease.gapNanos = gapNanos;
+          int most = (int) Math.max(1, LONGEST_LEASE.toNanos() / gapNanos);
+          lease.wanted = Math.min(most, 2 * messages);
+        }
+      }
+    }
+    Duration wait = Duration.between(now, lease.next);
+    lease.next = lease.next.plusNanos(lease.gapNanos);
+    lease.left--;
+    lease.used++;
+    return new Turn.After(wait.isNegative() ? Duration.ZERO : wait);
   }
 
-  @GuardedBy("this")
-  private Turn normal(Instant now) {
-    Instant begin = later(next, now.minus(AHEAD));
-    Duration wait = Duration.between(now, begin);
-    if (wait.compareTo(LONGEST_WAIT) > 0) {
-      return new Turn.Rest(wait);
+  /// Places whose time is over would be too much now. Who did not use its places gets fewer.
+  private static void letGo(Lease lease, Instant now) {
+    long late = Duration.between(lease.next, now.minus(Schedule.AHEAD)).toNanos();
+    if (lease.left > 0 && late > 0) {
+      long over = Math.min(lease.left, 1 + late / lease.gapNanos);
+      lease.next = lease.next.plusNanos(over * lease.gapNanos);
+      lease.left -= (int) over;
+      lease.wanted = Math.max(1, lease.used);
     }
-    next = begin.plusNanos(gapNanos(level * SHARE));
-    return new Turn.After(positive(wait));
   }
 
-  @GuardedBy("this")
-  private Turn high(Instant now) {
-    Instant begin = later(nextHigh, now.minus(AHEAD));
-    Duration wait = Duration.between(now, begin);
-    if (wait.compareTo(LONGEST_WAIT) > 0) {
-      return new Turn.Rest(wait);
+  /// They come back one after the other, at the pace known last.
+  private static Turn sentAway(Lease lease, Instant now, Duration wait) {
+    Instant at = now.plus(wait);
+    if (lease.nextBack.isAfter(at)) {
+      at = lease.nextBack;
     }
-    nextHigh = begin.plusNanos(gapNanos(SHARE));
-    next = later(next, now.minus(AHEAD)).plusNanos(gapNanos(level * SHARE));
-    return new Turn.After(positive(wait));
+    lease.nextBack = at.plusNanos(lease.gapNanos);
+    return new Turn.Rest(Duration.between(now, at));
   }
 
   /// Google said that the project has sent too much.
   synchronized void refused(Duration rest) {
-    Instant now = clock.instant();
-    restUntil = later(restUntil, now.plus(rest));
-    if (refusedAt.plus(ONE_REFUSAL).isBefore(now)) {
-      refusedAt = now;
-      level = Math.max(SLOWEST, level * CUT);
-      climbPerSecond = CLIMB_PER_SECOND;
-    }
-    climbedUntil = restUntil;
-  }
-
-  @GuardedBy("this")
-  private void climb(Instant now) {
-    if (Duration.between(next, now).compareTo(RAMP) > 0) {
-      // Nothing left for a while: like a new sender.
-      level = SLOWEST;
-      climbPerSecond = (1 - SLOWEST) / RAMP.toSeconds();
-      climbedUntil = now;
-      return;
-    }
-    if (now.isAfter(climbedUntil)) {
-      double seconds = Duration.between(climbedUntil, now).toNanos() / 1e9;
-      level = Math.min(1, level + climbPerSecond * seconds);
-      climbedUntil = now;
-    }
-  }
-
-  private long gapNanos(double share) {
-    return (long) (1e9 / (mostPerSecond * share));
-  }
-
-  private static Instant later(Instant one, Instant other) {
-    return one.isAfter(other) ? one : other;
-  }
-
-  private static Duration positive(Duration wait) {
-    return wait.isNegative() ? Duration.ZERO : wait;
+    leases.values().forEach(lease -> lease.left = 0);
+    schedule.refused(rest);
   }
 }

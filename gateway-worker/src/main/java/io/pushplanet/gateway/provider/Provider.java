@@ -3,10 +3,20 @@ package io.pushplanet.gateway.provider;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.Recipient;
+import java.util.Optional;
 
 /// A vendor's channel. Implementations neither retry nor forget tokens: they answer, and the delivery story decides.
 public interface Provider {
   Channel channel();
+
+  /// Waits a little until the message may leave, where the vendor bounds what an app may send; called before it has a place
+  /// in its lane, so that nobody waits for it.
+  ///
+  /// @return empty when it may be sent now, else what becomes of it
+  /// @throws InterruptedException when the worker stops
+  default Optional<DeliveryOutcome> turn(Push push) throws InterruptedException {
+    return Optional.empty();
+  }
 
   /// Sends one message to one device and waits for the vendor's answer, at most the provider's request timeout; called on
   /// virtual threads. The same push to the same recipient always carries the same vendor-side id, so that a repeat merges.

@@ -16,6 +16,8 @@ import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.testing.PushBuilder;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
@@ -25,13 +27,20 @@ import io.pushplanet.gateway.statistics.StatisticsWriter;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class NeighboursIT {
+  private static final DeliveryOptions HIGH =
+      new DeliveryOptions(
+          Route.VENDOR, Duration.ofHours(1), Priority.HIGH, null, Duration.ofSeconds(5));
+
   private final Clock clock = Clock.systemUTC();
   private final RedisClient nowhere = RedisClient.create("redis://127.0.0.1:1");
   private final ApnsForTests apns = new ApnsForTests();
@@ -134,7 +143,118 @@ class NeighboursIT {
     assertThat(servers.sql().queryForList("SELECT device_id FROM inbox", String.class)).isEmpty();
   }
 
+  /// An app that FCM's answers or its pace hold up, and all others.
+  private static final class FcmForTests implements Provider {
+    final CountDownLatch goesOn = new CountDownLatch(1);
+    final Queue<String> sent = new ConcurrentLinkedQueue<>();
+    private final boolean before;
+
+    /// @param before whether it is held up before its messages have a place
+    FcmForTests(boolean before) {
+      this.before = before;
+    }
+
+    @Override
+    public Channel channel() {
+      return Channel.FCM;
+    }
+
+    @Override
+    public Optional<DeliveryOutcome> turn(Push push) throws InterruptedException {
+      if (before) {
+        holdUp(push);
+      }
+      return Optional.empty();
+    }
+
+    @Override
+    public DeliveryOutcome send(Push push, Recipient recipient) {
+      try {
+        if (!before) {
+          holdUp(push);
+        }
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+      sent.add(recipient.device().value());
+      return new DeliveryOutcome.Accepted(200, "", null);
+    }
+
+    private void holdUp(Push push) throws InterruptedException {
+      if (push.app().value().equals("held-up") && !goesOn.await(60, TimeUnit.SECONDS)) {
+        throw new IllegalStateException("never released");
+      }
+    }
+  }
+
+  private static byte[] manyOfTheHeldUpApp() {
+    PushBuilder many = aPush(Clock.systemUTC()).from("held-up").delivered(HIGH);
+    for (int i = 0; i < 300; i++) {
+      many.toFcm("held-" + i, "token-" + i);
+    }
+    return batch(many.build());
+  }
+
+  @Test
+  void a_high_message_does_not_wait_for_another_app_that_waits_for_its_turn() throws Exception {
+    FcmForTests fcm = new FcmForTests(true);
+    Delivery delivery = delivery(servers.sessions(), fcm);
+    byte[] broadcast = manyOfTheHeldUpApp();
+    Thread heldUp = Thread.ofVirtual().start(() -> delivery.deliver(Channel.FCM, broadcast, false));
+
+    try {
+      delivery.deliver(
+          Channel.FCM,
+          batch(aPush(clock).from("other").delivered(HIGH).toFcm("d1", "t1").build()),
+          false);
+
+      assertThat(fcm.sent).containsExactly("d1");
+    } finally {
+      fcm.goesOn.countDown();
+    }
+    assertThat(heldUp.join(Duration.ofSeconds(60))).isTrue();
+    assertThat(fcm.sent).hasSize(301);
+  }
+
+  @Test
+  void an_app_whose_provider_hangs_leaves_places_to_others_and_lets_its_own_wait_elsewhere()
+      throws Exception {
+    FcmForTests fcm = new FcmForTests(false);
+    Delivery delivery = delivery(servers.sessions(), fcm);
+    byte[] broadcast = manyOfTheHeldUpApp();
+    Thread heldUp = Thread.ofVirtual().start(() -> delivery.deliver(Channel.FCM, broadcast, false));
+
+    try {
+      for (int i = 0; i < 20; i++) {
+        delivery.deliver(
+            Channel.FCM,
+            batch(aPush(clock).from("other").delivered(HIGH).toFcm("d" + i, "t" + i).build()),
+            false);
+      }
+
+      assertThat(fcm.sent).hasSize(20);
+      // Of 64 places it has at most 52; the others of its 300 messages do not wait in the lane.
+      Eventually.within(
+          Duration.ofSeconds(30),
+          () ->
+              assertThat(
+                      servers
+                          .sql()
+                          .queryForObject(
+                              "SELECT COUNT(*) FROM later WHERE app_id = 'held-up' AND reason = 'provider_slow'",
+                              Integer.class))
+                  .isGreaterThanOrEqualTo(300 - 52));
+    } finally {
+      fcm.goesOn.countDown();
+    }
+    assertThat(heldUp.join(Duration.ofSeconds(60))).isTrue();
+  }
+
   private Delivery delivery(SessionDirectory directory) {
+    return delivery(directory, apns);
+  }
+
+  private Delivery delivery(SessionDirectory directory, Provider provider) {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     return DeliveryForTests.at(
         servers,
@@ -143,7 +263,7 @@ class NeighboursIT {
         new RouteStore(RedisLink.open(nowhere)),
         clock,
         meters,
-        apns);
+        provider);
   }
 
   private static byte[] batch(Push push) {

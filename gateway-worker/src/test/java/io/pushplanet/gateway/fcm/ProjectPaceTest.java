@@ -5,13 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.fcm.ProjectPace.Turn;
+import io.pushplanet.simulators.fcm.Quotas;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ProjectPaceTest {
   private static final int QUOTA = 600_000;
   private final MutableClock clock = MutableClock.started();
   private final ProjectPace pace = new ProjectPace(QUOTA, clock);
+
+  /// Whether the turn that a worker waits for is one to send.
+  private final boolean[] quotaAsked = {false, false};
 
   /// How many leave within so long, one after the other.
   private int leaving(Priority priority, Duration within) {
@@ -95,5 +101,70 @@ class ProjectPaceTest {
 
     assertThat(first).isLessThan(7_500);
     assertThat(later).isGreaterThan(9_800);
+  }
+
+  @Test
+  void two_workers_together_keep_within_the_bucket_and_use_it() {
+    Schedule shared = new LocalSchedule(QUOTA, clock);
+    List<ProjectPace> workers =
+        List.of(new ProjectPace(shared, clock), new ProjectPace(shared, clock));
+    Instant start = clock.instant();
+    Instant[] free = {start, start};
+    Quotas quotas = new Quotas(clock);
+    int sent = 0;
+    int refused = 0;
+
+    // The first minute is the ramp; five more follow. Each worker has always a message that wants
+    // to leave.
+    Instant ramped = start.plus(Schedule.RAMP);
+    Instant end = start.plus(Duration.ofMinutes(6));
+    while (clock.instant().isBefore(end)) {
+      int who = free[0].isAfter(free[1]) ? 1 : 0;
+      clock.advance(Duration.between(clock.instant(), free[who]));
+      boolean leaves = free[who].isAfter(start) && quotaAsked[who];
+      if (leaves) {
+        if (quotas.count("broadcast", "").isPresent()) {
+          refused++;
+        } else if (clock.instant().isAfter(ramped)) {
+          sent++;
+        }
+      }
+      Turn turn = workers.get(who).turn(Priority.NORMAL);
+      quotaAsked[who] = turn instanceof Turn.After;
+      free[who] =
+          clock
+              .instant()
+              .plus(
+                  switch (turn) {
+                    case Turn.After(Duration wait) -> wait;
+                    case Turn.Rest(Duration wait) -> wait;
+                  });
+    }
+
+    assertThat(refused).isZero();
+    assertThat(sent).isGreaterThan((int) (5 * QUOTA * 0.95));
+  }
+
+  @Test
+  void who_was_sent_away_comes_back_at_the_pace_and_is_not_overtaken() {
+    leaving(Priority.NORMAL, Duration.ofSeconds(61));
+    while (pace.turn(Priority.NORMAL) instanceof Turn.After) {
+      // Until those that wait fill a quarter of a second.
+    }
+
+    Turn first = null;
+    Turn last = null;
+    for (int i = 0; i < 10_000; i++) {
+      last = pace.turn(Priority.NORMAL);
+      first = first == null ? last : first;
+    }
+    clock.advance(((Turn.Rest) first).delay());
+    Turn newcomer = pace.turn(Priority.NORMAL);
+    Turn back = pace.turn(Priority.NORMAL, true);
+
+    assertThat(((Turn.Rest) last).delay())
+        .isBetween(Duration.ofMillis(1_000), Duration.ofMillis(1_500));
+    assertThat(newcomer).isInstanceOf(Turn.Rest.class);
+    assertThat(back).isInstanceOf(Turn.After.class);
   }
 }

@@ -1,0 +1,156 @@
+package io.pushplanet.gateway.delivery;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.pushplanet.common.message.AppId;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+
+/// The places of a lane for requests to its provider, shared by apps so that none of them can have all:
+///
+/// - an app may hold [#SHARE] times as many as are free: alone four fifths, two that flood four ninths each; there is
+///   always room for one more app;
+/// - an app whose answers take longer than [#SLOW] may hold a [#OF_A_SLOW_APP]th;
+/// - where an app's places are all taken and no answer has come for [#PATIENCE], or it is slow, nobody waits for one: what
+///   waits here holds its broker's message, and those are few.
+///
+/// Thread-safe; calls block.
+final class Places {
+  static final Duration SLOW = Duration.ofSeconds(2);
+  static final Duration PATIENCE = Duration.ofSeconds(3);
+
+  private static final int SHARE = 4;
+  private static final int OF_A_SLOW_APP = 8;
+
+  /// How much one answer says of the next.
+  private static final double WEIGHT = 0.125;
+
+  private final int most;
+  private final LongSupplier nanoTime;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  @GuardedBy("lock")
+  private final Map<AppId, Held> apps = new HashMap<>();
+
+  @GuardedBy("lock")
+  private int free;
+
+  /// An app that has or wants places.
+  private final class Held {
+    final Condition room = lock.newCondition();
+    int held;
+    int waiting;
+    double usualNanos;
+    long movedNanos;
+  }
+
+  /// @param nanoTime as [System#nanoTime]
+  Places(int most, LongSupplier nanoTime) {
+    this.most = most;
+    this.free = most;
+    this.nanoTime = nanoTime;
+  }
+
+  int taken() {
+    lock.lock();
+    try {
+      return most - free;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// Waits for a place while the app's requests go on being answered.
+  ///
+  /// @return whether there was one; then [#leave] must be called
+  boolean enter(AppId name) throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      Held app = apps.computeIfAbsent(name, _ -> new Held());
+      app.waiting++;
+      try {
+        while (!hasRoom(app)) {
+          if (isStuck(app)) {
+            return false;
+          }
+          var _ = app.room.awaitNanos(PATIENCE.toNanos());
+        }
+        if (app.held == 0) {
+          app.movedNanos = nanoTime.getAsLong();
+        }
+        app.held++;
+        free--;
+        return true;
+      } finally {
+        app.waiting--;
+        callNext();
+        forgetIfIdle(name, app);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// @param enteredNanos when the request began
+  void leave(AppId name, long enteredNanos) {
+    lock.lock();
+    try {
+      Held app = apps.get(name);
+      if (app == null) {
+        throw new IllegalStateException(name + " holds no place");
+      }
+      app.movedNanos = nanoTime.getAsLong();
+      app.usualNanos += WEIGHT * (app.movedNanos - enteredNanos - app.usualNanos);
+      app.held--;
+      free++;
+      callNext();
+      forgetIfIdle(name, app);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @GuardedBy("lock")
+  private boolean hasRoom(Held app) {
+    return free > 0 && app.held < (isSlow(app) ? Math.max(1, most / OF_A_SLOW_APP) : SHARE * free);
+  }
+
+  private static boolean isSlow(Held app) {
+    return app.usualNanos > SLOW.toNanos();
+  }
+
+  /// One that holds nothing only waits for others, who have not long to go on.
+  @GuardedBy("lock")
+  private boolean isStuck(Held app) {
+    return app.held > 0
+        && (isSlow(app) || nanoTime.getAsLong() - app.movedNanos >= PATIENCE.toNanos());
+  }
+
+  /// Whoever is called and enters, or gives up, calls the next. Who holds least comes first.
+  @GuardedBy("lock")
+  private void callNext() {
+    if (free == 0) {
+      return;
+    }
+    Held next = null;
+    for (Held app : apps.values()) {
+      if (app.waiting > 0 && hasRoom(app) && (next == null || app.held < next.held)) {
+        next = app;
+      }
+    }
+    if (next != null) {
+      next.room.signal();
+    }
+  }
+
+  @GuardedBy("lock")
+  private void forgetIfIdle(AppId name, Held app) {
+    // What is known of a slow one is kept while it has anything here; then it starts anew.
+    if (app.held == 0 && app.waiting == 0) {
+      apps.remove(name);
+    }
+  }
+}

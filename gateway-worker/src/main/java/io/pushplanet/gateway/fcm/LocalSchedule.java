@@ -1,0 +1,97 @@
+package io.pushplanet.gateway.fcm;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.pushplanet.common.message.Priority;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+
+/// The schedule of whoever shares this object. [RedisSchedule] does the same for all workers: change both. Thread-safe.
+final class LocalSchedule implements Schedule {
+  private final Clock clock;
+  private final double mostPerSecond;
+
+  /// When the next `normal` would leave at an even pace.
+  @GuardedBy("this")
+  private Instant next;
+
+  /// The same for `high`, which alone may use the whole quota.
+  @GuardedBy("this")
+  private Instant nextHigh;
+
+  /// Part of the quota that was used at `from`, [#SLOWEST] to 1, and what it gains since.
+  @GuardedBy("this")
+  private double level = SLOWEST;
+
+  @GuardedBy("this")
+  private double climbPerSecond = (1 - SLOWEST) / RAMP.toSeconds();
+
+  @GuardedBy("this")
+  private Instant from;
+
+  @GuardedBy("this")
+  private Instant restUntil = Instant.MIN;
+
+  @GuardedBy("this")
+  private Instant refusedAt = Instant.MIN;
+
+  LocalSchedule(double perMinute, Clock clock) {
+    this.clock = clock;
+    this.mostPerSecond = perMinute / 60;
+    this.next = clock.instant();
+    this.nextHigh = next;
+    this.from = next;
+  }
+
+  @Override
+  public synchronized Answer take(Priority priority, int messages) {
+    Instant now = clock.instant();
+    if (restUntil.isAfter(now)) {
+      return new Answer.None(Duration.between(now, restUntil));
+    }
+    if (Duration.between(next, now).compareTo(RAMP) > 0) {
+      // Nothing left for a while: like a new sender.
+      level = SLOWEST;
+      climbPerSecond = (1 - SLOWEST) / RAMP.toSeconds();
+      from = now;
+    }
+    long gapHigh = (long) (1e9 / (mostPerSecond * SHARE));
+    long gapNormal = (long) (1e9 / (mostPerSecond * SHARE * levelAt(now)));
+    Instant earliest = now.minus(AHEAD);
+    Instant begin = later(priority == Priority.HIGH ? nextHigh : next, earliest);
+    Duration wait = Duration.between(now, begin);
+    if (wait.compareTo(LONGEST_WAIT) > 0) {
+      return new Answer.None(wait);
+    }
+    // What is high takes its room from normal.
+    next = later(next, earliest).plusNanos(messages * gapNormal);
+    if (priority == Priority.HIGH) {
+      nextHigh = begin.plusNanos(messages * gapHigh);
+      return new Answer.Places(wait, messages, gapHigh);
+    }
+    return new Answer.Places(wait, messages, gapNormal);
+  }
+
+  @Override
+  public synchronized void refused(Duration rest) {
+    Instant now = clock.instant();
+    level = levelAt(now);
+    if (refusedAt.plus(ONE_REFUSAL).isBefore(now)) {
+      refusedAt = now;
+      level = Math.max(SLOWEST, level * CUT);
+      climbPerSecond = CLIMB_PER_SECOND;
+    }
+    restUntil = later(restUntil, now.plus(rest));
+    from = restUntil;
+  }
+
+  @GuardedBy("this")
+  private double levelAt(Instant now) {
+    double seconds = Math.max(0, Duration.between(from, now).toNanos() / 1e9);
+    return Math.min(1, level + climbPerSecond * seconds);
+  }
+
+  private static Instant later(Instant one, Instant other) {
+    return one.isAfter(other) ? one : other;
+  }
+}

@@ -1,0 +1,124 @@
+package io.pushplanet.gateway.fcm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.RedisClient;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.message.Priority;
+import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.gateway.fcm.Schedule.Answer;
+import io.pushplanet.quickstart.services.LocalServices;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class RedisScheduleIT {
+  /// One message in a tenth of a second at the whole rate, in a second at the tenth of the beginning.
+  private static final int PER_MINUTE = 606;
+
+  private final RedisClient client =
+      RedisClient.create(LocalServices.forTests().redis().toString());
+  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  private final String project = "project-" + UUID.randomUUID();
+
+  @AfterEach
+  void close() {
+    client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+  }
+
+  private RedisSchedule worker(RedisClient redis, String name) {
+    return new RedisSchedule(
+        RedisLink.open(redis),
+        project,
+        name,
+        PER_MINUTE,
+        Clock.systemUTC(),
+        new PaceMetrics(meters));
+  }
+
+  private double leases(boolean shared) {
+    return meters
+        .get("pushplanet.fcm.pace.leases")
+        .tag("shared", Boolean.toString(shared))
+        .counter()
+        .count();
+  }
+
+  @Test
+  void what_one_worker_has_taken_another_does_not_get() {
+    RedisSchedule one = worker(client, "one");
+    RedisSchedule other = worker(client, "other");
+
+    Answer first = one.take(Priority.NORMAL, 60);
+    Answer second = other.take(Priority.NORMAL, 1);
+
+    assertThat(first)
+        .isInstanceOfSatisfying(
+            Answer.Places.class,
+            places -> {
+              assertThat(places.messages()).isEqualTo(60);
+              assertThat(places.gapNanos()).isBetween(900_000_000L, 1_001_000_000L);
+            });
+    // A minute is taken, and the test has a part of it at most.
+    assertThat(second).isInstanceOf(Answer.None.class);
+    assertThat(leases(true)).isEqualTo(2);
+    assertThat(leases(false)).isZero();
+  }
+
+  @Test
+  void high_leaves_beside_normal_and_takes_its_room() {
+    RedisSchedule one = worker(client, "one");
+    one.take(Priority.NORMAL, 60);
+
+    Answer high = one.take(Priority.HIGH, 10);
+    Answer more = one.take(Priority.NORMAL, 1);
+
+    assertThat(high)
+        .isInstanceOfSatisfying(
+            Answer.Places.class,
+            places -> assertThat(places.gapNanos()).isBetween(99_000_000L, 101_000_000L));
+    assertThat(more)
+        .isInstanceOfSatisfying(
+            Answer.None.class,
+            none -> assertThat(none.delay()).isGreaterThan(Duration.ofSeconds(10)));
+  }
+
+  @Test
+  void what_google_refuses_one_worker_lets_all_rest() {
+    RedisSchedule one = worker(client, "one");
+    RedisSchedule other = worker(client, "other");
+    one.take(Priority.NORMAL, 1);
+
+    one.refused(Duration.ofSeconds(100));
+    Answer answer = other.take(Priority.HIGH, 1);
+
+    assertThat(answer)
+        .isInstanceOfSatisfying(
+            Answer.None.class,
+            none ->
+                assertThat(none.delay())
+                    .isBetween(Duration.ofSeconds(30), Duration.ofSeconds(100)));
+  }
+
+  @Test
+  void without_redis_a_worker_keeps_a_pace_of_its_own_and_the_meter_says_so() {
+    RedisClient nowhere = RedisClient.create("redis://127.0.0.1:1");
+    try {
+      RedisSchedule alone = worker(nowhere, "alone");
+      List<Answer> answers = new ArrayList<>();
+      for (int i = 0; i < 2; i++) {
+        answers.add(alone.take(Priority.NORMAL, 60));
+      }
+
+      assertThat(answers.getFirst()).isInstanceOf(Answer.Places.class);
+      assertThat(answers.getLast()).isInstanceOf(Answer.None.class);
+      assertThat(leases(false)).isEqualTo(2);
+    } finally {
+      nowhere.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+    }
+  }
+}
