@@ -320,10 +320,7 @@ public final class ConnectionPipeline {
       }
       var left = detached.take(made.key(), remembered == null ? 0 : remembered.epoch());
       if (remembered != null) {
-        if (remembered.subscription() != null) {
-          made.subscribe(remembered.subscription());
-        }
-        made.redeliver(left);
+        made.resume(remembered.subscription(), left);
         made.askForParked();
       }
       link.resumeReading();

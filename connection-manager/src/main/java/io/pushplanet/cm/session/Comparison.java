@@ -90,8 +90,12 @@ final class Comparison {
         if (some.isEmpty()) {
           return;
         }
-        compare(some);
-        lookInto(some.stream().filter(this::isPatrolled).toList());
+        try {
+          compare(some);
+        } finally {
+          // Inboxes are not in the directory; their next turn may be half an hour away.
+          lookInto(some.stream().filter(this::isPatrolled).toList());
+        }
         due -= some.size();
       }
     } catch (DirectoryUnavailable away) {

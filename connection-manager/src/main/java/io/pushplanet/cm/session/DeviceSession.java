@@ -215,8 +215,19 @@ public final class DeviceSession {
     settleWaiting(new Settlement.NotHere());
   }
 
-  /// Sends what an earlier connection of this session left unacknowledged, under the same packet ids, with DUP.
-  public void redeliver(List<Unacknowledged> left) {
+  /// Goes on where an earlier connection of this session ended: sends what that left unacknowledged, under the same packet ids,
+  /// with DUP, and only then what has come since, which takes ids that are free.
+  ///
+  /// @param former null when the session had none
+  public void resume(@Nullable Subscription former, List<Unacknowledged> left) {
+    subscription = former;
+    redeliver(left);
+    if (former != null) {
+      subscribe(former);
+    }
+  }
+
+  private void redeliver(List<Unacknowledged> left) {
     for (var old : left) {
       if (inFlight.size() >= terms.window()
           || shared.clock().millis() > old.message().expiresAtMillis()) {

@@ -32,8 +32,6 @@ final class SimDevice {
   private final List<Socket> sockets = new ArrayList<>();
   private @Nullable Socket current;
   private @Nullable Socket newest;
-  // Not always the newest but one: an older socket is let in late where its node stood still.
-  private @Nullable Socket lastWelcomed;
   private final Set<String> seen = new HashSet<>();
   // As the device knows its session: SUBACK came, and no CONNACK since that there is no session.
   private boolean subscribed;
@@ -137,6 +135,10 @@ final class SimDevice {
     private boolean open = true;
     private boolean deaf;
     private boolean welcome;
+    // An older socket was let in after this one was opened, for its node stood still: which of them
+    // was the last one is not
+    // for the device to say.
+    private boolean overtaken;
     private final Map<String, Long> lastPlaces = new HashMap<>();
 
     Socket(SimNode node) {
@@ -207,10 +209,12 @@ final class SimDevice {
           welcome = code == 0;
           if (welcome) {
             before =
-                predecessor != null && predecessor == lastWelcomed
+                predecessor != null && predecessor.welcome && !predecessor.overtaken
                     ? predecessor.leftBehind
                     : Map.of();
-            lastWelcomed = this;
+            if (newest != null && newest != this) {
+              newest.overtaken = true;
+            }
           }
           subscribed &= !welcome || present;
           if (welcome && world.chance(subscribed ? 0.3 : calm ? 1 : 0.9)) {

@@ -62,6 +62,7 @@ class SimulatorTest {
     "14316, a node announced a session and left word that it had no subscription",
     "157535, a session ended while it was being announced",
     "30765, two connections of a device were claimed at once and one window got lost",
+    "208306, what came while that window was handed over took an id of it",
     "39051, a node announced a session older than one that had ended meanwhile",
     "45858, a node that stood still announced what another node had just let go",
     "168058, a node that stood still announced and remembered a session that Redis had lost meanwhile"
