@@ -9,6 +9,7 @@ import io.pushplanet.gateway.intake.Subscription;
 import io.pushplanet.gateway.later.Rounds;
 import io.pushplanet.gateway.role.ForRole;
 import io.pushplanet.gateway.role.Role;
+import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
 import java.security.SecureRandom;
 import java.sql.SQLException;
@@ -32,12 +33,14 @@ class StatisticsConfiguration {
   private static final Logger LOG = LoggerFactory.getLogger(StatisticsConfiguration.class);
 
   /// @param prefetch AMQP messages of events in hand
+  /// @param gather how long events may wait for others to be written with
   /// @param mostEvents events written in one transaction
   /// @param retentionDays whole days of messages, deliveries and statistics kept before today
   @Validated
   @ConfigurationProperties(prefix = "gateway.statistics", ignoreUnknownFields = false)
   record StatisticsSettings(
-      @Positive @DefaultValue("64") int prefetch,
+      @Positive @DefaultValue("200") int prefetch,
+      @NotNull @DefaultValue("100ms") Duration gather,
       @Positive @DefaultValue("2000") int mostEvents,
       @Positive @DefaultValue("30") int retentionDays) {}
 
@@ -49,7 +52,8 @@ class StatisticsConfiguration {
   @Bean(destroyMethod = "close")
   StatisticsIntake statisticsIntake(
       StatisticsWriter writer, StatisticsSettings settings, Clock clock, MeterRegistry meters) {
-    return new StatisticsIntake(writer, clock, settings.mostEvents(), settings.prefetch(), meters);
+    return new StatisticsIntake(
+        writer, clock, settings.gather(), settings.mostEvents(), settings.prefetch(), meters);
   }
 
   @Bean

@@ -18,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,7 +33,9 @@ public final class StatisticsIntake implements AutoCloseable {
 
   private final StatisticsWriter writer;
   private final Clock clock;
+  private final Duration gather;
   private final int mostEvents;
+  private final int prefetch;
   private final BlockingQueue<Batch> waiting;
   private final Thread thread;
   private final Timer writes;
@@ -50,13 +53,21 @@ public final class StatisticsIntake implements AutoCloseable {
     }
   }
 
+  /// @param gather how long events may wait for others
   /// @param mostEvents per transaction
   /// @param prefetch of `push.events`: so many batches can wait
   public StatisticsIntake(
-      StatisticsWriter writer, Clock clock, int mostEvents, int prefetch, MeterRegistry meters) {
+      StatisticsWriter writer,
+      Clock clock,
+      Duration gather,
+      int mostEvents,
+      int prefetch,
+      MeterRegistry meters) {
     this.writer = writer;
     this.clock = clock;
+    this.gather = gather;
     this.mostEvents = mostEvents;
+    this.prefetch = prefetch;
     this.waiting = new ArrayBlockingQueue<>(Math.max(1, prefetch));
     this.writes =
         Timer.builder("pushplanet.statistics.write").publishPercentileHistogram().register(meters);
@@ -96,22 +107,36 @@ public final class StatisticsIntake implements AutoCloseable {
   }
 
   private void run() {
+    @Nullable Batch next = null;
     try {
       while (!Thread.currentThread().isInterrupted()) {
         List<Batch> bulk = new ArrayList<>();
-        bulk.add(waiting.take());
-        int events = bulk.getFirst().events().size();
-        Batch next = waiting.peek();
-        while (next != null && events + next.events().size() <= mostEvents) {
-          bulk.add(waiting.take());
-          events += next.events().size();
-          next = waiting.peek();
-        }
+        next = gather(next == null ? waiting.take() : next, bulk);
         write(bulk);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  /// That a message was accepted and what came of it, both told within this time, are written as one: half the work.
+  ///
+  /// @return what did not fit any more
+  private @Nullable Batch gather(Batch first, List<Batch> bulk) throws InterruptedException {
+    long until = System.nanoTime() + gather.toNanos();
+    int events = 0;
+    Batch next = first;
+    while (next != null) {
+      if (!bulk.isEmpty() && events + next.events().size() > mostEvents) {
+        return next;
+      }
+      bulk.add(next);
+      events += next.events().size();
+      // With all of the prefetch in hand nothing more can come.
+      long wait = bulk.size() < prefetch ? until - System.nanoTime() : 0;
+      next = waiting.poll(wait, TimeUnit.NANOSECONDS);
+    }
+    return null;
   }
 
   private void write(List<Batch> bulk) {

@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -38,6 +39,9 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /// Writes events in one transaction: locks the rows they are about, lets the [Ledger] do the bookkeeping, and writes what
 /// changed in sorted bulk statements. Writing an event twice has the effect of writing it once. Thread-safe.
+///
+/// That a message was accepted is nearly always the first that is told of its rows, so they are not looked for but
+/// inserted; only when one is there after all does it all begin again with a look at each.
 public final class StatisticsWriter {
   /// The connections' time zone is UTC.
   private static final DateTimeFormatter TIME =
@@ -113,6 +117,7 @@ public final class StatisticsWriter {
 
   private final JdbcTemplate database;
   private final TransactionTemplate transactions;
+  private volatile boolean newsIsNew = true;
 
   public StatisticsWriter(DataSource database) {
     this.database = new JdbcTemplate(database);
@@ -126,14 +131,16 @@ public final class StatisticsWriter {
   public List<DeliveryEvent.Receipt> write(List<DeliveryEvent> events) {
     List<DeliveryEvent> ordered = new ArrayList<>(events);
     ordered.sort(CAUSES_FIRST);
+    boolean trusting = newsIsNew;
     for (int tried = 1; ; tried++) {
+      boolean unseen = trusting && tried == 1;
       try {
         List<DeliveryEvent.Receipt> early =
-            transactions.execute(status -> writeInTransaction(ordered));
+            transactions.execute(status -> writeInTransaction(ordered, unseen));
         return early == null ? List.of() : early;
       } catch (ConcurrencyFailureException | DuplicateKeyException e) {
-        // Another worker wrote one of these rows in between (or MySQL chose us in a deadlock): look
-        // again.
+        // Another worker wrote one of these rows in between (or MySQL chose us in a deadlock), or
+        // what was taken for new is not: look again.
         if (tried == MOST_TRIES) {
           throw e;
         }
@@ -141,8 +148,20 @@ public final class StatisticsWriter {
     }
   }
 
-  private List<DeliveryEvent.Receipt> writeInTransaction(List<DeliveryEvent> events) {
-    Ledger ledger = new Ledger(lock(keys(events)));
+  /// @param unseen whether rows whose message was just accepted are taken for new without a look
+  private List<DeliveryEvent.Receipt> writeInTransaction(
+      List<DeliveryEvent> events, boolean unseen) {
+    Set<DeliveryKey> told = new TreeSet<>();
+    Set<DeliveryKey> news = new HashSet<>();
+    keys(events, told, news);
+    if (unseen) {
+      told.removeAll(news);
+    }
+    Map<DeliveryKey, DeliveryRow> present = lock(told);
+    if (!unseen) {
+      newsIsNew = Collections.disjoint(news, present.keySet());
+    }
+    Ledger ledger = new Ledger(present);
     events.forEach(ledger::apply);
     List<@Nullable Object[]> inserted = new ArrayList<>();
     List<@Nullable Object[]> updated = new ArrayList<>();
@@ -179,33 +198,36 @@ public final class StatisticsWriter {
         case Instant time -> statement.setString(i + 1, TIME.format(time));
         case Long number -> statement.setLong(i + 1, number);
         case Integer number -> statement.setInt(i + 1, number);
+        case LocalDate day -> statement.setString(i + 1, day.toString());
         case Object other -> statement.setObject(i + 1, other);
       }
     }
   }
 
-  private static Set<DeliveryKey> keys(List<DeliveryEvent> events) {
-    Set<DeliveryKey> keys = new TreeSet<>();
+  /// @param told gets every row that the events are about
+  /// @param news gets those that should not be there yet
+  private static void keys(
+      List<DeliveryEvent> events, Set<DeliveryKey> told, Set<DeliveryKey> news) {
     for (DeliveryEvent event : events) {
       switch (event) {
         case DeliveryEvent.Accepted accepted ->
             accepted
                 .recipients()
-                .forEach(device -> keys.add(new DeliveryKey(accepted.message(), device)));
+                .forEach(device -> news.add(new DeliveryKey(accepted.message(), device)));
         case DeliveryEvent.Expanded expanded ->
             expanded
                 .recipients()
-                .forEach(device -> keys.add(new DeliveryKey(expanded.message(), device)));
+                .forEach(device -> news.add(new DeliveryKey(expanded.message(), device)));
         case DeliveryEvent.Attempted attempted ->
-            keys.add(new DeliveryKey(attempted.message(), attempted.device()));
+            told.add(new DeliveryKey(attempted.message(), attempted.device()));
         case DeliveryEvent.Ended ended ->
-            keys.add(new DeliveryKey(ended.message(), ended.device()));
+            told.add(new DeliveryKey(ended.message(), ended.device()));
         case DeliveryEvent.Receipt receipt ->
-            keys.add(new DeliveryKey(receipt.message(), receipt.device()));
+            told.add(new DeliveryKey(receipt.message(), receipt.device()));
         case DeliveryEvent.Uplink uplink -> {}
       }
     }
-    return keys;
+    told.addAll(news);
   }
 
   private Map<DeliveryKey, DeliveryRow> lock(Set<DeliveryKey> keys) {

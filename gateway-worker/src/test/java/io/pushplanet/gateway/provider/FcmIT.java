@@ -81,9 +81,7 @@ class FcmIT {
   private static DeliveryOutcome send(Provider provider, String app, String token) {
     Push push = aPush(CLOCK).from(app).toFcm("d1", token).build();
     try {
-      return provider
-          .turn(push)
-          .orElseGet(() -> provider.send(push, push.recipients().getFirst()));
+      return provider.turn(push).orElseGet(() -> provider.send(push, push.recipients().getFirst()));
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
     }

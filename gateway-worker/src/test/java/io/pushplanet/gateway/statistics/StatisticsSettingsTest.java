@@ -3,6 +3,7 @@ package io.pushplanet.gateway.statistics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.gateway.statistics.StatisticsConfiguration.StatisticsSettings;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -18,7 +19,7 @@ class StatisticsSettingsTest {
   void the_defaults_are_these() {
     runner.run(context ->
         assertThat(context.getBean(StatisticsSettings.class))
-            .isEqualTo(new StatisticsSettings(64, 2_000, 30)));
+            .isEqualTo(new StatisticsSettings(200, Duration.ofMillis(100), 2_000, 30)));
   }
 
   @Test
