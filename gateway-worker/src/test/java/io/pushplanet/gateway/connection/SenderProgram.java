@@ -87,7 +87,9 @@ final class SenderProgram {
     ScriptedServer small = new ScriptedServer(new Narrow(), tls, 0, false);
     DelayedWay toNear = new DelayedWay(near.port(), ROUND_TRIP);
     DelayedWay toSmall = new DelayedWay(small.port(), ROUND_TRIP);
-    System.out.printf("port=%d far=%d small=%d%n", near.port(), toNear.port(), toSmall.port());
+    // Its reader may look in the middle of a line: the last word says that it is whole.
+    System.out.printf(
+        "port=%d far=%d small=%d ready=1%n", near.port(), toNear.port(), toSmall.port());
     new CountDownLatch(1).await();
   }
 

@@ -84,7 +84,7 @@ public final class ProviderSenders implements AutoCloseable {
     List<String> command = new ArrayList<>(java);
     command.addAll(List.of("server", authority.toString()));
     ChildProcess server = start("apns-server", command, directory);
-    Readiness.await(server, READY_WITHIN, () -> server.lastLogLines(1).startsWith("port="));
+    Readiness.await(server, READY_WITHIN, () -> server.lastLogLines(1).endsWith("ready=1"));
     return Optional.of(
         new ProviderSenders(
             directory, authority, java, server, FullTable.figures(server.lastLogLines(1))));
