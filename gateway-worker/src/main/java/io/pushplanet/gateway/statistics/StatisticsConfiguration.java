@@ -33,6 +33,7 @@ class StatisticsConfiguration {
   private static final Logger LOG = LoggerFactory.getLogger(StatisticsConfiguration.class);
 
   /// @param prefetch AMQP messages of events in hand
+  /// @param writers transactions at once; each takes a connection of the database's pool
   /// @param gather how long events may wait for others to be written with
   /// @param mostEvents events written in one transaction
   /// @param retentionDays whole days of messages, deliveries and statistics kept before today
@@ -40,6 +41,7 @@ class StatisticsConfiguration {
   @ConfigurationProperties(prefix = "gateway.statistics", ignoreUnknownFields = false)
   record StatisticsSettings(
       @Positive @DefaultValue("200") int prefetch,
+      @Positive @DefaultValue("2") int writers,
       @NotNull @DefaultValue("100ms") Duration gather,
       @Positive @DefaultValue("2000") int mostEvents,
       @Positive @DefaultValue("30") int retentionDays) {}
@@ -53,7 +55,13 @@ class StatisticsConfiguration {
   StatisticsIntake statisticsIntake(
       StatisticsWriter writer, StatisticsSettings settings, Clock clock, MeterRegistry meters) {
     return new StatisticsIntake(
-        writer, clock, settings.gather(), settings.mostEvents(), settings.prefetch(), meters);
+        writer,
+        clock,
+        settings.writers(),
+        settings.gather(),
+        settings.mostEvents(),
+        settings.prefetch(),
+        meters);
   }
 
   @Bean

@@ -11,19 +11,23 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Gathers the events of many AMQP messages into one transaction. [#take] is called once per AMQP message, each on a thread of
-/// its own, and returns when its events are written; one thread writes. Bounded by the prefetch of `push.events`. Thread-safe.
+/// its own, and returns when its events are written. Several threads write, each always the same messages, so that they do
+/// not meet in a row of `messages` or `deliveries`. Bounded by the prefetch of `push.events`. Thread-safe.
 public final class StatisticsIntake implements AutoCloseable {
   /// How long a receipt may be ahead of its delivery's row; after that it is taken for made up and dropped.
   static final Duration RECEIPT_PATIENCE = Duration.ofSeconds(30);
@@ -36,8 +40,8 @@ public final class StatisticsIntake implements AutoCloseable {
   private final Duration gather;
   private final int mostEvents;
   private final int prefetch;
-  private final BlockingQueue<Batch> waiting;
-  private final Thread thread;
+  private final List<BlockingQueue<Batch>> waiting;
+  private final List<Thread> threads;
   private final Timer writes;
   private final DistributionSummary sizes;
   private final Counter droppedReceipts;
@@ -53,12 +57,14 @@ public final class StatisticsIntake implements AutoCloseable {
     }
   }
 
+  /// @param writers threads that write, at most as many as the database has connections for
   /// @param gather how long events may wait for others
   /// @param mostEvents per transaction
   /// @param prefetch of `push.events`: so many batches can wait
   public StatisticsIntake(
       StatisticsWriter writer,
       Clock clock,
+      int writers,
       Duration gather,
       int mostEvents,
       int prefetch,
@@ -68,12 +74,18 @@ public final class StatisticsIntake implements AutoCloseable {
     this.gather = gather;
     this.mostEvents = mostEvents;
     this.prefetch = prefetch;
-    this.waiting = new ArrayBlockingQueue<>(Math.max(1, prefetch));
     this.writes =
         Timer.builder("pushplanet.statistics.write").publishPercentileHistogram().register(meters);
     this.sizes = meters.summary("pushplanet.statistics.events");
     this.droppedReceipts = meters.counter("pushplanet.statistics.receipts.dropped");
-    this.thread = Thread.ofPlatform().name("statistics").daemon(true).start(this::run);
+    this.waiting =
+        Stream.<BlockingQueue<Batch>>generate(() -> new ArrayBlockingQueue<>(prefetch))
+            .limit(writers)
+            .toList();
+    this.threads =
+        waiting.stream()
+            .map(mine -> Thread.ofPlatform().name("statistics").daemon(true).start(() -> run(mine)))
+            .toList();
   }
 
   /// Writes the events of one AMQP message; acknowledge it afterwards.
@@ -82,13 +94,22 @@ public final class StatisticsIntake implements AutoCloseable {
   /// @throws io.pushplanet.common.wire.MalformedWire when it is not
   /// @throws RuntimeException when it was not written: hand it out again
   public void take(byte[] body) {
-    Batch batch =
-        new Batch(WireForm.readBatch(body, DeliveryEvent.class), new CompletableFuture<>());
+    List<Batch> parts = new ArrayList<>();
     try {
-      if (!waiting.offer(batch, LONGEST_WRITE.toMillis(), TimeUnit.MILLISECONDS)) {
-        throw new IllegalStateException("MySQL does not keep up with the events");
+      for (var part : byWriter(WireForm.readBatch(body, DeliveryEvent.class)).entrySet()) {
+        Batch batch = new Batch(part.getValue(), new CompletableFuture<>());
+        parts.add(batch);
+        if (!waiting
+            .get(part.getKey())
+            .offer(batch, LONGEST_WRITE.toMillis(), TimeUnit.MILLISECONDS)) {
+          throw new IllegalStateException("MySQL does not keep up with the events");
+        }
       }
-      if (!batch.written().get(LONGEST_WRITE.toMillis(), TimeUnit.MILLISECONDS)) {
+      boolean early = false;
+      for (Batch batch : parts) {
+        early |= !batch.written().get(LONGEST_WRITE.toMillis(), TimeUnit.MILLISECONDS);
+      }
+      if (early) {
         throw new ReceiptTooEarly();
       }
     } catch (ExecutionException e) {
@@ -101,17 +122,34 @@ public final class StatisticsIntake implements AutoCloseable {
     }
   }
 
-  @Override
-  public void close() {
-    thread.interrupt();
+  private Map<Integer, List<DeliveryEvent>> byWriter(List<DeliveryEvent> events) {
+    Map<Integer, List<DeliveryEvent>> parts = new TreeMap<>();
+    for (DeliveryEvent event : events) {
+      int hash =
+          switch (event) {
+            case DeliveryEvent.Accepted accepted -> accepted.message().hashCode();
+            case DeliveryEvent.Expanded expanded -> expanded.message().hashCode();
+            case DeliveryEvent.Attempted attempted -> attempted.message().hashCode();
+            case DeliveryEvent.Ended ended -> ended.message().hashCode();
+            case DeliveryEvent.Receipt receipt -> receipt.message().hashCode();
+            case DeliveryEvent.Uplink uplink -> uplink.device().hashCode();
+          };
+      parts.computeIfAbsent(Math.floorMod(hash, waiting.size()), _ -> new ArrayList<>()).add(event);
+    }
+    return parts;
   }
 
-  private void run() {
+  @Override
+  public void close() {
+    threads.forEach(Thread::interrupt);
+  }
+
+  private void run(BlockingQueue<Batch> mine) {
     @Nullable Batch next = null;
     try {
       while (!Thread.currentThread().isInterrupted()) {
         List<Batch> bulk = new ArrayList<>();
-        next = gather(next == null ? waiting.take() : next, bulk);
+        next = gather(mine, next == null ? mine.take() : next, bulk);
         write(bulk);
       }
     } catch (InterruptedException e) {
@@ -122,7 +160,8 @@ public final class StatisticsIntake implements AutoCloseable {
   /// That a message was accepted and what came of it, both told within this time, are written as one: half the work.
   ///
   /// @return what did not fit any more
-  private @Nullable Batch gather(Batch first, List<Batch> bulk) throws InterruptedException {
+  private @Nullable Batch gather(BlockingQueue<Batch> mine, Batch first, List<Batch> bulk)
+      throws InterruptedException {
     long until = System.nanoTime() + gather.toNanos();
     int events = 0;
     Batch next = first;
@@ -134,7 +173,7 @@ public final class StatisticsIntake implements AutoCloseable {
       events += next.events().size();
       // With all of the prefetch in hand nothing more can come.
       long wait = bulk.size() < prefetch ? until - System.nanoTime() : 0;
-      next = waiting.poll(wait, TimeUnit.NANOSECONDS);
+      next = mine.poll(wait, TimeUnit.NANOSECONDS);
     }
     return null;
   }

@@ -2,6 +2,7 @@ package io.pushplanet.gateway.statistics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
@@ -14,6 +15,7 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.migrations.Migrations;
 import java.time.Clock;
@@ -25,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
@@ -108,6 +111,48 @@ class StatisticsWriterIT {
         .containsEntry("delivered", 100)
         .containsEntry("failed", 100);
     assertThat(row.get("audience").toString()).contains("devices");
+  }
+
+  @Test
+  void stories_that_come_in_pieces_to_two_writers_are_written_whole() throws Exception {
+    List<MessageId> messages = IntStream.range(0, 20).mapToObj(_ -> ids.next()).toList();
+    List<DeliveryEvent> events = new ArrayList<>();
+    messages.forEach(message -> events.addAll(story(message, 20)));
+    Collections.shuffle(events, new Random(1));
+
+    try (StatisticsIntake intake =
+            new StatisticsIntake(
+                writer,
+                Clock.systemUTC(),
+                2,
+                Duration.ofMillis(20),
+                100,
+                64,
+                new SimpleMeterRegistry());
+        var takers = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Future<?>> taken = new ArrayList<>();
+      for (int from = 0; from < events.size(); from += 10) {
+        byte[] body =
+            WireForm.join(events.subList(from, from + 10).stream().map(WireForm::write).toList());
+        taken.add(takers.submit(() -> intake.take(body)));
+      }
+      for (Future<?> one : taken) {
+        one.get();
+      }
+    }
+
+    for (MessageId message : messages) {
+      assertThat(servers.sql().queryForMap("SELECT * FROM messages WHERE id = ?", message.value()))
+          .containsEntry("recipients", 20)
+          .containsEntry("delivered", 10)
+          .containsEntry("failed", 10)
+          .containsEntry("duplicates", 0);
+    }
+    assertThat(
+            count(
+                "SELECT SUM(count) FROM statistics_minutes WHERE app_id = 'statistics-it' AND outcome = ?",
+                "accepted"))
+        .isEqualTo(400);
   }
 
   @Test

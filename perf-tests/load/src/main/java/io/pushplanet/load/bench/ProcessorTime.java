@@ -1,5 +1,6 @@
 package io.pushplanet.load.bench;
 
+import io.pushplanet.load.node.Usage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,6 +12,8 @@ import java.util.stream.Stream;
 
 /// Processor time (user and system) that programs have used so far, from `/proc/PID/stat`
 /// (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html), each with what it has started. Counted in steps of 10 ms.
+///
+/// The compiler threads of JVMs are left out, as [Usage] does: what they do is done once in the life of a process.
 record ProcessorTime(Map<String, Duration> used) {
   /// USER_HZ is 100 on every Linux that Java runs on.
   private static final Duration TICK = Duration.ofMillis(10);
@@ -56,9 +59,29 @@ record ProcessorTime(Map<String, Duration> used) {
 
   private static Duration read(long pid) {
     try {
-      return parse(Files.readString(Path.of("/proc/" + pid + "/stat")));
+      Path process = Path.of("/proc/" + pid);
+      return parse(Files.readString(process.resolve("stat"))).minus(compilers(process));
     } catch (IOException e) {
       // It ended between the listing and the look.
+      return Duration.ZERO;
+    }
+  }
+
+  private static Duration compilers(Path process) throws IOException {
+    try (Stream<Path> threads = Files.list(process.resolve("task"))) {
+      return threads
+          .filter(Usage::compiles)
+          .map(thread -> thread.resolve("stat"))
+          .map(ProcessorTime::readThread)
+          .reduce(Duration.ZERO, Duration::plus);
+    }
+  }
+
+  private static Duration readThread(Path stat) {
+    try {
+      return parse(Files.readString(stat));
+    } catch (IOException e) {
+      // As above.
       return Duration.ZERO;
     }
   }

@@ -41,7 +41,8 @@ public record Usage(long residentBytes, Map<Long, Long> threads) {
         .sum();
   }
 
-  private static boolean compiles(Path task) {
+  /// @param task a thread's folder below `/proc/PID/task`
+  public static boolean compiles(Path task) {
     try {
       return Files.readString(task.resolve("comm")).contains("CompilerThre");
     } catch (IOException e) {
