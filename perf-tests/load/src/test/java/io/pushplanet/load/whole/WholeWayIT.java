@@ -171,9 +171,8 @@ class WholeWayIT {
       platform.restart(Program.WORKER);
 
       awaitDelivered(id, 60);
-      // What they had acknowledged was told to a worker that is gone, so that the next one sends
-      // the same
-      // message again: everybody counts once all the same.
+      // What they had acknowledged was told to a worker that is gone, so the next one sends the
+      // same message again: everybody counts once all the same.
       assertThat(devices)
           .allSatisfy(device -> assertThat(sightings.times(device.id(), id)).isPositive());
       assertThat(counts(id).path("recipients").asInt()).isEqualTo(60);
