@@ -21,6 +21,7 @@ import io.pushplanet.cm.session.DetachedWindows;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.Directory.Former;
 import io.pushplanet.cm.session.Directory.Remembered;
+import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.session.Registrar.Claim;
 import io.pushplanet.cm.session.SessionLimits;
@@ -73,6 +74,7 @@ public final class ConnectionPipeline {
       Registrar registrar,
       SessionTable sessions,
       DetachedWindows detached,
+      LateAcknowledgements late,
       SessionLimits sessionLimits,
       SessionMetrics sessionMetrics,
       ParkedMessages inbox,
@@ -84,7 +86,7 @@ public final class ConnectionPipeline {
     this.registrar = registrar;
     this.sessions = sessions;
     this.detached = detached;
-    this.sessionShared = new DeviceSession.Shared(sessionLimits, sessionMetrics, clock);
+    this.sessionShared = new DeviceSession.Shared(sessionLimits, sessionMetrics, late, clock);
     this.sessionMetrics = sessionMetrics;
     this.inbox = inbox;
     this.uplinks = uplinks;

@@ -20,6 +20,7 @@ import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.MqttLink;
 import io.pushplanet.cm.session.DetachedWindows;
 import io.pushplanet.cm.session.Directory;
+import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
@@ -189,15 +190,21 @@ final class FullTable {
             meters,
             CLOCK,
             new Registrar.Settings(
-                sessions, Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(1)),
+                sessions,
+                Duration.ofHours(1),
+                Duration.ofHours(1),
+                Duration.ofHours(1),
+                Duration.ofHours(1)),
             Runnable::run,
-            Runnable::run);
+            Runnable::run,
+            (_, _) -> {});
     return new ConnectionPipeline(
         new DeviceHandshake(CREDENTIAL, 16, 32, 4_608, Uplinks.UPLINK),
         new Admission(sessions, new Elsewhere("", new SplittableRandom(3)), gate, meters),
         registrar,
         table,
         new DetachedWindows(),
+        new LateAcknowledgements(LateAcknowledgements.MOST),
         new SessionLimits(
             16, 128, Duration.ofSeconds(2), Duration.ofSeconds(30), Duration.ofSeconds(15)),
         metrics,

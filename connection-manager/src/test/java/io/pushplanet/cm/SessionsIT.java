@@ -243,6 +243,43 @@ class SessionsIT {
   }
 
   @Test
+  void what_is_acknowledged_when_it_comes_again_settles_the_copy_that_was_parked_meanwhile()
+      throws Exception {
+    var message = TestNode.newMessage();
+    node.events();
+    try (var client = connect(node, device, MqttVersion.V5, false, 3600)) {
+      client.subscribe().expect(MqttPacket.SubAck.class);
+      gateway.send(List.of(device), message, "{}", PATIENCE);
+      client.expect(MqttPacket.Publish.class);
+    }
+    try (var client = connect(node, device, MqttVersion.V5, false, 3600)) {
+      var again = client.expect(MqttPacket.Publish.class);
+      assertThat(again.duplicate()).isTrue();
+      // Read by the node before the copy is parked: it answers the ping behind it.
+      client.send(new MqttPacket.PubAck(again.packetId(), ReasonCode.SUCCESS));
+      client.send(new MqttPacket.PingReq()).expect(MqttPacket.PingResp.class);
+      node.park(device, "a", message, "{}", Duration.ofHours(1));
+      node.park(device, "b", TestNode.newMessage(), "{\"next\":1}", Duration.ofHours(1));
+
+      gateway.drain(device);
+
+      var next = client.expect(MqttPacket.Publish.class);
+      assertThat(next.payload()).isEqualTo(Binary.of("{\"next\":1}"));
+      client.send(new MqttPacket.PubAck(next.packetId(), ReasonCode.SUCCESS));
+      Eventually.within(PATIENCE, () -> assertThat(node.parked(device)).isZero());
+      // The gateway that starts over with the message is told so, too.
+      assertThat(gateway.deliver(device, message, "{}", PATIENCE).result())
+          .isEqualTo(Result.DELIVERED);
+      SharedNode.silent(client);
+    }
+    assertThat(node.events())
+        .filteredOn(
+            event -> event instanceof DeliveryEvent.Ended ended && ended.message().equals(message))
+        .extracting(event -> ((DeliveryEvent.Ended) event).state())
+        .containsExactly(DeliveryState.DELIVERED);
+  }
+
+  @Test
   void the_inbox_is_drained_in_order_without_what_has_expired() throws Exception {
     node.park(device, "dead", TestNode.newMessage(), "{\"n\":0}", Duration.ofSeconds(-1));
     for (int n = 1; n <= 250; n++) {

@@ -2,6 +2,7 @@ package io.pushplanet.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
@@ -21,11 +22,14 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /// One device, several nodes. The nodes compare with the directory once an hour only: what happens here happens by itself.
 class TakeoverIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final String RARELY = "--cm.directory.verify-every=1h";
+  private static final String PATIENTLY = "--cm.directory.former-within=60s";
   private static TestNode first;
   private static TestNode second;
   private static TestGateway gateway;
@@ -34,8 +38,8 @@ class TakeoverIT {
 
   @BeforeAll
   static void start() throws Exception {
-    first = TestNode.start("--cm.node-id=takeover-a", RARELY);
-    second = TestNode.start("--cm.node-id=takeover-b", RARELY);
+    first = TestNode.start("--cm.node-id=takeover-a", RARELY, PATIENTLY);
+    second = TestNode.start("--cm.node-id=takeover-b", RARELY, PATIENTLY);
     gateway = new TestGateway(first, "gw-takeover");
   }
 
@@ -117,30 +121,93 @@ class TakeoverIT {
     }
   }
 
-  /// Only the former node knows whether it has just granted a subscription, and it may be gone.
-  @Test
-  void who_takes_a_device_from_a_living_connection_without_a_subscription_says_there_is_no_session()
-      throws Exception {
-    var hour = MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, 3_600);
-    try (var here = new RawClient(first.port("mqtt"), MqttVersion.V5);
-        var there = new RawClient(second.port("mqtt"), MqttVersion.V5)) {
-      here.send(RawClient.connect(MqttVersion.V5, device, false, hour));
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_2_2_3_another_node_finds_the_session_also_where_nothing_is_subscribed(
+      MqttVersion version) throws Exception {
+    // From one living connection to the next: MQTT-4.1.0-1, MQTT-3.1.2-23.
+    try (var here = new RawClient(first.port("mqtt"), version);
+        var there = new RawClient(second.port("mqtt"), version);
+        var back = new RawClient(first.port("mqtt"), version)) {
+      here.send(SharedNode.persistent(device, version));
       assertThat(here.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
       assertAlive(here);
 
-      there.send(RawClient.connect(MqttVersion.V5, device, false, hour));
-      assertThat(there.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
-      there.subscribe().expect(MqttPacket.SubAck.class);
-      here.expect(MqttPacket.Disconnect.class);
-      assertThat(here.next()).isEmpty();
-      there.send(new MqttPacket.Disconnect(ReasonCode.SUCCESS, MqttProperties.NONE));
-      assertThat(there.next()).isEmpty();
+      there.send(SharedNode.persistent(device, version));
+      assertThat(there.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
+      assertAlive(there);
+      back.send(SharedNode.persistent(device, version));
+      assertThat(back.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
+
+      back.subscribe().expect(MqttPacket.SubAck.class);
+      back.send(new MqttPacket.Disconnect(ReasonCode.SUCCESS, MqttProperties.NONE));
+      assertThat(back.next()).isEmpty();
     }
     var directory = first.bean(SessionDirectory.class);
     Eventually.within(PATIENCE, () -> assertThat(directory.owner(device)).isEmpty());
-    try (var again = new RawClient(first.port("mqtt"), MqttVersion.V5)) {
-      again.send(RawClient.connect(MqttVersion.V5, device, false, hour));
+    try (var again = new RawClient(second.port("mqtt"), version)) {
+      again.send(SharedNode.persistent(device, version));
       assertThat(again.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
+      assertDelivered(again, second);
+    }
+  }
+
+  @Test
+  void mqtt_3_2_2_3_a_subscription_that_redis_has_not_is_found_at_the_node_that_granted_it()
+      throws Exception {
+    try (var here = new RawClient(first.port("mqtt"), MqttVersion.V5);
+        var there = new RawClient(second.port("mqtt"), MqttVersion.V5)) {
+      here.send(SharedNode.persistent(device, MqttVersion.V5));
+      assertThat(here.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
+      here.subscribe().expect(MqttPacket.SubAck.class);
+      try (var redis = RedisClient.create(first.services().redis().toString());
+          var connection = redis.connect()) {
+        Eventually.within(
+            PATIENCE, () -> assertThat(connection.sync().del(kept())).as("remembered").isOne());
+      }
+
+      there.send(SharedNode.persistent(device, MqttVersion.V5));
+
+      assertThat(there.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
+      assertDelivered(there, second);
+    }
+  }
+
+  /// Whether the device was elsewhere since, and has a session there, is not to be known then: 0 is what it can be told.
+  @Test
+  void mqtt_3_2_2_3_a_session_that_redis_lost_is_present_once_its_device_has_spoken()
+      throws Exception {
+    var directory = first.bean(SessionDirectory.class);
+    try (var here = new RawClient(first.port("mqtt"), MqttVersion.V5);
+        var there = new RawClient(second.port("mqtt"), MqttVersion.V5)) {
+      here.send(SharedNode.persistent(device, MqttVersion.V5));
+      assertThat(here.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
+      here.subscribe().expect(MqttPacket.SubAck.class);
+      try (var redis = RedisClient.create(first.services().redis().toString());
+          var connection = redis.connect()) {
+        Eventually.within(
+            PATIENCE, () -> assertThat(connection.sync().exists(kept())).as("remembered").isOne());
+        connection.sync().flushall();
+      }
+      Eventually.within(PATIENCE, () -> assertThat(directory.owner(device)).isPresent());
+
+      there.send(SharedNode.persistent(device, MqttVersion.V5));
+
+      assertThat(there.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
+      there.subscribe().expect(MqttPacket.SubAck.class);
+      assertDelivered(there, second);
+    }
+  }
+
+  private String kept() {
+    return "mqtt-session:" + device.app().value() + "/" + device.device().value();
+  }
+
+  private void assertDelivered(RawClient client, TestNode node) throws Exception {
+    try (var its = new TestGateway(node, "gw-of-" + device.device().value())) {
+      its.send(List.of(device), TestNode.newMessage(), "{\"there\":1}", PATIENCE);
+      assertThat(client.expect(MqttPacket.Publish.class).payload())
+          .isEqualTo(Binary.of("{\"there\":1}"));
     }
   }
 

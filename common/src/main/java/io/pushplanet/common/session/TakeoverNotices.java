@@ -21,11 +21,13 @@ import org.slf4j.LoggerFactory;
 public final class TakeoverNotices implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TakeoverNotices.class);
   private static final String CHANNEL = "takeover:";
+  private static final String LEFT = "left";
   private static final Duration PAUSE = Duration.ofMillis(500);
 
   private final RedisClient client;
   private final String channel;
   private final Consumer<Notice> heard;
+  private final Consumer<Bequest> left;
   private final Runnable resumed;
   private final AtomicReference<@Nullable StatefulRedisPubSubConnection<String, String>>
       connection = new AtomicReference<>();
@@ -49,18 +51,51 @@ public final class TakeoverNotices implements AutoCloseable {
     }
   }
 
+  /// What a node says to the one that took a device from it: how the session was when it ended there under `epoch`.
+  ///
+  /// @param session in the nodes' own form; empty when there is nothing to go on with
+  public record Bequest(DeviceKey device, long epoch, String session) {
+    /// `left|epoch|session|app/device`: no [Notice], and nodes of an earlier version pass it over.
+    static Optional<Bequest> parse(String text) {
+      String[] parts = text.split("\\|", 4);
+      try {
+        return parts.length == 4 && parts[0].equals(LEFT)
+            ? Optional.of(
+                new Bequest(DeviceKey.parse(parts[3]), Long.parseLong(parts[1]), parts[2]))
+            : Optional.empty();
+      } catch (IllegalArgumentException malformed) {
+        return Optional.empty();
+      }
+    }
+  }
+
   private TakeoverNotices(
-      RedisClient client, NodeId node, Consumer<Notice> heard, Runnable resumed) {
+      RedisClient client,
+      NodeId node,
+      Consumer<Notice> heard,
+      Consumer<Bequest> left,
+      Runnable resumed) {
     this.client = client;
     this.channel = CHANNEL + node.value();
     this.heard = heard;
+    this.left = left;
     this.resumed = resumed;
   }
 
-  /// Listens as soon as Redis is there, and again whenever it is back. Both callbacks run on Redis' thread: must not block.
+  /// As below, for who takes nothing over.
   public static TakeoverNotices listen(
       RedisClient client, NodeId node, Consumer<Notice> heard, Runnable resumed) {
-    TakeoverNotices notices = new TakeoverNotices(client, node, heard, resumed);
+    return listen(client, node, heard, _ -> {}, resumed);
+  }
+
+  /// Listens as soon as Redis is there, and again whenever it is back. The callbacks run on Redis' thread: must not block.
+  public static TakeoverNotices listen(
+      RedisClient client,
+      NodeId node,
+      Consumer<Notice> heard,
+      Consumer<Bequest> left,
+      Runnable resumed) {
+    TakeoverNotices notices = new TakeoverNotices(client, node, heard, left, resumed);
     Thread.ofVirtual().name("takeover-notices").start(notices::keepTrying);
     return notices;
   }
@@ -112,7 +147,7 @@ public final class TakeoverNotices implements AutoCloseable {
   private final class Listener extends RedisPubSubAdapter<String, String> {
     @Override
     public void message(String from, String text) {
-      Notice.parse(text).ifPresent(heard);
+      Notice.parse(text).ifPresentOrElse(heard, () -> Bequest.parse(text).ifPresent(left));
     }
 
     @Override

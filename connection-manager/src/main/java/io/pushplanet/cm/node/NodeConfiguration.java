@@ -18,6 +18,7 @@ import io.pushplanet.cm.keepalive.Networks;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.MqttLink;
 import io.pushplanet.cm.session.DetachedWindows;
+import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.RedisDirectory;
 import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.session.SessionLimits;
@@ -101,7 +102,8 @@ class NodeConfiguration {
 
   @Bean(destroyMethod = "close")
   TakeoverNotices takeoverNotices(RedisClient client, NodeId nodeId, Registrar registrar) {
-    return TakeoverNotices.listen(client, nodeId, registrar::takenOver, registrar::doubtAll);
+    return TakeoverNotices.listen(
+        client, nodeId, registrar::takenOver, registrar::left, registrar::doubtAll);
   }
 
   @Bean
@@ -154,9 +156,16 @@ class NodeConfiguration {
         meters,
         clock,
         new Registrar.Settings(
-            of.waiting(), of.claimWithin(), of.verifyEvery(), settings.inbox().patrolEvery()),
+            of.waiting(),
+            of.claimWithin(),
+            of.formerWithin(),
+            of.verifyEvery(),
+            settings.inbox().patrolEvery()),
         task -> Thread.ofVirtual().name("cm-registrar").start(task),
-        registrations);
+        registrations,
+        (delay, task) ->
+            CompletableFuture.delayedExecutor(delay.toMillis(), TimeUnit.MILLISECONDS)
+                .execute(task));
   }
 
   @Bean(destroyMethod = "close")
@@ -254,6 +263,7 @@ class NodeConfiguration {
         registrar,
         table,
         new DetachedWindows(),
+        new LateAcknowledgements(LateAcknowledgements.MOST),
         limits,
         metrics,
         inbox,

@@ -130,6 +130,8 @@ record NodeSettings(
 
   /// @param waiting connects and disconnects in line for Redis; a connect past it is told Server busy
   /// @param claimWithin a connect that stood in that line for longer is told Server busy
+  /// @param formerWithin how long a connect waits for the node that had the device, where Redis remembers no session of it, to say
+  ///     whether there was one. Only a node that is dead or stands still takes longer
   /// @param together the least time between two round trips of connects and disconnects to Redis: what comes meanwhile travels
   ///     together. A lone connect does not wait
   /// @param verifyEvery within this time every session is compared with the directory once, whatever was missed
@@ -137,6 +139,7 @@ record NodeSettings(
   record Directory(
       @Positive @DefaultValue("50000") int waiting,
       @NotNull @DefaultValue("5s") Duration claimWithin,
+      @NotNull @DefaultValue("1s") Duration formerWithin,
       @NotNull @DefaultValue("10ms") Duration together,
       @NotNull @DefaultValue("5m") Duration verifyEvery,
       @NotNull @DefaultValue("3s") Duration heartbeatEvery) {}

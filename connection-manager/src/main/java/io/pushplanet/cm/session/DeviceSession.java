@@ -47,7 +47,11 @@ public final class DeviceSession {
   private volatile boolean presumed;
 
   /// What all sessions of a node have in common.
-  public record Shared(SessionLimits limits, SessionMetrics metrics, InstantSource clock) {}
+  public record Shared(
+      SessionLimits limits,
+      SessionMetrics metrics,
+      LateAcknowledgements late,
+      InstantSource clock) {}
 
   /// The connection that a session belongs to. Called on the loop.
   public interface Owner {
@@ -66,6 +70,7 @@ public final class DeviceSession {
     final int packetId;
     final long sentNanos;
     OutboundMessage message;
+    boolean again;
     boolean settled;
 
     InFlight(int packetId, long sentNanos, OutboundMessage message) {
@@ -234,6 +239,7 @@ public final class DeviceSession {
         continue;
       }
       var again = new InFlight(old.packetId(), loop().nowNanos(), old.message());
+      again.again = true;
       again.settled = true;
       write(again, true);
       shared.metrics().redelivered.increment();
@@ -247,6 +253,10 @@ public final class DeviceSession {
       return;
     }
     if (joinsOneInFlight(message)) {
+      return;
+    }
+    if (shared.late().has(key, message.id())) {
+      tell(message, new Settlement.Delivered(0));
       return;
     }
     if (unresponsive) {
@@ -511,6 +521,9 @@ public final class DeviceSession {
   }
 
   private void settle(InFlight sent, Settlement settlement) {
+    if (settlement instanceof Settlement.Delivered && (sent.again || sent.settled)) {
+      shared.late().add(key, sent.message.id());
+    }
     if (sent.settled) {
       if (settlement instanceof Settlement.Delivered) {
         shared.metrics().lateAcknowledgements.increment();

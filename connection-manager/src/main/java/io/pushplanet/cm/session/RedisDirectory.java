@@ -62,6 +62,8 @@ public final class RedisDirectory implements Directory {
   /// session lives untouched; then three for each order: what to do, the writer's epoch, and something more. Answers with a
   /// line for each. An order that fails (a key that holds something else) fails alone.
   ///
+  /// Who had a session that is remembered nowhere tells the node that took it, so that this need not guess whether there was none.
+  ///
   /// A claim's epoch is above that of the session it takes up, also when that ended on a node whose clock is ahead.
   ///
   /// That a session has no subscription stands there only from the end of its owner's connection to the next one: a SUBSCRIBE
@@ -98,6 +100,13 @@ public final class RedisDirectory implements Directory {
             elseif ours and (bare or text(kept)) then redis.call('SET', kept, left .. ',' .. epoch, 'PX', millis)
             else redis.call('PEXPIRE', kept, millis) end
           end
+          local function bequeath(key, kept, millis, left, epoch)
+            local newer, heir = string.match(text(key) or '', '^(%d+)|(.+)$')
+            if heir and heir ~= node and tonumber(newer) > tonumber(epoch) and not text(kept) then
+              local session = millis == '0' and '' or left
+              redis.call('PUBLISH', 'takeover:' .. heir, 'left|' .. epoch .. '|' .. session .. '|' .. string.sub(key, 9))
+            end
+          end
           local function carry_out(key, kept, what, epoch, more)
             if what == 'claim' then
               local owner, former = claim(key, node, not_before(kept))
@@ -106,11 +115,11 @@ public final class RedisDirectory implements Directory {
             end
             local ours = text(key) == epoch .. '|' .. node
             if what == 'release' or what == 'end' then release(key, node, epoch) end
+            local millis, left = string.match(more, '^(%d+) (.+)$')
+            if what == 'end' and not ours then bequeath(key, kept, millis, left, epoch) end
             if what == 'release' or not may_write(key, kept, epoch) then return '' end
             if what == 'remember' then redis.call('SET', kept, more .. ',' .. epoch, 'PX', longest)
-            elseif what == 'end' then
-              local millis, left = string.match(more, '^(%d+) (.+)$')
-              outlive(kept, millis, left, epoch, ours)
+            elseif what == 'end' then outlive(kept, millis, left, epoch, ours)
             else redis.call('DEL', kept) end
             return ''
           end

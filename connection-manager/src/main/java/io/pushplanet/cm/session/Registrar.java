@@ -9,6 +9,8 @@ import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.session.SessionOwner;
+import io.pushplanet.common.session.TakeoverNotices.Bequest;
 import io.pushplanet.common.session.TakeoverNotices.Notice;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -22,6 +24,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,7 +48,9 @@ public final class Registrar implements AutoCloseable {
   private final SessionTable table;
   private final SessionMetrics metrics;
   private final InstantSource clock;
+  private final Settings settings;
   private final Executor workers;
+  private final Timer timer;
   private final DirectoryHealth health;
   private final OrderLine orders;
   private final Comparison comparison;
@@ -57,9 +62,20 @@ public final class Registrar implements AutoCloseable {
   /// @param waiting connects and disconnects in line
   /// @param claimWithin a connect that stood in line for longer is refused
   /// @param verifyEvery within this time every session is compared once
+  /// @param formerWithin how long the node that had a device is waited for, to say how the session was
   /// @param patrolEvery within this time the inbox of every device here is looked into once
   public record Settings(
-      int waiting, Duration claimWithin, Duration verifyEvery, Duration patrolEvery) {}
+      int waiting,
+      Duration claimWithin,
+      Duration formerWithin,
+      Duration verifyEvery,
+      Duration patrolEvery) {}
+
+  /// Runs something once, later, on any thread.
+  @FunctionalInterface
+  public interface Timer {
+    void after(Duration delay, Runnable task);
+  }
 
   /// What waits for devices, as far as the registrar asks.
   @FunctionalInterface
@@ -81,8 +97,44 @@ public final class Registrar implements AutoCloseable {
   /// Connections of one device between claim and table.
   ///
   /// @param heard the highest epoch that another node was heard to have meanwhile
-  private record Arriving(int claims, long heard) {
-    private static final Arriving ONE = new Arriving(1, 0);
+  /// @param left what a former node has said meanwhile
+  /// @param heir who waits for that
+  private record Arriving(int claims, long heard, @Nullable Bequest left, @Nullable Heir heir) {
+    private static final Arriving ONE = new Arriving(1, 0, null, null);
+
+    Arriving with(int others) {
+      return new Arriving(others, heard, left, heir);
+    }
+
+    Arriving hearing(long epoch) {
+      return new Arriving(claims, Math.max(heard, epoch), left, heir);
+    }
+
+    Arriving left(Bequest told) {
+      return new Arriving(claims, heard, told, heir);
+    }
+
+    Arriving waiting(Heir now) {
+      return new Arriving(claims, heard, left, now);
+    }
+  }
+
+  /// A claim that waits for the node that had the device under the epoch `former`.
+  private static final class Heir {
+    private final long former;
+    private final Consumer<Optional<Remembered>> then;
+    private final AtomicBoolean done = new AtomicBoolean();
+
+    Heir(long former, Consumer<Optional<Remembered>> then) {
+      this.former = former;
+      this.then = then;
+    }
+
+    void hear(Optional<Remembered> session) {
+      if (done.compareAndSet(false, true)) {
+        then.accept(session);
+      }
+    }
   }
 
   /// @param workers run what blocks
@@ -97,7 +149,10 @@ public final class Registrar implements AutoCloseable {
       InstantSource clock,
       Settings settings,
       Executor workers,
-      Executor sender) {
+      Executor sender,
+      Timer timer) {
+    this.settings = settings;
+    this.timer = timer;
     this.directory = directory;
     this.node = node;
     this.table = table;
@@ -128,12 +183,11 @@ public final class Registrar implements AutoCloseable {
   ///
   /// @return false when too many are in line
   public boolean claim(DeviceKey device, Former former, Loop loop, Consumer<Claim> then) {
-    arriving.merge(
-        device, Arriving.ONE, (others, _) -> new Arriving(others.claims() + 1, others.heard()));
+    arriving.merge(device, Arriving.ONE, (others, _) -> others.with(others.claims() + 1));
     var asker =
         new OrderLine.Asker(
             loop,
-            answer -> then.accept(taken(device, answer)),
+            answer -> taken(device, former, answer, loop, then),
             () -> {
               arrived(device, 0);
               then.accept(new Claim.TooLate());
@@ -145,16 +199,58 @@ public final class Registrar implements AutoCloseable {
     return inLine;
   }
 
-  private Claim taken(DeviceKey device, Optional<Answer> answer) {
-    if (answer.isPresent() && answer.get() instanceof Answer.Claimed claimed) {
-      if (claimed.former().filter(former -> !former.node().equals(node)).isPresent()) {
-        metrics.takeovers.increment();
-      }
-      return new Claim.Taken(claimed.epoch(), claimed.remembered());
+  private void taken(
+      DeviceKey device, Former wish, Optional<Answer> answer, Loop loop, Consumer<Claim> then) {
+    if (answer.isEmpty() || !(answer.get() instanceof Answer.Claimed claimed)) {
+      var held = table.find(device);
+      long now = clock.millis();
+      long epoch = held == null ? now : Math.max(now, held.epoch() + 1);
+      then.accept(new Claim.Taken(epoch, Optional.empty()));
+      return;
     }
-    var held = table.find(device);
-    long now = clock.millis();
-    return new Claim.Taken(held == null ? now : Math.max(now, held.epoch() + 1), Optional.empty());
+    var elsewhere = claimed.former().filter(owner -> !owner.node().equals(node));
+    if (elsewhere.isPresent()) {
+      metrics.takeovers.increment();
+      if (claimed.remembered().isEmpty() && wish != Former.FORGET) {
+        askFormer(
+            device,
+            elsewhere.get(),
+            session -> {
+              if (wish == Former.RESUME) {
+                session
+                    .map(Remembered::subscription)
+                    .ifPresent(held -> tell(new Order.Remember(device, claimed.epoch(), held)));
+              }
+              loop.execute(() -> then.accept(new Claim.Taken(claimed.epoch(), session)));
+            });
+        return;
+      }
+    }
+    then.accept(new Claim.Taken(claimed.epoch(), claimed.remembered()));
+  }
+
+  /// The directory remembers no session, and the device was connected elsewhere until now: whether there was one, with or
+  /// without a subscription, only that node knows, and it says so when it lets the device go ([#left]). One that is dead, frozen
+  /// or cut off says nothing: then there is none.
+  private void askFormer(
+      DeviceKey device, SessionOwner former, Consumer<Optional<Remembered>> then) {
+    var heir = new Heir(former.epoch(), then);
+    var now = arriving.computeIfPresent(device, (_, all) -> all.waiting(heir));
+    if (now == null) {
+      heir.hear(Optional.empty());
+    } else if (now.left() != null && now.left().epoch() == heir.former) {
+      heir.hear(Subscription.remembered(now.left()));
+    } else {
+      timer.after(settings.formerWithin(), () -> heir.hear(Optional.empty()));
+    }
+  }
+
+  /// The node that had a device which is arriving here says how its session was.
+  public void left(Bequest told) {
+    var now = arriving.computeIfPresent(told.device(), (_, all) -> all.left(told));
+    if (now != null && now.heir() != null && now.heir().former == told.epoch()) {
+      now.heir().hear(Subscription.remembered(told));
+    }
   }
 
   /// The claimed connection has its session in the table, or has come to nothing.
@@ -166,7 +262,7 @@ public final class Registrar implements AutoCloseable {
         device,
         (_, all) -> {
           before[0] = all.heard();
-          return all.claims() == 1 ? null : new Arriving(all.claims() - 1, all.heard());
+          return all.claims() == 1 ? null : all.with(all.claims() - 1);
         });
     return before[0] < epoch;
   }
@@ -218,9 +314,7 @@ public final class Registrar implements AutoCloseable {
 
   /// Another node says that it has one of our devices.
   public void takenOver(Notice notice) {
-    arriving.computeIfPresent(
-        notice.device(),
-        (_, all) -> new Arriving(all.claims(), Math.max(all.heard(), notice.owner().epoch())));
+    arriving.computeIfPresent(notice.device(), (_, all) -> all.hearing(notice.owner().epoch()));
     var session = table.find(notice.device());
     if (session != null) {
       comparison.judge(session, notice.owner());

@@ -1,6 +1,7 @@
 package io.pushplanet.cm.session;
 
 import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.common.session.TakeoverNotices.Bequest;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
@@ -30,6 +31,13 @@ public record Subscription(QoS qos, int identifier) {
 
   String text() {
     return qos.ordinal() + "," + identifier;
+  }
+
+  /// What another node says of the session that it had.
+  static Optional<Directory.Remembered> remembered(Bequest told) {
+    return told.session().isEmpty()
+        ? Optional.empty()
+        : remembered(told.session() + "," + told.epoch());
   }
 
   /// `qos,identifier,epoch`; nodes of an earlier version wrote no epoch. Nothing when it has another form.

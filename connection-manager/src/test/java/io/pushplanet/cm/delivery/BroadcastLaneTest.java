@@ -13,6 +13,7 @@ import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.KeepAlive;
 import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
@@ -246,6 +247,7 @@ class BroadcastLaneTest {
         new DeviceSession.Shared(
             new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
             sessionMetrics,
+            new LateAcknowledgements(1),
             clock);
     for (int number = 0; number < count; number++) {
       var client = new Client();

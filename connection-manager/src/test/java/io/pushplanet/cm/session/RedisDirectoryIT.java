@@ -200,6 +200,38 @@ class RedisDirectoryIT {
   }
 
   @Test
+  void who_has_lost_the_device_tells_the_next_one_what_is_remembered_nowhere() throws Exception {
+    var told = new LinkedBlockingQueue<TakeoverNotices.Bequest>();
+    var listening = new CountDownLatch(1);
+    try (var notices =
+        TakeoverNotices.listen(client, nodeB, _ -> {}, told::add, listening::countDown)) {
+      assertThat(notices).isNotNull();
+      assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
+      long former = claim(a, Former.RESUME).epoch();
+      long owner = claim(b, Former.RESUME).epoch();
+
+      a.carryOut(
+          List.of(
+              new Order.End(device(1), former, 3_600, null),
+              new Order.End(device(1), former, 3_600, AT_ONE),
+              new Order.End(device(1), former, 0, AT_ONE)));
+      b.carryOut(List.of(new Order.Remember(device(1), owner, AT_ONE)));
+      a.carryOut(List.of(new Order.End(device(1), former, 3_600, null)));
+      b.carryOut(List.of(new Order.End(device(1), owner, 3_600, AT_ONE)));
+
+      assertThat(told.poll(60, TimeUnit.SECONDS))
+          .isEqualTo(new TakeoverNotices.Bequest(device(1), former, "3,0"));
+      assertThat(told.poll(60, TimeUnit.SECONDS))
+          .isEqualTo(new TakeoverNotices.Bequest(device(1), former, "1,7"));
+      assertThat(told.poll(60, TimeUnit.SECONDS))
+          .as("nothing to go on with")
+          .isEqualTo(new TakeoverNotices.Bequest(device(1), former, ""));
+      a.carryOut(claims(List.of(device(1)), Former.RESUME));
+      assertThat(told).isEmpty();
+    }
+  }
+
+  @Test
   void a_session_that_was_taken_up_elsewhere_since_is_not_announced_when_that_one_is_over_too() {
     long stale = claim(a, Former.RESUME).epoch();
     a.carryOut(List.of(new Order.Remember(device(1), stale, AT_ONE)));

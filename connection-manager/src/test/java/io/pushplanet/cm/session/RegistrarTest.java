@@ -11,19 +11,25 @@ import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.KeepAlive;
 import io.pushplanet.cm.mqtt.link.Link;
+import io.pushplanet.cm.session.Directory.Answer;
+import io.pushplanet.cm.session.Directory.Former;
 import io.pushplanet.cm.session.Directory.Order;
+import io.pushplanet.cm.session.Directory.Remembered;
+import io.pushplanet.cm.session.Registrar.Claim;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionOwner;
+import io.pushplanet.common.session.TakeoverNotices.Bequest;
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
@@ -38,6 +44,7 @@ class RegistrarTest {
   private final SessionMetrics metrics = new SessionMetrics(meters);
   private final SessionTable table = new SessionTable();
   private final Asked directory = new Asked();
+  private final List<Runnable> timers = new ArrayList<>();
   private final Registrar registrar =
       new Registrar(
           directory,
@@ -48,9 +55,14 @@ class RegistrarTest {
           meters,
           clock,
           new Registrar.Settings(
-              100, Duration.ofSeconds(5), Duration.ofMinutes(5), Duration.ofMinutes(30)),
+              100,
+              Duration.ofSeconds(5),
+              Duration.ofSeconds(1),
+              Duration.ofMinutes(5),
+              Duration.ofMinutes(30)),
           Runnable::run,
-          Runnable::run);
+          Runnable::run,
+          (_, task) -> timers.add(task));
   private final DeviceSession session = session();
 
   @Test
@@ -105,11 +117,59 @@ class RegistrarTest {
     assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 0, AT_ONE));
   }
 
+  @Test
+  void a_device_that_was_elsewhere_waits_for_that_node_to_say_how_its_session_was() {
+    var claims = claimed(Former.RESUME);
+    registrar.left(new Bequest(DEVICE, EPOCH - 1, "1,0"));
+    assertThat(claims).as("another session").isEmpty();
+
+    registrar.left(new Bequest(DEVICE, EPOCH, "3,0"));
+    registrar.left(new Bequest(DEVICE, EPOCH, "1,0"));
+    timers.forEach(Runnable::run);
+
+    assertThat(claims)
+        .containsExactly(new Claim.Taken(EPOCH + 1, Optional.of(new Remembered(null, EPOCH))));
+  }
+
+  @Test
+  void that_node_may_have_spoken_before_the_directory_answers() {
+    directory.whileClaiming = () -> registrar.left(new Bequest(DEVICE, EPOCH, "1,0"));
+
+    assertThat(claimed(Former.RESUME))
+        .containsExactly(new Claim.Taken(EPOCH + 1, Optional.of(new Remembered(AT_ONE, EPOCH))));
+    assertThat(directory.orders).last().isEqualTo(new Order.Remember(DEVICE, EPOCH + 1, AT_ONE));
+  }
+
+  @Test
+  void of_a_node_that_says_nothing_no_session_is_known() {
+    var claims = claimed(Former.RESUME);
+
+    timers.forEach(Runnable::run);
+
+    assertThat(claims).containsExactly(new Claim.Taken(EPOCH + 1, Optional.empty()));
+  }
+
+  @Test
+  void who_wants_no_session_waits_for_nobody() {
+    assertThat(claimed(Former.FORGET))
+        .containsExactly(new Claim.Taken(EPOCH + 1, Optional.empty()));
+  }
+
+  private List<Claim> claimed(Former wish) {
+    directory.claimed =
+        new Answer.Claimed(
+            EPOCH + 1, Optional.of(new SessionOwner(new NodeId("b"), EPOCH)), Optional.empty());
+    var claims = new ArrayList<Claim>();
+    assertThat(registrar.claim(DEVICE, wish, new Client(), claims::add)).isTrue();
+    return claims;
+  }
+
   private DeviceSession session() {
     var shared =
         new DeviceSession.Shared(
             new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
             metrics,
+            new LateAcknowledgements(1),
             clock);
     var made =
         new DeviceSession(
@@ -124,11 +184,16 @@ class RegistrarTest {
     private final List<Order> orders = new ArrayList<>();
     private final List<Map<DeviceKey, Long>> announced = new ArrayList<>();
     private Runnable meanwhile = () -> {};
+    private Runnable whileClaiming = () -> {};
+    private Answer claimed = new Answer.Done();
 
     @Override
     public List<Answer> carryOut(List<Order> some) {
       orders.addAll(some);
-      return some.stream().<Answer>map(_ -> new Answer.Done()).toList();
+      whileClaiming.run();
+      return some.stream()
+          .map(order -> order instanceof Order.Claim ? claimed : new Answer.Done())
+          .toList();
     }
 
     @Override

@@ -15,5 +15,9 @@ enum Bug {
   /// Broadcasts' lists are numbered before they are committed: a node may have seen a later one first.
   NUMBERS_BEFORE_COMMITS,
   /// What the broker did not take counts as told: the next broadcast comes, and the device's position passes both.
-  UNTOLD_COUNTS_AS_TOLD
+  UNTOLD_COUNTS_AS_TOLD,
+  /// A node that let a device go says how its session was also where it cannot know.
+  WORD_OF_WHO_DOES_NOT_KNOW,
+  /// Nodes do not remember which packets that they sent again were acknowledged before the parked copy came.
+  LATE_ACKNOWLEDGEMENTS_FORGOTTEN
 }

@@ -140,6 +140,7 @@ final class SimDevice {
     // for the device to say.
     private boolean overtaken;
     private final Map<String, Long> lastPlaces = new HashMap<>();
+    private final Set<String> again = new HashSet<>();
 
     Socket(SimNode node) {
       this.link = new SimLink(world, node, this);
@@ -263,7 +264,11 @@ final class SimDevice {
         violation("packet id " + packetId + " is used for two unacknowledged messages");
       }
       boolean known = !seen.add(packetId + message);
+      if (!publish.duplicate() && again.contains(message)) {
+        violation(message + " came again with DUP, and as a new packet on the same connection");
+      }
       if (publish.duplicate()) {
+        again.add(message);
         var formerly = before.get(packetId);
         if (formerly != null && !formerly.equals(message) && known) {
           violation("packet id " + packetId + " comes again with DUP for another message");

@@ -13,6 +13,7 @@ import io.pushplanet.cm.handshake.DeviceHandshake;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.session.DetachedWindows;
 import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.LeaseWatch;
 import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.session.SessionLimits;
@@ -49,6 +50,7 @@ final class SimNode {
   private static final int HEARTBEAT_MILLIS = 3_000;
   private static final int VERIFY_MILLIS = 5_000;
   private static final int TOGETHER_MILLIS = 30;
+  private static final Duration FORMER_WITHIN = Duration.ofMillis(500);
 
   final NodeId id;
   final Ledger ledger;
@@ -100,9 +102,14 @@ final class SimNode {
             METERS,
             clock,
             new Registrar.Settings(
-                100, Duration.ofSeconds(5), Duration.ofMillis(VERIFY_MILLIS), patrol),
+                100,
+                Duration.ofSeconds(5),
+                FORMER_WITHIN,
+                Duration.ofMillis(VERIFY_MILLIS),
+                patrol),
             this::onWorker,
-            task -> work(0, TOGETHER_MILLIS, task));
+            task -> work(0, TOGETHER_MILLIS, task),
+            (delay, task) -> work(delay.toMillis(), delay.toMillis(), task));
     // Room for two packets of broadcasts, so that they are paced.
     var delivery =
         new DeliverySettings("gateway", new Secret("x"), 100, 8, 3_000, Duration.ofSeconds(30));
@@ -130,6 +137,8 @@ final class SimNode {
             registrar,
             table,
             new DetachedWindows(),
+            new LateAcknowledgements(
+                bugs.contains(Bug.LATE_ACKNOWLEDGEMENTS_FORGOTTEN) ? 1 : LateAcknowledgements.MOST),
             LIMITS,
             SESSION_METRICS,
             stores.new InboxOf(this),
@@ -142,6 +151,11 @@ final class SimNode {
           notice -> {
             if (!cutFromRedis) {
               work(0, 5, () -> registrar.takenOver(notice));
+            }
+          },
+          told -> {
+            if (!cutFromRedis) {
+              work(0, 5, () -> registrar.left(told));
             }
           });
     }

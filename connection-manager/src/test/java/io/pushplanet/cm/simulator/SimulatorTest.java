@@ -23,7 +23,7 @@ class SimulatorTest {
   private static final int FEWEST = 300;
   private static final int MOST = 5_000;
   private static final long ENOUGH_NANOS = TimeUnit.SECONDS.toNanos(8);
-  private static final int SEEDS_TO_FIND_A_BUG = 1_000;
+  private static final int SEEDS_TO_FIND_A_BUG = 5_000;
 
   private static final Logger QUIET =
       (Logger) LoggerFactory.getLogger(Registrar.class.getPackageName());

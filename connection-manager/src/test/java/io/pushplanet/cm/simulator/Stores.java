@@ -5,12 +5,14 @@ import io.pushplanet.cm.inbox.InboxRow;
 import io.pushplanet.cm.inbox.ParkedMessages;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.session.Directory;
+import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.session.SessionOwner;
+import io.pushplanet.common.session.TakeoverNotices.Bequest;
 import io.pushplanet.common.session.TakeoverNotices.Notice;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -40,7 +42,8 @@ final class Stores {
   private final Map<DeviceKey, Directory.Remembered> remembered = new HashMap<>();
   private final Map<NodeId, Long> leases = new HashMap<>();
   private final Map<DeviceKey, TreeMap<Long, InboxRow>> inbox = new HashMap<>();
-  private final Map<NodeId, Consumer<Notice>> subscribers = new HashMap<>();
+  private final Map<NodeId, Subscriber> subscribers = new HashMap<>();
+  int bequests;
   boolean redisAway;
   boolean mysqlAway;
   double noticesLost;
@@ -62,8 +65,10 @@ final class Stores {
     leases.clear();
   }
 
-  void subscribe(NodeId node, Consumer<Notice> heard) {
-    subscribers.put(node, heard);
+  private record Subscriber(Consumer<Notice> heard, Consumer<Bequest> left) {}
+
+  void subscribe(NodeId node, Consumer<Notice> heard, Consumer<Bequest> left) {
+    subscribers.put(node, new Subscriber(heard, left));
   }
 
   void unsubscribe(NodeId node) {
@@ -93,9 +98,9 @@ final class Stores {
   }
 
   private void tell(DeviceKey device, SessionOwner former, SessionOwner owner) {
-    var heard = subscribers.get(former.node());
-    if (heard != null && !former.node().equals(owner.node()) && !world.chance(noticesLost)) {
-      world.after(0, 20, () -> heard.accept(new Notice(device, owner)));
+    var there = subscribers.get(former.node());
+    if (there != null && !former.node().equals(owner.node()) && !world.chance(noticesLost)) {
+      world.after(0, 20, () -> there.heard().accept(new Notice(device, owner)));
     }
   }
 
@@ -176,6 +181,9 @@ final class Stores {
         case Order.Release(_, var epoch) -> release(device, epoch);
         case Order.End(_, var epoch, var seconds, var left) -> {
           boolean ours = release(device, epoch);
+          if (!ours) {
+            bequeath(device, epoch, seconds, left);
+          }
           // Nothing expires within a simulation.
           if (seconds == 0 || (!ours && left == null)) {
             forget(device, epoch);
@@ -187,6 +195,25 @@ final class Stores {
         }
       }
       return new Answer.Done();
+    }
+
+    private void bequeath(DeviceKey device, long epoch, long seconds, @Nullable Subscription left) {
+      var heir = owners.get(device);
+      if (heir == null
+          || heir.node().equals(node.id)
+          || heir.epoch() <= epoch
+          || remembered.containsKey(device)) {
+        return;
+      }
+      boolean known = seconds > 0 || bugs.contains(Bug.WORD_OF_WHO_DOES_NOT_KNOW);
+      var session =
+          !known ? "" : left == null ? "3,0" : left.qos().ordinal() + "," + left.identifier();
+      var there = subscribers.get(heir.node());
+      if (there != null && !world.chance(noticesLost)) {
+        bequests++;
+        world.tell(node.id.value(), "leaves " + session + " of " + device.device().value());
+        world.after(0, 20, () -> there.left().accept(new Bequest(device, epoch, session)));
+      }
     }
 
     private Answer claim(DeviceKey device, Former wish) {
