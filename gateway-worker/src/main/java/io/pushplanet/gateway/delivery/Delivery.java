@@ -138,6 +138,9 @@ public final class Delivery {
       if (!repeat) {
         metrics.takenUp(channel, push, now);
       }
+      if (redelivered) {
+        metrics.redelivered(channel, push.recipients().size());
+      }
       push.recipients().forEach(recipient -> parcels.add(new Parcel(push, recipient, repeat)));
     }
     return parcels;

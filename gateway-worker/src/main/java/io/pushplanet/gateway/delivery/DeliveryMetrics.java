@@ -1,5 +1,6 @@
 package io.pushplanet.gateway.delivery;
 
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
@@ -18,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /// What the delivery measures. `pushplanet.queue.wait` by lane: from a message's `accepted_at` to the moment a worker takes it
 /// up, on its first way only (a fan-out counts in, a retry or a fallback is not measured again).
 /// `pushplanet.accept.to.outcome` by channel, priority and result: a message's whole way to one device.
-/// `pushplanet.outcomes` counts what became of parcels. `pushplanet.provider.in.flight` by lane. Thread-safe.
+/// `pushplanet.outcomes` counts what became of parcels, `pushplanet.redelivered` those handed out again. `pushplanet.provider.in.flight` by lane. Thread-safe.
 final class DeliveryMetrics {
   /// Beyond it histograms do not tell apart: a retry may take hours.
   private static final Duration LONGEST_TOLD_APART = Duration.ofMinutes(10);
@@ -41,6 +42,16 @@ final class DeliveryMetrics {
     waits
         .computeIfAbsent(Topology.lane(channel, push.delivery().priority()), this::wait)
         .record(Duration.between(push.acceptedAt(), at));
+  }
+
+  void redelivered(Channel channel, int recipients) {
+    Counter.builder("pushplanet.redelivered")
+        .description(
+            "recipients that the broker handed out again, because a worker ended before it had"
+                + " acknowledged them")
+        .tag("channel", channel.word())
+        .register(meters)
+        .increment(recipients);
   }
 
   private Timer wait(String lane) {

@@ -12,7 +12,16 @@ import java.util.Set;
 final class Bench {
   /// They start what they measure and need no platform.
   private static final Set<String> ON_THEIR_OWN =
-      Set.of("apns", "broadcast", "connections", "fcm", "gateway", "hostile", "storm", "takeover");
+      Set.of(
+          "apns",
+          "broadcast",
+          "connections",
+          "faults",
+          "fcm",
+          "gateway",
+          "hostile",
+          "storm",
+          "takeover");
 
   private Bench() {}
 

@@ -9,6 +9,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Consumer;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -27,6 +28,24 @@ final class LedgerReader {
   /// @param messages message ids by reference; an unknown reference stands for itself
   Map<Reception, Integer> read(Map<String, DeviceId> devices, Map<String, String> messages) {
     Map<Reception, Integer> seen = new HashMap<>();
+    eachDelivered(entry -> {
+      DeviceId device = devices.get(entry.token());
+      if (device != null) {
+        String message = messages.getOrDefault(entry.reference(), entry.reference());
+        seen.merge(new Reception(message, device), 1, Integer::sum);
+      }
+    });
+    return seen;
+  }
+
+  /// What a provider took, one after the other.
+  ///
+  /// @param reference the sender's, from the data
+  /// @param collapseId what makes a device show only the last of those that have the same: `apns-collapse-id`, FCM's `tag` of
+  ///     the notification; empty without one
+  record Entry(String token, String reference, String collapseId) {}
+
+  void eachDelivered(Consumer<Entry> visitor) {
     try (HttpConnection connection = new HttpConnection(simulators, ANSWER_WITHIN)) {
       long since = 0;
       while (true) {
@@ -41,18 +60,17 @@ final class LedgerReader {
           if (!line.isEmpty()) {
             JsonNode entry = JsonMapper.shared().readTree(line);
             last = entry.path("seq").asLong();
-            DeviceId device = devices.get(entry.path("token").asString(""));
-            if (device != null && entry.path("delivered").asBoolean(false)) {
-              String reference = entry.path("payload").findPath("ref").asString("");
-              seen.merge(
-                  new Reception(messages.getOrDefault(reference, reference), device),
-                  1,
-                  Integer::sum);
+            if (entry.path("delivered").asBoolean(false)) {
+              visitor.accept(
+                  new Entry(
+                      entry.path("token").asString(""),
+                      entry.path("payload").findPath("ref").asString(""),
+                      collapseId(entry)));
             }
           }
         }
         if (last == since) {
-          return seen;
+          return;
         }
         since = last;
       }
@@ -60,5 +78,10 @@ final class LedgerReader {
       throw new UncheckedIOException(
           "cannot read the ledger of the simulators at " + simulators, e);
     }
+  }
+
+  private static String collapseId(JsonNode entry) {
+    String header = entry.path("headers").path("apns-collapse-id").asString("");
+    return header.isEmpty() ? entry.path("payload").findPath("tag").asString("") : header;
   }
 }

@@ -1,0 +1,342 @@
+package io.pushplanet.load.bench;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.load.audit.Account;
+import io.pushplanet.load.audit.Auditor;
+import io.pushplanet.load.audit.Repeats;
+import io.pushplanet.load.client.AcceptedJournal;
+import io.pushplanet.load.client.HttpAnswer;
+import io.pushplanet.load.client.HttpConnection;
+import io.pushplanet.load.node.Meters;
+import io.pushplanet.load.node.PlatformProcess;
+import io.pushplanet.load.scenario.Population;
+import io.pushplanet.load.scenario.Target;
+import io.pushplanet.load.scenario.Traffic;
+import io.pushplanet.quickstart.platform.Plan;
+import io.pushplanet.quickstart.platform.Platform;
+import io.pushplanet.quickstart.platform.Ports;
+import io.pushplanet.quickstart.platform.Program;
+import io.pushplanet.quickstart.services.ServicesChoice;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import org.HdrHistogram.Histogram;
+
+/// The platform with two workers under an even load to APNs and FCM, half each: providers that misbehave in every way they have,
+/// then workers that are killed again and again. The run is cut into legs, each with a journal and an account of its own, and
+/// what a provider took twice is counted.
+///
+/// Something may be taken twice only where nobody could know that it was taken: at a kill what the broker had handed to the dead
+/// worker and nobody had acknowledged (counted by those who get it next), and where a provider takes a notification and gives no
+/// answer. All of it must carry the same collapse id as the first.
+final class FaultsBench {
+  private static final int WORKERS = 2;
+  private static final int CLIENTS = 32;
+  private static final int KILLS_PER_LEG = 25;
+  private static final Duration BETWEEN_FAULTS = Duration.ofMillis(300);
+  private static final Duration QUIET_WITHIN = Duration.ofSeconds(180);
+  private static final Duration LONGEST_LEG = Duration.ofMinutes(30);
+  private static final Duration SCRIPT_ANSWER_WITHIN = Duration.ofSeconds(20);
+  private static final String DELIVERY = "{\"route\":\"vendor\",\"ttl\":\"PT1H\"}";
+  private static final String REDELIVERED = "pushplanet_redelivered_total";
+
+  /// What happens to one request at each provider.
+  ///
+  /// @param apns its fate in the simulators' words
+  /// @param takenEach how many of one provider's faults may be taken twice: 1 where it takes a notification and gives no answer
+  private record Kind(String name, String apns, String fcm, int takenEach) {
+    Kind(String name, String both, int takenEach) {
+      this(name, both, both, takenEach);
+    }
+  }
+
+  private static final List<Kind> KINDS =
+      List.of(
+          new Kind("GOAWAY", "goaway Shutdown", "goaway", 0),
+          new Kind("REFUSED_STREAM", "refuse", 0),
+          new Kind("RST_STREAM", "reset", 0),
+          new Kind("silence", "silence", 0),
+          new Kind("connection cut", "drop", 0),
+          new Kind("server error", "answer 500 InternalServerError", "answer 500 INTERNAL", 0),
+          new Kind(
+              "unavailable",
+              "answer 503 ServiceUnavailable",
+              "answer 503 UNAVAILABLE retry-after 1s",
+              0),
+          new Kind(
+              "too many requests",
+              "answer 429 TooManyRequests",
+              "answer 429 QUOTA_EXCEEDED retry-after 1s",
+              0),
+          new Kind(
+              "body in pieces",
+              "trickle 1s 503 ServiceUnavailable",
+              "trickle 1s 503 UNAVAILABLE",
+              0),
+          new Kind("a load balancer's page", "html 502", 0),
+          new Kind("slow answer", "answer delay 2s", 0),
+          new Kind("taken, then silence", "silence delivered", 1),
+          new Kind("taken, then RST_STREAM", "reset delivered", 1));
+
+  private final Run run;
+  private final Path directory;
+  private final List<PlatformProcess> workers;
+  private final Target target;
+  private final List<DeviceId> devices;
+  private final double perSecond;
+  private final long faultsUntilNanos;
+  private final Random random = new Random();
+  private final List<Report.Row> rows = new ArrayList<>();
+  private final Histogram restarts = new Histogram(600_000, 3);
+  private boolean balances = true;
+  private int kills;
+  private long messages;
+  private long lost;
+  private long failed;
+  private long notMergeable;
+  private long takenAgainAfterKills;
+  private long unansweredAtKills;
+
+  private interface Faults {
+    void happen() throws InterruptedException;
+  }
+
+  private FaultsBench(
+      Run run,
+      Path directory,
+      List<PlatformProcess> workers,
+      Target target,
+      List<DeviceId> devices,
+      double perSecond,
+      Duration atMost) {
+    this.run = run;
+    this.directory = directory;
+    this.workers = workers;
+    this.target = target;
+    this.devices = devices;
+    this.perSecond = perSecond;
+    this.faultsUntilNanos = System.nanoTime() + atMost.toNanos();
+  }
+
+  static Benchmark.Result measure(Run run) {
+    int kills = number(run, "kills", 100);
+    int each = number(run, "each", 30);
+    int devices = number(run, "devices", 1_000);
+    Path directory = run.directory().resolve(run.name()).toAbsolutePath();
+    Plan plan =
+        new Plan(
+            run.root(),
+            directory,
+            ServicesChoice.AUTO,
+            null,
+            Ports.free(Map.of()),
+            Set.of(Program.WORKER, Program.CONNECTION_MANAGER, Program.DASHBOARD),
+            Map.of());
+    List<PlatformProcess> workers = new ArrayList<>();
+    try (Platform platform = Platform.start(plan, line -> run.out().println(line))) {
+      try {
+        platform.train(Program.WORKER);
+        IntStream.range(0, WORKERS)
+            .forEach(n ->
+                workers.add(
+                    new PlatformProcess(platform, Program.WORKER, "worker-" + n, Map.of())));
+        workers.forEach(PlatformProcess::start);
+        Target target = Target.of(directory.resolve("quickstart.json"));
+        Population population =
+            Population.register(target, run.name(), 0, devices / 2, devices - devices / 2);
+        return new FaultsBench(
+                run,
+                directory,
+                workers,
+                target,
+                population.shuffled(),
+                number(run, "rate", 500),
+                Duration.ofMinutes(number(run, "minutes", 40)))
+            .measure(kills, each);
+      } finally {
+        workers.forEach(PlatformProcess::close);
+      }
+    }
+  }
+
+  private static int number(Run run, String option, int otherwise) {
+    return run.option(option).map(Integer::parseInt).orElse(otherwise);
+  }
+
+  private Benchmark.Result measure(int mostKills, int each) {
+    // The workers' code and connections are cold, and what they meet first would count as a fault.
+    leg("warm-up", () -> TimeUnit.SECONDS.sleep(10), 0);
+    for (Kind kind : each == 0 ? List.<Kind>of() : KINDS) {
+      long most = 2L * each * kind.takenEach();
+      Repeats twice = leg(kind.name(), () -> misbehave(kind, each), most);
+      rows.add(
+          new Report.Row(
+              "taken twice: " + kind.name() + ", " + each + " times at each provider",
+              "messages",
+              twice.times(),
+              null,
+              (double) most));
+    }
+    for (int done = 0; done < mostKills && goesOn(); done += KILLS_PER_LEG) {
+      int now = Math.min(KILLS_PER_LEG, mostKills - done);
+      say("killed: %,d of %,d", done, mostKills);
+      double handedOutBefore = unansweredAtKills + redelivered();
+      // What may come twice is known only when the leg is over.
+      Repeats twice = leg("kills from " + done, () -> kill(now), Long.MAX_VALUE);
+      double handedOut = unansweredAtKills + redelivered() - handedOutBefore;
+      balances &= twice.times() <= handedOut;
+      takenAgainAfterKills += twice.times();
+      say("  unanswered at the kills %,.0f, taken again %,d", handedOut, twice.times());
+    }
+    rows.add(new Report.Row("workers killed (kill -9)", "kills", kills, null, (double) mostKills));
+    rows.add(Report.Row.of("killed to ready p50", "ms", restarts.getValueAtPercentile(50)));
+    double unanswered = unansweredAtKills + redelivered();
+    rows.add(Report.Row.of("unanswered at the kills", "messages", unanswered));
+    rows.add(
+        new Report.Row(
+            "  of them taken twice by a provider",
+            "messages",
+            takenAgainAfterKills,
+            null,
+            unanswered));
+    rows.add(Report.Row.of("messages accepted", "messages", messages));
+    rows.add(new Report.Row("lost", "messages", lost, null, 0.0));
+    rows.add(new Report.Row("failed", "messages", failed, null, 0.0));
+    rows.add(
+        new Report.Row(
+            "taken twice without the same collapse id", "messages", notMergeable, null, 0.0));
+    rows.add(new Report.Row("the account balances", "1 = yes", balances ? 1 : 0, null, 1.0));
+    return new Benchmark.Result(rows, balances && kills == mostKills);
+  }
+
+  /// Past the time that the run was given no worker is killed any more; the account of what was is drawn all the same.
+  private boolean goesOn() {
+    return System.nanoTime() - faultsUntilNanos < 0;
+  }
+
+  // The faults
+
+  private void misbehave(Kind kind, int each) throws InterruptedException {
+    for (int i = 0; i < each; i++) {
+      simulators("POST", "/scenario", "apns next 1 " + kind.apns() + "\nfcm next 1 " + kind.fcm());
+      TimeUnit.NANOSECONDS.sleep(BETWEEN_FAULTS.toNanos());
+    }
+  }
+
+  private void kill(int count) throws InterruptedException {
+    for (int i = 0; i < count && goesOn(); i++) {
+      TimeUnit.MILLISECONDS.sleep(500 + random.nextInt(1_500));
+      PlatformProcess worker = workers.get(kills % WORKERS);
+      // What it was handed of others' leavings goes with it.
+      unansweredAtKills += Math.round(redelivered(worker));
+      long start = System.nanoTime();
+      worker.kill9();
+      worker.start();
+      restarts.recordValue(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
+      kills++;
+    }
+  }
+
+  private double redelivered() {
+    return workers.stream().mapToDouble(FaultsBench::redelivered).sum();
+  }
+
+  private static double redelivered(PlatformProcess worker) {
+    return Meters.of(worker.managementPort(), REDELIVERED).sum(REDELIVERED);
+  }
+
+  private void simulators(String method, String path, String body) {
+    try (HttpConnection connection =
+        new HttpConnection(target.simulatorsUrl(), SCRIPT_ANSWER_WITHIN)) {
+      HttpAnswer answer =
+          connection.exchange(
+              HttpConnection.request(
+                  method, target.simulatorsUrl(), path, "", body.getBytes(StandardCharsets.UTF_8)));
+      if (answer.status() >= 300) {
+        throw new IllegalStateException(
+            "the simulators answer " + answer.status() + ": " + answer.text());
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot tell the simulators what to do", e);
+    }
+  }
+
+  // A leg
+
+  /// @param mostTwice what providers may have taken again at most
+  private Repeats leg(String name, Faults faults, long mostTwice) {
+    String file = name.replaceAll("[^A-Za-z0-9]+", "-");
+    try (AcceptedJournal journal = new AcceptedJournal(directory.resolve(file + ".journal"))) {
+      AtomicBoolean done = new AtomicBoolean();
+      Traffic traffic =
+          new Traffic(target, journal, run.name() + "-" + file, devices, DELIVERY, (_, _, _) -> {});
+      Traffic.Gate paced = Traffic.Gate.paced(perSecond, System.nanoTime() + LONGEST_LEG.toNanos());
+      Thread senders =
+          Thread.ofPlatform().start(() -> traffic.run(CLIENTS, () -> !done.get() && paced.next()));
+      try {
+        TimeUnit.SECONDS.sleep(1);
+        faults.happen();
+      } finally {
+        done.set(true);
+        senders.join();
+      }
+      simulators("DELETE", "/script", "");
+      return audit(name, journal, traffic, mostTwice);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted", e);
+    }
+  }
+
+  private Repeats audit(String name, AcceptedJournal journal, Traffic traffic, long mostTwice) {
+    long began = System.nanoTime();
+    Account account =
+        new Auditor(target)
+            .auditWhenQuiet(AcceptedJournal.read(journal.file()), Optional.empty(), QUIET_WITHIN);
+    Repeats twice = Repeats.of(target.simulatorsUrl());
+    // A leg's ledger is its own: whatever comes of it later is a stranger in the next one's
+    // account.
+    simulators("DELETE", "/ledger", "");
+    messages += account.messages();
+    lost += account.lost().size();
+    failed += account.total().failed();
+    notMergeable += twice.notMergeable();
+    boolean good =
+        account.balances()
+            && account.total().failed() == 0
+            && twice.notMergeable() == 0
+            && twice.times() <= mostTwice;
+    balances &= good;
+    say(
+        "%-24s %,7d accepted, %,7d delivered, %d lost, %d failed, taken twice %d, not accepted %s;"
+            + " quiet after %.1f s",
+        name,
+        account.messages(),
+        account.total().delivered(),
+        account.lost().size(),
+        account.total().failed(),
+        twice.times(),
+        traffic.refusals(),
+        (System.nanoTime() - began) / 1e9);
+    if (!good) {
+      run.out().print(account.text());
+    }
+    return twice;
+  }
+
+  private void say(String form, Object... values) {
+    run.out().printf(Locale.ROOT, form + "%n", values).flush();
+  }
+}
