@@ -9,7 +9,11 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class LedgerReaderTest {
@@ -27,28 +31,9 @@ class LedgerReaderTest {
 
   @Test
   void every_page_is_read_and_only_what_was_delivered_to_our_devices_counts() throws IOException {
-    HttpServer server =
-        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    server.createContext(
-        "/ledger",
-        exchange -> {
-          String page =
-              switch (exchange.getRequestURI().getQuery()) {
-                case "since=0" -> FIRST_PAGE;
-                case "since=2" -> SECOND_PAGE;
-                default -> "";
-              };
-          byte[] body = page.getBytes(StandardCharsets.UTF_8);
-          exchange.sendResponseHeaders(200, body.length == 0 ? -1 : body.length);
-          exchange.getResponseBody().write(body);
-          exchange.close();
-        });
-    server.start();
-    try {
-      URI url = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
-
+    try (Served ledger = Served.pages(FIRST_PAGE, SECOND_PAGE)) {
       Map<Reception, Integer> seen =
-          new LedgerReader(url)
+          new LedgerReader(ledger.url())
               .read(
                   Map.of("aa", new DeviceId("iphone"), "bb", new DeviceId("android")),
                   Map.of("r1", "m1"));
@@ -57,7 +42,75 @@ class LedgerReaderTest {
           .containsOnly(
               Map.entry(new Reception("m1", new DeviceId("iphone")), 2),
               Map.entry(new Reception("r2", new DeviceId("android")), 1));
-    } finally {
+    }
+  }
+
+  @Test
+  void what_was_taken_again_is_counted_and_so_is_what_a_device_would_show_beside_the_first()
+      throws IOException {
+    String ledger =
+        Stream.of(
+                apns(1, "r1", "m1"),
+                apns(2, "r1", "m1"),
+                apns(3, "r2", "m2"),
+                apns(4, "r2", "other"),
+                fcm(5, "r3", "m3"),
+                fcm(6, "r3", "m3"),
+                fcm(7, "r3", "m3"),
+                fcm(8, "r4", ""),
+                fcm(9, "r4", ""),
+                apns(10, "r3", "m3"))
+            .collect(Collectors.joining("\n"));
+
+    try (Served served = Served.pages(ledger)) {
+      Repeats repeats = Repeats.of(served.url());
+
+      assertThat(repeats).isEqualTo(new Repeats(5, 2));
+    }
+  }
+
+  private static String apns(int seq, String reference, String collapseId) {
+    return "{\"seq\":%d,\"token\":\"aa\",\"delivered\":true,\"headers\":{\"apns-collapse-id\":\"%s\"},\"payload\":{\"ref\":\"%s\"}}"
+        .formatted(seq, collapseId, reference);
+  }
+
+  private static String fcm(int seq, String reference, String tag) {
+    return "{\"seq\":%d,\"token\":\"bb\",\"delivered\":true,\"payload\":{\"message\":{\"data\":{\"ref\":\"%s\"},\"android\":{\"notification\":{\"tag\":\"%s\"}}}}}"
+        .formatted(seq, reference, tag);
+  }
+
+  /// A ledger that is answered page by page, each up to its last `seq`.
+  private record Served(HttpServer server) implements AutoCloseable {
+    private static final Pattern SEQ = Pattern.compile("\"seq\":([0-9]+)");
+
+    static Served pages(String... pages) throws IOException {
+      Map<String, String> bySince = new HashMap<>();
+      String since = "0";
+      for (String page : pages) {
+        bySince.put("since=" + since, page);
+        since = SEQ.matcher(page).results().reduce((_, last) -> last).orElseThrow().group(1);
+      }
+      HttpServer server =
+          HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+      server.createContext(
+          "/ledger",
+          exchange -> {
+            String page = bySince.getOrDefault(exchange.getRequestURI().getQuery(), "");
+            byte[] body = page.getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(200, body.length == 0 ? -1 : body.length);
+            exchange.getResponseBody().write(body);
+            exchange.close();
+          });
+      server.start();
+      return new Served(server);
+    }
+
+    URI url() {
+      return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+    }
+
+    @Override
+    public void close() {
       server.stop(0);
     }
   }

@@ -17,6 +17,8 @@ final class Http2Connection {
   private final Http2FrameCodec codec;
   private final Endpoint.Conversation conversation;
   private int announcedStreams;
+  private int highestStream;
+  private boolean cut;
 
   Http2Connection(Http2FrameCodec codec, Endpoint.Conversation conversation) {
     this.codec = codec;
@@ -24,8 +26,19 @@ final class Http2Connection {
     this.announcedStreams = conversation.allowedStreams();
   }
 
-  Reaction answer(Request request) {
+  Reaction answer(int stream, Request request) {
+    highestStream = Math.max(highestStream, stream);
     return conversation.answer(request);
+  }
+
+  /// Closes at once. What was read with the request that meets this is not looked at any more.
+  void cut(Channel connection) {
+    cut = true;
+    var _ = connection.close();
+  }
+
+  boolean isCut() {
+    return cut;
   }
 
   void announceStreams(Channel connection) {
@@ -39,7 +52,9 @@ final class Http2Connection {
     }
   }
 
-  void goAway(Channel connection, int lastStream, String debugData) {
+  /// The last stream that it names is the highest that was looked at: requests end in another order than they begin
+  /// ([RFC 9113, section 6.8](https://www.rfc-editor.org/rfc/rfc9113#section-6.8)).
+  void goAway(Channel connection, String debugData) {
     ChannelHandlerContext context = connection.pipeline().context(codec);
     if (context == null) {
       return;
@@ -47,7 +62,7 @@ final class Http2Connection {
     var _ =
         codec.goAway(
             context,
-            lastStream,
+            highestStream,
             Http2Error.NO_ERROR.code(),
             Unpooled.copiedBuffer(debugData, StandardCharsets.UTF_8),
             context.newPromise());

@@ -83,7 +83,11 @@ final class Http2Exchange extends ChannelInboundHandlerAdapter {
 
   private void react(ChannelHandlerContext context) {
     Http2StreamChannel stream = (Http2StreamChannel) context.channel();
-    switch (connection.answer(new Request(method, target, headers, body.toByteArray()))) {
+    if (connection.isCut()) {
+      return;
+    }
+    switch (connection.answer(
+        stream.stream().id(), new Request(method, target, headers, body.toByteArray()))) {
       case Reaction.Answer answer -> send(context, answer);
       case Reaction.Trickle(Reaction.Answer answer, Duration over) ->
           trickle(context, answer, over);
@@ -92,11 +96,9 @@ final class Http2Exchange extends ChannelInboundHandlerAdapter {
           context.writeAndFlush(new DefaultHttp2ResetFrame(errorCode)).addListener(written -> {});
       case Reaction.GoAway(Reaction.Answer answer, String debugData) -> {
         send(context, answer);
-        connection.goAway(stream.parent(), stream.stream().id(), debugData);
+        connection.goAway(stream.parent(), debugData);
       }
-      case Reaction.Drop _ -> {
-        var _ = stream.parent().close();
-      }
+      case Reaction.Drop _ -> connection.cut(stream.parent());
     }
     connection.announceStreams(stream.parent());
   }
