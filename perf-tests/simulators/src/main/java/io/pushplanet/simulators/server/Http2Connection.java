@@ -18,7 +18,7 @@ final class Http2Connection {
   private final Endpoint.Conversation conversation;
   private int announcedStreams;
   private int highestStream;
-  private boolean cut;
+  private int lastStream = Integer.MAX_VALUE;
 
   Http2Connection(Http2FrameCodec codec, Endpoint.Conversation conversation) {
     this.codec = codec;
@@ -31,14 +31,19 @@ final class Http2Connection {
     return conversation.answer(request);
   }
 
-  /// Closes at once. What was read with the request that meets this is not looked at any more.
-  void cut(Channel connection) {
-    cut = true;
-    var _ = connection.close();
+  /// Whether a request is not looked at any more.
+  boolean ignores(int stream) {
+    return stream > lastStream;
   }
 
-  boolean isCut() {
-    return cut;
+  /// Closes at once. What was read together with the request that meets this is not looked at.
+  void cut(Channel connection) {
+    lastStream = 0;
+    ChannelHandlerContext context = connection.pipeline().context(codec);
+    if (context != null) {
+      flushAnswers(context);
+    }
+    var _ = connection.close();
   }
 
   void announceStreams(Channel connection) {
@@ -59,13 +64,19 @@ final class Http2Connection {
     if (context == null) {
       return;
     }
+    flushAnswers(context);
+    lastStream = highestStream;
+    // The codec's own way would end the connection at the first DATA of a later stream.
     var _ =
-        codec.goAway(
-            context,
-            highestStream,
-            Http2Error.NO_ERROR.code(),
-            Unpooled.copiedBuffer(debugData, StandardCharsets.UTF_8),
-            context.newPromise());
+        codec
+            .encoder()
+            .frameWriter()
+            .writeGoAway(
+                context,
+                lastStream,
+                Http2Error.NO_ERROR.code(),
+                Unpooled.copiedBuffer(debugData, StandardCharsets.UTF_8),
+                context.newPromise());
     context.flush();
     var _ =
         connection
@@ -76,5 +87,10 @@ final class Http2Connection {
                 },
                 GOAWAY_LINGER_MILLIS,
                 TimeUnit.MILLISECONDS);
+  }
+
+  /// Bodies of answers that were written wait in the codec for its own flush.
+  private void flushAnswers(ChannelHandlerContext context) {
+    codec.flush(context);
   }
 }

@@ -83,7 +83,7 @@ final class Http2Exchange extends ChannelInboundHandlerAdapter {
 
   private void react(ChannelHandlerContext context) {
     Http2StreamChannel stream = (Http2StreamChannel) context.channel();
-    if (connection.isCut()) {
+    if (connection.ignores(stream.stream().id())) {
       return;
     }
     switch (connection.answer(
