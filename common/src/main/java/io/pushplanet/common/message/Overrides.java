@@ -24,4 +24,9 @@ public record Overrides(
   public Overrides with(LiveActivity activity) {
     return new Overrides(apns, fcm, webpush, activity);
   }
+
+  /// The same with its Live Activity, if it has one, over a broadcast channel.
+  public Overrides over(LiveActivity.BroadcastChannel channel) {
+    return liveActivity == null ? this : with(liveActivity.over(channel));
+  }
 }

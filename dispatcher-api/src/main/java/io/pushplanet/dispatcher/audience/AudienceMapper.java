@@ -1,13 +1,25 @@
 package io.pushplanet.dispatcher.audience;
 
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import org.apache.ibatis.annotations.Mapper;
 import org.apache.ibatis.annotations.Param;
 import org.apache.ibatis.annotations.Select;
 
 @Mapper
 interface AudienceMapper {
+  record Channel(
+      String environment, String keeps, String state, String apnsId, Instant createdAt) {}
+
+  @Select(
+      """
+      SELECT environment, keeps, state, COALESCE(apns_id, '') AS apns_id, created_at FROM live_activity_channels
+      WHERE app_id = #{app} AND channel_id = #{channel}
+      """)
+  Optional<Channel> channel(@Param("app") String app, @Param("channel") String channel);
+
   @Select(
       """
       <script>

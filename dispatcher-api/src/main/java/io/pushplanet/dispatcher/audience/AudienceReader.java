@@ -1,6 +1,7 @@
 package io.pushplanet.dispatcher.audience;
 
 import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.target.ActivityChannelId;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.dispatcher.input.Fields;
 import io.pushplanet.dispatcher.problem.FieldError;
@@ -13,7 +14,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /// Reads `audience`: exactly one of the words in [#SUPPORTED]. `and` and `or` are lists of audiences, `not` is one; they nest
-/// [#DEEPEST] deep and have at most [#MOST_PARTS] parts in all, so that no request can ask for a query without end.
+/// [#DEEPEST] deep and have at most [#MOST_PARTS] parts in all, so that no request can ask for a query without end. A
+/// `channel` stands alone: who follows it is known to Apple only.
 public final class AudienceReader {
   public static final Pattern TOPIC = Pattern.compile("[A-Za-z0-9._~%-]{1,128}");
   public static final int LONGEST_TAG = 128;
@@ -23,7 +25,9 @@ public final class AudienceReader {
   public static final int DEEPEST = 4;
 
   private static final List<String> SUPPORTED =
-      List.of("device", "devices", "user", "users", "topic", "tag", "all", "and", "or", "not");
+      List.of(
+          "device", "devices", "user", "users", "topic", "tag", "all", "and", "or", "not",
+          "channel");
   private static final List<String> PLANNED = List.of("location");
 
   private int parts;
@@ -75,6 +79,7 @@ public final class AudienceReader {
         var part = other == null ? null : one(other, depth + 1);
         yield part == null ? null : new Audience.Not(part);
       }
+      case "channel" -> channel(audience, depth);
       default -> all(audience);
     };
   }
@@ -203,6 +208,22 @@ public final class AudienceReader {
   private static @Nullable Audience tag(Fields audience) {
     String tag = audience.requiredText("tag", LONGEST_TAG);
     return tag == null ? null : new Audience.Tag(tag);
+  }
+
+  private static @Nullable Audience channel(Fields audience, int depth) {
+    String id = audience.requiredText("channel", 1_000);
+    if (depth > 0) {
+      audience.wrong("channel", "stands_alone", "a channel is not part of another audience");
+      return null;
+    }
+    if (id != null && !ActivityChannelId.isValid(id)) {
+      audience.wrong(
+          "channel",
+          "not_a_channel_id",
+          "a channel id is \"channel-\" and a UUID, as it was given");
+      return null;
+    }
+    return id == null ? null : new Audience.ActivityChannel(new ActivityChannelId(id));
   }
 
   private static @Nullable Audience all(Fields audience) {

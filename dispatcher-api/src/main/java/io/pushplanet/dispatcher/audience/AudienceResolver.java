@@ -1,7 +1,11 @@
 package io.pushplanet.dispatcher.audience;
 
 import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.LiveActivity.BroadcastChannel;
+import io.pushplanet.common.message.target.ActivityChannelId;
+import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.session.DeviceRoute;
 import io.pushplanet.dispatcher.problem.FieldError;
@@ -42,13 +46,18 @@ public class AudienceResolver {
     record Known(Found found) implements Resolution {}
 
     record Broad(int estimate) implements Resolution {}
+
+    /// @param found the channel in the place of a device
+    record OverChannel(Found found, BroadcastChannel channel) implements Resolution {}
   }
 
-  /// @throws ProblemException `device_not_found` where the one device asked for is not registered
+  /// @throws ProblemException `device_not_found` where the one device asked for is not registered, `channel_not_found` and
+  ///     `channel_not_ready` likewise
   public Resolution resolve(AppId app, Audience audience) {
     return switch (audience) {
       case Audience.Devices(List<DeviceId> devices) -> new Resolution.Known(named(app, devices));
       case Audience.Users(List<String> users) -> new Resolution.Known(ofUsers(app, users));
+      case Audience.ActivityChannel(ActivityChannelId channel) -> overChannel(app, channel);
       case Audience.Topic _,
           Audience.Tag _,
           Audience.All _,
@@ -69,6 +78,35 @@ public class AudienceResolver {
           List.of(new FieldError("/audience", "device_not_found", detail)));
     }
     return new Found(devices, found);
+  }
+
+  /// Asked anew for each message: one stands for very many devices, and a channel that is deleted is told at once.
+  private Resolution overChannel(AppId app, ActivityChannelId id) {
+    AudienceMapper.Channel channel =
+        mapper
+            .channel(app.value(), id.value())
+            .orElseThrow(() ->
+                refused(
+                    ProblemCode.CHANNEL_NOT_FOUND,
+                    "channel_not_found",
+                    "There is no channel \"" + id + "\" in this app."));
+    if (!channel.state().equals("ready")) {
+      throw refused(
+          ProblemCode.CHANNEL_NOT_READY,
+          "channel_not_ready",
+          "Channel \"" + id + "\" is " + channel.state() + ", not ready.");
+    }
+    DeviceId recipient = id.recipient();
+    ApnsToken way = new ApnsToken(channel.apnsId(), channel.environment(), channel.createdAt());
+    DeviceRoute route = new DeviceRoute(recipient, Platform.IOS, false, way, null, null);
+    return new Resolution.OverChannel(
+        new Found(List.of(recipient), Map.of(recipient, route)),
+        new BroadcastChannel(channel.apnsId(), channel.keeps().equals("newest")));
+  }
+
+  private static ProblemException refused(ProblemCode code, String word, String detail) {
+    return ProblemException.of(
+        code, detail, List.of(new FieldError("/audience/channel", word, detail)));
   }
 
   private Found ofUsers(AppId app, List<String> users) {
@@ -94,6 +132,7 @@ public class AudienceResolver {
   private int atMost(AppId app, Audience audience) {
     return switch (audience) {
       case Audience.Devices(List<DeviceId> devices) -> devices.size();
+      case Audience.ActivityChannel _ -> 1;
       case Audience.Users(List<String> users) ->
           mapper.devicesOf(app.value(), users, MOST_COUNTED).size();
       case Audience.Topic(String topic) -> mapper.countTopic(app.value(), topic, MOST_COUNTED);

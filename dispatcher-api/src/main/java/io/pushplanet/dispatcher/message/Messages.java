@@ -3,6 +3,7 @@ package io.pushplanet.dispatcher.message;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.target.ActivityChannelId;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.problem.ProblemCode;
@@ -89,9 +90,19 @@ class Messages {
   /// What was just accepted for named devices is queued at each of them.
   private static List<MessageMapper.DeliveryRow> queued(
       AcceptedMessages.Entry entry, @Nullable DeviceId device, Page page) {
-    if (!(entry.audience() instanceof Audience.Devices(List<DeviceId> devices))) {
-      return List.of();
-    }
+    List<DeviceId> devices =
+        switch (entry.audience()) {
+          case Audience.Devices(List<DeviceId> named) -> named;
+          case Audience.ActivityChannel(ActivityChannelId channel) -> List.of(channel.recipient());
+          case Audience.Users _,
+              Audience.Topic _,
+              Audience.Tag _,
+              Audience.All _,
+              Audience.And _,
+              Audience.Or _,
+              Audience.Not _ ->
+              List.of();
+        };
     return devices.stream()
         .filter(one -> device == null || one.equals(device))
         .map(DeviceId::value)
@@ -195,6 +206,8 @@ class Messages {
       case Audience.Topic(String topic) -> form.put("topic", topic);
       case Audience.Tag(String tag) -> form.put("tag", tag);
       case Audience.All() -> form.put("all", true);
+      case Audience.ActivityChannel(ActivityChannelId channel) ->
+          form.put("channel", channel.value());
       case Audience.And(List<Audience> parts) -> form.set("and", audiences(parts));
       case Audience.Or(List<Audience> parts) -> form.set("or", audiences(parts));
       case Audience.Not(Audience part) -> form.set("not", audience(part));

@@ -29,6 +29,10 @@ public enum ProblemCode {
       404,
       "There is no such message",
       "Correct the id. Messages are forgotten after the time of retention."),
+  CHANNEL_NOT_FOUND(
+      404,
+      "There is no such Live Activity channel",
+      "Correct the id, or make a channel with POST /v1/apps/{app}/live-activity-channels."),
   METHOD_NOT_ALLOWED(
       405, "This method is not allowed here", "Use one of the methods in the header Allow."),
   NOT_ACCEPTABLE(406, "The answer is JSON only", "Accept application/json."),
@@ -36,6 +40,14 @@ public enum ProblemCode {
       409,
       "The same request is in progress",
       "Send it again after Retry-After: the answer of the first is kept for you."),
+  CHANNEL_NOT_READY(
+      409,
+      "Apple does not have this Live Activity channel (yet)",
+      "Read the channel until its state is ready; where it is failed, its reason says why."),
+  TOO_MANY_CHANNELS(
+      409,
+      "Apple takes no more Live Activity channels of this app",
+      "Delete channels whose event is over."),
   BODY_TOO_LARGE(
       413, "The body is too large", "Send less at once; the detail says how much is allowed."),
   PAYLOAD_TOO_LARGE(

@@ -18,14 +18,24 @@ final class LiveActivityReader {
 
   private LiveActivityReader() {}
 
-  static @Nullable LiveActivity read(Fields request) {
+  /// @param overChannel whether the audience is a broadcast channel: then there is no token, and nothing to start
+  static @Nullable LiveActivity read(Fields request, boolean overChannel) {
     Fields activity = request.fields("live_activity");
     if (activity == null) {
       return null;
     }
     Event event = event(activity);
-    String token = activity.requiredText("token", LONGEST_TOKEN);
-    if (token != null && !TOKEN.matcher(token).matches()) {
+    String token =
+        overChannel
+            ? activity.text("token", LONGEST_TOKEN)
+            : activity.requiredText("token", LONGEST_TOKEN);
+    if (overChannel) {
+      refuse(activity, "token", "the channel says where it goes");
+      if (event == Event.START) {
+        activity.wrong(
+            "event", "not_allowed", "a channel carries update and end; start at a token");
+      }
+    } else if (token != null && !TOKEN.matcher(token).matches()) {
       activity.wrong("token", "not_a_token", "an APNs token is hexadecimal, two digits a byte");
     }
     ObjectNode state = activity.object("content_state");
@@ -48,7 +58,10 @@ final class LiveActivityReader {
     }
     Double relevance = relevance(activity);
     activity.done();
-    return activity.findings().any() || event == null || token == null || state == null
+    return activity.findings().any()
+            || event == null
+            || (token == null && !overChannel)
+            || state == null
         ? null
         : new LiveActivity(event, token, state, type, attributes, staleAt, dismissAt, relevance);
   }

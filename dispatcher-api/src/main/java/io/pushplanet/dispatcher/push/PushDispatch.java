@@ -6,7 +6,9 @@ import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.LiveActivity.BroadcastChannel;
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.target.Audience;
@@ -86,7 +88,7 @@ class PushDispatch {
             app,
             request.content(),
             request.delivery(),
-            request.overrides(),
+            overrides(request, resolution),
             now,
             now.plus(request.delivery().ttl()),
             List.of(),
@@ -95,8 +97,17 @@ class PushDispatch {
             traceparent);
     return switch (resolution) {
       case Resolution.Known(AudienceResolver.Found found) -> toDevices(push, request, found);
+      case Resolution.OverChannel(AudienceResolver.Found found, BroadcastChannel _) ->
+          toDevices(push, request, found);
       case Resolution.Broad(int estimate) -> toFanout(push, request, estimate);
     };
+  }
+
+  private static Overrides overrides(SendRequest request, Resolution resolution) {
+    return resolution
+            instanceof Resolution.OverChannel(AudienceResolver.Found _, BroadcastChannel channel)
+        ? request.overrides().over(channel)
+        : request.overrides();
   }
 
   /// @throws BrokerUnavailable when one of them was not confirmed

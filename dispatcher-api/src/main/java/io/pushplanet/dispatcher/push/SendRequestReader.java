@@ -44,13 +44,17 @@ final class SendRequestReader {
     Fields request = new Fields(body, "", findings);
     Audience audience = AudienceReader.read(request);
     DeliveryOptions delivery = delivery(request);
-    LiveActivity activity = LiveActivityReader.read(request);
+    boolean overChannel = audience instanceof Audience.ActivityChannel;
+    LiveActivity activity = LiveActivityReader.read(request, overChannel);
     boolean isActivity = request.has("live_activity");
     Content content =
         isActivity && !request.has("content") ? silent(activity) : content(request, delivery);
     Overrides overrides = overrides(request);
     if (isActivity) {
       checkActivity(request, audience, delivery);
+    } else if (overChannel) {
+      request.wrong(
+          "live_activity", "required", "a channel carries Live Activities: give live_activity");
     }
     request.done();
     findings.refuse();
@@ -77,10 +81,14 @@ final class SendRequestReader {
   private static void checkActivity(
       Fields request, @Nullable Audience audience, @Nullable DeliveryOptions delivery) {
     boolean one =
-        audience instanceof Audience.Devices(List<DeviceId> devices) && devices.size() == 1;
+        audience instanceof Audience.ActivityChannel
+            || (audience instanceof Audience.Devices(List<DeviceId> devices)
+                && devices.size() == 1);
     if (audience != null && !one) {
       request.wrong(
-          "live_activity", "one_device", "its token is one device's: the audience is that device");
+          "live_activity",
+          "one_device",
+          "its token is one device's: the audience is that device, or a channel");
     }
     if (delivery != null && delivery.route() == Route.MQTT) {
       request.wrong("live_activity", "not_over_mqtt", "only APNs carries it; leave the route out");

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pushplanet.common.message.LiveActivity;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.target.ActivityChannelId;
+import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import java.time.Instant;
@@ -94,6 +96,48 @@ class LiveActivityReaderTest {
     assertThatThrownBy(() ->
             SendRequestReader.read(
                 (ObjectNode) WireForm.mapper().readTree(body.replace('\'', '"'))))
+        .isInstanceOf(ProblemException.class)
+        .hasMessageContaining(told);
+  }
+
+  private static final String CHANNEL = "channel-0192e0f0-0000-7000-8000-000000000001";
+
+  private static SendRequest readWhole(String body) {
+    return SendRequestReader.read(
+        (ObjectNode)
+            WireForm.mapper().readTree(body.replace('\'', '"').replace("CHANNEL", CHANNEL)));
+  }
+
+  @Test
+  void over_a_channel_an_update_needs_no_token() {
+    SendRequest request =
+        readWhole(
+            "{'audience':{'channel':'CHANNEL'},'live_activity':{'event':'end','content_state':{}}}");
+
+    assertThat(request.audience())
+        .isEqualTo(new Audience.ActivityChannel(new ActivityChannelId(CHANNEL)));
+    assertThat(request.overrides().liveActivity())
+        .isNotNull()
+        .returns(null, LiveActivity::token)
+        .returns(LiveActivity.Event.END, LiveActivity::event);
+    assertThat(request.delivery().route()).isEqualTo(Route.VENDOR);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{'audience':{'channel':'CHANNEL'},'content':{'title':'x'}} | give live_activity",
+        "{'audience':{'channel':'CHANNEL'},'live_activity':{'event':'start','content_state':{},'attributes_type':'A','attributes':{}}} | start at a token",
+        "{'audience':{'channel':'CHANNEL'},'live_activity':{'event':'update','token':'abababab','content_state':{}}} | the channel says where it goes",
+        "{'audience':{'channel':'news'},'live_activity':{'event':'update','content_state':{}}} | a channel id is",
+        "{'audience':{'channel':'CHANNEL','device':'d1'},'live_activity':{'event':'update','content_state':{}}} | exactly one of",
+        "{'audience':{'not':{'channel':'CHANNEL'}},'live_activity':{'event':'update','content_state':{}}} | not part of another audience",
+        "{'audience':{'or':[{'channel':'CHANNEL'},{'topic':'t'}]},'content':{'title':'x'}} | not part of another audience",
+        "{'audience':{'channel':'CHANNEL'},'delivery':{'route':'mqtt'},'live_activity':{'event':'update','content_state':{}}} | only APNs carries it"
+      })
+  void what_a_channel_cannot_carry_is_told(String body, String told) {
+    assertThatThrownBy(() -> readWhole(body))
         .isInstanceOf(ProblemException.class)
         .hasMessageContaining(told);
   }

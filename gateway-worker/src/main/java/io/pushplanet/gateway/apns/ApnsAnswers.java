@@ -2,6 +2,7 @@ package io.pushplanet.gateway.apns;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -95,6 +96,19 @@ final class ApnsAnswers {
                   ((Function<Row, Answer>) row -> new Answer(row.status(), row.reason())),
                   Row::meaning));
 
+  /// Of broadcast channels. Apple lists them without saying which status each has
+  /// (https://developer.apple.com/documentation/usernotifications/handling-error-responses-from-apns); none is a fault of the
+  /// credential.
+  private static final Set<String> OF_CHANNELS =
+      Set.of(
+          "BadChannelId",
+          "CannotCreateChannelConfig",
+          "ChannelNotRegistered",
+          "FeatureNotEnabled",
+          "MissingChannelId",
+          "MissingPushType",
+          "TopicMismatch");
+
   private ApnsAnswers() {}
 
   /// A reason that Apple has added since is judged by its status; a token is never given up for it.
@@ -102,6 +116,9 @@ final class ApnsAnswers {
     Meaning known = MEANINGS.get(new Answer(status, status == 200 ? "" : reason));
     if (known != null) {
       return known;
+    }
+    if (OF_CHANNELS.contains(reason) && status >= 400 && status < 500) {
+      return Meaning.REJECTED;
     }
     if (status == 401 || status == 403) {
       return Meaning.CREDENTIAL_FAULT;

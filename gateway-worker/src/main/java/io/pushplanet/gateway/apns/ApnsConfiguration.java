@@ -7,11 +7,15 @@ import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.gateway.connection.ProviderConnections;
 import io.pushplanet.gateway.credential.CredentialCache;
 import io.pushplanet.gateway.credential.CredentialProbe;
+import io.pushplanet.gateway.later.Rounds;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
 import io.pushplanet.gateway.provider.Sends;
+import io.pushplanet.gateway.role.ForRole;
+import io.pushplanet.gateway.role.Role;
 import java.security.SecureRandom;
 import java.time.Clock;
+import javax.sql.DataSource;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -56,5 +60,21 @@ class ApnsConfiguration {
         apnsConnections,
         new Sends(clock, random),
         metrics);
+  }
+
+  @Bean
+  @ForRole(Role.DELIVER)
+  Rounds apnsChannelKeeper(
+      DataSource source,
+      ApnsSettings settings,
+      CredentialCache credentials,
+      ProviderTokens apnsProviderTokens,
+      Clock clock,
+      SecureRandom random,
+      MeterRegistry meters) {
+    BroadcastChannels channels =
+        new BroadcastChannels(settings, apnsProviderTokens, new Sends(clock, random));
+    ChannelKeeper keeper = new ChannelKeeper(source, channels, credentials, clock, meters);
+    return new Rounds("apns-channels", settings.channelsPeriod(), keeper::round, meters);
   }
 }

@@ -3,6 +3,7 @@ package io.pushplanet.gateway.apns;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.LiveActivity;
+import io.pushplanet.common.message.LiveActivity.BroadcastChannel;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
@@ -29,6 +30,10 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
   /// "For all other remote notifications, the maximum payload size is 4 KB (4096 bytes)"
   /// (https://developer.apple.com/documentation/usernotifications/generating-a-remote-notification).
   static final int LARGEST_PAYLOAD_BYTES = 4_096;
+
+  /// "the maximum payload size is 5 KB (5120 bytes)" of a broadcast
+  /// (https://developer.apple.com/documentation/usernotifications/sending-broadcast-push-notification-requests-to-apns).
+  static final int LARGEST_BROADCAST_BYTES = 5_120;
 
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final Pattern PRINTABLE = Pattern.compile("[\\x21-\\x7e]+");
@@ -70,14 +75,30 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
     if (push.overrides().apns() != null) {
       JsonMerge.into(aps, push.overrides().apns());
     }
+    String id = id(push.id(), device);
+    BroadcastChannel channel = activity.channel();
+    List<Field> headers = new ArrayList<>();
+    if (channel == null) {
+      headers.add(Field.of("apns-id", id));
+      headers.add(Field.of("apns-topic", bundleId + ".push-type.liveactivity"));
+    } else {
+      headers.add(Field.of("apns-request-id", id));
+      headers.add(Field.of("apns-channel-id", channel.id()));
+    }
+    headers.add(Field.of("apns-push-type", "liveactivity"));
+    // A channel that keeps nothing takes no other.
+    boolean kept = channel == null || channel.keepsNewest();
+    headers.add(Field.of("apns-expiration", kept ? expiration(push) : "0"));
+    headers.add(Field.of("apns-priority", isUrgent(push) ? "10" : "5"));
     return new ApnsNotification(
-        List.of(
-            Field.of("apns-id", id(push.id(), device)),
-            Field.of("apns-topic", bundleId + ".push-type.liveactivity"),
-            Field.of("apns-push-type", "liveactivity"),
-            Field.of("apns-expiration", expiration(push)),
-            Field.of("apns-priority", isUrgent(push) ? "10" : "5")),
-        JSON.writeValueAsBytes(JSON.createObjectNode().set(APS, aps)));
+        headers, JSON.writeValueAsBytes(JSON.createObjectNode().set(APS, aps)));
+  }
+
+  static int largestBytes(Push push) {
+    LiveActivity activity = push.overrides().liveActivity();
+    return activity == null || activity.channel() == null
+        ? LARGEST_PAYLOAD_BYTES
+        : LARGEST_BROADCAST_BYTES;
   }
 
   private static void putIfPresent(ObjectNode object, String field, @Nullable Instant time) {

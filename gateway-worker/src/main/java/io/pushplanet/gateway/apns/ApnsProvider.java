@@ -108,10 +108,13 @@ final class ApnsProvider implements Provider {
         credential -> sent(push, recipient, token, credential));
   }
 
-  /// It goes to a token of its own: what Apple says of that one is not said of the device's.
+  /// It goes to a token of its own, or to a broadcast channel: what Apple says of those is not said of a device's token.
   private DeliveryOutcome sentLiveActivity(
-      Push push, Recipient recipient, ApnsToken device, LiveActivity activity) {
-    ApnsToken token = new ApnsToken(activity.token(), device.environment(), device.registeredAt());
+      Push push, Recipient recipient, ApnsToken known, LiveActivity activity) {
+    ApnsToken token =
+        activity.token() == null
+            ? known
+            : new ApnsToken(activity.token(), known.environment(), known.registeredAt());
     DeliveryOutcome outcome =
         sends.with(
             credentials.apns(push.app(), token.environment()),
@@ -130,7 +133,7 @@ final class ApnsProvider implements Provider {
   private DeliveryOutcome sent(Push push, Recipient recipient, ApnsToken token, Apns credential) {
     ApnsNotification notification =
         ApnsNotification.of(push, recipient.device(), credential.bundleId());
-    if (notification.payload().length > ApnsNotification.LARGEST_PAYLOAD_BYTES) {
+    if (notification.payload().length > ApnsNotification.largestBytes(push)) {
       return new Rejected(413, "PayloadTooLarge");
     }
     Instant expiresAt = push.delivery().ttl().isZero() ? null : push.expiresAt();
@@ -193,11 +196,18 @@ final class ApnsProvider implements Provider {
         target,
         new ProviderRequest(
             attempt.push().delivery().priority(),
-            "/3/device/" + attempt.token().token(),
+            path(attempt),
             headers,
             attempt.notification().payload(),
             attempt.expiresAt()),
         answered -> ApnsAnswers.spoilsConnection(answered.status(), reason(body(answered))));
+  }
+
+  private static String path(Attempt attempt) {
+    LiveActivity activity = attempt.push().overrides().liveActivity();
+    return activity == null || activity.channel() == null
+        ? "/3/device/" + attempt.token().token()
+        : "/4/broadcasts/apps/" + attempt.credential().bundleId();
   }
 
   private static Remedy remedy(Reply reply) {
@@ -215,7 +225,11 @@ final class ApnsProvider implements Provider {
     int status = answered.status();
     String reason = reason(body);
     return switch (ApnsAnswers.of(status, reason)) {
-      case ACCEPTED -> new Accepted(status, "", answered.header("apns-id").orElse(null));
+      case ACCEPTED ->
+          new Accepted(
+              status,
+              "",
+              answered.header("apns-id").or(() -> answered.header("apns-request-id")).orElse(null));
       case TOKEN_GONE_NOW -> new TokenGone(status, reason, sends.clock().instant());
       case TOKEN_GONE_SINCE -> new TokenGone(status, reason, since(body));
       case TOKEN_FOREIGN -> new TokenForeign(status, reason);

@@ -5,6 +5,7 @@ import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotNull;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.NestedConfigurationProperty;
@@ -15,15 +16,27 @@ import org.springframework.validation.annotation.Validated;
 ///
 /// @param productionEndpoint where production pushes are sent
 /// @param sandboxEndpoint where pushes of development builds are sent
+/// @param productionChannelsEndpoint where broadcast channels of production are made and deleted
+/// @param sandboxChannelsEndpoint where those of development builds are made and deleted
+/// @param channelsPeriod how often channels that are to be made or deleted are looked for
 /// @param trustedCertificates authorities besides the JDK's, a PEM file; for simulators
 @Validated
 @ConfigurationProperties(prefix = "gateway.apns", ignoreUnknownFields = false)
 record ApnsSettings(
     @NotNull @DefaultValue("https://api.push.apple.com:443") URI productionEndpoint,
     @NotNull @DefaultValue("https://api.sandbox.push.apple.com:443") URI sandboxEndpoint,
+    @NotNull @DefaultValue("https://api-manage-broadcast.push.apple.com:2196")
+        URI productionChannelsEndpoint,
+    @NotNull @DefaultValue("https://api-manage-broadcast.sandbox.push.apple.com:2195")
+        URI sandboxChannelsEndpoint,
+    @NotNull @DefaultValue("500ms") Duration channelsPeriod,
     @Nullable Path trustedCertificates,
     @Valid @NotNull @DefaultValue @NestedConfigurationProperty ConnectionSettings connection) {
   URI endpoint(String environment) {
     return environment.equals("sandbox") ? sandboxEndpoint : productionEndpoint;
+  }
+
+  URI channelsEndpoint(String environment) {
+    return environment.equals("sandbox") ? sandboxChannelsEndpoint : productionChannelsEndpoint;
   }
 }

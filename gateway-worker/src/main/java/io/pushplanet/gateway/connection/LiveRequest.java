@@ -6,7 +6,9 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -50,16 +52,30 @@ public final class LiveRequest {
   /// @throws IOException when no whole answer came in time
   public Answered post(URI to, Map<String, String> headers, byte[] body, Duration deadline)
       throws IOException {
+    return send(Method.POST, to, headers, body, deadline);
+  }
+
+  /// @param deadline from connecting to the end of the answer
+  /// @throws IOException when no whole answer came in time
+  public Answered delete(URI to, Map<String, String> headers, Duration deadline)
+      throws IOException {
+    return send(Method.DELETE, to, headers, null, deadline);
+  }
+
+  private Answered send(
+      Method method, URI to, Map<String, String> headers, byte @Nullable [] body, Duration deadline)
+      throws IOException {
     Timeout limit = Timeout.ofMilliseconds(deadline.toMillis());
     CloseableHttpAsyncClient client = client(limit);
     try {
       client.start();
-      BasicHttpRequest request = new BasicHttpRequest(Method.POST, to);
+      BasicHttpRequest request = new BasicHttpRequest(method, to);
       headers.forEach(request::addHeader);
       Future<Answered> answered =
           client.execute(
               new BasicRequestProducer(
-                  request, new BasicAsyncEntityProducer(body, (ContentType) null)),
+                  request,
+                  body == null ? null : new BasicAsyncEntityProducer(body, (ContentType) null)),
               new WholeAnswer(),
               null);
       try {
@@ -117,6 +133,7 @@ public final class LiveRequest {
 
     private final ByteArrayOutputStream body = new ByteArrayOutputStream();
     private @Nullable FutureCallback<Answered> callback;
+    private final Map<String, String> headers = new HashMap<>();
     private int status;
 
     @Override
@@ -126,6 +143,9 @@ public final class LiveRequest {
         HttpContext context,
         FutureCallback<Answered> whole) {
       status = response.getCode();
+      for (Header header : response.getHeaders()) {
+        headers.putIfAbsent(header.getName().toLowerCase(Locale.ROOT), header.getValue());
+      }
       if (entity == null) {
         whole.completed(answered());
       } else {
@@ -134,7 +154,7 @@ public final class LiveRequest {
     }
 
     private Answered answered() {
-      return new Answered(status, Map.of(), body.toByteArray());
+      return new Answered(status, headers, body.toByteArray());
     }
 
     @Override

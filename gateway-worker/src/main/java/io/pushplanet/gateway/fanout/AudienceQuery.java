@@ -48,7 +48,12 @@ record AudienceQuery(String sql, List<Object> arguments) {
   /// Whether the candidates are the audience already.
   private static boolean isExact(Audience audience) {
     return switch (audience) {
-      case Audience.Devices _, Audience.Users _, Audience.Topic _, Audience.Tag _, Audience.All _ ->
+      case Audience.Devices _,
+          Audience.Users _,
+          Audience.Topic _,
+          Audience.Tag _,
+          Audience.All _,
+          Audience.ActivityChannel _ ->
           true;
       case Audience.Or(List<Audience> parts) -> parts.stream().allMatch(AudienceQuery::isExact);
       case Audience.And _, Audience.Not _ -> false;
@@ -112,6 +117,7 @@ record AudienceQuery(String sql, List<Object> arguments) {
           // The first of the union are among the first of each.
           add(") u ORDER BY device_id LIMIT ?", pageSize);
         }
+        case Audience.ActivityChannel _ -> throw noDevices();
       }
     }
 
@@ -119,7 +125,7 @@ record AudienceQuery(String sql, List<Object> arguments) {
 
     private static int breadth(Audience audience) {
       return switch (audience) {
-        case Audience.Devices _ -> 0;
+        case Audience.Devices _, Audience.ActivityChannel _ -> 0;
         case Audience.Users _ -> 1;
         case Audience.Topic _, Audience.Tag _ -> 2;
         case Audience.All(), Audience.Not _ -> EVERYONE;
@@ -128,6 +134,10 @@ record AudienceQuery(String sql, List<Object> arguments) {
         case Audience.Or(List<Audience> parts) ->
             parts.stream().mapToInt(Writer::breadth).max().orElse(EVERYONE);
       };
+    }
+
+    private static IllegalArgumentException noDevices() {
+      return new IllegalArgumentException("a channel is a recipient itself: nobody fans it out");
     }
 
     private void afterwards() {
@@ -156,6 +166,7 @@ record AudienceQuery(String sql, List<Object> arguments) {
                 "EXISTS (SELECT 1 FROM device_tags x WHERE x.app_id = ? AND x.tag = ? AND x.device_id = p.device_id)",
                 app.value(),
                 tag);
+        case Audience.ActivityChannel _ -> throw noDevices();
         case Audience.All() -> add("TRUE");
         case Audience.And(List<Audience> parts) -> joined(parts, " AND ");
         case Audience.Or(List<Audience> parts) -> joined(parts, " OR ");

@@ -26,6 +26,9 @@ class ApnsSettingsTest {
                 new ApnsSettings(
                     URI.create("https://api.push.apple.com:443"),
                     URI.create("https://api.sandbox.push.apple.com:443"),
+                    URI.create("https://api-manage-broadcast.push.apple.com:2196"),
+                    URI.create("https://api-manage-broadcast.sandbox.push.apple.com:2195"),
+                    Duration.ofMillis(500),
                     null,
                     new ConnectionSettings(
                         4,

@@ -105,6 +105,8 @@ final class ProviderPlatform implements AutoCloseable {
     settings.put("gateway.roles", "statistics");
     settings.put("gateway.apns.production-endpoint", local(simulators.apns().port()));
     settings.put("gateway.apns.sandbox-endpoint", local(simulators.apnsSandbox().port()));
+    settings.put("gateway.apns.production-channels-endpoint", local(simulators.apns().port()));
+    settings.put("gateway.apns.sandbox-channels-endpoint", local(simulators.apnsSandbox().port()));
     settings.put("gateway.apns.trusted-certificates", simulators.authority().pem().toString());
     settings.put("gateway.fcm.endpoint", local(simulators.fcm().port()));
     settings.put("gateway.fcm.trusted-certificates", simulators.authority().pem().toString());

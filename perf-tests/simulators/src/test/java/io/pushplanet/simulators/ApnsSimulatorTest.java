@@ -452,4 +452,95 @@ class ApnsSimulatorTest {
     assertThat(new Push().send().statusCode()).isEqualTo(200);
     assertThat(simulators.ledger().entries(TOKEN).getLast().seq()).isEqualTo(2);
   }
+
+  private Push channels(String method) {
+    return new Push()
+        .method(method)
+        .path("/1/apps/io.example.app/channels")
+        .without("apns-topic")
+        .without("apns-push-type");
+  }
+
+  private String channel(int policy) throws Exception {
+    HttpResponse<String> made =
+        channels("POST")
+            .body("{\"message-storage-policy\":" + policy + ",\"push-type\":\"LiveActivity\"}")
+            .send();
+    assertThat(made.statusCode()).isEqualTo(201);
+    return made.headers().firstValue("apns-channel-id").orElseThrow();
+  }
+
+  private Push broadcast(String channel) {
+    return new Push()
+        .path("/4/broadcasts/apps/io.example.app")
+        .without("apns-topic")
+        .with("apns-push-type", "liveactivity")
+        .with("apns-channel-id", channel)
+        .with("apns-expiration", "0")
+        .with("apns-priority", "10")
+        .body("{\"aps\":{\"event\":\"update\"}}");
+  }
+
+  @Test
+  void a_broadcast_goes_to_a_channel_that_was_made_and_not_to_a_deleted_one() throws Exception {
+    String channel = channel(0);
+
+    HttpResponse<String> sent = broadcast(channel).with("apns-request-id", "r1").send();
+    HttpResponse<String> all =
+        channels("GET").path("/1/apps/io.example.app/all-channels").body("").send();
+    HttpResponse<String> one = channels("GET").with("apns-channel-id", channel).body("").send();
+    HttpResponse<String> deleted =
+        channels("DELETE").with("apns-channel-id", channel).body("").send();
+
+    assertThat(sent.statusCode()).isEqualTo(200);
+    assertThat(sent.headers().firstValue("apns-request-id")).hasValue("r1");
+    assertThat(all.body()).isEqualTo("{\"channels\":[\"" + channel + "\"]}");
+    assertThat(one.body())
+        .isEqualTo("{\"message-storage-policy\":0,\"push-type\":\"LiveActivity\"}");
+    assertThat(deleted.statusCode()).isEqualTo(204);
+    refused(broadcast(channel), 400, "ChannelNotRegistered");
+    refused(channels("DELETE").with("apns-channel-id", channel), 400, "ChannelNotRegistered");
+    assertThat(simulators.ledger().entries(channel).stream().filter(LedgerEntry::delivered))
+        .singleElement()
+        .returns("r1", LedgerEntry::id)
+        .returns("update", entry -> entry.payload().path("aps").path("event").asString());
+  }
+
+  @Test
+  void a_broadcast_is_as_apple_wants_it() throws Exception {
+    String channel = channel(0);
+    String keeping = channel(1);
+
+    refused(broadcast(channel).method("PUT"), 405, "MethodNotAllowed");
+    refused(broadcast(channel).without("authorization"), 403, "MissingProviderToken");
+    refused(broadcast(channel).path("/4/broadcasts/apps/io.other.app"), 400, "TopicMismatch");
+    refused(broadcast(channel).without("apns-push-type"), 400, "MissingPushType");
+    refused(broadcast(channel).with("apns-push-type", "alert"), 400, "InvalidPushType");
+    refused(broadcast(channel).without("apns-channel-id"), 400, "MissingChannelId");
+    refused(broadcast("channel 7"), 400, "BadChannelId");
+    refused(broadcast(channel).without("apns-expiration"), 400, "BadExpirationDate");
+    refused(broadcast(channel).with("apns-expiration", "1900000000"), 400, "BadExpirationDate");
+    refused(broadcast(channel).with("apns-priority", "7"), 400, "BadPriority");
+    refused(broadcast(channel).body("{}"), 400, "PayloadEmpty");
+    refused(
+        broadcast(channel).body("{\"aps\":{\"a\":\"" + "x".repeat(5_120) + "\"}}"),
+        413,
+        "PayloadTooLarge");
+    assertThat(broadcast(keeping).with("apns-expiration", "1900000000").send().statusCode())
+        .isEqualTo(200);
+  }
+
+  @Test
+  void a_channel_is_made_as_apple_wants_it() throws Exception {
+    refused(channels("PUT"), 405, "MethodNotAllowed");
+    refused(channels("GET").path("/1/apps/io.example.app/some-channels"), 404, "BadPath");
+    refused(channels("POST").path("/1/apps/io.other.app/channels"), 400, "TopicMismatch");
+    refused(channels("POST").body("{\"push-type\":\"LiveActivity\"}"), 400, "PayloadEmpty");
+    refused(
+        channels("POST").body("{\"message-storage-policy\":1,\"push-type\":\"Alert\"}"),
+        400,
+        "InvalidPushType");
+    refused(channels("GET"), 400, "MissingChannelId");
+    refused(channels("DELETE").with("apns-channel-id", "%%%"), 400, "BadChannelId");
+  }
 }

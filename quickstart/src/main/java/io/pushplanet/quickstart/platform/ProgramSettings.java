@@ -33,6 +33,9 @@ record ProgramSettings(
         String authority = simulatorsState.resolve("ca.pem").toString();
         settings.put("gateway.apns.production-endpoint", https(Listener.APNS));
         settings.put("gateway.apns.sandbox-endpoint", https(Listener.APNS_SANDBOX));
+        // The simulators have the management of channels behind the same ports.
+        settings.put("gateway.apns.production-channels-endpoint", https(Listener.APNS));
+        settings.put("gateway.apns.sandbox-channels-endpoint", https(Listener.APNS_SANDBOX));
         settings.put("gateway.apns.trusted-certificates", authority);
         settings.put("gateway.fcm.endpoint", https(Listener.FCM));
         settings.put("gateway.fcm.token-endpoint", https(Listener.FCM) + "/token");

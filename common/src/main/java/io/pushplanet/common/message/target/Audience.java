@@ -15,7 +15,8 @@ import java.util.List;
   @JsonSubTypes.Type(value = Audience.All.class, name = "all"),
   @JsonSubTypes.Type(value = Audience.And.class, name = "and"),
   @JsonSubTypes.Type(value = Audience.Or.class, name = "or"),
-  @JsonSubTypes.Type(value = Audience.Not.class, name = "not")
+  @JsonSubTypes.Type(value = Audience.Not.class, name = "not"),
+  @JsonSubTypes.Type(value = Audience.ActivityChannel.class, name = "channel")
 })
 public sealed interface Audience {
   /// `device` and `devices`.
@@ -62,6 +63,9 @@ public sealed interface Audience {
 
   /// Every device of the app that the part does not name; expanded by the fan-out role.
   record Not(Audience part) implements Audience {}
+
+  /// Whoever follows a broadcast channel for Live Activities: only Apple knows them, so the channel is the one recipient.
+  record ActivityChannel(ActivityChannelId channel) implements Audience {}
 
   private static List<Audience> some(List<Audience> parts) {
     if (parts.isEmpty()) {

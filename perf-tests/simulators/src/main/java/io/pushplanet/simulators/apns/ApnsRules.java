@@ -68,7 +68,9 @@ final class ApnsRules {
     if (segments.size() > 3) {
       return Optional.of(ApnsRefusal.BadPath);
     }
-    return duplicated(request) ? Optional.of(ApnsRefusal.DuplicateHeaders) : Optional.empty();
+    return duplicated(request, SINGLE_HEADERS)
+        ? Optional.of(ApnsRefusal.DuplicateHeaders)
+        : Optional.empty();
   }
 
   /// The first rule that headers and payload break, given the topics the sender owns.
@@ -141,9 +143,9 @@ final class ApnsRules {
     return topics.contains(bundleId) ? Optional.empty() : Optional.of(ApnsRefusal.TopicDisallowed);
   }
 
-  private static boolean duplicated(Request request) {
+  static boolean duplicated(Request request, Set<String> single) {
     Set<String> seen = new HashSet<>();
     return request.headers().stream()
-        .anyMatch(h -> SINGLE_HEADERS.contains(h.name()) && !seen.add(h.name()));
+        .anyMatch(h -> single.contains(h.name()) && !seen.add(h.name()));
   }
 }

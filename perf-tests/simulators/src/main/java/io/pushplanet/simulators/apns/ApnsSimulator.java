@@ -35,10 +35,16 @@ public final class ApnsSimulator implements AutoCloseable {
 
   private static final List<String> KEPT_HEADERS =
       List.of(
-          "apns-topic", "apns-push-type", "apns-priority", "apns-expiration", "apns-collapse-id");
+          "apns-topic",
+          "apns-push-type",
+          "apns-priority",
+          "apns-expiration",
+          "apns-collapse-id",
+          BroadcastChannels.CHANNEL);
 
   private final ApnsSettings settings;
   private final ApnsDirectory directory;
+  private final BroadcastChannels channels = new BroadcastChannels();
   private final ProviderTokens providerTokens;
   private final Ledger ledger;
   private final Script script;
@@ -121,38 +127,66 @@ public final class ApnsSimulator implements AutoCloseable {
       return proven ? faults.streams() : 1;
     }
 
+    /// A request with what its answer and its entry in the ledger need.
+    ///
+    /// @param target a device token or a channel
+    /// @param id as the answer returns it
+    private record Asked(
+        Request request, boolean overChannels, String target, Header id, JsonNode payload) {
+      static Asked of(Request request) {
+        boolean overChannels = BroadcastChannels.concerns(request);
+        String name = overChannels ? BroadcastChannels.REQUEST : "apns-id";
+        String id = request.header(name).orElseGet(() -> UUID.randomUUID().toString());
+        List<String> segments = request.segments();
+        String target =
+            overChannels
+                ? request.header(BroadcastChannels.CHANNEL).orElse("")
+                : segments.size() > 2 ? segments.get(2) : "";
+        return new Asked(
+            request, overChannels, target, new Header(name, id), ApnsRules.payload(request));
+      }
+
+      boolean manages() {
+        return overChannels && !BroadcastChannels.isBroadcast(request.segments());
+      }
+    }
+
     @Override
     public Reaction answer(Request request) {
-      String id = request.header("apns-id").orElseGet(() -> UUID.randomUUID().toString());
-      JsonNode payload = ApnsRules.payload(request);
-      Optional<ApnsRefusal> refusal = refusal(request, payload);
-      List<String> segments = request.segments();
-      String token = segments.size() > 2 ? segments.get(2) : "";
+      Asked asked = Asked.of(request);
+      Optional<ApnsRefusal> refusal = refusal(asked);
       if (refusal.isPresent()) {
         ApnsRefusal why = refusal.get();
-        record(request, token, id, why.status, why.name(), false, payload);
-        return refused(why.status, why.name(), id, unregisteredSince(token), 0);
+        record(asked, asked.target(), why.status, why.name(), false);
+        return refused(why.status, why.name(), asked.id(), unregisteredSince(asked.target()), 0);
       }
-      Optional<Fate> fate = script.fate(provider, token);
-      if (fate.isPresent()) {
-        return met(fate.get(), request, token, id, payload);
-      }
-      return accepted(request, token, id, payload);
+      Optional<Fate> fate = script.fate(provider, asked.target());
+      return fate.isPresent() ? met(fate.get(), asked) : accepted(asked);
     }
 
-    private Reaction.Answer accepted(Request request, String token, String id, JsonNode payload) {
+    private Reaction.Answer accepted(Asked asked) {
       proven = true;
-      record(request, token, id, 200, "", true, payload);
-      return new Reaction.Answer(
-          200, List.of(new Header("apns-id", id)), new byte[0], Duration.ZERO);
+      if (!asked.manages()) {
+        record(asked, asked.target(), 200, "", true);
+        return new Reaction.Answer(200, List.of(asked.id()), new byte[0], Duration.ZERO);
+      }
+      Reaction.Answer answer = channels.managed(asked.request(), asked.id(), asked.payload());
+      String channel =
+          answer.headers().stream()
+              .filter(header -> header.name().equals(BroadcastChannels.CHANNEL))
+              .map(Header::value)
+              .findFirst()
+              .orElse(asked.target());
+      record(asked, channel, answer.status(), "", false);
+      return answer;
     }
 
-    private Reaction met(Fate fate, Request request, String token, String id, JsonNode payload) {
+    private Reaction met(Fate fate, Asked asked) {
       Faults.Attempt attempt =
           new Faults.Attempt() {
             @Override
             public Reaction.Answer accepted() {
-              return Conversation.this.accepted(request, token, id, payload);
+              return Conversation.this.accepted(asked);
             }
 
             @Override
@@ -160,12 +194,19 @@ public final class ApnsSimulator implements AutoCloseable {
               record(fate.status(), fate.reason(), fate.delivered());
               long since = fate.timestampMillis() == 0 ? clock.millis() : fate.timestampMillis();
               return ApnsSimulator.refused(
-                  fate.status(), fate.reason(), id, since, fate.retryAfter().toSeconds());
+                  fate.status(), fate.reason(), asked.id(), since, fate.retryAfter().toSeconds());
             }
 
             @Override
             public void record(int status, String reason, boolean delivered) {
-              ApnsSimulator.this.record(request, token, id, status, reason, delivered, payload);
+              ApnsSimulator.this.record(
+                  asked.request(),
+                  asked.target(),
+                  asked.id().value(),
+                  status,
+                  reason,
+                  delivered,
+                  asked.payload());
             }
 
             @Override
@@ -178,8 +219,17 @@ public final class ApnsSimulator implements AutoCloseable {
       return faults.met(fate, attempt, server);
     }
 
-    private Optional<ApnsRefusal> refusal(Request request, JsonNode payload) {
-      Optional<ApnsRefusal> broken = ApnsRules.brokenByLine(request);
+    private void record(Asked asked, String target, int status, String reason, boolean delivered) {
+      ApnsSimulator.this.record(
+          asked.request(), target, asked.id().value(), status, reason, delivered, asked.payload());
+    }
+
+    private Optional<ApnsRefusal> refusal(Asked asked) {
+      Request request = asked.request();
+      Optional<ApnsRefusal> broken =
+          asked.overChannels()
+              ? BroadcastChannels.brokenByLine(request)
+              : ApnsRules.brokenByLine(request);
       if (broken.isPresent()) {
         return broken;
       }
@@ -205,8 +255,10 @@ public final class ApnsSimulator implements AutoCloseable {
           }
         }
       }
-      return ApnsRules.broken(request, topics, payload)
-          .or(() -> brokenByToken(request, request.segments().get(2)));
+      return asked.overChannels()
+          ? channels.broken(request, topics, asked.payload())
+          : ApnsRules.broken(request, topics, asked.payload())
+              .or(() -> brokenByToken(request, request.segments().get(2)));
     }
 
     /// One connection carries one team, and the key of its first push.
@@ -250,9 +302,9 @@ public final class ApnsSimulator implements AutoCloseable {
   }
 
   private static Reaction.Answer refused(
-      int status, String reason, String id, long timestampMillis, long retryAfterSeconds) {
+      int status, String reason, Header id, long timestampMillis, long retryAfterSeconds) {
     List<Header> headers = new ArrayList<>();
-    headers.add(new Header("apns-id", id));
+    headers.add(id);
     headers.add(new Header("content-type", "application/json"));
     if (retryAfterSeconds > 0) {
       headers.add(new Header("retry-after", Long.toString(retryAfterSeconds)));

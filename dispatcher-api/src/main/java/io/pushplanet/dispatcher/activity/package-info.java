@@ -1,0 +1,5 @@
+/// Broadcast channels for Live Activities: asked for here, made at Apple by a worker.
+@NullMarked
+package io.pushplanet.dispatcher.activity;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,146 @@
+package io.pushplanet.gateway.apns;
+
+import io.pushplanet.gateway.connection.LiveRequest;
+import io.pushplanet.gateway.connection.Reply.Answered;
+import io.pushplanet.gateway.connection.Trust;
+import io.pushplanet.gateway.credential.Credential.ApnsKey;
+import io.pushplanet.gateway.provider.Sends;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.json.JsonMapper;
+
+/// Makes and deletes broadcast channels at Apple
+/// (https://developer.apple.com/documentation/usernotifications/sending-channel-management-requests-to-apns). Thread-safe;
+/// calls block, at most for a request's deadline.
+final class BroadcastChannels {
+  private static final JsonMapper JSON = JsonMapper.shared();
+  private static final String CHANNEL = "apns-channel-id";
+
+  /// Where Apple does not say how long.
+  static final Duration REST = Duration.ofSeconds(10);
+
+  /// What a deletion was to bring about.
+  private static final Set<String> NOT_THERE = Set.of("ChannelNotRegistered", "BadChannelId");
+
+  private final ApnsSettings settings;
+  private final ProviderTokens tokens;
+  private final Sends sends;
+  private final LiveRequest requests;
+
+  /// What Apple made of a request.
+  sealed interface Answer {
+    /// @param id Apple's
+    record Made(String id) implements Answer {}
+
+    /// There is no such channel, or not any more.
+    record Gone() implements Answer {}
+
+    /// It will not do it, however often it is asked.
+    record Refused(String reason) implements Answer {}
+
+    /// Nobody knows, or not now.
+    record NotNow(String reason, Duration after) implements Answer {}
+  }
+
+  BroadcastChannels(ApnsSettings settings, ProviderTokens tokens, Sends sends) {
+    this.settings = settings;
+    this.tokens = tokens;
+    this.sends = sends;
+    this.requests = new LiveRequest(Trust.with(settings.trustedCertificates()).context());
+  }
+
+  /// @param keepsNewest whether Apple keeps the newest message for devices that are away
+  Answer make(ApnsKey key, String environment, boolean keepsNewest) {
+    byte[] body =
+        "{\"message-storage-policy\":%d,\"push-type\":\"LiveActivity\"}"
+            .formatted(keepsNewest ? 1 : 0)
+            .getBytes(StandardCharsets.US_ASCII);
+    ProviderToken proof = tokens.current(key);
+    try {
+      Answered answered =
+          requests.post(
+              channels(key, environment),
+              headers(proof, Map.of("content-type", "application/json")),
+              body,
+              settings.connection().requestTimeout());
+      Optional<String> id = answered.header(CHANNEL);
+      return answered.status() / 100 == 2 && id.isPresent()
+          ? new Answer.Made(id.get())
+          : otherwise(key, proof, answered);
+    } catch (IOException e) {
+      return new Answer.NotNow("no_answer", sends.jittered(REST));
+    }
+  }
+
+  /// @param id Apple's
+  Answer delete(ApnsKey key, String environment, String id) {
+    ProviderToken proof = tokens.current(key);
+    try {
+      Answered answered =
+          requests.delete(
+              channels(key, environment),
+              headers(proof, Map.of(CHANNEL, id)),
+              settings.connection().requestTimeout());
+      return answered.status() / 100 == 2 || NOT_THERE.contains(reason(answered))
+          ? new Answer.Gone()
+          : otherwise(key, proof, answered);
+    } catch (IOException e) {
+      return new Answer.NotNow("no_answer", sends.jittered(REST));
+    }
+  }
+
+  private URI channels(ApnsKey key, String environment) {
+    return settings
+        .channelsEndpoint(environment)
+        .resolve("/1/apps/" + key.bundleId() + "/channels");
+  }
+
+  private static Map<String, String> headers(ProviderToken proof, Map<String, String> more) {
+    Map<String, String> headers = new HashMap<>(more);
+    headers.put("authorization", "bearer " + proof.jwt());
+    return headers;
+  }
+
+  private Answer otherwise(ApnsKey key, ProviderToken proof, Answered answered) {
+    String said = reason(answered);
+    String reason = said.isEmpty() ? "http_" + answered.status() : said;
+    return switch (ApnsAnswers.of(answered.status(), said)) {
+      case RENEW_PROVIDER_TOKEN -> {
+        tokens.renewed(key, proof);
+        yield new Answer.NotNow(reason, sends.jittered(REST));
+      }
+      case KEEP_OLDER_PROVIDER_TOKEN -> {
+        tokens.keepOlder(key, proof);
+        yield new Answer.NotNow(reason, sends.jittered(REST));
+      }
+      case DEVICE_BUSY, UNAVAILABLE, RECONNECT ->
+          new Answer.NotNow(reason, sends.askedOr(answered, REST));
+      // A good answer that lacks what it was asked for is none.
+      case ACCEPTED -> new Answer.NotNow("no_channel_id", sends.jittered(REST));
+      case REJECTED,
+          CREDENTIAL_FAULT,
+          RECONNECT_OR_CREDENTIAL_FAULT,
+          TOKEN_FOREIGN,
+          TOKEN_GONE_NOW,
+          TOKEN_GONE_SINCE ->
+          new Answer.Refused(reason);
+    };
+  }
+
+  private static String reason(Answered answered) {
+    try {
+      return answered.body().length == 0
+          ? ""
+          : JSON.readTree(answered.body()).path("reason").asString("");
+    } catch (JacksonException e) {
+      return "";
+    }
+  }
+}

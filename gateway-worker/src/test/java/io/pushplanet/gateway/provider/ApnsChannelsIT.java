@@ -1,0 +1,304 @@
+package io.pushplanet.gateway.provider;
+
+import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.LiveActivity;
+import io.pushplanet.common.message.LiveActivity.BroadcastChannel;
+import io.pushplanet.common.message.Overrides;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
+import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
+import io.pushplanet.simulators.apns.ApnsKey;
+import io.pushplanet.simulators.ledger.LedgerEntry;
+import io.pushplanet.simulators.script.Fate;
+import io.pushplanet.simulators.script.Fate.Action;
+import io.pushplanet.simulators.script.ScriptLine;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.sql.Timestamp;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.JdbcTemplate;
+import tools.jackson.databind.json.JsonMapper;
+
+/// Broadcast channels at a strict Apple: asked for in the database, made, sent over, deleted.
+class ApnsChannelsIT {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Clock CLOCK = Clock.systemUTC();
+  private static final io.pushplanet.simulators.ledger.Provider APNS =
+      io.pushplanet.simulators.ledger.Provider.of("apns");
+
+  @TempDir static Path state;
+  private static ProviderPlatform platform;
+  private static JdbcTemplate database;
+
+  @BeforeAll
+  static void start() {
+    platform =
+        ProviderPlatform.start(
+            state, "--gateway.roles=deliver", "--gateway.apns.channels-period=50ms");
+    database = new JdbcTemplate(platform.context.getBean(DataSource.class));
+    ApnsKey.Issued key =
+        ApnsKey.issue("TEAMCHANNL", "KEYCHANNEL", List.of(ProviderPlatform.BUNDLE));
+    for (String app : List.of("match", "match-busy", "match-full", "match-lost")) {
+      platform.uploadKey(app, key, "production");
+    }
+  }
+
+  @AfterAll
+  static void stop() {
+    platform.close();
+  }
+
+  @AfterEach
+  void forgetFaults() {
+    platform.simulators.script().clear();
+  }
+
+  /// As the dispatcher does it.
+  private static String asked(String app, String keeps) {
+    String channel = "channel-" + UUID.randomUUID();
+    Timestamp now = Timestamp.from(CLOCK.instant());
+    database.update(
+        "INSERT INTO live_activity_channels (app_id, channel_id, environment, keeps, state,"
+            + " created_at, due_at) VALUES (?, ?, 'production', ?, 'pending', ?, ?)",
+        app,
+        channel,
+        keeps,
+        now,
+        now);
+    return channel;
+  }
+
+  private static void deleted(String channel) {
+    database.update(
+        "UPDATE live_activity_channels SET state = 'deleting', due_at = COALESCE(due_at, ?) WHERE"
+            + " channel_id = ?",
+        Timestamp.from(CLOCK.instant()),
+        channel);
+  }
+
+  private static Map<String, Object> row(String channel) {
+    return database.queryForMap(
+        "SELECT state, reason, apns_id, due_at FROM live_activity_channels WHERE channel_id = ?",
+        channel);
+  }
+
+  private static void bringForward(String channel) {
+    database.update(
+        "UPDATE live_activity_channels SET due_at = ? WHERE channel_id = ?",
+        Timestamp.from(CLOCK.instant()),
+        channel);
+  }
+
+  private static String awaitReady(String channel) {
+    Eventually.within(PATIENCE, () -> assertThat(row(channel)).containsEntry("state", "ready"));
+    return String.valueOf(row(channel).get("apns_id"));
+  }
+
+  private static void awaitFailed(String channel, String reason) {
+    Eventually.within(
+        PATIENCE,
+        () ->
+            assertThat(row(channel))
+                .containsEntry("state", "failed")
+                .containsEntry("reason", reason)
+                .containsEntry("due_at", null));
+  }
+
+  private static void awaitForgotten(String channel) {
+    Eventually.within(
+        PATIENCE,
+        () ->
+            assertThat(
+                    database.queryForObject(
+                        "SELECT COUNT(*) FROM live_activity_channels WHERE channel_id = ?",
+                        Integer.class,
+                        channel))
+                .isZero());
+  }
+
+  private static DeliveryOutcome send(String app, String channel, BroadcastChannel apple) {
+    LiveActivity update =
+        new LiveActivity(
+            LiveActivity.Event.UPDATE,
+            null,
+            JsonMapper.shared().createObjectNode().put("minute", 90),
+            null,
+            null,
+            null,
+            null,
+            null);
+    Push plain = aPush(CLOCK).from(app).toApns(channel, apple.id()).build();
+    Push push =
+        new Push(
+            plain.id(),
+            plain.app(),
+            plain.content(),
+            plain.delivery(),
+            Overrides.NONE.with(update).over(apple),
+            plain.acceptedAt(),
+            plain.expiresAt(),
+            plain.recipients(),
+            0,
+            plain.tried(),
+            null);
+    return platform.provider(Channel.APNS).send(push, push.recipients().getFirst());
+  }
+
+  @Test
+  void a_channel_is_made_carries_an_update_and_is_deleted_at_apple() {
+    String channel = asked("match", "newest");
+    String apple = awaitReady(channel);
+
+    DeliveryOutcome outcome = send("match", channel, new BroadcastChannel(apple, true));
+
+    assertThat(outcome).isInstanceOf(Accepted.class);
+    LedgerEntry entry = platform.simulators.ledger().entries(apple).getLast();
+    assertThat(entry.delivered()).isTrue();
+    assertThat(entry.headers())
+        .containsEntry("apns-channel-id", apple)
+        .containsEntry("apns-push-type", "liveactivity")
+        .doesNotContainKey("apns-topic");
+    assertThat(Long.parseLong(entry.headers().get("apns-expiration")))
+        .isGreaterThan(CLOCK.instant().getEpochSecond());
+    assertThat(entry.payload().at("/aps/content-state/minute").asInt()).isEqualTo(90);
+    assertThat(((Accepted) outcome).providerId()).isEqualTo(entry.id());
+
+    deleted(channel);
+    awaitForgotten(channel);
+    assertThat(send("match", channel, new BroadcastChannel(apple, true)))
+        .isEqualTo(new Rejected(400, "ChannelNotRegistered"));
+  }
+
+  @Test
+  void a_channel_that_keeps_nothing_gets_no_expiry() {
+    String channel = asked("match", "none");
+    String apple = awaitReady(channel);
+
+    assertThat(send("match", channel, new BroadcastChannel(apple, false)))
+        .isInstanceOf(Accepted.class);
+
+    assertThat(platform.simulators.ledger().entries(apple).getLast().headers())
+        .containsEntry("apns-expiration", "0");
+  }
+
+  @Test
+  void what_apple_says_of_a_channel_never_pauses_the_credential() {
+    platform
+        .simulators
+        .script()
+        .add(ScriptLine.next(APNS, 1, Fate.answer(403, "FeatureNotEnabled")));
+    String channel = asked("match", "newest");
+    awaitFailed(channel, "FeatureNotEnabled");
+
+    platform
+        .simulators
+        .script()
+        .add(ScriptLine.next(APNS, 1, Fate.answer(403, "FeatureNotEnabled")));
+    String other = asked("match", "newest");
+    awaitFailed(other, "FeatureNotEnabled");
+
+    String apple = awaitReady(asked("match", "newest"));
+    assertThat(send("match", channel, new BroadcastChannel(apple, true)))
+        .isInstanceOf(Accepted.class)
+        .isNotInstanceOf(CredentialFault.class);
+  }
+
+  @Test
+  void a_busy_apple_is_asked_again_after_the_time_it_says() {
+    platform
+        .simulators
+        .script()
+        .add(
+            ScriptLine.next(
+                APNS, 1, Fate.answer(429, "TooManyRequests").retryAfter(Duration.ofHours(1))));
+
+    String channel = asked("match-busy", "newest");
+
+    Eventually.within(
+        PATIENCE, () -> assertThat(row(channel)).containsEntry("reason", "TooManyRequests"));
+    assertThat(
+            database.queryForObject(
+                "SELECT due_at FROM live_activity_channels WHERE channel_id = ?",
+                Timestamp.class,
+                channel))
+        .isAfter(Timestamp.from(CLOCK.instant().plus(Duration.ofMinutes(45))));
+    bringForward(channel);
+    awaitReady(channel);
+  }
+
+  @Test
+  void one_channel_too_many_fails_with_the_word_of_apple_and_can_be_deleted() {
+    platform
+        .simulators
+        .script()
+        .add(ScriptLine.next(APNS, 1, Fate.answer(400, "CannotCreateChannelConfig")));
+
+    String channel = asked("match-full", "newest");
+
+    awaitFailed(channel, "CannotCreateChannelConfig");
+    deleted(channel);
+    awaitForgotten(channel);
+  }
+
+  @Test
+  void an_answer_that_is_lost_says_so_until_another_comes() {
+    platform.simulators.script().add(ScriptLine.next(APNS, 1, Fate.of(Action.DROP)));
+
+    String channel = asked("match-lost", "newest");
+
+    Eventually.within(
+        PATIENCE,
+        () ->
+            assertThat(row(channel))
+                .containsEntry("state", "pending")
+                .containsEntry("reason", "no_answer"));
+    bringForward(channel);
+    awaitReady(channel);
+    assertThat(row(channel)).containsEntry("reason", null);
+  }
+
+  @Test
+  void a_channel_needs_a_key() {
+    byte[] p12 = platform.simulators.authority().pushCertificate(ProviderPlatform.BUNDLE, "pw");
+    platform.upload(
+        "match-certified",
+        "apns",
+        "production",
+        "p12",
+        "{\"bundle_id\":\"" + ProviderPlatform.BUNDLE + "\"}",
+        ("{\"p12\":\"" + Base64.getEncoder().encodeToString(p12) + "\",\"password\":\"pw\"}")
+            .getBytes(StandardCharsets.UTF_8));
+
+    awaitFailed(asked("match-certified", "newest"), "live_activity_needs_a_p8_key");
+    awaitFailed(asked("match-nobody", "newest"), "no_credential");
+  }
+
+  @Test
+  void many_channels_are_made_once_each() {
+    List<String> channels = new ArrayList<>();
+    for (int i = 0; i < 9; i++) {
+      channels.add(asked("match", "none"));
+    }
+
+    List<String> apple = channels.stream().map(ApnsChannelsIT::awaitReady).toList();
+
+    assertThat(apple).doesNotHaveDuplicates();
+  }
+}
