@@ -5,14 +5,12 @@ import com.fasterxml.jackson.annotation.JsonValue;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
-import java.util.UUID;
-import java.util.regex.Pattern;
+import java.util.HexFormat;
 
 /// A message: a UUIDv7 in canonical lower-case form (RFC 9562, section 5.7), so that ids sort by the time they were made
 /// and an id alone tells the day whose partition holds it.
 public record MessageId(@JsonValue String value) implements Comparable<MessageId> {
-  private static final Pattern FORM =
-      Pattern.compile("[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}");
+  private static final int LENGTH = 36;
 
   @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
   public MessageId {
@@ -21,13 +19,31 @@ public record MessageId(@JsonValue String value) implements Comparable<MessageId
     }
   }
 
+  // By hand: every event and every push has one, and a pattern costs ten times as much.
   public static boolean isValid(String value) {
-    return FORM.matcher(value).matches();
+    if (value.length() != LENGTH
+        || value.charAt(14) != '7'
+        || "89ab".indexOf(value.charAt(19)) < 0) {
+      return false;
+    }
+    for (int index = 0; index < LENGTH; index++) {
+      char each = value.charAt(index);
+      boolean fits =
+          (index == 8 || index == 13 || index == 18 || index == 23)
+              ? each == '-'
+              : (each >= '0' && each <= '9') || (each >= 'a' && each <= 'f');
+      if (!fits) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /// When it was made, to the millisecond.
   public Instant time() {
-    return Instant.ofEpochMilli(UUID.fromString(value).getMostSignificantBits() >>> 16);
+    return Instant.ofEpochMilli(
+        (HexFormat.fromHexDigitsToLong(value, 0, 8) << 16)
+            | HexFormat.fromHexDigitsToLong(value, 9, 13));
   }
 
   /// The UTC day it was made: the partition of its rows.

@@ -2,12 +2,14 @@ package io.pushplanet.common.wire;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import java.io.ByteArrayOutputStream;
+import java.time.Instant;
 import java.util.List;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.module.SimpleModule;
 
 /// The form of everything that travels between our processes: JSON in UTF-8, snake_case, no nulls, times as RFC 3339.
 /// A field that a reader does not know is skipped, so that processes of two versions work side by side.
@@ -22,6 +24,7 @@ public final class WireForm {
           .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
           .disable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS)
           .disable(DateTimeFeature.WRITE_DURATIONS_AS_TIMESTAMPS)
+          .addModule(new SimpleModule("times").addDeserializer(Instant.class, new InstantReader()))
           .build();
 
   private WireForm() {}
