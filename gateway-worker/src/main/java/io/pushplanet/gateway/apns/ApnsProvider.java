@@ -30,8 +30,8 @@ import io.pushplanet.gateway.provider.Sends;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
-import java.util.regex.Pattern;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -46,7 +46,7 @@ import tools.jackson.databind.node.MissingNode;
 final class ApnsProvider implements Provider {
   private static final Logger LOG = LoggerFactory.getLogger(ApnsProvider.class);
   private static final JsonMapper JSON = JsonMapper.shared();
-  private static final Pattern DEVICE_TOKEN = Pattern.compile("(?:[0-9A-Fa-f]{2}){1,100}");
+  private static final int LONGEST_TOKEN = 200;
 
   /// A device that got too many rests so long, up to twice.
   private static final Duration DEVICE_REST = Duration.ofSeconds(30);
@@ -97,7 +97,7 @@ final class ApnsProvider implements Provider {
     if (push.overrides().liveActivity() != null) {
       return sentLiveActivity(push, recipient, token, push.overrides().liveActivity());
     }
-    if (!DEVICE_TOKEN.matcher(token.token()).matches()) {
+    if (!isHexadecimal(token.token())) {
       return new TokenGone(400, "BadDeviceToken", sends.clock().instant());
     }
     if (ApnsNotification.usesReservedKey(push.content())) {
@@ -106,6 +106,14 @@ final class ApnsProvider implements Provider {
     return sends.with(
         credentials.apns(push.app(), token.environment()),
         credential -> sent(push, recipient, token, credential));
+  }
+
+  // By hand: a pattern is a tenth of what a request costs.
+  private static boolean isHexadecimal(String token) {
+    return !token.isEmpty()
+        && token.length() <= LONGEST_TOKEN
+        && token.length() % 2 == 0
+        && token.chars().allMatch(HexFormat::isHexDigit);
   }
 
   /// It goes to a token of its own, or to a broadcast channel: what Apple says of those is not said of a device's token.

@@ -29,13 +29,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -276,17 +276,24 @@ public final class Delivery {
       }
       return;
     }
+    CountDownLatch open = new CountDownLatch(parcels.size());
     try (ExecutorService sends = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<?>> sent = new ArrayList<>();
       for (Parcel parcel : parcels) {
-        sent.add(sends.submit(() -> handle(channel, parcel, send(provider, parcel), outbox)));
+        sent.add(
+            sends.submit(() -> {
+              try {
+                handle(channel, parcel, send(provider, parcel), outbox);
+              } finally {
+                open.countDown();
+              }
+            }));
       }
-      long tellAtNanos = System.nanoTime() + TOLD_EVERY.toNanos();
+      while (!open.await(TOLD_EVERY.toMillis(), TimeUnit.MILLISECONDS)) {
+        outbox.keep();
+      }
       for (Future<?> one : sent) {
-        while (!endsBy(tellAtNanos, one)) {
-          outbox.keep();
-          tellAtNanos = System.nanoTime() + TOLD_EVERY.toNanos();
-        }
+        one.get();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -294,16 +301,6 @@ public final class Delivery {
     } catch (ExecutionException e) {
       throw new IllegalStateException(
           "a parcel could not be handled: " + e.getCause(), e.getCause());
-    }
-  }
-
-  private static boolean endsBy(long nanos, Future<?> one)
-      throws InterruptedException, ExecutionException {
-    try {
-      one.get(Math.max(0, nanos - System.nanoTime()), TimeUnit.NANOSECONDS);
-      return true;
-    } catch (TimeoutException e) {
-      return false;
     }
   }
 
