@@ -9,15 +9,12 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.wire.WireForm;
 import java.nio.charset.StandardCharsets;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
-import java.sql.Types;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -32,6 +29,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -43,11 +41,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 /// That a message was accepted is nearly always the first that is told of its rows, so they are not looked for but
 /// inserted; only when one is there after all does it all begin again with a look at each.
 public final class StatisticsWriter {
-  /// The connections' time zone is UTC.
-  private static final DateTimeFormatter TIME =
-      DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS", Locale.ROOT)
-          .withZone(ZoneOffset.UTC);
-
   private static final int ROWS_PER_SELECT = 200;
   private static final int MOST_TRIES = 5;
 
@@ -59,49 +52,54 @@ public final class StatisticsWriter {
       """;
   static final String ONE_ROW = "(day = ? AND message_id = ? AND device_id = ?)";
 
-  private static final String INSERT_ROW =
+  private static final String INTO_DELIVERIES =
       """
       INSERT INTO deliveries (state, channel, reason, attempts, duplicates, finished_at, displayed_at, opened_at,
-        day, message_id, device_id, app_id, queued_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        day, message_id, device_id, app_id, queued_at)\
       """;
-  private static final String UPDATE_ROW =
-      INSERT_ROW
-          + """
+  private static final Bulk INSERT_ROWS = new Bulk(INTO_DELIVERIES, 13, "");
+  private static final Bulk UPDATE_ROWS =
+      new Bulk(
+          INTO_DELIVERIES,
+          13,
+          """
           ON DUPLICATE KEY UPDATE state = VALUES(state), channel = VALUES(channel), reason = VALUES(reason),
             attempts = VALUES(attempts), duplicates = VALUES(duplicates), finished_at = VALUES(finished_at),
             displayed_at = VALUES(displayed_at), opened_at = VALUES(opened_at)
-          """;
+          """);
 
   /// Events of a message may come before its `accepted`: the row then waits for its texts with empty ones.
-  private static final String CHANGE_MESSAGE =
-      """
-      INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, expanded_at,
-        recipients, delivered, failed, expired, cancelled, duplicates, opened)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      ON DUPLICATE KEY UPDATE
-        accepted_at = IF(VALUES(audience) = '', accepted_at, VALUES(accepted_at)),
-        expires_at = IF(VALUES(audience) = '', expires_at, VALUES(expires_at)),
-        content = IF(VALUES(audience) = '', content, VALUES(content)),
-        delivery = IF(VALUES(audience) = '', delivery, VALUES(delivery)),
-        audience = IF(VALUES(audience) = '', audience, VALUES(audience)),
-        expanded_at = COALESCE(expanded_at, VALUES(expanded_at)),
-        recipients = recipients + VALUES(recipients), delivered = delivered + VALUES(delivered),
-        failed = failed + VALUES(failed), expired = expired + VALUES(expired),
-        cancelled = cancelled + VALUES(cancelled), duplicates = duplicates + VALUES(duplicates),
-        opened = opened + VALUES(opened)
-      """;
+  private static final Bulk CHANGE_MESSAGES =
+      new Bulk(
+          """
+          INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, expanded_at,
+            recipients, delivered, failed, expired, cancelled, duplicates, opened)\
+          """,
+          16,
+          """
+          ON DUPLICATE KEY UPDATE
+            accepted_at = IF(VALUES(audience) = '', accepted_at, VALUES(accepted_at)),
+            expires_at = IF(VALUES(audience) = '', expires_at, VALUES(expires_at)),
+            content = IF(VALUES(audience) = '', content, VALUES(content)),
+            delivery = IF(VALUES(audience) = '', delivery, VALUES(delivery)),
+            audience = IF(VALUES(audience) = '', audience, VALUES(audience)),
+            expanded_at = COALESCE(expanded_at, VALUES(expanded_at)),
+            recipients = recipients + VALUES(recipients), delivered = delivered + VALUES(delivered),
+            failed = failed + VALUES(failed), expired = expired + VALUES(expired),
+            cancelled = cancelled + VALUES(cancelled), duplicates = duplicates + VALUES(duplicates),
+            opened = opened + VALUES(opened)
+          """);
 
-  private static final String COUNT_MINUTE =
-      """
-      INSERT INTO statistics_minutes (day, minute, app_id, channel, outcome, reason, count) VALUES (?, ?, ?, ?, ?, ?, ?)
-      ON DUPLICATE KEY UPDATE count = count + VALUES(count)
-      """;
-  private static final String INSERT_UPLINK =
-      """
-      INSERT INTO uplinks (event_id, app_id, device_id, at, payload) VALUES (?, ?, ?, ?, ?)
-      ON DUPLICATE KEY UPDATE event_id = event_id
-      """;
+  private static final Bulk COUNT_MINUTES =
+      new Bulk(
+          "INSERT INTO statistics_minutes (day, minute, app_id, channel, outcome, reason, count)",
+          7,
+          "ON DUPLICATE KEY UPDATE count = count + VALUES(count)");
+  private static final Bulk INSERT_UPLINKS =
+      new Bulk(
+          "INSERT INTO uplinks (event_id, app_id, device_id, at, payload)",
+          5,
+          "ON DUPLICATE KEY UPDATE event_id = event_id");
 
   /// What an event needs of others in the same bulk comes first.
   private static final Comparator<DeliveryEvent> CAUSES_FIRST =
@@ -168,40 +166,23 @@ public final class StatisticsWriter {
     ledger
         .changedRows()
         .forEach((key, row) -> (row.isNew ? inserted : updated).add(values(key, row)));
-    batch(INSERT_ROW, inserted);
-    batch(UPDATE_ROW, updated);
     List<@Nullable Object[]> messages = new ArrayList<>();
     ledger.messages().forEach((id, change) -> messages.add(values(id, change)));
-    batch(CHANGE_MESSAGE, messages);
     List<@Nullable Object[]> minutes = new ArrayList<>();
     ledger.minutes().forEach((minute, count) -> minutes.add(values(minute, count)));
-    batch(COUNT_MINUTE, minutes);
     List<@Nullable Object[]> uplinks = new ArrayList<>();
     ledger.uplinks().forEach(uplink -> uplinks.add(values(uplink)));
-    batch(INSERT_UPLINK, uplinks);
+    database.execute(
+        (ConnectionCallback<@Nullable Void>)
+            connection -> {
+              INSERT_ROWS.write(connection, inserted);
+              UPDATE_ROWS.write(connection, updated);
+              CHANGE_MESSAGES.write(connection, messages);
+              COUNT_MINUTES.write(connection, minutes);
+              INSERT_UPLINKS.write(connection, uplinks);
+              return null;
+            });
     return ledger.withoutRow();
-  }
-
-  private void batch(String sql, List<@Nullable Object[]> rows) {
-    if (!rows.isEmpty()) {
-      database.batchUpdate(sql, rows, rows.size(), StatisticsWriter::set);
-    }
-  }
-
-  /// For values whose kind nobody names, Spring asks the driver at each null, and the driver answers with an exception; and the
-  /// driver makes new formats for each `java.sql.Timestamp`. Together that was half of the worker's work.
-  private static void set(PreparedStatement statement, @Nullable Object[] row) throws SQLException {
-    for (int i = 0; i < row.length; i++) {
-      switch (row[i]) {
-        case null -> statement.setNull(i + 1, Types.VARCHAR);
-        case String text -> statement.setString(i + 1, text);
-        case Instant time -> statement.setString(i + 1, TIME.format(time));
-        case Long number -> statement.setLong(i + 1, number);
-        case Integer number -> statement.setInt(i + 1, number);
-        case LocalDate day -> statement.setString(i + 1, day.toString());
-        case Object other -> statement.setObject(i + 1, other);
-      }
-    }
   }
 
   /// @param told gets every row that the events are about

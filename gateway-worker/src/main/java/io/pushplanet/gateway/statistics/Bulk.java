@@ -1,0 +1,101 @@
+package io.pushplanet.gateway.statistics;
+
+import com.mysql.cj.jdbc.JdbcConnection;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/// An INSERT of any number of rows, [#ROWS] in a statement. Full statements are prepared at the server, which then reads
+/// values instead of SQL; a rest is sent as text, because preparing costs a round trip. For rows of 1 KB that is a quarter of
+/// the client's work and some 15 % less of the server's than what the driver makes of `addBatch`.
+///
+/// @param head up to VALUES
+/// @param tail what comes behind the rows
+record Bulk(String head, int columns, String tail) {
+  private static final int ROWS = 50;
+
+  /// A server takes packets of 16 MB or more; a row's list of devices may have 1 MB.
+  private static final int MOST_CHARS = 1_000_000;
+
+  /// The connections' time zone is UTC.
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS", Locale.ROOT)
+          .withZone(ZoneOffset.UTC);
+
+  /// @param rows of values in the order of the columns: text, numbers, bytes, an [Instant] or a [LocalDate]
+  void write(Connection connection, List<@Nullable Object[]> rows) throws SQLException {
+    @Nullable PreparedStatement full = null;
+    try {
+      for (int from = 0, to; from < rows.size(); from = to) {
+        to = end(rows, from);
+        if (to - from == ROWS) {
+          if (full == null) {
+            full = connection.unwrap(JdbcConnection.class).serverPrepareStatement(sql(ROWS));
+          }
+          write(full, rows.subList(from, to));
+        } else {
+          try (PreparedStatement rest = connection.prepareStatement(sql(to - from))) {
+            write(rest, rows.subList(from, to));
+          }
+        }
+      }
+    } finally {
+      if (full != null) {
+        full.close();
+      }
+    }
+  }
+
+  /// @return the first row that does not fit into a statement any more
+  private static int end(List<@Nullable Object[]> rows, int from) {
+    int to = from;
+    int chars = 0;
+    while (to < rows.size() && to - from < ROWS && chars < MOST_CHARS) {
+      for (Object value : rows.get(to)) {
+        chars += value instanceof String text ? text.length() : 0;
+      }
+      to++;
+    }
+    return to;
+  }
+
+  private String sql(int rows) {
+    String row = "(" + String.join(", ", Collections.nCopies(columns, "?")) + ")";
+    return head + " VALUES " + String.join(", ", Collections.nCopies(rows, row)) + " " + tail;
+  }
+
+  private static void write(PreparedStatement statement, List<@Nullable Object[]> rows)
+      throws SQLException {
+    int at = 1;
+    for (Object[] row : rows) {
+      for (Object value : row) {
+        set(statement, at++, value);
+      }
+    }
+    statement.executeUpdate();
+  }
+
+  /// A null has a type, or the driver looks for the parameter's; and times are text, because for each `java.sql.Timestamp` the
+  /// driver makes new formats.
+  private static void set(PreparedStatement statement, int at, @Nullable Object value)
+      throws SQLException {
+    switch (value) {
+      case null -> statement.setNull(at, Types.VARCHAR);
+      case String text -> statement.setString(at, text);
+      case Instant time -> statement.setString(at, TIME.format(time));
+      case Long number -> statement.setLong(at, number);
+      case Integer number -> statement.setInt(at, number);
+      case LocalDate day -> statement.setString(at, day.toString());
+      case Object other -> statement.setObject(at, other);
+    }
+  }
+}
