@@ -16,7 +16,7 @@ class SendIT {
   void a_message_to_a_device_is_accepted_when_the_broker_has_it() {
     shop.device("d1", "{\"mqtt\":true}");
     dispatcher.drain("push.mqtt.high");
-    dispatcher.drain("push.events");
+    dispatcher.drain("push.accepted");
 
     Answer answer =
         shop.post(
@@ -41,7 +41,7 @@ class SendIT {
     assertThat(pushes.getFirst().at("/content/body").stringValue()).isEqualTo("<b>77</b>");
     assertThat(pushes.getFirst().at("/recipients/0/device").stringValue()).isEqualTo("d1");
     assertThat(pushes.getFirst().get("traceparent").stringValue()).startsWith("00-0af7651916cd43");
-    List<JsonNode> events = dispatcher.drain("push.events");
+    List<JsonNode> events = dispatcher.drain("push.accepted");
     assertThat(events).hasSize(1);
     assertThat(events.getFirst().get("event").stringValue()).isEqualTo("accepted");
     assertThat(events.getFirst().get("expanded").booleanValue()).isTrue();

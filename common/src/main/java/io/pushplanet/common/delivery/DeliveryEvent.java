@@ -12,7 +12,7 @@ import io.pushplanet.common.message.target.Audience;
 import java.time.Instant;
 import java.util.List;
 
-/// What happened to messages, told on `push.events` and written by the statistics role. Every event may arrive twice and
+/// What happened to messages, told on `push.accepted` and `push.events` and written by the statistics role. Every event may arrive twice and
 /// in any order: the writer makes that harmless.
 @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "event")
 @JsonSubTypes({

@@ -11,6 +11,10 @@ import java.util.Map;
 /// durable queues, persistent messages, confirms, manual acknowledgement, prefetch and redelivery.
 public final class Topology {
   public static final String FANOUT = "push.fanout";
+
+  /// That messages were accepted. Apart from the other events, so that from full queues it is taken beside what came of them.
+  public static final String ACCEPTED = "push.accepted";
+
   public static final String EVENTS = "push.events";
 
   /// What could not be read or handled, with its reason in the headers below.
@@ -39,7 +43,7 @@ public final class Topology {
 
   public static List<String> queues() {
     List<String> queues = new ArrayList<>(lanes());
-    queues.addAll(List.of(FANOUT, EVENTS, DEAD));
+    queues.addAll(List.of(FANOUT, ACCEPTED, EVENTS, DEAD));
     return List.copyOf(queues);
   }
 

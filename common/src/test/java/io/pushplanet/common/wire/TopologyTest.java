@@ -20,11 +20,11 @@ class TopologyTest {
   }
 
   @Test
-  void the_queues_are_the_lanes_and_three_more() {
+  void the_queues_are_the_lanes_and_four_more() {
     assertThat(Topology.queues())
         .containsAll(Topology.lanes())
-        .contains("push.fanout", "push.events", "push.dead")
-        .hasSize(11);
+        .contains("push.fanout", "push.accepted", "push.events", "push.dead")
+        .hasSize(12);
   }
 
   @Test

@@ -193,7 +193,7 @@ class PushDispatch {
   private static Parcel news(
       Push push, Audience audience, List<DeviceId> devices, boolean expanded) {
     return Parcel.of(
-        Topology.EVENTS,
+        Topology.ACCEPTED,
         new DeliveryEvent.Accepted(
             push.app(),
             push.acceptedAt(),

@@ -16,6 +16,7 @@ import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,7 +33,7 @@ import org.springframework.validation.annotation.Validated;
 class StatisticsConfiguration {
   private static final Logger LOG = LoggerFactory.getLogger(StatisticsConfiguration.class);
 
-  /// @param prefetch AMQP messages of events in hand
+  /// @param prefetch AMQP messages in hand, of `push.accepted` and of `push.events`
   /// @param writers transactions at once; each takes a connection of the database's pool
   /// @param gather how long events may wait for others to be written with
   /// @param mostEvents events written in one transaction
@@ -72,11 +73,13 @@ class StatisticsConfiguration {
       DeadLetters deadLetters,
       SecureRandom random,
       MeterRegistry meters) {
-    Subscription events =
-        new Subscription(
-            Topology.EVENTS, settings.prefetch(), (body, redelivered) -> intake.take(body));
-    return new QueueConsumer(
-        connections, "statistics", List.of(events), deadLetters, random, meters);
+    List<Subscription> both =
+        Stream.of(Topology.ACCEPTED, Topology.EVENTS)
+            .map(queue ->
+                new Subscription(
+                    queue, settings.prefetch(), (body, redelivered) -> intake.take(body)))
+            .toList();
+    return new QueueConsumer(connections, "statistics", both, deadLetters, random, meters);
   }
 
   @Bean

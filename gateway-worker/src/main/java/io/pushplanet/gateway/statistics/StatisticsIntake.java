@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.statistics.Stories.Told;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,18 +17,22 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.RecoverableDataAccessException;
+import org.springframework.dao.TransientDataAccessException;
+import org.springframework.transaction.TransactionException;
 
 /// Gathers the events of many AMQP messages into one transaction. [#take] is called once per AMQP message, each on a thread of
 /// its own, and returns when its events are written. Several threads write, each always the same messages, so that they do
-/// not meet in a row of `messages` or `deliveries`. Bounded by the prefetch of `push.events`. Thread-safe.
+/// not meet in a row of `messages` or `deliveries`; what they hold back, [Stories] says. Bounded by the prefetch of
+/// `push.accepted` and `push.events`. Thread-safe.
 public final class StatisticsIntake implements AutoCloseable {
   /// How long a receipt may be ahead of its delivery's row; after that it is taken for made up and dropped.
   static final Duration RECEIPT_PATIENCE = Duration.ofSeconds(30);
@@ -42,11 +47,10 @@ public final class StatisticsIntake implements AutoCloseable {
   private final int prefetch;
   private final List<BlockingQueue<Batch>> waiting;
   private final List<Thread> threads;
+  private final AtomicInteger inHand = new AtomicInteger();
   private final Timer writes;
   private final DistributionSummary sizes;
   private final Counter droppedReceipts;
-
-  private record Batch(List<DeliveryEvent> events, CompletableFuture<Boolean> written) {}
 
   /// A receipt came before its delivery's row: the message is handed out again shortly.
   static final class ReceiptTooEarly extends RuntimeException {
@@ -60,7 +64,7 @@ public final class StatisticsIntake implements AutoCloseable {
   /// @param writers threads that write, at most as many as the database has connections for
   /// @param gather how long events may wait for others
   /// @param mostEvents per transaction
-  /// @param prefetch of `push.events`: so many batches can wait
+  /// @param prefetch of each of the two queues
   public StatisticsIntake(
       StatisticsWriter writer,
       Clock clock,
@@ -79,7 +83,7 @@ public final class StatisticsIntake implements AutoCloseable {
     this.sizes = meters.summary("pushplanet.statistics.events");
     this.droppedReceipts = meters.counter("pushplanet.statistics.receipts.dropped");
     this.waiting =
-        Stream.<BlockingQueue<Batch>>generate(() -> new ArrayBlockingQueue<>(prefetch))
+        Stream.<BlockingQueue<Batch>>generate(() -> new ArrayBlockingQueue<>(2 * prefetch))
             .limit(writers)
             .toList();
     this.threads =
@@ -94,19 +98,10 @@ public final class StatisticsIntake implements AutoCloseable {
   /// @throws io.pushplanet.common.wire.MalformedWire when it is not
   /// @throws RuntimeException when it was not written: hand it out again
   public void take(byte[] body) {
-    List<Batch> parts = new ArrayList<>();
+    inHand.incrementAndGet();
     try {
-      for (var part : byWriter(WireForm.readBatch(body, DeliveryEvent.class)).entrySet()) {
-        Batch batch = new Batch(part.getValue(), new CompletableFuture<>());
-        parts.add(batch);
-        if (!waiting
-            .get(part.getKey())
-            .offer(batch, LONGEST_WRITE.toMillis(), TimeUnit.MILLISECONDS)) {
-          throw new IllegalStateException("MySQL does not keep up with the events");
-        }
-      }
       boolean early = false;
-      for (Batch batch : parts) {
+      for (Batch batch : handOver(WireForm.readBatch(body, DeliveryEvent.class))) {
         early |= !batch.written().get(LONGEST_WRITE.toMillis(), TimeUnit.MILLISECONDS);
       }
       if (early) {
@@ -119,7 +114,23 @@ public final class StatisticsIntake implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while writing events", e);
+    } finally {
+      inHand.decrementAndGet();
     }
+  }
+
+  private List<Batch> handOver(List<DeliveryEvent> events) throws InterruptedException {
+    List<Batch> parts = new ArrayList<>();
+    for (var part : byWriter(events).entrySet()) {
+      Batch batch = new Batch(part.getValue());
+      parts.add(batch);
+      if (!waiting
+          .get(part.getKey())
+          .offer(batch, LONGEST_WRITE.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw new IllegalStateException("MySQL does not keep up with the events");
+      }
+    }
+    return parts;
   }
 
   private Map<Integer, List<DeliveryEvent>> byWriter(List<DeliveryEvent> events) {
@@ -145,56 +156,63 @@ public final class StatisticsIntake implements AutoCloseable {
   }
 
   private void run(BlockingQueue<Batch> mine) {
-    @Nullable Batch next = null;
+    Stories stories = new Stories(System.nanoTime());
     try {
       while (!Thread.currentThread().isInterrupted()) {
-        List<Batch> bulk = new ArrayList<>();
-        next = gather(mine, next == null ? mine.take() : next, bulk);
-        write(bulk);
+        gather(mine, stories);
+        List<Told> due = stories.due(System.nanoTime(), inHand.get() >= prefetch);
+        for (int from = 0; from < due.size(); from += mostEvents) {
+          write(due.subList(from, Math.min(from + mostEvents, due.size())));
+        }
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
-  /// That a message was accepted and what came of it, both told within this time, are written as one: half the work.
-  ///
-  /// @return what did not fit any more
-  private @Nullable Batch gather(BlockingQueue<Batch> mine, Batch first, List<Batch> bulk)
-      throws InterruptedException {
-    long until = System.nanoTime() + gather.toNanos();
-    int events = 0;
-    Batch next = first;
-    while (next != null) {
-      if (!bulk.isEmpty() && events + next.events().size() > mostEvents) {
-        return next;
-      }
-      bulk.add(next);
-      events += next.events().size();
-      // With all of the prefetch in hand nothing more can come.
-      long wait = bulk.size() < prefetch ? until - System.nanoTime() : 0;
-      next = mine.poll(wait, TimeUnit.NANOSECONDS);
+  private void gather(BlockingQueue<Batch> mine, Stories stories) throws InterruptedException {
+    if (stories.isEmpty()) {
+      stories.add(mine.take(), System.nanoTime());
     }
-    return null;
+    long until = System.nanoTime() + gather.toNanos();
+    while (stories.ready() < mostEvents) {
+      Batch next = mine.poll(until - System.nanoTime(), TimeUnit.NANOSECONDS);
+      if (next == null) {
+        return;
+      }
+      stories.add(next, System.nanoTime());
+    }
   }
 
-  private void write(List<Batch> bulk) {
-    List<DeliveryEvent> events = bulk.stream().flatMap(batch -> batch.events().stream()).toList();
+  private void write(List<Told> told) {
+    List<DeliveryEvent> events = told.stream().map(Told::event).toList();
     sizes.record(events.size());
     try {
       Set<DeliveryEvent> early = writes.record(() -> tooEarly(writer.write(events)));
-      bulk.forEach(
-          batch -> batch.written().complete(batch.events().stream().noneMatch(early::contains)));
+      told.forEach(one -> one.batch().tellOne(early.contains(one.event())));
     } catch (RuntimeException e) {
       LOG.warn(
           "event=statistics_write_failed events={} reason=\"{}\"", events.size(), e.toString());
-      if (bulk.size() == 1) {
-        bulk.getFirst().written().completeExceptionally(e);
+      if (told.size() == 1 || isForAll(e)) {
+        told.forEach(one -> one.batch().fail(e));
         return;
       }
-      // One batch that cannot be written must not hold up its neighbours.
-      bulk.forEach(batch -> write(List.of(batch)));
+      // One event that cannot be written must not hold up its neighbours.
+      write(told.subList(0, told.size() / 2));
+      write(told.subList(told.size() / 2, told.size()));
     }
+  }
+
+  /// The database is away: each event would only wait for it in turn.
+  private static boolean isForAll(RuntimeException failure) {
+    return switch (failure) {
+      case TransactionException _,
+          TransientDataAccessException _,
+          RecoverableDataAccessException _,
+          DataAccessResourceFailureException _ ->
+          true;
+      default -> false;
+    };
   }
 
   private Set<DeliveryEvent> tooEarly(List<DeliveryEvent.Receipt> withoutRow) {

@@ -1,0 +1,168 @@
+package io.pushplanet.gateway.statistics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.delivery.Attempt;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.MessageIds;
+import io.pushplanet.common.message.target.Audience;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class StoriesTest {
+  private static final AppId SHOP = new AppId("shop");
+  private static final Instant NOON = Instant.parse("2026-11-21T12:00:00Z");
+  private static final DeviceId PHONE = new DeviceId("phone");
+  private static final DeviceId WATCH = new DeviceId("watch");
+
+  private final MessageIds ids = new MessageIds(Clock.systemUTC(), new Random(1));
+  private final Stories stories = new Stories(0);
+  private long nowNanos;
+
+  @Test
+  void an_acceptance_waits_until_something_is_told_of_each_recipient() {
+    MessageId message = ids.next();
+    DeliveryEvent.Accepted accepted = accepted(message, PHONE, WATCH);
+    DeliveryEvent.Ended phone = ended(message, PHONE);
+    DeliveryEvent.Attempted watch = attempted(message, WATCH);
+
+    tell(accepted);
+    tell(phone);
+    assertThat(due(false)).isEmpty();
+    tell(watch);
+
+    assertThat(due(false)).containsExactly(accepted, phone, watch);
+    assertThat(stories.isEmpty()).isTrue();
+  }
+
+  @Test
+  void an_end_that_comes_just_before_its_acceptance_is_told_with_it() {
+    MessageId message = ids.next();
+    DeliveryEvent.Ended phone = ended(message, PHONE);
+    DeliveryEvent.Accepted accepted = accepted(message, PHONE);
+
+    tell(phone);
+    tell(accepted);
+
+    assertThat(due(false)).containsExactly(phone, accepted);
+  }
+
+  @Test
+  void what_belongs_to_no_acceptance_at_hand_does_not_wait() {
+    DeliveryEvent.Ended end = ended(ids.next(), PHONE);
+    DeliveryEvent.Accepted broad = accepted(ids.next());
+    DeliveryEvent.Receipt receipt =
+        new DeliveryEvent.Receipt(SHOP, NOON, ids.next(), PHONE, DeliveryEvent.Receipt.Kind.OPENED);
+
+    tell(end);
+    tell(broad);
+    tell(receipt);
+
+    assertThat(due(false)).containsExactlyInAnyOrder(end, broad, receipt);
+  }
+
+  @Test
+  void a_story_that_later_ones_have_overtaken_is_not_waited_for() {
+    MessageId slow = ids.next();
+    MessageId quick = ids.next();
+    DeliveryEvent.Accepted first = accepted(slow, PHONE);
+    DeliveryEvent.Accepted second = accepted(quick, PHONE);
+    DeliveryEvent.Ended end = ended(quick, PHONE);
+
+    tell(first);
+    pass(Stories.OVERTAKEN);
+    tell(second);
+    assertThat(due(false)).isEmpty();
+    tell(end);
+
+    assertThat(due(false)).containsExactly(second, end, first);
+  }
+
+  @Test
+  void an_acceptance_waits_for_nothing_longer_than_two_seconds() {
+    DeliveryEvent.Accepted accepted = accepted(ids.next(), PHONE);
+
+    tell(accepted);
+    pass(Stories.LONGEST);
+    assertThat(due(false)).isEmpty();
+    pass(Stories.OVERTAKEN);
+
+    assertThat(due(false)).containsExactly(accepted);
+  }
+
+  @Test
+  void nothing_waits_where_nothing_more_can_come() {
+    DeliveryEvent.Accepted accepted = accepted(ids.next(), PHONE);
+
+    tell(accepted);
+
+    assertThat(due(true)).containsExactly(accepted);
+  }
+
+  @Test
+  void while_ends_lie_in_their_queue_nobody_is_taken_for_slow_but_who_was_overtaken() {
+    DeliveryEvent.Accepted first = accepted(ids.next(), PHONE);
+    MessageId quick = ids.next();
+    DeliveryEvent.Accepted second = accepted(quick, PHONE);
+    DeliveryEvent.Ended end = ended(quick, PHONE);
+
+    tell(first);
+    tell(second);
+    pass(Stories.LONGEST.plus(Stories.OVERTAKEN));
+    tell(end);
+
+    assertThat(due(true)).containsExactly(second, end);
+  }
+
+  private void tell(DeliveryEvent event) {
+    stories.add(new Batch(List.of(event)), nowNanos);
+  }
+
+  private void pass(Duration time) {
+    nowNanos += time.toNanos();
+  }
+
+  private List<DeliveryEvent> due(boolean full) {
+    return stories.due(nowNanos, full).stream().map(Stories.Told::event).toList();
+  }
+
+  private static DeliveryEvent.Accepted accepted(MessageId message, DeviceId... devices) {
+    List<DeviceId> recipients = List.of(devices);
+    return new DeliveryEvent.Accepted(
+        SHOP,
+        NOON,
+        message,
+        NOON.plusSeconds(60),
+        new Audience.All(),
+        new Content("Shipped", null, Map.of()),
+        DeliveryOptions.DEFAULT,
+        recipients,
+        !recipients.isEmpty());
+  }
+
+  private static DeliveryEvent.Ended ended(MessageId message, DeviceId device) {
+    Attempt attempt = new Attempt(Channel.APNS, NOON, "delivered", 200, null, null, null);
+    return new DeliveryEvent.Ended(SHOP, NOON, message, device, DeliveryState.DELIVERED, attempt);
+  }
+
+  private static DeliveryEvent.Attempted attempted(MessageId message, DeviceId device) {
+    return new DeliveryEvent.Attempted(
+        SHOP,
+        NOON,
+        message,
+        device,
+        new Attempt(Channel.MQTT, NOON, "parked", null, null, null, null));
+  }
+}
