@@ -71,7 +71,7 @@ class ActivityChannelIT {
     String channel = asked("{}");
     made(channel, "c29tZUNoYW5uZWw=");
     dispatcher.drain("push.apns.normal");
-    dispatcher.drain("push.events");
+    dispatcher.drain("push.accepted");
 
     Answer answer = shop.post("/messages", UPDATE.formatted(channel));
 
@@ -84,7 +84,7 @@ class ActivityChannelIT {
         .returns("production", it -> it.at("/recipients/0/apns/environment").asString())
         .returns("c29tZUNoYW5uZWw=", it -> it.at("/overrides/live_activity/channel/id").asString())
         .returns(true, it -> it.at("/overrides/live_activity/channel/keeps_newest").asBoolean());
-    List<JsonNode> events = dispatcher.drain("push.events");
+    List<JsonNode> events = dispatcher.drain("push.accepted");
     assertThat(events).hasSize(1);
     assertThat(events.getFirst().at("/recipients/0").asString()).isEqualTo(channel);
     String id = answer.json().get("id").stringValue();
