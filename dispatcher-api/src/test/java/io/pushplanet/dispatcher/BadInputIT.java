@@ -163,6 +163,7 @@ class BadInputIT {
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"route\":\"pigeon\"}} | /delivery/route | unknown_value",
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"collapse_key\":\"가가가가가가가가가가가가가가가가가가가가가가\"}} | /delivery/collapse_key | too_long",
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"fcm\":{\"token\":\"x\"}}} | /overrides/fcm/token | reserved_key",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"hms\":{\"token\":\"x\"}}} | /overrides/hms/token | reserved_key",
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"sound\":\"x\"} | /sound | unknown_field",
       })
   void a_wrong_message_is_told_where_and_why(String body, String pointer, String code) {

@@ -79,6 +79,22 @@ class DeviceIT {
     assertThat(shop.get("/devices/w1").json().at("/channels").has("webpush")).isFalse();
   }
 
+  @Test
+  void a_push_kit_token_moves_to_the_device_that_registers_it_last() {
+    String registration = "{\"platform\":\"android\",\"channels\":{\"hms\":{\"token\":\"%s\"}}}";
+    assertThat(shop.put("/devices/h1", registration.formatted("IQAA-1_x==")).status())
+        .isEqualTo(201);
+
+    Answer moved = shop.put("/devices/h2", registration.formatted("IQAA-1_x=="));
+
+    assertThat(moved.json().at("/channels/hms/token").stringValue()).isEqualTo("IQAA-1_x==");
+    assertThat(shop.get("/devices/h1").json().at("/channels").has("hms")).isFalse();
+    Answer refused = shop.put("/devices/h1", registration.formatted("two words"));
+    assertThat(refused.status()).isEqualTo(422);
+    assertThat(refused.json().at("/errors/0/pointer").stringValue())
+        .isEqualTo("/channels/hms/token");
+  }
+
   /// Issue 2: gap locks made first registrations of neighbours deadlock; the load runs found it.
   @Test
   void neighbours_register_for_the_first_time_at_once() throws Exception {

@@ -66,6 +66,26 @@ class SendIT {
   }
 
   @Test
+  void a_phone_with_huaweis_services_only_is_reached_over_push_kit() {
+    shop.device("huawei", "{\"hms\":{\"token\":\"IQAA-1_x\"}}");
+    dispatcher.drain("push.hms.high");
+    String body =
+        "{\"audience\":{\"device\":\"huawei\"},\"content\":{\"body\":\"%s\"},\"overrides\":{\"hms\":{\"android\":{\"category\":\"EXPRESS\"}}}}";
+
+    assertThat(shop.post("/messages", body.formatted("hi")).status()).isEqualTo(202);
+    assertThat(dispatcher.drain("push.hms.high"))
+        .singleElement()
+        .satisfies(push -> {
+          assertThat(push.at("/recipients/0/hms/token").stringValue()).isEqualTo("IQAA-1_x");
+          assertThat(push.at("/overrides/hms/android/category").stringValue()).isEqualTo("EXPRESS");
+        });
+
+    Answer refused = shop.post("/messages", body.formatted("x".repeat(3_900)));
+    assertThat(refused.status()).as(refused.toString()).isEqualTo(413);
+    assertThat(refused.json().at("/errors/0/code").stringValue()).isEqualTo("too_large_for_hms");
+  }
+
+  @Test
   void what_is_too_large_for_the_browser_it_is_for_is_refused_with_its_number() {
     shop.device("browser", "{\"webpush\":" + DeviceIT.SUBSCRIPTION + "}");
     String body = "{\"audience\":{\"device\":\"%s\"},\"content\":{\"body\":\"%s\"}}";

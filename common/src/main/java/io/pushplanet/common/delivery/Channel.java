@@ -11,6 +11,8 @@ public enum Channel {
   APNS,
   @JsonProperty("fcm")
   FCM,
+  @JsonProperty("hms")
+  HMS,
   @JsonProperty("webpush")
   WEBPUSH;
 

@@ -8,21 +8,26 @@ import tools.jackson.databind.node.ObjectNode;
 /// @param apns merged into `aps`
 /// @param fcm merged into FCM's `message`
 /// @param webpush merged into the JSON that the service worker gets
+/// @param hms merged into Push Kit's `message`
 /// @param liveActivity what is sent to APNs instead of a notification; no other channel can carry it
 public record Overrides(
     @Nullable ObjectNode apns,
     @Nullable ObjectNode fcm,
     @Nullable ObjectNode webpush,
+    @Nullable ObjectNode hms,
     @Nullable LiveActivity liveActivity) {
-  public static final Overrides NONE = new Overrides(null, null, null);
+  public static final Overrides NONE = new Overrides(null, null, null, null);
 
   public Overrides(
-      @Nullable ObjectNode apns, @Nullable ObjectNode fcm, @Nullable ObjectNode webpush) {
-    this(apns, fcm, webpush, null);
+      @Nullable ObjectNode apns,
+      @Nullable ObjectNode fcm,
+      @Nullable ObjectNode webpush,
+      @Nullable ObjectNode hms) {
+    this(apns, fcm, webpush, hms, null);
   }
 
   public Overrides with(LiveActivity activity) {
-    return new Overrides(apns, fcm, webpush, activity);
+    return new Overrides(apns, fcm, webpush, hms, activity);
   }
 
   /// The same with its Live Activity, if it has one, over a broadcast channel.

@@ -10,7 +10,7 @@ public enum Route {
   /// Our own MQTT channel only; the inbox keeps it while the device is away.
   @JsonProperty("mqtt")
   MQTT,
-  /// The vendor's channel only (APNs, FCM, Web Push).
+  /// The vendor's channel only (APNs, FCM, HMS, Web Push).
   @JsonProperty("vendor")
   VENDOR
 }

@@ -4,6 +4,7 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.message.target.HmsToken;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.message.target.WebPushSubscription;
 import org.jspecify.annotations.Nullable;
@@ -15,8 +16,9 @@ public record DeviceRoute(
     boolean mqtt,
     @Nullable ApnsToken apns,
     @Nullable FcmToken fcm,
-    @Nullable WebPushSubscription webpush) {
+    @Nullable WebPushSubscription webpush,
+    @Nullable HmsToken hms) {
   public Recipient recipient() {
-    return new Recipient(device, mqtt, apns, fcm, webpush);
+    return new Recipient(device, mqtt, apns, fcm, webpush, hms);
   }
 }

@@ -9,6 +9,7 @@ import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.message.target.HmsToken;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.message.target.WebPushSubscription;
 import java.time.Clock;
@@ -69,6 +70,13 @@ public final class PushBuilder {
     recipients.add(
         new Recipient(
             new DeviceId(device), false, null, new FcmToken(token, "token", clock.instant())));
+    return this;
+  }
+
+  public PushBuilder toHms(String device, String token) {
+    recipients.add(
+        new Recipient(
+            new DeviceId(device), false, null, null, null, new HmsToken(token, clock.instant())));
     return this;
   }
 

@@ -13,10 +13,13 @@ class TopologyTest {
   @Test
   void every_channel_has_a_lane_for_each_priority() {
     assertThat(Topology.lanes())
-        .hasSize(8)
+        .hasSize(10)
         .startsWith("push.mqtt.high")
         .contains(
-            Topology.lane(Channel.APNS, Priority.NORMAL), "push.fcm.high", "push.webpush.normal");
+            Topology.lane(Channel.APNS, Priority.NORMAL),
+            "push.fcm.high",
+            "push.webpush.normal",
+            "push.hms.high");
   }
 
   @Test
@@ -24,7 +27,7 @@ class TopologyTest {
     assertThat(Topology.queues())
         .containsAll(Topology.lanes())
         .contains("push.fanout", "push.accepted", "push.events", "push.dead")
-        .hasSize(12);
+        .hasSize(14);
   }
 
   @Test

@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /// What the providers' words mean for whoever holds the credential
 /// (https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns,
-/// https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode).
+/// https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode,
+/// https://developer.huawei.com/consumer/en/doc/HMSCore-References/https-send-api-0000001050986197).
 final class Advice {
   private static final Map<String, String> ON = new LinkedHashMap<>();
 
@@ -47,6 +48,15 @@ final class Advice {
         "The APNs key or web push certificate in the Firebase console is missing or wrong.");
     ON.put("NOT_FOUND", "Google knows no such project.");
     ON.put("UNAUTHENTICATED", "Google does not accept the service account's access token.");
+    ON.put(
+        "1101/",
+        "Huawei does not accept the client id or the client secret. Copy both from AppGallery Connect, Project settings.");
+    ON.put(
+        "80200001",
+        "Huawei does not accept the access token for this app: the client id is another app's.");
+    ON.put(
+        "80300002",
+        "This app may not send: enable Push Kit for it in AppGallery Connect, also for the countries you send to.");
     ON.put(
         "does not open with",
         "The stored credential was sealed with another master key. Set pushplanet.former-master-keys, or upload it again.");

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /// A credential that may be activated.
 ///
-/// @param provider `apns`, `fcm` or `webpush`
+/// @param provider `apns`, `fcm`, `hms` or `webpush`
 /// @param environments those it is for: `production`, `sandbox`
-/// @param kind `p8`, `p12`, `service_account` or `vapid`
+/// @param kind `p8`, `p12`, `service_account`, `client_secret` or `vapid`
 /// @param detail what may be shown
 /// @param secret what is sealed
 /// @param expiresAt null when it never does

@@ -122,6 +122,18 @@ class CredentialController {
     return activate(me, app, () -> ServiceAccount.check(content(file)), flash);
   }
 
+  @PostMapping("/apps/{app}/credentials/hms")
+  String pushKitClient(
+      Principal me,
+      @PathVariable String app,
+      @RequestParam String clientId,
+      @RequestParam String clientSecret,
+      RedirectAttributes flash)
+      throws IOException {
+    return activate(
+        me, app, () -> PushKitClient.check(clientId.strip(), clientSecret.strip()), flash);
+  }
+
   @PostMapping("/apps/{app}/credentials/vapid")
   String vapidKey(
       Principal me,

@@ -69,6 +69,7 @@ record StoredCredential(
       case "p8" -> "APNs key (.p8)";
       case "p12" -> "APNs certificate (.p12)";
       case "service_account" -> "FCM service account";
+      case "client_secret" -> "Huawei Push Kit client";
       case "vapid" -> "Web Push key (VAPID)";
       default -> provider + " " + kind;
     };

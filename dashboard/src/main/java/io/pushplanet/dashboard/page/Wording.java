@@ -59,6 +59,7 @@ public final class Wording {
       case null -> "-";
       case "apns" -> "APNs";
       case "fcm" -> "FCM";
+      case "hms" -> "HMS";
       case "mqtt" -> "MQTT";
       case "webpush" -> "Web Push";
       default -> word;

@@ -115,6 +115,19 @@ class CredentialChecksTest {
   }
 
   @Test
+  void a_push_kit_client_has_a_number_and_a_secret_that_nothing_shows() throws Exception {
+    CheckedCredential checked = PushKitClient.check("100000001", "0123456789abcdef");
+
+    assertThat(checked.provider()).isEqualTo("hms");
+    assertThat(checked.detail()).containsExactly(java.util.Map.entry("client_id", "100000001"));
+    assertThat(checked.secret()).asString().isEqualTo("0123456789abcdef");
+    assertThat(checked.toString()).doesNotContain("0123456789abcdef");
+    refused(() -> PushKitClient.check("com.example", "0123456789abcdef"), "digits only");
+    refused(() -> PushKitClient.check("1", "short"), "client secret");
+    refused(() -> PushKitClient.check("1", "two words of it"), "no blanks");
+  }
+
+  @Test
   void an_expiry_is_told_in_steps() {
     assertThat(Expiry.of(null, NOW)).isEqualTo(Expiry.NEVER);
     assertThat(Expiry.of(NOW.plus(Duration.ofDays(31)), NOW)).isEqualTo(Expiry.FAR);

@@ -98,7 +98,7 @@ public class AudienceResolver {
     }
     DeviceId recipient = id.recipient();
     ApnsToken way = new ApnsToken(channel.apnsId(), channel.environment(), channel.createdAt());
-    DeviceRoute route = new DeviceRoute(recipient, Platform.IOS, false, way, null, null);
+    DeviceRoute route = new DeviceRoute(recipient, Platform.IOS, false, way, null, null, null);
     return new Resolution.OverChannel(
         new Found(List.of(recipient), Map.of(recipient, route)),
         new BroadcastChannel(channel.apnsId(), channel.keeps().equals("newest")));

@@ -64,6 +64,10 @@ class DeviceForm {
     if (fcm != null) {
       channels.putObject("fcm").put(fcm.kind(), fcm.token());
     }
+    Registration.Token hms = registration.channels().hms();
+    if (hms != null) {
+      channels.putObject("hms").put("token", hms.token());
+    }
     Registration.Token webpush = registration.channels().webpush();
     if (webpush != null) {
       channels.set("webpush", WireForm.mapper().readTree(webpush.token()));

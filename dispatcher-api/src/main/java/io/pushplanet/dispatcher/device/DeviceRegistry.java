@@ -240,6 +240,7 @@ class DeviceRegistry {
     Map<String, Registration.Token> wanted = new TreeMap<>();
     put(wanted, "apns", channels.apns());
     put(wanted, "fcm", channels.fcm());
+    put(wanted, "hms", channels.hms());
     put(wanted, "webpush", channels.webpush());
     wanted.forEach((channel, token) -> {
       if (!isSame(before.get(channel), token)) {
@@ -281,6 +282,7 @@ class DeviceRegistry {
                 row.mqtt(),
                 token(tokens.get("apns")),
                 token(tokens.get("fcm")),
+                token(tokens.get("hms")),
                 token(tokens.get("webpush"))),
             row.userId(),
             row.locale(),

@@ -18,11 +18,15 @@ record Registration(
     @Nullable List<String> topics,
     @Nullable String appVersion) {
   record Channels(
-      boolean mqtt, @Nullable Token apns, @Nullable Token fcm, @Nullable Token webpush) {}
+      boolean mqtt,
+      @Nullable Token apns,
+      @Nullable Token fcm,
+      @Nullable Token hms,
+      @Nullable Token webpush) {}
 
   /// A way through a vendor.
   ///
-  /// @param kind `token` or `fid` for FCM, `token` for APNs, `subscription` for Web Push
+  /// @param kind `token` or `fid` for FCM, `token` for APNs and HMS, `subscription` for Web Push
   /// @param environment `production` or `sandbox`
   record Token(String token, String kind, String environment) {
     @Override

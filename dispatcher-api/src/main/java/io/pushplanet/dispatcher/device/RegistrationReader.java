@@ -135,14 +135,15 @@ final class RegistrationReader {
 
   private static Registration.Channels channels(@Nullable Fields channels) {
     if (channels == null) {
-      return new Registration.Channels(false, null, null, null);
+      return new Registration.Channels(false, null, null, null, null);
     }
     Boolean mqtt = channels.flag("mqtt");
     Registration.Token apns = apns(channels.fields("apns"));
     Registration.Token fcm = fcm(channels.fields("fcm"));
+    Registration.Token hms = hms(channels.fields("hms"));
     Registration.Token webpush = webpush(channels.fields("webpush"));
     channels.done();
-    return new Registration.Channels(mqtt != null && mqtt, apns, fcm, webpush);
+    return new Registration.Channels(mqtt != null && mqtt, apns, fcm, hms, webpush);
   }
 
   static Registration.@Nullable Token apns(@Nullable Fields apns) {
@@ -181,6 +182,19 @@ final class RegistrationReader {
       return null;
     }
     return value == null ? null : new Registration.Token(value, kind, "production");
+  }
+
+  static Registration.@Nullable Token hms(@Nullable Fields hms) {
+    if (hms == null) {
+      return null;
+    }
+    String token = hms.requiredText("token", LONGEST_TOKEN);
+    hms.done();
+    if (token != null && !PRINTABLE.matcher(token).matches()) {
+      hms.wrong("token", "not_a_token", "this is no Push Kit token: printable, without blanks");
+      return null;
+    }
+    return token == null ? null : new Registration.Token(token, "token", "production");
   }
 
   /// https://www.w3.org/TR/push-api/#dom-pushsubscription-tojson

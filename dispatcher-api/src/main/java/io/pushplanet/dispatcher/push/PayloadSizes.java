@@ -1,5 +1,6 @@
 package io.pushplanet.dispatcher.push;
 
+import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Route;
@@ -27,6 +28,10 @@ final class PayloadSizes {
   /// A body of 4,096 bytes less what encryption adds (https://www.rfc-editor.org/rfc/rfc8291#section-4).
   private static final int WEB_PUSH = 3_993;
 
+  /// The body without its tokens
+  /// (https://developer.huawei.com/consumer/en/doc/HMSCore-References/https-send-api-0000001050986197).
+  private static final int HMS = 4_096;
+
   /// What a device is promised to need at most for one packet of ours.
   private static final int MQTT = 4_096;
 
@@ -53,9 +58,14 @@ final class PayloadSizes {
     if (route != Route.MQTT) {
       compare("APNs", apns(request), APNS, errors);
       compare("FCM", fcm(request), FCM, errors);
-      // Few messages are for browsers: one that says nothing of them may be larger than they take.
+      // Few messages are for browsers or Huawei's phones: one that says nothing of them may be
+      // larger
+      // than they take.
       if (request.overrides().webpush() != null) {
         compare("Web Push", webPush(request), WEB_PUSH, errors);
+      }
+      if (request.overrides().hms() != null) {
+        compare("HMS", hms(request), HMS, errors);
       }
     }
     if (route != Route.VENDOR) {
@@ -64,10 +74,14 @@ final class PayloadSizes {
     refuse(errors);
   }
 
-  /// For a message that reaches nobody but browsers.
-  static void checkWebPush(SendRequest request) {
+  /// For a message that reaches devices over this channel only.
+  static void checkOnly(Channel channel, SendRequest request) {
     List<FieldError> errors = new ArrayList<>();
-    compare("Web Push", webPush(request), WEB_PUSH, errors);
+    switch (channel) {
+      case WEBPUSH -> compare("Web Push", webPush(request), WEB_PUSH, errors);
+      case HMS -> compare("HMS", hms(request), HMS, errors);
+      case APNS, FCM, MQTT -> {}
+    }
     refuse(errors);
   }
 
@@ -131,6 +145,33 @@ final class PayloadSizes {
   /// The service worker gets what a device gets over MQTT.
   static int webPush(SendRequest request) {
     return mqtt(request) + merged(request.overrides().webpush());
+  }
+
+  /// As the worker writes it, the longest of each; `data` is a text with JSON in it.
+  static int hms(SendRequest request) {
+    JsonMapper mapper = WireForm.mapper();
+    Content content = request.content();
+    String collapseKey = request.delivery().collapseKey();
+    ObjectNode body = mapper.createObjectNode();
+    ObjectNode message = body.putObject("message");
+    ObjectNode data = mapper.createObjectNode();
+    putData(data, content);
+    message.put("data", mapper.writeValueAsString(data));
+    ObjectNode android = message.putObject("android");
+    android.put("bi_tag", AN_ID).put("ttl", "1296000s").put("urgency", "NORMAL");
+    android.put("collapse_key", 100);
+    String shown = content.title() == null ? content.body() : content.title();
+    if (shown != null) {
+      message
+          .putObject("notification")
+          .put("title", shown)
+          .put("body", content.body() == null ? shown : content.body());
+      ObjectNode notification = android.putObject("notification");
+      notification.put("tag", collapseKey == null ? AN_ID : collapseKey);
+      notification.putObject("click_action").put("type", 3);
+    }
+    message.putArray("token");
+    return mapper.writeValueAsBytes(body).length + merged(request.overrides().hms());
   }
 
   /// As the worker names it: an `id` of the caller's own stays.

@@ -44,6 +44,9 @@ import org.springframework.stereotype.Component;
 /// The next link is the worker's `Delivery`.
 @Component
 class PushDispatch {
+  /// Their sizes are not looked at before it is known that nothing else leads to the devices.
+  private static final List<Channel> SELDOM = List.of(Channel.HMS, Channel.WEBPUSH);
+
   private final AudienceResolver audiences;
   private final SessionDirectory directory;
   private final Lanes lanes;
@@ -137,19 +140,22 @@ class PushDispatch {
         lanesOf.computeIfAbsent(lane.get(), channel -> new ArrayList<>()).add(recipient);
       }
     }
-    if (onlyToBrowsers(push.delivery().route(), lanesOf)) {
-      PayloadSizes.checkWebPush(request);
-    }
+    onlyOver(push.delivery().route(), lanesOf)
+        .ifPresent(channel -> PayloadSizes.checkOnly(channel, request));
     lanesOf.forEach((channel, recipients) -> addChunks(parcels, push, channel, recipients));
     parcels.add(news(push, request.audience(), found.devices(), true));
     return prepared(push, request.audience(), parcels, found.devices().size(), true);
   }
 
-  /// Where a message is too large for some browsers among other devices, their deliveries say so.
-  private static boolean onlyToBrowsers(Route route, Map<Channel, List<Recipient>> lanesOf) {
-    return lanesOf.keySet().equals(Set.of(Channel.WEBPUSH))
-        && lanesOf.getOrDefault(Channel.WEBPUSH, List.of()).stream()
-            .allMatch(it -> it.channel(route, false, List.of(Channel.WEBPUSH)).isEmpty());
+  /// The only channel that leads to any of the devices, if it is a seldom one. Where a message is too large for some among
+  /// others, their deliveries say so.
+  private static Optional<Channel> onlyOver(Route route, Map<Channel, List<Recipient>> lanesOf) {
+    return SELDOM.stream()
+        .filter(channel ->
+            lanesOf.keySet().equals(Set.of(channel))
+                && lanesOf.getOrDefault(channel, List.of()).stream()
+                    .allMatch(it -> it.channel(route, false, List.of(channel)).isEmpty()))
+        .findAny();
   }
 
   private static void addChunks(

@@ -36,6 +36,9 @@ final class SendRequestReader {
   /// Fields of FCM's message that say whom it is for: the audience says that here.
   private static final List<String> FCM_TARGETS = List.of("token", "fid", "topic", "condition");
 
+  /// The same of Push Kit's message.
+  private static final List<String> HMS_TARGETS = List.of("token", "topic", "condition");
+
   private SendRequestReader() {}
 
   /// @throws ProblemException 422 with every fault, or 413 when the message is too large for a provider
@@ -189,23 +192,31 @@ final class SendRequestReader {
     ObjectNode apns = overrides.object("apns");
     ObjectNode fcm = overrides.object("fcm");
     ObjectNode webpush = overrides.object("webpush");
+    ObjectNode hms = overrides.object("hms");
     overrides.done();
+    if (hms != null) {
+      noTargets(new Fields(hms, overrides.at("hms"), overrides.findings()), HMS_TARGETS);
+    }
     if (fcm != null) {
       Fields message = new Fields(fcm, overrides.at("fcm"), overrides.findings());
-      FCM_TARGETS.stream()
-          .filter(message::mentions)
-          .forEach(name -> message.wrong(name, "reserved_key", "the audience says whom it is for"));
+      noTargets(message, FCM_TARGETS);
       ObjectNode data = message.object("data");
       if (data != null) {
         fcmData(new Fields(data, message.at("data"), overrides.findings()), data);
       }
     }
-    for (ObjectNode one : new ObjectNode[] {apns, fcm, webpush}) {
+    for (ObjectNode one : new ObjectNode[] {apns, fcm, webpush, hms}) {
       if (one != null && !isUnicode(one)) {
         request.wrong("overrides", "not_unicode", "a text contains half of a surrogate pair");
       }
     }
-    return new Overrides(apns, fcm, webpush);
+    return new Overrides(apns, fcm, webpush, hms);
+  }
+
+  private static void noTargets(Fields message, List<String> targets) {
+    targets.stream()
+        .filter(message::mentions)
+        .forEach(name -> message.wrong(name, "reserved_key", "the audience says whom it is for"));
   }
 
   private static void fcmData(Fields data, ObjectNode node) {

@@ -7,6 +7,7 @@ import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.message.target.HmsToken;
 import io.pushplanet.common.message.target.WebPushSubscription;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DeviceRoute;
@@ -116,6 +117,7 @@ public class RouteLookup {
     ApnsToken apns = null;
     FcmToken fcm = null;
     WebPushSubscription webpush = null;
+    HmsToken hms = null;
     for (RouteMapper.Row row : rows) {
       if (row.token() == null
           || row.kind() == null
@@ -129,6 +131,8 @@ public class RouteLookup {
         fcm = new FcmToken(row.token(), row.kind(), row.registeredAt());
       } else if ("webpush".equals(row.channel())) {
         webpush = new WebPushSubscription(row.token(), row.registeredAt());
+      } else if ("hms".equals(row.channel())) {
+        hms = new HmsToken(row.token(), row.registeredAt());
       }
     }
     return new DeviceRoute(
@@ -137,6 +141,7 @@ public class RouteLookup {
         first.mqtt(),
         apns,
         fcm,
-        webpush);
+        webpush,
+        hms);
   }
 }

@@ -8,7 +8,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /// Lets so many requests of one credential through at a time. What is high never waits behind what is normal: a tenth of the
 /// room is kept for it, and a place that becomes free is its own first. Thread-safe.
-final class Turnstile {
+public final class Turnstile {
   private final int room;
   private final int roomForNormal;
   private final ReentrantLock lock = new ReentrantLock();
@@ -28,13 +28,13 @@ final class Turnstile {
   @GuardedBy("lock")
   private int normalWaiting;
 
-  Turnstile(int room) {
+  public Turnstile(int room) {
     this.room = room;
     this.roomForNormal = room - room / 10;
   }
 
   /// @return whether there was room within `atMost`; then [#leave] must be called
-  boolean enter(Priority priority, Duration atMost) throws InterruptedException {
+  public boolean enter(Priority priority, Duration atMost) throws InterruptedException {
     long leftNanos = atMost.toNanos();
     lock.lockInterruptibly();
     try {
@@ -57,7 +57,8 @@ final class Turnstile {
     }
   }
 
-  void leave() {
+  /// After [#enter] returned true.
+  public void leave() {
     lock.lock();
     try {
       inside--;

@@ -1,5 +1,6 @@
 package io.pushplanet.gateway.credential;
 
+import io.pushplanet.common.access.Secret;
 import java.net.URI;
 import java.security.interfaces.ECPrivateKey;
 import java.security.interfaces.RSAPrivateKey;
@@ -40,6 +41,16 @@ public sealed interface Credential {
     @Override
     public String toString() {
       return "VapidKey[" + publicKey + "]";
+    }
+  }
+
+  /// An app at Huawei, as its OAuth server knows it.
+  ///
+  /// @param clientId its app id too: the path of a send has it
+  record HmsClient(String clientId, Secret secret, String fingerprint) implements Credential {
+    @Override
+    public String toString() {
+      return "HmsClient[" + clientId + "]";
     }
   }
 

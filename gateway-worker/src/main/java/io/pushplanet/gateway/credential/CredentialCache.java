@@ -13,6 +13,7 @@ import io.pushplanet.common.change.ChangeFeed;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.gateway.credential.Credential.Apns;
 import io.pushplanet.gateway.credential.Credential.FcmServiceAccount;
+import io.pushplanet.gateway.credential.Credential.HmsClient;
 import io.pushplanet.gateway.credential.Credential.VapidKey;
 import io.pushplanet.gateway.credential.CredentialLookup.Found;
 import io.pushplanet.gateway.credential.CredentialLookup.Missing;
@@ -50,6 +51,7 @@ public final class CredentialCache implements AutoCloseable {
   private static final int MOST_ENTRIES = 20_000;
   private static final String APNS = "apns";
   private static final String FCM = "fcm";
+  private static final String HMS = "hms";
   private static final String WEBPUSH = "webpush";
   private static final List<String> APNS_ENVIRONMENTS = List.of("production", "sandbox");
   private static final String ANY = "any";
@@ -126,6 +128,7 @@ public final class CredentialCache implements AutoCloseable {
     }
     APNS_ENVIRONMENTS.forEach(e -> forget(new Key(change.app(), APNS, e)));
     forget(new Key(change.app(), FCM, ""));
+    forget(new Key(change.app(), HMS, ""));
     forget(new Key(change.app(), WEBPUSH, ""));
     listeners.forEach(listener -> listener.accept(change.app()));
     LOG.info("event=credential_changed appId={}", change.app());
@@ -170,6 +173,11 @@ public final class CredentialCache implements AutoCloseable {
   /// The app's service account.
   public CredentialLookup<FcmServiceAccount> fcm(AppId app) {
     return narrowed(lookup(new Key(app, FCM, "")), FcmServiceAccount.class);
+  }
+
+  /// The app's client at Huawei.
+  public CredentialLookup<HmsClient> hms(AppId app) {
+    return narrowed(lookup(new Key(app, HMS, "")), HmsClient.class);
   }
 
   /// The app's VAPID key.
@@ -254,7 +262,7 @@ public final class CredentialCache implements AutoCloseable {
         .toList();
   }
 
-  /// An exact environment before `any`; FCM and Web Push know no environments, whatever the row says.
+  /// An exact environment before `any`; FCM, HMS and Web Push know no environments, whatever the row says.
   private static int rank(CredentialRow row, Key key) {
     if (!key.provider().equals(APNS)) {
       return 1;

@@ -1,8 +1,10 @@
 package io.pushplanet.gateway.credential;
 
+import io.pushplanet.common.access.Secret;
 import io.pushplanet.gateway.credential.Credential.ApnsCertificate;
 import io.pushplanet.gateway.credential.Credential.ApnsKey;
 import io.pushplanet.gateway.credential.Credential.FcmServiceAccount;
+import io.pushplanet.gateway.credential.Credential.HmsClient;
 import io.pushplanet.gateway.credential.Credential.VapidKey;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -38,6 +40,7 @@ final class CredentialParser {
         case "p8" -> key(detail, secret);
         case "p12" -> certificate(detail, secret);
         case "service_account" -> serviceAccount(secret);
+        case "client_secret" -> hmsClient(detail, secret);
         case "vapid" -> vapidKey(detail, secret);
         default -> throw new IllegalArgumentException("unknown kind " + row.kind());
       };
@@ -94,6 +97,15 @@ final class CredentialParser {
         (RSAPrivateKey) privateKey("RSA", text(account, "private_key")),
         URI.create(account.path("token_uri").asString("https://oauth2.googleapis.com/token")),
         fingerprint(json));
+  }
+
+  private static HmsClient hmsClient(JsonNode detail, byte[] secret)
+      throws GeneralSecurityException {
+    String clientId = text(detail, "client_id");
+    return new HmsClient(
+        clientId,
+        new Secret(new String(secret, StandardCharsets.UTF_8)),
+        fingerprint(secret) + "/" + clientId);
   }
 
   private static PrivateKey privateKey(String algorithm, String pem)

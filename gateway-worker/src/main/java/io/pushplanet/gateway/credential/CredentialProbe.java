@@ -2,7 +2,7 @@ package io.pushplanet.gateway.credential;
 
 /// Asks a provider whether it takes a credential, without sending anything to anybody.
 public interface CredentialProbe {
-  /// `apns`, `fcm`
+  /// `apns`, `fcm`, `hms`
   String provider();
 
   /// Waits for the answer, a bounded time. Never throws for what a provider or a network can do.

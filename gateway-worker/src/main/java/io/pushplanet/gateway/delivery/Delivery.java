@@ -9,6 +9,8 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.message.target.HmsToken;
+import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.message.target.WebPushSubscription;
 import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.common.wire.NodeOutcomes;
@@ -24,6 +26,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
@@ -276,14 +279,18 @@ public final class Delivery {
       }
       return;
     }
-    CountDownLatch open = new CountDownLatch(parcels.size());
     try (ExecutorService sends = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<?>> sent = new ArrayList<>();
-      for (Parcel parcel : parcels) {
+      List<List<Parcel>> requests = together(provider, parcels);
+      CountDownLatch open = new CountDownLatch(requests.size());
+      for (List<Parcel> together : requests) {
         sent.add(
             sends.submit(() -> {
               try {
-                handle(channel, parcel, send(provider, parcel), outbox);
+                List<DeliveryOutcome> outcomes = send(provider, together);
+                for (int i = 0; i < together.size(); i++) {
+                  handle(channel, together.get(i), outcomes.get(i), outbox);
+                }
               } finally {
                 open.countDown();
               }
@@ -304,37 +311,63 @@ public final class Delivery {
     }
   }
 
-  private DeliveryOutcome send(Provider provider, Parcel parcel) {
-    Push alone = parcel.alone();
-    String lane = Topology.lane(provider.channel(), alone.delivery().priority());
+  /// Parcels that the provider takes in one request: those of one message after as many attempts.
+  private static List<List<Parcel>> together(Provider provider, List<Parcel> parcels) {
+    Map<Push, List<Parcel>> open = new HashMap<>();
+    List<List<Parcel>> requests = new ArrayList<>();
+    for (Parcel parcel : parcels) {
+      int most = provider.mostTogether(parcel.push());
+      if (most == 1) {
+        requests.add(List.of(parcel));
+        continue;
+      }
+      Push message = parcel.push().to(List.of());
+      List<Parcel> request = open.get(message);
+      if (request == null || request.size() >= most) {
+        request = new ArrayList<>();
+        open.put(message, request);
+        requests.add(request);
+      }
+      request.add(parcel);
+    }
+    return requests;
+  }
+
+  private List<DeliveryOutcome> send(Provider provider, List<Parcel> together) {
+    List<Recipient> recipients = together.stream().map(Parcel::recipient).toList();
+    Push push = together.getFirst().push().to(recipients);
+    String lane = Topology.lane(provider.channel(), push.delivery().priority());
     Places ofLane = places.get(lane);
     if (ofLane == null) {
       throw new IllegalStateException("no bound for " + lane);
     }
     try {
       // Whoever waits for its turn takes no place from others.
-      Optional<DeliveryOutcome> notNow = provider.turn(alone);
+      Optional<DeliveryOutcome> notNow = provider.turn(push);
       if (notNow.isPresent()) {
-        return notNow.get();
+        return Collections.nCopies(recipients.size(), notNow.get());
       }
-      if (!ofLane.enter(alone.app())) {
-        return new DeliveryOutcome.Deferred(0, "provider_slow", SLOW_PROVIDER_PAUSE, false);
+      if (!ofLane.enter(push.app())) {
+        return Collections.nCopies(
+            recipients.size(),
+            new DeliveryOutcome.Deferred(0, "provider_slow", SLOW_PROVIDER_PAUSE, false));
       }
       long enteredNanos = System.nanoTime();
       try {
-        return provider.send(alone, parcel.recipient());
+        return provider.send(push, recipients);
       } finally {
-        ofLane.leave(alone.app(), enteredNanos);
+        ofLane.leave(push.app(), enteredNanos);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return new DeliveryOutcome.Deferred(0, "worker_stops", null, false);
+      return Collections.nCopies(
+          recipients.size(), new DeliveryOutcome.Deferred(0, "worker_stops", null, false));
     } catch (RuntimeException e) {
       // A bug that one message meets must not send its neighbours a second time: only this one is
       // tried again, until its TTL.
-      LOG.error(
-          "event=send_failed lane={} messageId={} appId={}", lane, alone.id(), alone.app(), e);
-      return new DeliveryOutcome.Deferred(0, "internal_error", null, true);
+      LOG.error("event=send_failed lane={} messageId={} appId={}", lane, push.id(), push.app(), e);
+      return Collections.nCopies(
+          recipients.size(), new DeliveryOutcome.Deferred(0, "internal_error", null, true));
     }
   }
 
@@ -439,11 +472,13 @@ public final class Delivery {
   private String forget(Channel channel, Parcel parcel, Instant since, String reason) {
     ApnsToken apns = parcel.recipient().apns();
     FcmToken fcm = parcel.recipient().fcm();
+    HmsToken hms = parcel.recipient().hms();
     WebPushSubscription webpush = parcel.recipient().webpush();
     String token =
         switch (channel) {
           case APNS -> apns == null ? null : apns.token();
           case FCM -> fcm == null ? null : fcm.token();
+          case HMS -> hms == null ? null : hms.token();
           case WEBPUSH -> webpush == null ? null : webpush.json();
           case MQTT -> null;
         };

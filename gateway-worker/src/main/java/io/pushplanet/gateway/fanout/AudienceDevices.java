@@ -5,6 +5,7 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.message.target.HmsToken;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.message.target.WebPushSubscription;
 import java.sql.ResultSet;
@@ -54,6 +55,7 @@ final class AudienceDevices {
     ApnsToken apns = null;
     FcmToken fcm = null;
     WebPushSubscription webpush = null;
+    HmsToken hms = null;
     for (Row row : rows) {
       if (row.token() == null || row.channel() == null || row.registeredAt() == null) {
         continue;
@@ -61,13 +63,14 @@ final class AudienceDevices {
       switch (row.channel()) {
         case "apns" -> apns = new ApnsToken(row.token(), row.environment(), row.registeredAt());
         case "fcm" -> fcm = new FcmToken(row.token(), row.kind(), row.registeredAt());
+        case "hms" -> hms = new HmsToken(row.token(), row.registeredAt());
         case "webpush" -> webpush = new WebPushSubscription(row.token(), row.registeredAt());
         default -> {
           // A channel of a newer version.
         }
       }
     }
-    return new Recipient(device, rows.getFirst().mqtt(), apns, fcm, webpush);
+    return new Recipient(device, rows.getFirst().mqtt(), apns, fcm, webpush, hms);
   }
 
   /// A device with one of its tokens, if any. A topic may still name a device that is gone.

@@ -7,8 +7,11 @@ import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.gateway.connection.LiveRequest;
 import io.pushplanet.gateway.connection.ProviderConnections;
 import io.pushplanet.gateway.connection.Trust;
+import io.pushplanet.gateway.credential.Credential.FcmServiceAccount;
 import io.pushplanet.gateway.credential.CredentialCache;
 import io.pushplanet.gateway.credential.CredentialProbe;
+import io.pushplanet.gateway.oauth.AccessTokens;
+import io.pushplanet.gateway.oauth.OAuthProbe;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
 import io.pushplanet.gateway.provider.Sends;
@@ -28,9 +31,15 @@ class FcmConfiguration {
   }
 
   @Bean(destroyMethod = "close")
-  AccessTokens fcmAccessTokens(
+  AccessTokens<FcmServiceAccount> fcmAccessTokens(
       FcmSettings settings, SSLContext fcmTls, Clock clock, MeterRegistry meters) {
-    return new AccessTokens(settings, fcmTls, clock, new ProviderMetrics(meters, Channel.FCM));
+    return new AccessTokens<>(
+        (account, now) -> Assertions.of(account, settings.tokenEndpoint(), now),
+        settings.connection().connectTimeout(),
+        settings.connection().requestTimeout(),
+        fcmTls,
+        clock,
+        new ProviderMetrics(meters, Channel.FCM));
   }
 
   @Bean(destroyMethod = "close")
@@ -39,8 +48,13 @@ class FcmConfiguration {
   }
 
   @Bean
-  CredentialProbe fcmProbe(FcmSettings settings, AccessTokens fcmAccessTokens, SSLContext fcmTls) {
-    return new FcmProbe(settings, fcmAccessTokens, new LiveRequest(fcmTls));
+  CredentialProbe fcmProbe(
+      FcmSettings settings, AccessTokens<FcmServiceAccount> fcmAccessTokens, SSLContext fcmTls) {
+    return new OAuthProbe<>(
+        Channel.FCM.word(),
+        FcmServiceAccount.class,
+        fcmAccessTokens,
+        new FcmProbe(settings, new LiveRequest(fcmTls)));
   }
 
   /// On a connection of its own, as all that providers share.
@@ -55,7 +69,7 @@ class FcmConfiguration {
   Provider fcmProvider(
       FcmSettings settings,
       CredentialCache credentials,
-      AccessTokens fcmAccessTokens,
+      AccessTokens<FcmServiceAccount> fcmAccessTokens,
       ProviderConnections fcmConnections,
       SSLContext fcmTls,
       Clock clock,

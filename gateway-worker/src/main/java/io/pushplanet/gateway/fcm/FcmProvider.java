@@ -13,8 +13,9 @@ import io.pushplanet.gateway.connection.Reply.Answered;
 import io.pushplanet.gateway.credential.Credential.FcmServiceAccount;
 import io.pushplanet.gateway.credential.CredentialCache;
 import io.pushplanet.gateway.credential.CredentialLookup;
-import io.pushplanet.gateway.fcm.AccessTokens.Grant;
 import io.pushplanet.gateway.fcm.FcmAnswers.Meaning;
+import io.pushplanet.gateway.oauth.AccessTokens;
+import io.pushplanet.gateway.oauth.Grant;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
@@ -49,7 +50,7 @@ final class FcmProvider implements Provider {
 
   private final FcmSettings settings;
   private final CredentialCache credentials;
-  private final AccessTokens tokens;
+  private final AccessTokens<FcmServiceAccount> tokens;
   private final ProviderConnections connections;
   private final SSLContext tls;
   private final Sends sends;
@@ -59,7 +60,7 @@ final class FcmProvider implements Provider {
   FcmProvider(
       FcmSettings settings,
       CredentialCache credentials,
-      AccessTokens tokens,
+      AccessTokens<FcmServiceAccount> tokens,
       ProviderConnections connections,
       SSLContext tls,
       Sends sends,

@@ -11,7 +11,7 @@ public sealed interface DeliveryOutcome {
 
   String reason();
 
-  /// @param providerId APNs' `apns-id`, FCM's `name`, a push service's `Location`
+  /// @param providerId APNs' `apns-id`, FCM's `name`, Push Kit's `requestId`, a push service's `Location`
   record Accepted(int status, String reason, @Nullable String providerId)
       implements DeliveryOutcome {}
 

@@ -3,6 +3,7 @@ package io.pushplanet.gateway.provider;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.Recipient;
+import java.util.List;
 import java.util.Optional;
 
 /// A vendor's channel. Implementations neither retry nor forget tokens: they answer, and the delivery story decides.
@@ -24,4 +25,16 @@ public interface Provider {
   /// @return what the vendor said, or [DeliveryOutcome.Deferred] when it did not say anything. Never throws for what a
   ///     vendor, a network or a credential can do.
   DeliveryOutcome send(Push push, Recipient recipient);
+
+  /// How many devices one request for this message may carry.
+  default int mostTogether(Push push) {
+    return 1;
+  }
+
+  /// Sends one message to as many devices in one request; else as [#send(Push, Recipient)].
+  ///
+  /// @return an outcome for each of them, in their order: what one of them gets says nothing of the others
+  default List<DeliveryOutcome> send(Push push, List<Recipient> recipients) {
+    return recipients.stream().map(recipient -> send(push, recipient)).toList();
+  }
 }

@@ -10,8 +10,10 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.Expired;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /// What the providers measure: `pushplanet.provider.send` by channel and outcome, `pushplanet.provider.tokens.minted` by
@@ -28,11 +30,18 @@ public final class ProviderMetrics {
 
   /// Times one send.
   public DeliveryOutcome timed(Supplier<DeliveryOutcome> send) {
+    return timedTogether(() -> List.of(send.get())).getFirst();
+  }
+
+  /// Times one send to several recipients; each counts.
+  public List<DeliveryOutcome> timedTogether(Supplier<List<DeliveryOutcome>> send) {
     long startNanos = System.nanoTime();
-    DeliveryOutcome outcome = send.get();
-    timer(word(outcome))
-        .record(System.nanoTime() - startNanos, java.util.concurrent.TimeUnit.NANOSECONDS);
-    return outcome;
+    List<DeliveryOutcome> outcomes = send.get();
+    long tookNanos = System.nanoTime() - startNanos;
+    for (DeliveryOutcome outcome : outcomes) {
+      timer(word(outcome)).record(tookNanos, TimeUnit.NANOSECONDS);
+    }
+    return outcomes;
   }
 
   /// A provider token or access token was made.

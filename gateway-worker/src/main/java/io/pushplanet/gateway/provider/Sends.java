@@ -11,6 +11,8 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
@@ -28,25 +30,36 @@ public record Sends(Clock clock, RandomGenerator random) {
           "DeviceTokenNotForTopic",
           "TopicDisallowed",
           "SENDER_ID_MISMATCH",
+          "80100000",
+          "80300007",
           "THIRD_PARTY_AUTH_ERROR");
 
   /// Sends with the app's credential, or says what its absence means. What the answer says of the credential is told to its
   /// lane.
   public <C extends Credential> DeliveryOutcome with(
       CredentialLookup<C> lookup, Function<C, DeliveryOutcome> send) {
+    return with(lookup, 1, credential -> List.of(send.apply(credential))).getFirst();
+  }
+
+  /// The same for several recipients in one request, with an outcome for each.
+  public <C extends Credential> List<DeliveryOutcome> with(
+      CredentialLookup<C> lookup, int recipients, Function<C, List<DeliveryOutcome>> send) {
     return switch (lookup) {
-      case CredentialLookup.Missing<C> _ -> new Rejected(0, "no_credential");
-      case CredentialLookup.Unreadable<C> _ -> new CredentialFault(0, "credential_unreadable");
+      case CredentialLookup.Missing<C> _ ->
+          Collections.nCopies(recipients, new Rejected(0, "no_credential"));
+      case CredentialLookup.Unreadable<C> _ ->
+          Collections.nCopies(recipients, new CredentialFault(0, "credential_unreadable"));
       case CredentialLookup.Unavailable<C> _ ->
-          new Deferred(0, "credentials_unavailable", CREDENTIALS_REST, false);
-      case CredentialLookup.Paused<C> _ -> paused();
+          Collections.nCopies(
+              recipients, new Deferred(0, "credentials_unavailable", CREDENTIALS_REST, false));
+      case CredentialLookup.Paused<C> _ -> Collections.nCopies(recipients, paused());
       case CredentialLookup.Found<C>(C credential, CredentialLane lane) -> {
         if (lane.pausedBecause().isPresent()) {
-          yield paused();
+          yield Collections.nCopies(recipients, paused());
         }
-        DeliveryOutcome outcome = send.apply(credential);
-        tell(lane, outcome);
-        yield outcome;
+        List<DeliveryOutcome> outcomes = send.apply(credential);
+        outcomes.forEach(outcome -> tell(lane, outcome));
+        yield outcomes;
       }
     };
   }

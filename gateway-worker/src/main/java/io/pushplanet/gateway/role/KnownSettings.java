@@ -26,6 +26,7 @@ final class KnownSettings {
           "node",
           "apns",
           "fcm",
+          "hms",
           "webpush",
           "statistics",
           "later",

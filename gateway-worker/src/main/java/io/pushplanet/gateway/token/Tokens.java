@@ -33,7 +33,13 @@ public final class Tokens {
 
   /// With swapped keys, projects or environments every token gets these.
   private static final Set<String> ALSO_OF_A_WRONG_CREDENTIAL =
-      Set.of("BadDeviceToken", "DeviceTokenNotForTopic", "SENDER_ID_MISMATCH");
+      Set.of(
+          "BadDeviceToken",
+          "DeviceTokenNotForTopic",
+          "SENDER_ID_MISMATCH",
+          // Push Kit's of some tokens of a request, and of all.
+          "80100000",
+          "80300007");
 
   private final PurgeBreaker breaker;
   private final Alerts alerts;

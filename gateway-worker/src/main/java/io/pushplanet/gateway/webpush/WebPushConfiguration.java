@@ -2,6 +2,7 @@ package io.pushplanet.gateway.webpush;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.gateway.connection.HttpPool;
 import io.pushplanet.gateway.connection.Trust;
 import io.pushplanet.gateway.credential.CredentialCache;
 import io.pushplanet.gateway.provider.Provider;
@@ -23,16 +24,21 @@ class WebPushConfiguration {
   }
 
   @Bean(destroyMethod = "close")
-  PushServices pushServices(WebPushSettings settings, Clock clock, MeterRegistry meters) {
-    return new PushServices(
-        settings, Trust.with(settings.trustedCertificates()).context(), clock, meters);
+  HttpPool pushServices(WebPushSettings settings, Clock clock, MeterRegistry meters) {
+    return new HttpPool(
+        Channel.WEBPUSH,
+        settings.bounds(),
+        false,
+        Trust.with(settings.trustedCertificates()).context(),
+        clock,
+        meters);
   }
 
   @Bean
   Provider webPushProvider(
       CredentialCache credentials,
       Destinations webPushDestinations,
-      PushServices pushServices,
+      HttpPool pushServices,
       Clock clock,
       SecureRandom random,
       MeterRegistry meters) {

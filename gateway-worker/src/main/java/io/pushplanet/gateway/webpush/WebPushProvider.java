@@ -4,6 +4,7 @@ import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.message.target.WebPushSubscription;
+import io.pushplanet.gateway.connection.HttpPool;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
 import io.pushplanet.gateway.connection.Reply;
 import io.pushplanet.gateway.connection.Reply.Answered;
@@ -40,7 +41,7 @@ final class WebPushProvider implements Provider {
   private final RestingHosts resting;
   private final VapidTokens tokens;
   private final Encryption encryption;
-  private final PushServices services;
+  private final HttpPool services;
   private final Sends sends;
   private final ProviderMetrics metrics;
 
@@ -50,7 +51,7 @@ final class WebPushProvider implements Provider {
       RestingHosts resting,
       VapidTokens tokens,
       Encryption encryption,
-      PushServices services,
+      HttpPool services,
       Sends sends,
       ProviderMetrics metrics) {
     this.credentials = credentials;
@@ -117,12 +118,12 @@ final class WebPushProvider implements Provider {
       return new Rejected(0, "payload_too_large");
     }
     List<Field> headers = new ArrayList<>(message.headers());
+    headers.add(Field.of("content-type", "application/octet-stream"));
     headers.add(Field.of("content-encoding", "aes128gcm"));
     headers.add(Field.secret("authorization", tokens.authorization(key, browser.origin())));
     Reply reply =
         services.post(
-            browser,
-            address,
+            new HttpPool.Target(browser.host(), browser.port(), browser.target(), address),
             headers,
             encryption.seal(message.text(), browser),
             push.delivery().ttl().isZero() ? null : push.expiresAt());

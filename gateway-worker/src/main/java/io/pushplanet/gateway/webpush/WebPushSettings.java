@@ -1,5 +1,6 @@
 package io.pushplanet.gateway.webpush;
 
+import io.pushplanet.gateway.connection.HttpPool;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
 import java.net.URI;
@@ -34,8 +35,20 @@ record WebPushSettings(
     @NotNull @DefaultValue("5s") Duration connectTimeout,
     @NotNull @DefaultValue("10s") Duration requestTimeout,
     @NotNull @DefaultValue("1m") Duration idleTimeout) {
+  private static final int MOST_ANSWER_BYTES = 64 * 1_024;
+
   WebPushSettings {
     allowedHosts = List.copyOf(allowedHosts);
     trustedOrigins = List.copyOf(trustedOrigins);
+  }
+
+  HttpPool.Bounds bounds() {
+    return new HttpPool.Bounds(
+        connectionsPerHost,
+        connections,
+        connectTimeout,
+        requestTimeout,
+        idleTimeout,
+        MOST_ANSWER_BYTES);
   }
 }

@@ -151,7 +151,7 @@ class ApnsNotificationTest {
   void overrides_are_merged_into_aps_and_keep_the_alert() {
     ObjectNode aps = JSON.createObjectNode().put("interruption-level", "active").put("badge", 3);
     aps.putObject("alert").put("subtitle", "Order 77");
-    Push push = withOverrides(aPush(clock).build(), new Overrides(aps, null, null));
+    Push push = withOverrides(aPush(clock).build(), new Overrides(aps, null, null, null));
 
     JsonNode merged =
         JSON.readTree(ApnsNotification.of(push, DEVICE, "com.example").payload()).path("aps");

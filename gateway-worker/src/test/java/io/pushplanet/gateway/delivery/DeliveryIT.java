@@ -52,6 +52,7 @@ class DeliveryIT {
   private final MutableClock clock = new MutableClock(Instant.now().truncatedTo(ChronoUnit.MILLIS));
   private final ScriptedProvider fcm = new ScriptedProvider(Channel.FCM);
   private final ScriptedProvider apns = new ScriptedProvider(Channel.APNS);
+  private final ScriptedProvider hms = new ScriptedProvider(Channel.HMS);
   private final RedisClient redis = RedisClient.create(servers.services().redis().toString());
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final Nodes nodes = DeliveryForTests.nodes(servers.sessions(), clock, meters);
@@ -64,13 +65,16 @@ class DeliveryIT {
           clock,
           meters,
           fcm,
-          apns);
+          apns,
+          hms);
 
   /// Answers what the test says, per device; accepts otherwise.
   private static final class ScriptedProvider implements Provider {
     final Map<String, DeliveryOutcome> answers = new ConcurrentHashMap<>();
     final Queue<String> sent = new ConcurrentLinkedQueue<>();
-    private final Channel channel;
+    final Queue<List<String>> requests = new ConcurrentLinkedQueue<>();
+    final Channel channel;
+    volatile int together = 1;
 
     ScriptedProvider(Channel channel) {
       this.channel = channel;
@@ -86,6 +90,17 @@ class DeliveryIT {
       sent.add(recipient.device().value());
       return answers.getOrDefault(
           recipient.device().value(), new DeliveryOutcome.Accepted(200, "", "provider-id"));
+    }
+
+    @Override
+    public int mostTogether(Push push) {
+      return together;
+    }
+
+    @Override
+    public List<DeliveryOutcome> send(Push push, List<Recipient> recipients) {
+      requests.add(recipients.stream().map(it -> it.device().value()).toList());
+      return recipients.stream().map(recipient -> send(push, recipient)).toList();
     }
   }
 
@@ -132,6 +147,30 @@ class DeliveryIT {
             .tags("channel", "fcm", "priority", "high", "result", "delivered")
             .timer();
     assertThat(whole.count()).isEqualTo(2);
+  }
+
+  @Test
+  void neighbours_of_one_message_travel_together_and_end_each_on_its_own() throws Exception {
+    hms.together = 3;
+    hms.answers.put("d2", new DeliveryOutcome.Rejected(200, "80100000"));
+    hms.answers.put("d3", new DeliveryOutcome.Deferred(503, "http_503", null, false));
+    Push message = aPush(clock).from(APP).toHms("d1", "t1").toHms("d2", "t2").build();
+    Push chunk = message.to(aPush(clock).toHms("d3", "t3").toHms("d4", "t4").build().recipients());
+    Push other = aPush(clock).from(APP).toHms("d5", "t5").build();
+    Push retry = message.to(aPush(clock).toHms("d6", "t6").build().recipients()).again();
+
+    deliver(Channel.HMS, message, chunk, other, retry);
+
+    assertThat(hms.requests)
+        .containsExactlyInAnyOrder(
+            List.of("d1", "d2", "d3"), List.of("d4"), List.of("d5"), List.of("d6"));
+    assertThat(events(DeliveryEvent.Ended.class))
+        .extracting(ended -> ended.device().value() + " " + ended.state().word())
+        .containsExactlyInAnyOrder(
+            "d1 delivered", "d2 failed", "d4 delivered", "d5 delivered", "d6 delivered");
+    assertThat(servers.sql().queryForList("SELECT pushes FROM later", String.class))
+        .singleElement()
+        .satisfies(waiting -> assertThat(waiting).contains("\"d3\"").doesNotContain("\"d1\""));
   }
 
   @Test

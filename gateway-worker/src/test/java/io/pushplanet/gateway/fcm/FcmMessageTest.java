@@ -72,7 +72,7 @@ class FcmMessageTest {
             plain.app(),
             plain.content(),
             plain.delivery(),
-            new Overrides(null, fcm, null),
+            new Overrides(null, fcm, null, null),
             plain.acceptedAt(),
             plain.expiresAt(),
             plain.recipients(),

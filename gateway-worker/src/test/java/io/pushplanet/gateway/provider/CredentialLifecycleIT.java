@@ -20,6 +20,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.apns.ApnsToken;
 import io.pushplanet.simulators.fcm.FcmAccount;
+import io.pushplanet.simulators.hms.HmsClient;
 import io.pushplanet.simulators.ledger.LedgerEntry;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -142,6 +143,27 @@ class CredentialLifecycleIT {
     insert("asked-p12", "apns", "production", "p12", "candidate", P12_DETAIL, p12());
 
     assertThat(verdict("asked-p12", "production")).isEqualTo("accepted 400 BadDeviceToken");
+  }
+
+  @Test
+  void push_kit_is_asked_to_validate_only_and_a_client_it_does_not_know_is_refused() {
+    HmsClient known = platform.simulators.hmsDirectory().issue("5001", true);
+    for (String app : List.of("asked-hms", "asked-hms-secret", "asked-hms-client")) {
+      insert(
+          app,
+          "hms",
+          "production",
+          "client_secret",
+          "candidate",
+          "{\"client_id\":\"" + (app.endsWith("client") ? "5002" : "5001") + "\"}",
+          bytes(app.endsWith("secret") ? "another one" : known.secret()));
+    }
+
+    assertThat(verdict("asked-hms", "production")).isEqualTo("accepted 200 80000000");
+    assertThat(verdict("asked-hms-secret", "production"))
+        .isEqualTo("refused 400 1101/12304 (access token)");
+    assertThat(verdict("asked-hms-client", "production"))
+        .isEqualTo("refused 400 1101/20003 (access token)");
   }
 
   @Test

@@ -14,6 +14,7 @@ import io.pushplanet.simulators.Options;
 import io.pushplanet.simulators.Simulators;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.fcm.FcmAccount;
+import io.pushplanet.simulators.hms.HmsClient;
 import io.pushplanet.simulators.tls.Authority;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -58,6 +59,7 @@ final class ProviderPlatform implements AutoCloseable {
     "io.pushplanet.gateway.alert",
     "io.pushplanet.gateway.apns",
     "io.pushplanet.gateway.fcm",
+    "io.pushplanet.gateway.hms",
     "io.pushplanet.gateway.webpush",
     "io.pushplanet.gateway.credential"
   })
@@ -82,7 +84,7 @@ final class ProviderPlatform implements AutoCloseable {
     Simulators simulators =
         Simulators.start(
             // A renewed token is accepted at once, so that a renewal can be seen.
-            new Options(0, 0, 0, 0, 0, state, strictTokens, Duration.ZERO, "127.0.0.1"),
+            new Options(0, 0, 0, 0, 0, 0, state, strictTokens, Duration.ZERO, "127.0.0.1"),
             Clock.systemUTC());
     return new ProviderPlatform(simulators, worker(simulators, more));
   }
@@ -116,6 +118,11 @@ final class ProviderPlatform implements AutoCloseable {
       settings.put(provider + ".request-timeout", "60s");
       settings.put(provider + ".dead-after", "60s");
     }
+    settings.put("gateway.hms.endpoint", local(simulators.hms().port()));
+    settings.put("gateway.hms.token-endpoint", simulators.hms().tokenUri());
+    settings.put("gateway.hms.trusted-certificates", simulators.authority().pem().toString());
+    settings.put("gateway.hms.connect-timeout", "60s");
+    settings.put("gateway.hms.request-timeout", "60s");
     settings.put("gateway.webpush.connect-timeout", "60s");
     settings.put("gateway.webpush.request-timeout", "60s");
     settings.put("gateway.webpush.trusted-origins", simulators.webPush().origin());
@@ -166,6 +173,16 @@ final class ProviderPlatform implements AutoCloseable {
         "{\"project_id\":\"%s\",\"client_email\":\"%s\"}"
             .formatted(issued.account().projectId(), issued.account().clientEmail()),
         issued.json().getBytes(StandardCharsets.UTF_8));
+  }
+
+  void uploadClient(String app, HmsClient client) {
+    upload(
+        app,
+        "hms",
+        "production",
+        "client_secret",
+        "{\"client_id\":\"%s\"}".formatted(client.clientId()),
+        client.secret().getBytes(StandardCharsets.UTF_8));
   }
 
   /// @return the public key, for browsers

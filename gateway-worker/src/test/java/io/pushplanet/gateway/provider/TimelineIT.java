@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// "Why did I not get it?": for each answer that Apple and Google document, a timeline with its status and reason, what was
+/// "Why did I not get it?": for each answer that Apple, Google and Huawei document, a timeline with its status and reason, what was
 /// done about it, and what became of the token. Each answer has an app of its own, because some pause their credential.
 class TimelineIT {
   private static final Clock CLOCK = Clock.systemUTC();
@@ -95,7 +95,8 @@ class TimelineIT {
             CLOCK,
             meters,
             platform.provider(Channel.APNS),
-            platform.provider(Channel.FCM));
+            platform.provider(Channel.FCM),
+            platform.provider(Channel.HMS));
     account = FcmAccount.issue("timeline", platform.simulators.fcm().tokenUri());
   }
 
@@ -110,7 +111,8 @@ class TimelineIT {
   /// Every reason that Apple documents, one that it does not, and what stands between us and Apple
   /// (https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns); every code of
   /// FCM's (https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode), those of Google's front door, and answers
-  /// that are not Google's form.
+  /// that are not Google's form; every code of Push Kit's
+  /// (https://developer.huawei.com/consumer/en/doc/HMSCore-References/https-send-api-0000001050986197).
   private static Stream<Answer> answers() {
     return Stream.of(
         apns(400, "BadCollapseId", Sequel.NOT_REPEATED),
@@ -165,6 +167,29 @@ class TimelineIT {
         fcm(500, "INTERNAL", Sequel.RETRIED),
         fcm(503, "UNAVAILABLE", Sequel.RETRIED),
         fcm(502, "http_502", Fate.of(Action.HTML), Sequel.RETRIED),
+        hms(400, "80100001", Sequel.NOT_REPEATED),
+        hms(400, "80100003", Sequel.NOT_REPEATED),
+        hms(400, "80100004", Sequel.NOT_REPEATED),
+        hms(400, "80100013", Sequel.NOT_REPEATED),
+        hms(400, "80100016", Sequel.NOT_REPEATED),
+        hms(400, "80100017", Sequel.RETRIED),
+        hms(400, "80100018", Sequel.NOT_REPEATED),
+        hms(401, "80200001", Sequel.RETRIED),
+        hms(401, "80200003", Sequel.RETRIED),
+        hms(401, "80200005", Sequel.RETRIED),
+        hms(400, "80300002", Sequel.RETRIED),
+        hms(400, "80300007", Sequel.FORGOTTEN),
+        hms(400, "80300008", Sequel.NOT_REPEATED),
+        hms(400, "80300010", Sequel.NOT_REPEATED),
+        // Also without urgency.
+        hms(400, "80300011", Sequel.NOT_REPEATED),
+        hms(400, "80300013", Sequel.NOT_REPEATED),
+        hms(500, "80600003", Sequel.RETRIED),
+        hms(500, "81000001", Sequel.RETRIED),
+        hms(500, "82000001", Sequel.RETRIED),
+        hms(400, "80999999", Sequel.NOT_REPEATED),
+        hms(503, "http_503", Fate.answer(503, ""), Sequel.RETRIED),
+        hms(502, "http_502", Fate.of(Action.HTML), Sequel.RETRIED),
         // The last of all: for a while it slows the whole project.
         fcm(429, "QUOTA_EXCEEDED", Sequel.RETRIED));
   }
@@ -218,6 +243,9 @@ class TimelineIT {
       String id = "%010d".formatted(NUMBER.get());
       platform.uploadKey(
           app, ApnsKey.issue(id, id, List.of(ProviderPlatform.BUNDLE)), "production");
+    } else if (channel == Channel.HMS) {
+      platform.uploadClient(
+          app, platform.simulators.hmsDirectory().issue("77" + NUMBER.get(), true));
     } else {
       platform.uploadAccount(app, account);
     }
@@ -241,7 +269,12 @@ class TimelineIT {
     var push = aPush(CLOCK).from(app);
     for (String token : tokens) {
       String device = device(token);
-      push = channel == Channel.APNS ? push.toApns(device, token) : push.toFcm(device, token);
+      push =
+          switch (channel) {
+            case APNS -> push.toApns(device, token);
+            case HMS -> push.toHms(device, token);
+            case FCM, WEBPUSH, MQTT -> push.toFcm(device, token);
+          };
     }
     return push.build();
   }
@@ -268,6 +301,14 @@ class TimelineIT {
 
   private static Answer fcm(int status, String reason, Fate fate, Sequel sequel) {
     return new Answer(Channel.FCM, token(), fate, status, reason, sequel);
+  }
+
+  private static Answer hms(int status, String reason, Sequel sequel) {
+    return hms(status, reason, Fate.answer(status, reason), sequel);
+  }
+
+  private static Answer hms(int status, String reason, Fate fate, Sequel sequel) {
+    return new Answer(Channel.HMS, token(), fate, status, reason, sequel);
   }
 
   private static String token() {

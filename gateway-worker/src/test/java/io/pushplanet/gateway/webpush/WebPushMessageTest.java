@@ -92,7 +92,7 @@ class WebPushMessageTest {
             plain.app(),
             plain.content(),
             plain.delivery(),
-            new Overrides(null, null, overrides),
+            new Overrides(null, null, overrides, null),
             plain.acceptedAt(),
             plain.expiresAt(),
             plain.recipients(),

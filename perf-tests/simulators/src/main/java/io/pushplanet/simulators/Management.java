@@ -5,6 +5,8 @@ import io.pushplanet.simulators.apns.ApnsToken;
 import io.pushplanet.simulators.fcm.FcmAccount;
 import io.pushplanet.simulators.fcm.FcmToken;
 import io.pushplanet.simulators.fcm.Quotas;
+import io.pushplanet.simulators.hms.HmsClient;
+import io.pushplanet.simulators.hms.HmsToken;
 import io.pushplanet.simulators.ledger.Ledger;
 import io.pushplanet.simulators.ledger.LedgerEntry;
 import io.pushplanet.simulators.script.Scenario;
@@ -78,6 +80,25 @@ final class Management {
       }
       case "DELETE fcm/tokens/*" -> {
         simulators.fcmDirectory().forget(path.get(2));
+        yield done();
+      }
+      case "POST hms/clients" -> issueClient(body(request));
+      case "PUT hms/tokens/*" -> {
+        JsonNode body = body(request);
+        simulators
+            .hmsDirectory()
+            .register(
+                path.get(2),
+                new HmsToken(
+                    body.path("client_id").asString(""), body.path("invalid").asBoolean(false)));
+        yield done();
+      }
+      case "DELETE hms/tokens/*" -> {
+        simulators.hmsDirectory().forget(path.get(2));
+        yield done();
+      }
+      case "PUT hms/limits" -> {
+        simulators.hms().limit(body(request).path("tokens_per_second").asInt(Integer.MAX_VALUE));
         yield done();
       }
       case "POST webpush/subscriptions" -> subscribe(body(request));
@@ -199,6 +220,18 @@ final class Management {
         FcmAccount.issue(text(body, "project_id"), simulators.fcm().tokenUri());
     simulators.fcmDirectory().register(issued.account());
     return Reaction.Answer.json(201, issued.json());
+  }
+
+  private Reaction issueClient(JsonNode body) {
+    HmsClient client =
+        simulators
+            .hmsDirectory()
+            .issue(text(body, "client_id"), body.path("urgent").asBoolean(true));
+    return json(
+        201,
+        JSON.createObjectNode()
+            .put("client_id", client.clientId())
+            .put("client_secret", client.secret()));
   }
 
   private Reaction subscribe(JsonNode body) {

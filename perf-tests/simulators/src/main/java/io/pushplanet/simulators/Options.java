@@ -9,6 +9,7 @@ public record Options(
     int apnsSandboxPort,
     int fcmPort,
     int webPushPort,
+    int hmsPort,
     int managementPort,
     Path state,
     boolean strictTokens,
@@ -18,14 +19,14 @@ public record Options(
   static final String USAGE =
       """
       Usage: simulators [--apns-port=N] [--apns-sandbox-port=N] [--fcm-port=N] [--webpush-port=N]
-                        [--management-port=N] [--state=DIR] [--strict-tokens]
+                        [--hms-port=N] [--management-port=N] [--state=DIR] [--strict-tokens]
                         [--apns-token-renewal=PT20M] [--management-host=127.0.0.1]
       Every port defaults to 0 = any free one; they are printed and written to DIR/simulators.json.
       """;
 
   /// All ports free, keeping everything in `state`.
   public static Options in(Path state) {
-    return new Options(0, 0, 0, 0, 0, state, false, Duration.ofMinutes(20), "127.0.0.1");
+    return new Options(0, 0, 0, 0, 0, 0, state, false, Duration.ofMinutes(20), "127.0.0.1");
   }
 
   /// Reads a command line; an unknown word is refused.
@@ -46,6 +47,7 @@ public record Options(
         name.equals("--apns-sandbox-port") ? port(name, value) : apnsSandboxPort,
         name.equals("--fcm-port") ? port(name, value) : fcmPort,
         name.equals("--webpush-port") ? port(name, value) : webPushPort,
+        name.equals("--hms-port") ? port(name, value) : hmsPort,
         name.equals("--management-port") ? port(name, value) : managementPort,
         name.equals("--state") ? Path.of(value) : state,
         name.equals("--strict-tokens") || strictTokens,
@@ -59,6 +61,7 @@ public record Options(
           "--apns-sandbox-port",
           "--fcm-port",
           "--webpush-port",
+          "--hms-port",
           "--management-port",
           "--state",
           "--strict-tokens",

@@ -5,6 +5,8 @@ import io.pushplanet.simulators.apns.ApnsSettings;
 import io.pushplanet.simulators.apns.ApnsSimulator;
 import io.pushplanet.simulators.fcm.FcmDirectory;
 import io.pushplanet.simulators.fcm.FcmSimulator;
+import io.pushplanet.simulators.hms.HmsDirectory;
+import io.pushplanet.simulators.hms.HmsSimulator;
 import io.pushplanet.simulators.ledger.Ledger;
 import io.pushplanet.simulators.script.Script;
 import io.pushplanet.simulators.server.SimulatorServer;
@@ -20,12 +22,13 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Starts APNs (production and sandbox), FCM with OAuth, a Web Push service, and the management port; as a program or inside a test.
+/// Starts APNs (production and sandbox), FCM and Push Kit with OAuth, a Web Push service, and the management port; as a program or inside a test.
 ///
 /// Thread-safe.
 public final class Simulators implements AutoCloseable {
   private final ApnsDirectory apnsDirectory;
   private final FcmDirectory fcmDirectory;
+  private final HmsDirectory hmsDirectory;
   private final WebPushDirectory webPushDirectory;
   private final Authority authority;
   private final Ledger ledger;
@@ -33,6 +36,7 @@ public final class Simulators implements AutoCloseable {
   private final ApnsSimulator apns;
   private final ApnsSimulator apnsSandbox;
   private final FcmSimulator fcm;
+  private final HmsSimulator hms;
   private final WebPushSimulator webPush;
   private final SimulatorServer management;
 
@@ -43,6 +47,7 @@ public final class Simulators implements AutoCloseable {
     script = new Script(new SplittableRandom(), clock);
     apnsDirectory = ApnsDirectory.in(state);
     fcmDirectory = FcmDirectory.in(state);
+    hmsDirectory = HmsDirectory.in(state);
     webPushDirectory = WebPushDirectory.in(state);
     ApnsSettings settings =
         new ApnsSettings(
@@ -57,6 +62,7 @@ public final class Simulators implements AutoCloseable {
             script,
             clock);
     fcm = FcmSimulator.start(options.fcmPort(), fcmDirectory, authority, ledger, script, clock);
+    hms = HmsSimulator.start(options.hmsPort(), hmsDirectory, authority, ledger, script, clock);
     webPush =
         WebPushSimulator.start(
             options.webPushPort(), webPushDirectory, authority, ledger, script, clock);
@@ -101,6 +107,8 @@ public final class Simulators implements AutoCloseable {
         .put("apns_sandbox_port", apnsSandbox.port())
         .put("fcm_port", fcm.port())
         .put("fcm_token_uri", fcm.tokenUri())
+        .put("hms_port", hms.port())
+        .put("hms_token_uri", hms.tokenUri())
         .put("webpush_port", webPush.port())
         .put("management_port", management.port())
         .put("ca", authority.pem().toAbsolutePath().toString())
@@ -123,6 +131,11 @@ public final class Simulators implements AutoCloseable {
     return fcm;
   }
 
+  /// Push Kit and Huawei's OAuth.
+  public HmsSimulator hms() {
+    return hms;
+  }
+
   /// The push service of all browsers.
   public WebPushSimulator webPush() {
     return webPush;
@@ -136,6 +149,11 @@ public final class Simulators implements AutoCloseable {
   /// Google's accounts and tokens.
   public FcmDirectory fcmDirectory() {
     return fcmDirectory;
+  }
+
+  /// Huawei's apps and tokens.
+  public HmsDirectory hmsDirectory() {
+    return hmsDirectory;
   }
 
   /// The browsers' subscriptions.
@@ -169,6 +187,7 @@ public final class Simulators implements AutoCloseable {
     apns.close();
     apnsSandbox.close();
     fcm.close();
+    hms.close();
     webPush.close();
     ledger.close();
   }

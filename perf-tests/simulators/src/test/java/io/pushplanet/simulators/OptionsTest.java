@@ -15,7 +15,16 @@ class OptionsTest {
     assertThat(options)
         .isEqualTo(
             new Options(
-                0, 0, 0, 0, 0, Path.of("simulators"), false, Duration.ofMinutes(20), "127.0.0.1"));
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                Path.of("simulators"),
+                false,
+                Duration.ofMinutes(20),
+                "127.0.0.1"));
   }
 
   @Test
@@ -26,6 +35,7 @@ class OptionsTest {
             "--apns-sandbox-port=2",
             "--fcm-port=3",
             "--webpush-port=4",
+            "--hms-port=6",
             "--management-port=5",
             "--state=/tmp/s",
             "--strict-tokens",
@@ -34,7 +44,8 @@ class OptionsTest {
 
     assertThat(options)
         .isEqualTo(
-            new Options(1, 2, 3, 4, 5, Path.of("/tmp/s"), true, Duration.ofMinutes(1), "0.0.0.0"));
+            new Options(
+                1, 2, 3, 4, 6, 5, Path.of("/tmp/s"), true, Duration.ofMinutes(1), "0.0.0.0"));
   }
 
   @Test

@@ -24,6 +24,7 @@ public record Addresses(
     String apnsUrl,
     String apnsSandboxUrl,
     String fcmUrl,
+    String hmsUrl,
     String webpushUrl,
     String simulatorsCa,
     String mysqlUrl,

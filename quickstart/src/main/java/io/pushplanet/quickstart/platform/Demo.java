@@ -11,11 +11,17 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/// `./pushplanet demo`: five devices, one for each way a message can go, a message to each, and what became of it.
+/// `./pushplanet demo`: six devices, one for each way a message can go, a message to each, and what became of it.
 final class Demo {
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final List<String> DEVICES =
-      List.of("demo-sensor", "demo-phone", "demo-android", "demo-iphone", "demo-browser");
+      List.of(
+          "demo-sensor",
+          "demo-phone",
+          "demo-android",
+          "demo-iphone",
+          "demo-huawei",
+          "demo-browser");
   private static final Duration DELIVERY_DEADLINE = Duration.ofSeconds(90);
 
   private final Rest api;
@@ -57,7 +63,10 @@ final class Demo {
         "ios",
         JSON.createObjectNode()
             .set("apns", token("d3".repeat(32)).put("environment", "production")));
-
+    register(
+        "demo-huawei",
+        "android",
+        JSON.createObjectNode().set("hms", token("demo-huawei-hms-" + "x".repeat(100))));
     register(
         "demo-browser",
         "web",
@@ -76,9 +85,11 @@ final class Demo {
       say("demo-phone is back: the next one takes MQTT");
       good &= arrives(connected, send("demo-phone", "Over MQTT again", "You are back"));
     }
-    say("demo-android knows FCM only, demo-iphone APNs only, demo-browser Web Push only");
+    say(
+        "demo-android knows FCM only, demo-iphone APNs only, demo-huawei HMS only, demo-browser Web Push only");
     send("demo-android", "Over FCM", "Order 77 is on its way");
     send("demo-iphone", "Over APNs", "Order 77 is on its way");
+    send("demo-huawei", "Over HMS", "Order 77 is on its way");
     send("demo-browser", "Over Web Push", "Order 77 is on its way");
     say("demo-sensor is away: its message waits in the inbox until it comes back");
     String parked = send("demo-sensor", "From the inbox", "You were away");

@@ -33,6 +33,7 @@ final class DemoApp {
   static final AppId ID = new AppId("demo");
   static final String BUNDLE_ID = "io.pushplanet.demo";
   static final String FCM_PROJECT = "pushplanet-demo";
+  static final String HMS_CLIENT = "100000001";
   private static final int POINT_BYTES = 65;
   private static final JsonMapper JSON = JsonMapper.shared();
 
@@ -77,6 +78,9 @@ final class DemoApp {
       if (!hasCredential(connection, "fcm", "production")) {
         addFcmAccount(connection);
       }
+      if (!hasCredential(connection, "hms", "production")) {
+        addHmsClient(connection);
+      }
       if (!hasCredential(connection, "webpush", "production")) {
         addVapidKey(connection);
       }
@@ -110,6 +114,19 @@ final class DemoApp {
             .put("client_email", account.path("client_email").asString())
             .put("private_key_id", account.path("private_key_id").asString());
     add(connection, "fcm", "production", "service_account", detail, account.toString());
+  }
+
+  private void addHmsClient(Connection connection) throws SQLException {
+    JsonNode issued =
+        simulators.post("/hms/clients", JSON.createObjectNode().put("client_id", HMS_CLIENT));
+    ObjectNode detail = JSON.createObjectNode().put("client_id", HMS_CLIENT);
+    add(
+        connection,
+        "hms",
+        "production",
+        "client_secret",
+        detail,
+        issued.path("client_secret").asString());
   }
 
   private void addVapidKey(Connection connection) throws SQLException {

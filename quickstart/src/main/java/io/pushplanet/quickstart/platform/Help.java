@@ -30,7 +30,7 @@ final class Help {
         --dispatcher-port=8080 --dashboard-port=8081 --mqtt-port=1883 --mqtt-tls-port=8883 --node-port=1884
         --dispatcher-management-port=9080 --dashboard-management-port=9081 --worker-management-port=9082
         --cm-management-port=9083 --simulators-port=2199 --mysql-port=0 --redis-port=0 --amqp-port=0
-        --apns-port=0 --apns-sandbox-port=0 --fcm-port=0 --webpush-port=0   (0: any free one)
+        --apns-port=0 --apns-sandbox-port=0 --fcm-port=0 --hms-port=0 --webpush-port=0   (0: any free one)
         --on-death=stop        end with exit code 5 when a process dies (default)
                   =restart     start it again
         --without=dashboard    do not start these programs (dispatcher-api, gateway-worker, connection-manager, dashboard)

@@ -17,6 +17,7 @@ public enum Listener {
   APNS(0),
   APNS_SANDBOX(0),
   FCM(0),
+  HMS(0),
   WEBPUSH(0),
   MYSQL(0),
   REDIS(0),

@@ -110,6 +110,7 @@ public final class Platform implements AutoCloseable {
         "https://localhost:" + ports.of(Listener.APNS),
         "https://localhost:" + ports.of(Listener.APNS_SANDBOX),
         "https://localhost:" + ports.of(Listener.FCM),
+        "https://localhost:" + ports.of(Listener.HMS),
         "https://localhost:" + ports.of(Listener.WEBPUSH),
         simulatorsState().resolve("ca.pem").toString(),
         services.mysql().jdbcUrl(),
@@ -334,6 +335,7 @@ public final class Platform implements AutoCloseable {
               "--apns-port=" + ports.of(Listener.APNS),
               "--apns-sandbox-port=" + ports.of(Listener.APNS_SANDBOX),
               "--fcm-port=" + ports.of(Listener.FCM),
+              "--hms-port=" + ports.of(Listener.HMS),
               "--webpush-port=" + ports.of(Listener.WEBPUSH),
               "--management-port=" + ports.of(Listener.SIMULATORS),
               "--state=" + simulatorsState()));

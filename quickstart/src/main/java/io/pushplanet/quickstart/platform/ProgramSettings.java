@@ -40,6 +40,9 @@ record ProgramSettings(
         settings.put("gateway.fcm.endpoint", https(Listener.FCM));
         settings.put("gateway.fcm.token-endpoint", https(Listener.FCM) + "/token");
         settings.put("gateway.fcm.trusted-certificates", authority);
+        settings.put("gateway.hms.endpoint", https(Listener.HMS));
+        settings.put("gateway.hms.token-endpoint", https(Listener.HMS) + "/oauth2/v3/token");
+        settings.put("gateway.hms.trusted-certificates", authority);
         // The only place where a push service may have an address of our own.
         settings.put("gateway.webpush.trusted-origins", https(Listener.WEBPUSH));
         settings.put("gateway.webpush.trusted-certificates", authority);

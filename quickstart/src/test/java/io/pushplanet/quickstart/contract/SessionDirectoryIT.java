@@ -10,6 +10,7 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.message.target.HmsToken;
 import io.pushplanet.common.message.target.WebPushSubscription;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DeviceRoute;
@@ -160,7 +161,8 @@ class SessionDirectoryIT {
             true,
             null,
             new FcmToken("t", "token", clock.instant()),
-            new WebPushSubscription("{\"endpoint\":\"https://a\"}", clock.instant()));
+            new WebPushSubscription("{\"endpoint\":\"https://a\"}", clock.instant()),
+            new HmsToken("h", clock.instant()));
     DeviceKey unknown = new DeviceKey(D1.app(), new DeviceId("d2"));
     routes.put(Map.of(D1, route));
 

@@ -75,6 +75,7 @@ class AddressFileTest {
         "https://localhost:2",
         "https://localhost:3",
         "https://localhost:4",
+        "https://localhost:5",
         "/ca.pem",
         "jdbc:mysql://127.0.0.1:3306/pushplanet",
         "u",

@@ -15,20 +15,34 @@ public record Recipient(
     boolean mqtt,
     @Nullable ApnsToken apns,
     @Nullable FcmToken fcm,
-    @Nullable WebPushSubscription webpush) {
-  /// A device that is no browser.
+    @Nullable WebPushSubscription webpush,
+    @Nullable HmsToken hms) {
+  /// A device without Huawei's services.
+  public Recipient(
+      DeviceId device,
+      boolean mqtt,
+      @Nullable ApnsToken apns,
+      @Nullable FcmToken fcm,
+      @Nullable WebPushSubscription webpush) {
+    this(device, mqtt, apns, fcm, webpush, null);
+  }
+
+  /// One that is no browser either.
   public Recipient(
       DeviceId device, boolean mqtt, @Nullable ApnsToken apns, @Nullable FcmToken fcm) {
     this(device, mqtt, apns, fcm, null);
   }
 
-  /// The vendor's channel to use when MQTT is not, in the order APNs, FCM, Web Push; none of `tried`.
+  /// The vendor's channel to use when MQTT is not, in the order APNs, FCM, HMS, Web Push; none of `tried`.
   public Optional<Channel> vendor(Collection<Channel> tried) {
     if (apns != null && !tried.contains(Channel.APNS)) {
       return Optional.of(Channel.APNS);
     }
     if (fcm != null && !tried.contains(Channel.FCM)) {
       return Optional.of(Channel.FCM);
+    }
+    if (hms != null && !tried.contains(Channel.HMS)) {
+      return Optional.of(Channel.HMS);
     }
     if (webpush != null && !tried.contains(Channel.WEBPUSH)) {
       return Optional.of(Channel.WEBPUSH);

@@ -2,6 +2,7 @@ package io.pushplanet.common.message.target;
 
 import static io.pushplanet.common.delivery.Channel.APNS;
 import static io.pushplanet.common.delivery.Channel.FCM;
+import static io.pushplanet.common.delivery.Channel.HMS;
 import static io.pushplanet.common.delivery.Channel.MQTT;
 import static io.pushplanet.common.delivery.Channel.WEBPUSH;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -42,6 +43,18 @@ class RecipientTest {
     assertThat(browser.channel(Route.AUTO, false, List.of())).contains(WEBPUSH);
     assertThat(browser.channel(Route.VENDOR, true, List.of())).contains(WEBPUSH);
     assertThat(browser.channel(Route.VENDOR, true, List.of(WEBPUSH))).isEmpty();
+  }
+
+  @Test
+  void a_phone_with_huaweis_services_is_reached_over_them_when_googles_are_not_there() {
+    HmsToken token = new HmsToken("h", AT);
+    Recipient huawei = new Recipient(D1, true, null, null, null, token);
+    Recipient withBoth = new Recipient(D1, true, null, FCM_TOKEN, null, token);
+
+    assertThat(huawei.channel(Route.AUTO, false, List.of())).contains(HMS);
+    assertThat(withBoth.channel(Route.VENDOR, false, List.of())).contains(FCM);
+    assertThat(withBoth.channel(Route.VENDOR, false, List.of(FCM))).contains(HMS);
+    assertThat(withBoth.channel(Route.VENDOR, false, List.of(FCM, HMS))).isEmpty();
   }
 
   @Test

@@ -88,7 +88,7 @@ public final class Auditor {
   public Account audit(AcceptedJournal.Content journal, Optional<Sightings> sightings) {
     List<MessageId> ids = journal.accepted().stream().map(AcceptedMessage::id).toList();
     try (TruthReader mysql = new TruthReader(target)) {
-      Set<String> watched = new HashSet<>(Set.of("apns", "fcm", "webpush"));
+      Set<String> watched = new HashSet<>(Set.of("apns", "fcm", "hms", "webpush"));
       sightings.ifPresent(_ -> watched.add("mqtt"));
       return Account.of(
           new Evidence(

@@ -388,6 +388,38 @@ class WholeWayIT {
   }
 
   @Test
+  void huaweis_phones_get_a_broadcast_in_one_request_and_an_illegal_one_takes_no_neighbour_along()
+      throws Exception {
+    var tag = "huawei-" + UUID.randomUUID();
+    var registration =
+        "{\"platform\":\"android\",\"tags\":[\"%s\"],\"channels\":{\"hms\":{\"token\":\"%s\"}}}";
+    for (var name : List.of("a", "b", "c")) {
+      api.call("PUT", "/devices/" + tag + name, registration.formatted(tag, "token-" + tag + name));
+    }
+
+    var direct = send("{\"device\":\"" + tag + "a\"}", content("to one"), "{}");
+    delivered(direct);
+    simulators.call("PUT", "/hms/tokens/token-" + tag + "b", "{\"invalid\":true}");
+    var broad = send("{\"tag\":\"" + tag + "\"}", content("to all"), "{}");
+
+    Eventually.within(
+        PATIENCE,
+        () -> {
+          assertThat(counts(broad).path("delivered").asInt())
+              .as(() -> timeline(broad))
+              .isEqualTo(2);
+          assertThat(counts(broad).path("failed").asInt()).as(() -> timeline(broad)).isOne();
+          assertThat(timeline(broad)).contains("80100000").contains("token forgotten");
+          assertThat(
+                  api.call("GET", "/devices/" + tag + "b", "").body().path("channels").toString())
+              .doesNotContain("hms");
+        });
+    assertThat(simulators.call("GET", "/ledger?token=token-" + tag + "c", "").body().toString())
+        .contains(broad)
+        .contains("to all");
+  }
+
+  @Test
   void a_key_revoked_in_the_browser_stops_working_within_a_second_and_the_other_one_works()
       throws Exception {
     try (var chromium = Chromium.open(at.dashboardUrl())) {

@@ -1,10 +1,10 @@
 package io.pushplanet.simulators.fcm;
 
+import io.pushplanet.simulators.server.AccessTokens;
 import io.pushplanet.simulators.server.Reaction;
 import io.pushplanet.simulators.server.Request;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
-import java.security.MessageDigest;
 import java.security.Signature;
 import java.time.Clock;
 import java.time.Duration;
@@ -12,8 +12,6 @@ import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -23,8 +21,6 @@ import tools.jackson.databind.json.JsonMapper;
 ///
 /// Thread-safe.
 final class OAuth {
-  static final Duration ACCESS_TOKEN_LIFE = Duration.ofSeconds(3_600);
-
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final String GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
   private static final List<String> SCOPES =
@@ -35,10 +31,12 @@ final class OAuth {
   private static final Duration CLOCK_SKEW = Duration.ofMinutes(1);
 
   private final FcmDirectory directory;
+  private final AccessTokens tokens;
   private final Clock clock;
 
   OAuth(FcmDirectory directory, Clock clock) {
     this.directory = directory;
+    this.tokens = new AccessTokens(directory.accessSecret(), clock);
     this.clock = clock;
   }
 
@@ -54,48 +52,19 @@ final class OAuth {
             Reaction.Answer.json(
                 200,
                 "{\"access_token\":\""
-                    + accessToken(account.projectId())
+                    + tokens.issue(account.projectId())
                     + "\",\"expires_in\":"
-                    + ACCESS_TOKEN_LIFE.toSeconds()
+                    + AccessTokens.LIFE.toSeconds()
                     + ",\"token_type\":\"Bearer\"}"))
         .orElseGet(() -> refusal("invalid_grant", "Invalid JWT: signature, times, scope or aud"));
   }
 
   /// The project an access token is for, if it is good now.
   Optional<String> project(String accessToken) {
-    String[] parts = accessToken.split("\\.");
-    if (parts.length != 3 || !parts[0].equals("sim")) {
-      return Optional.empty();
-    }
-    try {
-      byte[] claims = Base64.getUrlDecoder().decode(parts[1]);
-      if (!MessageDigest.isEqual(mac(claims), Base64.getUrlDecoder().decode(parts[2]))) {
-        return Optional.empty();
-      }
-      String[] fields = new String(claims, StandardCharsets.UTF_8).split("\\|");
-      Instant end = Instant.ofEpochSecond(Long.parseLong(fields[1]));
-      return clock.instant().isBefore(end) ? Optional.of(fields[0]) : Optional.empty();
-    } catch (IllegalArgumentException malformed) {
-      return Optional.empty();
-    }
-  }
-
-  private String accessToken(String project) {
-    byte[] claims =
-        (project + "|" + clock.instant().plus(ACCESS_TOKEN_LIFE).getEpochSecond())
-            .getBytes(StandardCharsets.UTF_8);
-    Base64.Encoder base64 = Base64.getUrlEncoder().withoutPadding();
-    return "sim." + base64.encodeToString(claims) + "." + base64.encodeToString(mac(claims));
-  }
-
-  private byte[] mac(byte[] claims) {
-    try {
-      Mac mac = Mac.getInstance("HmacSHA256");
-      mac.init(new SecretKeySpec(directory.accessSecret(), "HmacSHA256"));
-      return mac.doFinal(claims);
-    } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("This JDK has no HmacSHA256", e);
-    }
+    return tokens
+        .read(accessToken)
+        .filter(claim -> !claim.expired())
+        .map(AccessTokens.Claim::subject);
   }
 
   private Optional<FcmAccount> account(String assertion) {

@@ -8,7 +8,7 @@ import tools.jackson.databind.JsonNode;
 ///
 /// @param seq grows by one with each entry
 /// @param token the device token, of a Web Push subscription the last segment of its endpoint; empty where there was none
-/// @param id `apns-id`, the FCM message name or the number of a Web Push message; empty when refused by the latter two
+/// @param id `apns-id`, the FCM message name, Push Kit's `requestId` or the number of a Web Push message; empty when refused by others than Apple
 /// @param status the HTTP status, 0 where no answer was given
 /// @param reason the provider's reason, empty on success
 /// @param delivered whether the notification counts as accepted by the provider, whatever the answer said

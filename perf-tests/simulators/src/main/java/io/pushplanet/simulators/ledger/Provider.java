@@ -9,6 +9,8 @@ public enum Provider {
   APNS_SANDBOX,
   FCM,
   OAUTH,
+  HMS,
+  HMS_OAUTH,
   WEBPUSH;
 
   /// The name in JSON: lower case.
@@ -25,6 +27,8 @@ public enum Provider {
       }
     }
     throw new IllegalArgumentException(
-        "\"" + wireName + "\" is no provider: use apns, apns_sandbox, fcm, oauth or webpush");
+        "\""
+            + wireName
+            + "\" is no provider: use apns, apns_sandbox, fcm, oauth, hms, hms_oauth or webpush");
   }
 }

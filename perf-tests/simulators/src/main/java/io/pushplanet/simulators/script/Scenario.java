@@ -108,12 +108,12 @@ public final class Scenario {
     switch (wanted) {
       case ANSWER, HTML -> {
         status = startsWithDigit() ? number() : 0;
-        reason = startsWithCapital() ? next("a reason") : "";
+        reason = startsWithCapital() || startsWithDigit() ? next("a reason") : "";
       }
       case TRICKLE -> {
         delay = duration();
         status = startsWithDigit() ? number() : 0;
-        reason = startsWithCapital() ? next("a reason") : "";
+        reason = startsWithCapital() || startsWithDigit() ? next("a reason") : "";
       }
       case GOAWAY -> reason = startsWithCapital() ? next("a reason") : "";
       case STREAMS, CERTIFICATE -> reason = next("what it changes to");

@@ -6,6 +6,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
@@ -69,7 +70,12 @@ public final class Script {
   }
 
   /// What shall become of this request, if a line takes it.
-  public synchronized Optional<Fate> fate(Provider provider, String token) {
+  public Optional<Fate> fate(Provider provider, String token) {
+    return fate(provider, List.of(token));
+  }
+
+  /// The same of a request to several devices: a line for one of them takes it.
+  public synchronized Optional<Fate> fate(Provider provider, Collection<String> tokens) {
     if (lines.isEmpty()) {
       return Optional.empty();
     }
@@ -78,7 +84,7 @@ public final class Script {
       Running running = lines.get(i);
       ScriptLine line = running.line;
       if (line.provider() != provider
-          || !(line.token().isEmpty() || line.token().equals(token))
+          || !(line.token().isEmpty() || tokens.contains(line.token()))
           || !running.isOn(now)) {
         continue;
       }

@@ -114,7 +114,7 @@ class ScriptTest {
   void an_unknown_action_or_provider_is_refused_with_what_is_known() {
     assertThatThrownBy(() -> line("{\"provider\":\"apns\",\"action\":\"explode\"}"))
         .hasMessageContaining("goaway");
-    assertThatThrownBy(() -> line("{\"provider\":\"hms\"}")).hasMessageContaining("apns_sandbox");
+    assertThatThrownBy(() -> line("{\"provider\":\"adm\"}")).hasMessageContaining("apns_sandbox");
   }
 
   private static ScriptLine line(String json) {

@@ -1,6 +1,7 @@
-package io.pushplanet.gateway.webpush;
+package io.pushplanet.gateway.connection;
 
 import io.pushplanet.gateway.connection.Reply.Answered;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
@@ -15,18 +16,25 @@ import org.apache.hc.core5.http.nio.CapacityChannel;
 import org.apache.hc.core5.http.protocol.HttpContext;
 import org.jspecify.annotations.Nullable;
 
-/// Keeps the status and two headers of an answer and throws its body away; one that does not end is hung up on. Written by
-/// the event loop, read by the sender.
-final class PushServiceAnswer implements AsyncResponseConsumer<Answered> {
-  private static final int MOST_BODY_BYTES = 64 * 1_024;
+/// Keeps the status, two headers and, where it is wanted, the body of an answer; one that does not end is hung up on. Written
+/// by the event loop, read by the sender.
+final class AnswerReader implements AsyncResponseConsumer<Answered> {
   private static final int LONGEST_VALUE = 255;
   private static final List<String> KEPT = List.of("retry-after", "location");
 
+  private final int mostBodyBytes;
+  private final @Nullable ByteArrayOutputStream body;
   private volatile @Nullable Answered seen;
   private @Nullable FutureCallback<Answered> callback;
   private int bodyBytes;
 
-  /// What has come of it, null when nothing has.
+  /// @param keepsBody else it is thrown away
+  AnswerReader(int mostBodyBytes, boolean keepsBody) {
+    this.mostBodyBytes = mostBodyBytes;
+    this.body = keepsBody ? new ByteArrayOutputStream() : null;
+  }
+
+  /// What has come of it, without its body when that has not ended; null when nothing has.
   @Nullable Answered seen() {
     return seen;
   }
@@ -64,19 +72,28 @@ final class PushServiceAnswer implements AsyncResponseConsumer<Answered> {
   }
 
   @Override
-  public void consume(ByteBuffer body) throws IOException {
-    bodyBytes += body.remaining();
-    body.position(body.limit());
-    if (bodyBytes > MOST_BODY_BYTES) {
+  public void consume(ByteBuffer part) throws IOException {
+    bodyBytes += part.remaining();
+    if (bodyBytes > mostBodyBytes) {
       throw new IOException("an answer without end");
+    }
+    byte[] bytes = new byte[part.remaining()];
+    part.get(bytes);
+    if (body != null) {
+      body.write(bytes);
     }
   }
 
   @Override
   public void streamEnd(@Nullable List<? extends Header> trailers) {
-    if (callback != null && seen != null) {
-      callback.completed(seen);
+    Answered head = seen;
+    if (callback == null || head == null) {
+      return;
     }
+    Answered whole =
+        body == null ? head : new Answered(head.status(), head.headers(), body.toByteArray());
+    seen = whole;
+    callback.completed(whole);
   }
 
   @Override

@@ -1,15 +1,15 @@
-package io.pushplanet.gateway.webpush;
+package io.pushplanet.gateway.connection;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
-import io.pushplanet.gateway.connection.Reply;
 import io.pushplanet.gateway.connection.Reply.NoAnswer;
 import io.pushplanet.gateway.connection.Reply.NotSent;
 import java.io.InterruptedIOException;
 import java.io.Serial;
 import java.net.InetAddress;
+import java.net.URI;
 import java.net.UnknownHostException;
 import java.time.Clock;
 import java.time.Duration;
@@ -17,6 +17,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -54,31 +56,59 @@ import org.apache.hc.core5.util.TimeValue;
 import org.apache.hc.core5.util.Timeout;
 import org.jspecify.annotations.Nullable;
 
-/// The connections to push services: HTTP/2 where it is offered, one request at a time on each, so many to one host and so
-/// many together. It looks up no names, follows no redirects, keeps no cookies and repeats nothing. Thread-safe; calls block
+/// Connections of a channel that does not need many streams: HTTP/2 where it is offered, one request at a time on each, so many
+/// to one host and so many together. It follows no redirects, keeps no cookies and repeats nothing. Thread-safe; calls block
 /// until the answer or the deadline.
-final class PushServices implements AutoCloseable {
+public final class HttpPool implements AutoCloseable {
+  private static final int HTTPS = 443;
   private static final String WRITE = "pushplanet.write";
   private static final int LONGEST_HEADER_LINE = 8_192;
   private static final int MOST_HEADERS = 100;
   private static final int MOST_HEADER_BYTES = 16_384;
 
-  private final WebPushSettings settings;
+  private final Bounds settings;
+  private final boolean keepsBodies;
   private final Clock clock;
   private final PoolingAsyncClientConnectionManager connections;
   private final CloseableHttpAsyncClient client;
+  private final ExecutorService names = Executors.newVirtualThreadPerTaskExecutor();
 
-  PushServices(WebPushSettings settings, SSLContext tls, Clock clock, MeterRegistry meters) {
-    this(settings, tls, HttpVersionPolicy.NEGOTIATE, clock, meters);
+  /// @param perHost connections, and so requests at a time, to one host
+  /// @param connections to all hosts together
+  /// @param connectTimeout for looking up a name, for a free connection, and for connecting with the TLS handshake
+  /// @param requestTimeout from the write of a request to the end of its answer
+  /// @param idleTimeout a connection unused for so long is closed
+  /// @param answerBytes longer answers are hung up on
+  public record Bounds(
+      int perHost,
+      int connections,
+      Duration connectTimeout,
+      Duration requestTimeout,
+      Duration idleTimeout,
+      int answerBytes) {}
+
+  /// Where a request goes.
+  ///
+  /// @param path with the query
+  /// @param address where the host was found, no other is connected to; null = it is looked up
+  public record Target(String host, int port, String path, @Nullable InetAddress address) {
+    /// @param path below the endpoint's host
+    public static Target at(URI endpoint, String path) {
+      return new Target(
+          endpoint.getHost(), endpoint.getPort() < 0 ? HTTPS : endpoint.getPort(), path, null);
+    }
   }
 
-  PushServices(
-      WebPushSettings settings,
+  /// @param keepsBodies whether answers have their bodies
+  public HttpPool(
+      Channel channel,
+      Bounds settings,
+      boolean keepsBodies,
       SSLContext tls,
-      HttpVersionPolicy versions,
       Clock clock,
       MeterRegistry meters) {
     this.settings = settings;
+    this.keepsBodies = keepsBodies;
     this.clock = clock;
     Timeout connectTimeout = timeout(settings.connectTimeout());
     this.connections =
@@ -86,7 +116,7 @@ final class PushServices implements AutoCloseable {
             .setTlsStrategy(ClientTlsStrategyBuilder.create().setSslContext(tls).buildAsync())
             .setDefaultTlsConfig(
                 TlsConfig.custom()
-                    .setVersionPolicy(versions)
+                    .setVersionPolicy(HttpVersionPolicy.NEGOTIATE)
                     .setHandshakeTimeout(connectTimeout)
                     .build())
             .setDefaultConnectionConfig(
@@ -95,7 +125,7 @@ final class PushServices implements AutoCloseable {
                     .setValidateAfterInactivity(TimeValue.ofSeconds(5))
                     .build())
             .setDnsResolver(new NoNames())
-            .setMaxConnPerRoute(settings.connectionsPerHost())
+            .setMaxConnPerRoute(settings.perHost())
             .setMaxConnTotal(settings.connections())
             .build();
     this.client =
@@ -126,16 +156,17 @@ final class PushServices implements AutoCloseable {
             .evictIdleConnections(TimeValue.ofMilliseconds(settings.idleTimeout().toMillis()))
             .build();
     client.start();
-    gauge(meters, "pushplanet.provider.pool.connections", PushServices::open);
-    gauge(meters, "pushplanet.provider.pool.streams.active", it -> it.stats().getLeased());
-    gauge(meters, "pushplanet.provider.pool.streams.idle", it -> it.stats().getAvailable());
-    gauge(meters, "pushplanet.provider.pool.streams.waiting", it -> it.stats().getPending());
+    gauge(meters, channel, "pushplanet.provider.pool.connections", HttpPool::open);
+    gauge(meters, channel, "pushplanet.provider.pool.streams.active", it -> it.stats().getLeased());
+    gauge(
+        meters, channel, "pushplanet.provider.pool.streams.idle", it -> it.stats().getAvailable());
+    gauge(
+        meters, channel, "pushplanet.provider.pool.streams.waiting", it -> it.stats().getPending());
   }
 
-  private void gauge(MeterRegistry meters, String name, ToIntFunction<PushServices> value) {
-    Gauge.builder(name, this, value::applyAsInt)
-        .tag("channel", Channel.WEBPUSH.word())
-        .register(meters);
+  private void gauge(
+      MeterRegistry meters, Channel channel, String name, ToIntFunction<HttpPool> value) {
+    Gauge.builder(name, this, value::applyAsInt).tag("channel", channel.word()).register(meters);
   }
 
   private PoolStats stats() {
@@ -146,28 +177,54 @@ final class PushServices implements AutoCloseable {
     return stats().getLeased() + stats().getAvailable();
   }
 
-  /// @param address where `browser`'s host was found; no other is connected to
+  /// @param headers with the body's type
   /// @param expiresAt past it the request is not written any more; null = never
-  Reply post(
-      BrowserSubscription browser,
+  public Reply post(Target target, List<Field> headers, byte[] body, @Nullable Instant expiresAt) {
+    InetAddress address = target.address();
+    if (address != null) {
+      return post(target, address, headers, body, expiresAt);
+    }
+    // HttpComponents would look it up on an event loop, and wait for as long as it takes.
+    Future<InetAddress> found = names.submit(() -> InetAddress.getByName(target.host()));
+    try {
+      return post(
+          target,
+          found.get(settings.connectTimeout().toMillis(), TimeUnit.MILLISECONDS),
+          headers,
+          body,
+          expiresAt);
+    } catch (ExecutionException e) {
+      return new NotSent("unknown_host");
+    } catch (TimeoutException e) {
+      found.cancel(true);
+      return new NotSent("no_name_server");
+    } catch (InterruptedException e) {
+      found.cancel(true);
+      Thread.currentThread().interrupt();
+      return new NotSent("interrupted");
+    }
+  }
+
+  private Reply post(
+      Target target,
       InetAddress address,
       List<Field> headers,
       byte[] body,
       @Nullable Instant expiresAt) {
-    HttpHost host = new HttpHost("https", address, browser.host(), browser.port());
-    BasicHttpRequest request = new BasicHttpRequest(Method.POST, host, browser.target());
+    HttpHost host = new HttpHost("https", address, target.host(), target.port());
+    BasicHttpRequest request = new BasicHttpRequest(Method.POST, host, target.path());
     for (Field field : headers) {
       request.addHeader(field.name(), field.value());
     }
     HttpClientContext context = HttpClientContext.create();
     Write write = new Write(expiresAt);
     context.setAttribute(WRITE, write);
-    PushServiceAnswer answer = new PushServiceAnswer();
+    AnswerReader answer = new AnswerReader(settings.answerBytes(), keepsBodies);
     Future<Reply.Answered> answered =
         client.execute(
             host,
             new BasicRequestProducer(
-                request, new BasicAsyncEntityProducer(body, ContentType.APPLICATION_OCTET_STREAM)),
+                request, new BasicAsyncEntityProducer(body, (ContentType) null)),
             answer,
             null,
             context,
@@ -243,6 +300,7 @@ final class PushServices implements AutoCloseable {
 
   @Override
   public void close() {
+    names.shutdownNow();
     client.initiateShutdown();
     try {
       client.awaitShutdown(TimeValue.ofSeconds(1));

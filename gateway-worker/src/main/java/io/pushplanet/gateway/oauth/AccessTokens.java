@@ -1,18 +1,14 @@
-package io.pushplanet.gateway.fcm;
+package io.pushplanet.gateway.oauth;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.pushplanet.gateway.credential.Credential.FcmServiceAccount;
-import io.pushplanet.gateway.credential.JsonWebToken;
+import io.pushplanet.gateway.credential.Credential;
 import io.pushplanet.gateway.provider.ProviderMetrics;
 import java.io.IOException;
-import java.net.URI;
-import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,6 +17,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiFunction;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,36 +26,18 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// OAuth access tokens of service accounts (https://developers.google.com/identity/protocols/oauth2/service-account#httprest):
-/// asked for once, kept, renewed five minutes before their end. One thread asks, the others wait for it. Thread-safe.
-final class AccessTokens implements AutoCloseable {
+/// The access tokens of a vendor's credentials: asked for once, kept, renewed five minutes before their end. One thread asks,
+/// the others wait for it. Thread-safe.
+public final class AccessTokens<C extends Credential> implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(AccessTokens.class);
   private static final JsonMapper JSON = JsonMapper.shared();
-  private static final String SCOPE = "https://www.googleapis.com/auth/firebase.messaging";
-  private static final String GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
-  private static final Duration ASSERTION_LIFE = Duration.ofMinutes(55);
   private static final Duration RENEWED_EARLY = Duration.ofMinutes(5);
 
   /// How long a refusal or a failure stands, so that an endpoint in trouble is not asked by every message.
   private static final Duration REFUSAL_STANDS = Duration.ofSeconds(30);
 
   private static final Duration FAILURE_STANDS = Duration.ofSeconds(2);
-  private static final int MOST_ACCOUNTS = 10_000;
-
-  /// What came of asking.
-  sealed interface Grant {
-    record Granted(String token) implements Grant {
-      @Override
-      public String toString() {
-        return "Granted[***]";
-      }
-    }
-
-    /// Google does not accept the service account.
-    record Refused(int status, String reason) implements Grant {}
-
-    record Unavailable(String why) implements Grant {}
-  }
+  private static final int MOST_CREDENTIALS = 10_000;
 
   private static final class Slot {
     final ReentrantLock lock = new ReentrantLock();
@@ -72,21 +51,30 @@ final class AccessTokens implements AutoCloseable {
 
   private record Answer(Grant grant, Duration life) {}
 
-  private final @Nullable URI endpoint;
+  private final BiFunction<C, Instant, TokenRequest> asking;
   private final Duration deadline;
   private final HttpClient http;
   private final Clock clock;
   private final ProviderMetrics metrics;
   private final Cache<String, Slot> slots =
-      Caffeine.newBuilder().maximumSize(MOST_ACCOUNTS).build();
+      Caffeine.newBuilder().maximumSize(MOST_CREDENTIALS).build();
 
-  AccessTokens(FcmSettings settings, SSLContext tls, Clock clock, ProviderMetrics metrics) {
-    this.endpoint = settings.tokenEndpoint();
-    this.deadline = settings.connection().requestTimeout();
+  /// @param asking what is posted for a credential's token at a time
+  /// @param connectTimeout with the TLS handshake
+  /// @param deadline from connecting to the end of the answer
+  public AccessTokens(
+      BiFunction<C, Instant, TokenRequest> asking,
+      Duration connectTimeout,
+      Duration deadline,
+      SSLContext tls,
+      Clock clock,
+      ProviderMetrics metrics) {
+    this.asking = asking;
+    this.deadline = deadline;
     this.http =
         HttpClient.newBuilder()
             .sslContext(tls)
-            .connectTimeout(settings.connection().connectTimeout())
+            .connectTimeout(connectTimeout)
             .followRedirects(HttpClient.Redirect.NEVER)
             .build();
     this.clock = clock;
@@ -94,24 +82,24 @@ final class AccessTokens implements AutoCloseable {
   }
 
   /// The token to send with now.
-  Grant current(FcmServiceAccount account) {
-    return currentExcept(account, null);
+  public Grant current(C credential) {
+    return currentExcept(credential, null);
   }
 
-  /// Another token than one that FCM refused; asked for once for all who hear that.
-  Grant renewed(FcmServiceAccount account, Grant.Granted refused) {
-    return currentExcept(account, refused);
+  /// Another token than one that the vendor refused; asked for once for all who hear that.
+  public Grant renewed(C credential, Grant.Granted refused) {
+    return currentExcept(credential, refused);
   }
 
-  private Grant currentExcept(FcmServiceAccount account, Grant.@Nullable Granted refused) {
-    Slot slot = slots.get(account.fingerprint(), _ -> new Slot());
+  private Grant currentExcept(C credential, Grant.@Nullable Granted refused) {
+    Slot slot = slots.get(credential.fingerprint(), _ -> new Slot());
     slot.lock.lock();
     try {
       Grant held = slot.grant;
       if (held != null && clock.instant().isBefore(slot.until) && !held.equals(refused)) {
         return held;
       }
-      Answer answer = ask(account);
+      Answer answer = ask(credential);
       slot.grant = answer.grant();
       slot.until = clock.instant().plus(answer.life());
       return answer.grant();
@@ -120,21 +108,21 @@ final class AccessTokens implements AutoCloseable {
     }
   }
 
-  private Answer ask(FcmServiceAccount account) {
-    URI target = endpoint == null ? account.tokenUri() : endpoint;
+  private Answer ask(C credential) {
+    TokenRequest wanted = asking.apply(credential, clock.instant());
     try {
       HttpRequest request =
-          HttpRequest.newBuilder(target)
+          HttpRequest.newBuilder(wanted.endpoint())
               .timeout(deadline)
               .header("content-type", "application/x-www-form-urlencoded")
-              .POST(HttpRequest.BodyPublishers.ofString(form(account, target)))
+              .POST(HttpRequest.BodyPublishers.ofString(wanted.form()))
               .build();
-      return answer(account, answered(request));
+      return answer(credential, answered(request));
     } catch (IOException | IllegalArgumentException e) {
       LOG.warn(
-          "event=access_token_failed projectId={} endpoint={} reason=\"{}\"",
-          account.projectId(),
-          target,
+          "event=access_token_failed credential={} endpoint={} reason=\"{}\"",
+          credential,
+          wanted.endpoint(),
           e.toString());
       return new Answer(new Grant.Unavailable("token_endpoint_unreachable"), FAILURE_STANDS);
     } catch (InterruptedException e) {
@@ -158,19 +146,23 @@ final class AccessTokens implements AutoCloseable {
     }
   }
 
-  private Answer answer(FcmServiceAccount account, HttpResponse<String> response) {
+  private Answer answer(C credential, HttpResponse<String> response) {
     JsonNode body = json(response.body());
     String token = body.path("access_token").asString("");
     if (response.statusCode() == 200 && !token.isEmpty()) {
       metrics.tokenMinted();
       Duration life = Duration.ofSeconds(body.path("expires_in").asLong(3_600));
-      LOG.info("event=access_token_granted projectId={}", account.projectId());
+      LOG.info("event=access_token_granted credential={}", credential);
       return new Answer(new Grant.Granted(token), life.minus(RENEWED_EARLY));
     }
-    String reason = body.path("error").asString("http_" + response.statusCode());
+    // Google's word, or Huawei's numbers.
+    String detail = body.path("sub_error").asString("");
+    String reason =
+        body.path("error").asString("http_" + response.statusCode())
+            + (detail.isEmpty() ? "" : "/" + detail);
     LOG.error(
-        "event=access_token_refused projectId={} status={} reason={}",
-        account.projectId(),
+        "event=access_token_refused credential={} status={} reason={}",
+        credential,
         response.statusCode(),
         reason);
     boolean ourFault =
@@ -182,24 +174,6 @@ final class AccessTokens implements AutoCloseable {
         ? new Answer(new Grant.Refused(response.statusCode(), reason), REFUSAL_STANDS)
         : new Answer(
             new Grant.Unavailable("token_endpoint_" + response.statusCode()), FAILURE_STANDS);
-  }
-
-  private String form(FcmServiceAccount account, URI audience) {
-    Instant now = clock.instant();
-    String assertion =
-        JsonWebToken.rs256(
-            account.key(),
-            account.keyId(),
-            JSON.createObjectNode()
-                .put("iss", account.clientEmail())
-                .put("scope", SCOPE)
-                .put("aud", audience.toString())
-                .put("iat", now.getEpochSecond())
-                .put("exp", now.plus(ASSERTION_LIFE).getEpochSecond()));
-    return "grant_type="
-        + URLEncoder.encode(GRANT, StandardCharsets.UTF_8)
-        + "&assertion="
-        + URLEncoder.encode(assertion, StandardCharsets.UTF_8);
   }
 
   private static JsonNode json(String body) {

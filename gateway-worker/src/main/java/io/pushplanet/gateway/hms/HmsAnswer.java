@@ -1,0 +1,55 @@
+package io.pushplanet.gateway.hms;
+
+import io.pushplanet.gateway.connection.Reply;
+import java.util.HashSet;
+import java.util.Set;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/// What an answer says: `{"code","msg","requestId"}`.
+///
+/// @param code Push Kit's own, "" when there is none
+/// @param illegal the tokens that get nothing, where only some are called so
+record HmsAnswer(String code, String requestId, Set<String> illegal) {
+  static final HmsAnswer SILENT = new HmsAnswer("", "", Set.of());
+  private static final JsonMapper JSON = JsonMapper.shared();
+
+  HmsAnswer {
+    illegal = Set.copyOf(illegal);
+  }
+
+  static HmsAnswer of(Reply reply) {
+    return reply instanceof Reply.Answered answered ? parse(answered.body()) : SILENT;
+  }
+
+  /// Bodies may be empty or HTML: then it says nothing.
+  static HmsAnswer parse(byte[] body) {
+    if (body.length == 0) {
+      return SILENT;
+    }
+    try {
+      JsonNode answer = JSON.readTree(body);
+      String code = answer.path("code").asString("");
+      return new HmsAnswer(
+          code,
+          answer.path("requestId").asString(""),
+          code.equals(HmsAnswers.PARTIAL) ? illegal(answer.path("msg").asString("")) : Set.of());
+    } catch (JacksonException e) {
+      return SILENT;
+    }
+  }
+
+  /// JSON in a text: `{"success":3,"failure":1,"illegal_tokens":["…"]}`.
+  private static Set<String> illegal(String message) {
+    Set<String> tokens = new HashSet<>();
+    try {
+      JSON.readTree(message)
+          .path("illegal_tokens")
+          .forEach(token -> tokens.add(token.asString("")));
+    } catch (JacksonException e) {
+      // None is named.
+    }
+    return tokens;
+  }
+}

@@ -1,0 +1,83 @@
+package io.pushplanet.gateway.hms;
+
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/// What Push Kit's answers mean to us, as a table
+/// (https://developer.huawei.com/consumer/en/doc/HMSCore-References/https-send-api-0000001050986197). The code says more than
+/// the status that comes with it.
+final class HmsAnswers {
+  static final String PARTIAL = "80100000";
+
+  enum Meaning {
+    ACCEPTED,
+    /// The tokens that are named get nothing, the others the message.
+    PARTLY_ACCEPTED,
+    TOKENS_ILLEGAL,
+    REJECTED,
+    /// The message is at fault or one of the tokens: with fewer of them it shows.
+    REJECTED_TOGETHER,
+    NOT_URGENT,
+    CREDENTIAL_FAULT,
+    RENEW_ACCESS_TOKEN,
+    FLOW_CONTROL,
+    LATER,
+    INTERNAL
+  }
+
+  record Row(String code, Meaning meaning) {}
+
+  static final List<Row> ROWS =
+      List.of(
+          new Row("80000000", Meaning.ACCEPTED),
+          new Row(PARTIAL, Meaning.PARTLY_ACCEPTED),
+          // A parameter, not said which.
+          new Row("80100001", Meaning.REJECTED_TOGETHER),
+          // The message's structure, its ttl, its collapse key.
+          new Row("80100003", Meaning.REJECTED),
+          new Row("80100004", Meaning.REJECTED),
+          new Row("80100013", Meaning.REJECTED),
+          // Sensitive words; too many messages to topics at once; another text than was reviewed.
+          new Row("80100016", Meaning.REJECTED),
+          new Row("80100017", Meaning.LATER),
+          new Row("80100018", Meaning.REJECTED),
+          // The access token is wrong, has ended, is a JWT that has ended.
+          new Row("80200001", Meaning.RENEW_ACCESS_TOKEN),
+          new Row("80200003", Meaning.RENEW_ACCESS_TOKEN),
+          new Row("80200005", Meaning.RENEW_ACCESS_TOKEN),
+          // The app may not send.
+          new Row("80300002", Meaning.CREDENTIAL_FAULT),
+          new Row("80300007", Meaning.TOKENS_ILLEGAL),
+          new Row("80300008", Meaning.REJECTED),
+          // More tokens than Push Kit is set to take at the moment.
+          new Row("80300010", Meaning.REJECTED_TOGETHER),
+          new Row("80300011", Meaning.NOT_URGENT),
+          // The address for receipts.
+          new Row("80300013", Meaning.REJECTED),
+          // Its OAuth server does not answer it.
+          new Row("80600003", Meaning.LATER),
+          new Row("81000001", Meaning.INTERNAL),
+          // Not in the reference, only told of by senders.
+          new Row("82000001", Meaning.INTERNAL));
+
+  private static final Map<String, Meaning> MEANINGS =
+      ROWS.stream().collect(Collectors.toUnmodifiableMap(Row::code, Row::meaning));
+
+  private HmsAnswers() {}
+
+  /// What is not in the table (an HTML page, an empty body, a new code) is judged by its status: a token is never given up for
+  /// it, and nothing counts as accepted.
+  static Meaning of(int status, String code) {
+    Meaning known = MEANINGS.get(code);
+    if (known != null) {
+      return known;
+    }
+    return switch (status) {
+      case 401 -> Meaning.RENEW_ACCESS_TOKEN;
+      case 403, 404 -> Meaning.CREDENTIAL_FAULT;
+      case 429, 503 -> Meaning.FLOW_CONTROL;
+      default -> status >= 400 && status < 500 ? Meaning.REJECTED_TOGETHER : Meaning.INTERNAL;
+    };
+  }
+}

@@ -1,0 +1,279 @@
+package io.pushplanet.gateway.hms;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.Priority;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.HmsToken;
+import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.gateway.connection.HttpPool;
+import io.pushplanet.gateway.connection.ProviderRequest.Field;
+import io.pushplanet.gateway.connection.Reply;
+import io.pushplanet.gateway.connection.Reply.Answered;
+import io.pushplanet.gateway.connection.Turnstile;
+import io.pushplanet.gateway.credential.Credential.HmsClient;
+import io.pushplanet.gateway.credential.CredentialCache;
+import io.pushplanet.gateway.credential.CredentialLookup;
+import io.pushplanet.gateway.hms.HmsAnswers.Meaning;
+import io.pushplanet.gateway.oauth.AccessTokens;
+import io.pushplanet.gateway.oauth.Grant;
+import io.pushplanet.gateway.provider.DeliveryOutcome;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
+import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
+import io.pushplanet.gateway.provider.Provider;
+import io.pushplanet.gateway.provider.ProviderMetrics;
+import io.pushplanet.gateway.provider.Sends;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Brings a message to phones with Huawei's services, up to a thousand in one request
+/// ([why](../../../../../../../../../docs/adr/0025-push-kit-takes-neighbours-together.md)). A second request follows at once only where
+/// Push Kit wants a newer access token, or does not let the app send with urgency HIGH. Thread-safe.
+final class HmsProvider implements Provider {
+  private static final Logger LOG = LoggerFactory.getLogger(HmsProvider.class);
+
+  /// Tokens in one request: Push Kit's limit at first; after a failure fewer, and then each alone, so that one of them
+  /// cannot keep the others from their message.
+  static final List<Integer> MOST_TOGETHER = List.of(1_000, 32, 1);
+
+  private static final Duration INTERNAL_REST = Duration.ofSeconds(5);
+
+  /// An app may get the right to be urgent, so it is asked for again.
+  private static final Duration NOT_URGENT_FOR = Duration.ofHours(1);
+
+  private static final int MOST_APPS = 10_000;
+
+  private final HmsSettings settings;
+  private final CredentialCache credentials;
+  private final AccessTokens<HmsClient> accessTokens;
+  private final HttpPool connections;
+  private final Turnstile turnstile;
+  private final FlowControl flow;
+  private final Sends sends;
+  private final ProviderMetrics metrics;
+  private final Cache<String, Boolean> notUrgent =
+      Caffeine.newBuilder().maximumSize(MOST_APPS).expireAfterWrite(NOT_URGENT_FOR).build();
+
+  /// An answer with what it says.
+  private record Heard(Reply reply, HmsAnswer said) {
+    Heard(Reply reply) {
+      this(reply, HmsAnswer.of(reply));
+    }
+
+    boolean means(Meaning meaning) {
+      return reply instanceof Answered answered
+          && HmsAnswers.of(answered.status(), said.code()) == meaning;
+    }
+  }
+
+  /// What becomes of each token.
+  private interface Judgement {
+    DeliveryOutcome of(String token);
+  }
+
+  HmsProvider(
+      HmsSettings settings,
+      CredentialCache credentials,
+      AccessTokens<HmsClient> accessTokens,
+      HttpPool connections,
+      Sends sends,
+      ProviderMetrics metrics) {
+    this.settings = settings;
+    this.credentials = credentials;
+    this.accessTokens = accessTokens;
+    this.connections = connections;
+    this.turnstile = new Turnstile(settings.connections());
+    this.flow = new FlowControl(sends.clock());
+    this.sends = sends;
+    this.metrics = metrics;
+  }
+
+  @Override
+  public Channel channel() {
+    return Channel.HMS;
+  }
+
+  @Override
+  public int mostTogether(Push push) {
+    return MOST_TOGETHER.get(Math.min(push.attempt(), MOST_TOGETHER.size() - 1));
+  }
+
+  /// Flow control.
+  @Override
+  public Optional<DeliveryOutcome> turn(Push push) {
+    return credentials.hms(push.app())
+            instanceof CredentialLookup.Found<HmsClient>(HmsClient client, var _)
+        ? flow.rest(client.clientId())
+            .map(rest -> new Deferred(0, "flow_control_rest", rest, false))
+        : Optional.empty();
+  }
+
+  @Override
+  public DeliveryOutcome send(Push push, Recipient recipient) {
+    return send(push, List.of(recipient)).getFirst();
+  }
+
+  @Override
+  public List<DeliveryOutcome> send(Push push, List<Recipient> recipients) {
+    return metrics.timedTogether(() -> sent(push, recipients));
+  }
+
+  private List<DeliveryOutcome> sent(Push push, List<Recipient> recipients) {
+    List<String> tokens =
+        recipients.stream()
+            .map(Recipient::hms)
+            .filter(Objects::nonNull)
+            .map(HmsToken::token)
+            .distinct()
+            .toList();
+    if (tokens.isEmpty()) {
+      return Collections.nCopies(recipients.size(), new Rejected(0, "no_token"));
+    }
+    if (push.overrides().liveActivity() != null) {
+      return Collections.nCopies(recipients.size(), new Rejected(0, "live_activity_needs_apns"));
+    }
+    return sends.with(
+        credentials.hms(push.app()),
+        recipients.size(),
+        client -> {
+          Judgement judgement = sent(push, tokens, client);
+          return recipients.stream().map(recipient -> outcome(recipient, judgement)).toList();
+        });
+  }
+
+  private static DeliveryOutcome outcome(Recipient recipient, Judgement judgement) {
+    HmsToken token = recipient.hms();
+    return token == null ? new Rejected(0, "no_token") : judgement.of(token.token());
+  }
+
+  private Judgement sent(Push push, List<String> tokens, HmsClient client) {
+    return switch (accessTokens.current(client)) {
+      case Grant.Refused refused -> all(fault(push, refused.status(), refused.reason()));
+      case Grant.Unavailable(String why) -> all(new Deferred(0, why, null, false));
+      case Grant.Granted granted -> sent(push, tokens, client, granted);
+    };
+  }
+
+  private Judgement sent(Push push, List<String> tokens, HmsClient client, Grant.Granted granted) {
+    Instant askedAt = sends.clock().instant();
+    Heard heard = heard(push, tokens, client, granted);
+    if (!heard.means(Meaning.RENEW_ACCESS_TOKEN)) {
+      return judgement(push, tokens, client, heard, askedAt);
+    }
+    return switch (accessTokens.renewed(client, granted)) {
+      case Grant.Refused refused -> all(fault(push, refused.status(), refused.reason()));
+      case Grant.Unavailable(String why) -> all(new Deferred(0, why, null, false));
+      case Grant.Granted newer ->
+          judgement(push, tokens, client, heard(push, tokens, client, newer), askedAt);
+    };
+  }
+
+  /// For urgency HIGH Huawei wants an application; without one the message goes with NORMAL.
+  private Heard heard(Push push, List<String> tokens, HmsClient client, Grant.Granted granted) {
+    boolean urgent =
+        push.delivery().priority() == Priority.HIGH
+            && notUrgent.getIfPresent(client.clientId()) == null;
+    Heard heard = new Heard(exchange(push, tokens, client, granted, urgent));
+    if (!urgent || !heard.means(Meaning.NOT_URGENT)) {
+      return heard;
+    }
+    LOG.warn("event=hms_not_urgent appId={} clientId={}", push.app(), client.clientId());
+    notUrgent.put(client.clientId(), true);
+    return new Heard(exchange(push, tokens, client, granted, false));
+  }
+
+  private Reply exchange(
+      Push push, List<String> tokens, HmsClient client, Grant.Granted granted, boolean urgent) {
+    try {
+      if (!turnstile.enter(push.delivery().priority(), settings.connectTimeout())) {
+        return new Reply.NotSent("busy");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return new Reply.NotSent("interrupted");
+    }
+    try {
+      return connections.post(
+          HttpPool.Target.at(settings.endpoint(), "/v1/" + client.clientId() + "/messages:send"),
+          List.of(
+              Field.of("content-type", "application/json; charset=UTF-8"),
+              Field.secret("authorization", "Bearer " + granted.token())),
+          HmsMessage.of(push, tokens, urgent, sends.clock().instant()),
+          push.delivery().ttl().isZero() ? null : push.expiresAt());
+    } finally {
+      turnstile.leave();
+    }
+  }
+
+  private Judgement judgement(
+      Push push, List<String> tokens, HmsClient client, Heard heard, Instant askedAt) {
+    HmsAnswer said = heard.said();
+    if (heard.reply() instanceof Answered && !heard.means(Meaning.FLOW_CONTROL)) {
+      flow.taken(client.clientId());
+    }
+    if (heard.means(Meaning.PARTLY_ACCEPTED)
+        && tokens.stream().anyMatch(said.illegal()::contains)) {
+      DeliveryOutcome accepted = new Accepted(200, "", said.requestId());
+      DeliveryOutcome illegal = new TokenGone(200, said.code(), askedAt);
+      return token -> said.illegal().contains(token) ? illegal : accepted;
+    }
+    return all(
+        sends.outcome(
+            heard.reply(),
+            answered -> outcome(push, tokens.size() > 1, client, answered, said, askedAt)));
+  }
+
+  /// @param together whether there are others who may be at fault
+  private DeliveryOutcome outcome(
+      Push push,
+      boolean together,
+      HmsClient client,
+      Answered answered,
+      HmsAnswer said,
+      Instant askedAt) {
+    int status = answered.status();
+    String reason = said.code().isEmpty() ? "http_" + status : said.code();
+    Meaning meaning = HmsAnswers.of(status, said.code());
+    return switch (meaning) {
+      case ACCEPTED -> new Accepted(status, "", said.requestId());
+      case TOKENS_ILLEGAL -> new TokenGone(status, reason, askedAt);
+      case REJECTED, NOT_URGENT -> new Rejected(status, reason);
+      case REJECTED_TOGETHER ->
+          together ? new Deferred(status, reason, null, false) : new Rejected(status, reason);
+      // Some have it, and it is not said who.
+      case PARTLY_ACCEPTED ->
+          together ? new Deferred(status, reason, null, true) : new Rejected(status, reason);
+      case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN -> fault(push, status, reason);
+      case FLOW_CONTROL -> {
+        Duration rest = flow.refused(client.clientId(), sends.asked(answered));
+        yield new Deferred(status, reason, rest, false);
+      }
+      case LATER -> new Deferred(status, reason, sends.askedOr(answered, INTERNAL_REST), false);
+      case INTERNAL -> new Deferred(status, reason, sends.askedOr(answered, INTERNAL_REST), true);
+    };
+  }
+
+  private static Judgement all(DeliveryOutcome outcome) {
+    return _ -> outcome;
+  }
+
+  private static DeliveryOutcome fault(Push push, int status, String reason) {
+    LOG.error(
+        "event=hms_credential_refused appId={} messageId={} status={} reason={}",
+        push.app(),
+        push.id(),
+        status,
+        reason);
+    return new CredentialFault(status, reason);
+  }
+}

@@ -1,0 +1,5 @@
+/// Huawei's Push Kit, REST v1.
+@NullMarked
+package io.pushplanet.gateway.hms;
+
+import org.jspecify.annotations.NullMarked;

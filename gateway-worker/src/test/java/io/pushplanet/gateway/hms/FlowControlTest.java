@@ -1,0 +1,58 @@
+package io.pushplanet.gateway.hms;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.testing.MutableClock;
+import java.time.Duration;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class FlowControlTest {
+  private final MutableClock clock = MutableClock.started();
+  private final FlowControl flow = new FlowControl(clock);
+
+  private Duration refused() {
+    return flow.refused("1", Optional.empty());
+  }
+
+  @Test
+  void an_app_rests_longer_with_each_refusal_in_a_row_and_a_minute_at_most() {
+    assertThat(flow.rest("1")).isEmpty();
+
+    assertThat(refused()).isEqualTo(Duration.ofSeconds(1));
+    // Under way together with the first.
+    assertThat(refused()).isEqualTo(Duration.ofSeconds(1));
+    clock.advance(Duration.ofSeconds(1));
+    assertThat(flow.rest("1")).isEmpty();
+    assertThat(refused()).isEqualTo(Duration.ofSeconds(2));
+    for (int i = 0; i < 20; i++) {
+      clock.advance(Duration.ofMinutes(1));
+      assertThat(refused()).isLessThanOrEqualTo(Duration.ofMinutes(1));
+    }
+
+    assertThat(flow.rest("1")).contains(Duration.ofMinutes(1));
+    assertThat(flow.rest("2")).isEmpty();
+  }
+
+  @Test
+  void it_starts_anew_once_something_was_taken_after_the_rest() {
+    refused();
+    // An answer to a request of before.
+    flow.taken("1");
+    assertThat(flow.rest("1")).contains(Duration.ofSeconds(1));
+    clock.advance(Duration.ofSeconds(1));
+    refused();
+    clock.advance(Duration.ofSeconds(2));
+
+    flow.taken("1");
+
+    assertThat(refused()).isEqualTo(Duration.ofSeconds(1));
+  }
+
+  @Test
+  void what_huawei_asks_for_is_obeyed() {
+    assertThat(flow.refused("1", Optional.of(Duration.ofMinutes(5))))
+        .isEqualTo(Duration.ofMinutes(5));
+    assertThat(flow.rest("1")).contains(Duration.ofMinutes(5));
+  }
+}

@@ -1,0 +1,347 @@
+package io.pushplanet.simulators.hms;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.pushplanet.simulators.hms.HmsRules.Violation;
+import io.pushplanet.simulators.ledger.Ledger;
+import io.pushplanet.simulators.ledger.Provider;
+import io.pushplanet.simulators.script.Fate;
+import io.pushplanet.simulators.script.Faults;
+import io.pushplanet.simulators.script.Script;
+import io.pushplanet.simulators.server.AccessTokens;
+import io.pushplanet.simulators.server.Endpoint;
+import io.pushplanet.simulators.server.Reaction;
+import io.pushplanet.simulators.server.Request;
+import io.pushplanet.simulators.server.Request.Header;
+import io.pushplanet.simulators.server.SimulatorServer;
+import io.pushplanet.simulators.tls.Authority;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.MissingNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/// Push Kit's REST v1 and its OAuth endpoint (`/oauth2/v3/token`) on one port, over HTTP/2 or HTTP/1.1 with TLS. The ledger has
+/// an entry for each token of a request.
+///
+/// Thread-safe.
+public final class HmsSimulator implements AutoCloseable {
+  private static final JsonMapper JSON = JsonMapper.shared();
+  private static final String SUCCESS = "80000000";
+  private static final String PARTIAL = "80100000";
+  private static final String ALL_ILLEGAL = "80300007";
+  private static final int STREAMS = 100;
+
+  private final HmsDirectory directory;
+  private final HmsOAuth oauth;
+  private final Ledger ledger;
+  private final Script script;
+  private final Faults faults;
+  private final Clock clock;
+  private final SimulatorServer server;
+  private final AtomicLong lastRequest = new AtomicLong();
+
+  @GuardedBy("taken")
+  private final Map<String, Integer> taken = new HashMap<>();
+
+  @GuardedBy("taken")
+  private long second;
+
+  private volatile int perSecond = Integer.MAX_VALUE;
+
+  private HmsSimulator(
+      int port,
+      HmsDirectory directory,
+      Authority authority,
+      Ledger ledger,
+      Script script,
+      Clock clock) {
+    this.directory = directory;
+    this.oauth = new HmsOAuth(directory, clock);
+    this.ledger = ledger;
+    this.script = script;
+    this.faults = new Faults(authority, STREAMS);
+    this.clock = clock;
+    this.server = SimulatorServer.overTls(port, authority, true, client -> new Conversation());
+  }
+
+  /// Starts listening; port 0 takes a free one.
+  public static HmsSimulator start(
+      int port,
+      HmsDirectory directory,
+      Authority authority,
+      Ledger ledger,
+      Script script,
+      Clock clock) {
+    return new HmsSimulator(port, directory, authority, ledger, script, clock);
+  }
+
+  /// The port it listens on.
+  public int port() {
+    return server.port();
+  }
+
+  /// Where apps get their access tokens.
+  public String tokenUri() {
+    return "https://localhost:" + port() + "/oauth2/v3/token";
+  }
+
+  /// How many tokens an app may send to in a second before it meets flow control; none at first.
+  public void limit(int tokensPerSecond) {
+    if (tokensPerSecond < 1) {
+      throw new IllegalArgumentException("tokens_per_second is at least 1");
+    }
+    perSecond = tokensPerSecond;
+  }
+
+  @Override
+  public void close() {
+    server.close();
+  }
+
+  private final class Conversation implements Endpoint.Conversation {
+    @Override
+    public Reaction answer(Request request) {
+      return request.path().equals("/oauth2/v3/token") ? token(request) : send(request);
+    }
+
+    @Override
+    public int allowedStreams() {
+      return faults.streams();
+    }
+  }
+
+  private Reaction token(Request request) {
+    Reaction.Answer answer = oauth.token(request);
+    Attempt attempt =
+        new Attempt(
+            Provider.HMS_OAUTH,
+            List.of(""),
+            Set.of(),
+            "",
+            answer.status() == 200 ? "" : "1101",
+            MissingNode.getInstance(),
+            answer,
+            false);
+    return script
+        .fate(Provider.HMS_OAUTH, "")
+        .map(fate -> faults.met(fate, attempt, server))
+        .orElseGet(attempt::accepted);
+  }
+
+  /// A request that broke no rule, and the answer it would get.
+  private final class Attempt implements Faults.Attempt {
+    private final Provider provider;
+    private final List<String> tokens;
+
+    /// Those of the tokens that get nothing.
+    private final Set<String> illegal;
+
+    private final String id;
+
+    /// Of the answer, empty when it is good.
+    private final String code;
+
+    private final JsonNode message;
+    private final Reaction.Answer answer;
+    private final boolean delivers;
+
+    Attempt(
+        Provider provider,
+        List<String> tokens,
+        Set<String> illegal,
+        String id,
+        String code,
+        JsonNode message,
+        Reaction.Answer answer,
+        boolean delivers) {
+      this.provider = provider;
+      this.tokens = tokens;
+      this.illegal = illegal;
+      this.id = id;
+      this.code = code;
+      this.message = message;
+      this.answer = answer;
+      this.delivers = delivers;
+    }
+
+    @Override
+    public Reaction.Answer accepted() {
+      record(answer.status(), code, true);
+      return answer;
+    }
+
+    @Override
+    public Reaction.Answer refused(Fate fate) {
+      record(fate.status(), fate.reason(), fate.delivered());
+      Reaction.Answer refusal =
+          fate.reason().isEmpty()
+              ? Reaction.Answer.of(fate.status(), "text/plain", "")
+              : answer(fate.status(), fate.reason(), "scripted", id);
+      if (!fate.retryAfter().isPositive()) {
+        return refusal;
+      }
+      List<Header> headers = new ArrayList<>(refusal.headers());
+      headers.add(
+          new Header("retry-after", Long.toString(fate.retryAfter().plusMillis(999).toSeconds())));
+      return new Reaction.Answer(refusal.status(), headers, refusal.body(), refusal.delay());
+    }
+
+    @Override
+    public void record(int status, String reason, boolean delivered) {
+      for (String token : tokens) {
+        boolean got = delivered && delivers && !illegal.contains(token);
+        ledger.append(
+            provider,
+            token,
+            id,
+            status,
+            got && reason.equals(PARTIAL) ? "" : reason,
+            got,
+            Map.of(),
+            message);
+      }
+    }
+  }
+
+  private Reaction send(Request request) {
+    List<String> path = request.segments();
+    if (path.size() != 3 || !path.get(0).equals("v1") || !path.get(2).equals("messages:send")) {
+      return Reaction.Answer.of(404, "text/html", "<html><title>404 Not Found</title></html>");
+    }
+    if (!request.method().equals("POST")) {
+      return Reaction.Answer.of(405, "text/html", "<html><title>405</title></html>");
+    }
+    JsonNode body = body(request);
+    JsonNode message = message(body);
+    List<String> tokens = HmsRules.tokens(body.path("message"));
+    String app = path.get(1);
+    String authorization = request.header("authorization").orElse("");
+    Optional<AccessTokens.Claim> claim =
+        authorization.regionMatches(true, 0, "bearer ", 0, 7)
+            ? oauth.read(authorization.substring(7).strip())
+            : Optional.empty();
+    HmsClient client = directory.client(app);
+    if (client == null || claim.isEmpty() || !claim.get().subject().equals(app)) {
+      return refused(tokens, message, 401, "80200001", "OAuth authentication error");
+    }
+    if (claim.get().expired()) {
+      return refused(tokens, message, 401, "80200003", "OAuth token expired");
+    }
+    Optional<Violation> violation = HmsRules.violation(body);
+    if (violation.isPresent()) {
+      return refused(tokens, message, 400, violation.get().code(), violation.get().message());
+    }
+    if (!client.urgent() && message.path("android").path("urgency").asString("").equals("HIGH")) {
+      return refused(tokens, message, 400, "80300011", "no right to send with urgency HIGH");
+    }
+    if (!takes(app, tokens.size())) {
+      record(tokens, "", message, 503, "flow_control");
+      return Reaction.Answer.of(503, "text/html", "<html><title>503</title></html>");
+    }
+    boolean validateOnly = body.path("validate_only").asBoolean(false);
+    Attempt attempt = attempt(app, tokens, message, validateOnly);
+    return script
+        .fate(Provider.HMS, tokens)
+        .map(fate -> faults.met(fate, attempt, server))
+        .orElseGet(attempt::accepted);
+  }
+
+  private Attempt attempt(String app, List<String> tokens, JsonNode message, boolean validateOnly) {
+    List<String> illegal =
+        tokens.stream().filter(token -> directory.isIllegal(token, app)).toList();
+    String id = Long.toString(clock.millis() * 1_000 + lastRequest.incrementAndGet() % 1_000);
+    String code = illegal.isEmpty() ? "" : illegal.size() == tokens.size() ? ALL_ILLEGAL : PARTIAL;
+    Reaction.Answer answer =
+        switch (code) {
+          case "" -> answer(200, SUCCESS, "Success", id);
+          case PARTIAL -> answer(200, PARTIAL, partial(tokens, illegal), id);
+          default -> answer(400, ALL_ILLEGAL, "All the tokens are invalid", id);
+        };
+    return new Attempt(
+        Provider.HMS, tokens, Set.copyOf(illegal), id, code, message, answer, !validateOnly);
+  }
+
+  /// JSON in a text, as Push Kit writes it.
+  private static String partial(List<String> tokens, List<String> illegal) {
+    ObjectNode counts =
+        JSON.createObjectNode()
+            .put("success", tokens.size() - illegal.size())
+            .put("failure", illegal.size());
+    illegal.forEach(counts.putArray("illegal_tokens")::add);
+    return counts.toString();
+  }
+
+  private boolean takes(String app, int tokens) {
+    if (perSecond == Integer.MAX_VALUE) {
+      return true;
+    }
+    synchronized (taken) {
+      long now = clock.instant().getEpochSecond();
+      if (now != second) {
+        second = now;
+        taken.clear();
+      }
+      int after = taken.getOrDefault(app, 0) + tokens;
+      if (after > perSecond) {
+        return false;
+      }
+      taken.put(app, after);
+      return true;
+    }
+  }
+
+  private Reaction.Answer refused(
+      List<String> tokens, JsonNode message, int status, String code, String words) {
+    record(tokens, "", message, status, code);
+    return answer(status, code, words, "");
+  }
+
+  private void record(List<String> tokens, String id, JsonNode message, int status, String reason) {
+    for (String token : tokens.isEmpty() ? List.of("") : tokens) {
+      ledger.append(Provider.HMS, token, id, status, reason, false, Map.of(), message);
+    }
+  }
+
+  private static Reaction.Answer answer(int status, String code, String words, String id) {
+    return Reaction.Answer.json(
+        status,
+        JSON.createObjectNode()
+            .put("code", code)
+            .put("msg", words)
+            .put("requestId", id)
+            .toString());
+  }
+
+  /// As the ledger shows it: without its tokens, which have an entry each, and with JSON in `data` opened.
+  private static JsonNode message(JsonNode body) {
+    JsonNode message = body.path("message").deepCopy();
+    if (message instanceof ObjectNode object) {
+      object.remove("token");
+      try {
+        JsonNode data = JSON.readTree(object.path("data").asString(""));
+        if (data.isObject()) {
+          object.set("data", data);
+        }
+      } catch (JacksonException notJson) {
+        // A text is a text.
+      }
+    }
+    return message;
+  }
+
+  private static JsonNode body(Request request) {
+    try {
+      return request.body().length == 0 ? MissingNode.getInstance() : JSON.readTree(request.body());
+    } catch (JacksonException notJson) {
+      return MissingNode.getInstance();
+    }
+  }
+}
