@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 /// @param attempt how often a provider was tried before, 0 at first
 /// @param tried channels that were given up for these recipients, so that a fallback does not return to them
 /// @param traceparent W3C trace context of the accepting request
+/// @param audience about how many recipients the whole message has; null where they fit into one lane message or nobody counted
 public record Push(
     MessageId id,
     AppId app,
@@ -24,7 +25,8 @@ public record Push(
     List<Recipient> recipients,
     int attempt,
     List<Channel> tried,
-    @Nullable String traceparent) {
+    @Nullable String traceparent,
+    @Nullable Integer audience) {
   /// A fan-out chunk and the longest list of devices in one lane message.
   public static final int MOST_RECIPIENTS = 500;
 
@@ -32,6 +34,51 @@ public record Push(
     recipients = List.copyOf(recipients);
     tried = tried == null ? List.of() : List.copyOf(tried);
     overrides = overrides == null ? Overrides.NONE : overrides;
+  }
+
+  /// One of few recipients.
+  public Push(
+      MessageId id,
+      AppId app,
+      Content content,
+      DeliveryOptions delivery,
+      Overrides overrides,
+      Instant acceptedAt,
+      Instant expiresAt,
+      List<Recipient> recipients,
+      int attempt,
+      List<Channel> tried,
+      @Nullable String traceparent) {
+    this(
+        id,
+        app,
+        content,
+        delivery,
+        overrides,
+        acceptedAt,
+        expiresAt,
+        recipients,
+        attempt,
+        tried,
+        traceparent,
+        null);
+  }
+
+  /// The same as a part of something larger.
+  public Push ofAudience(int about) {
+    return new Push(
+        id,
+        app,
+        content,
+        delivery,
+        overrides,
+        acceptedAt,
+        expiresAt,
+        recipients,
+        attempt,
+        tried,
+        traceparent,
+        about > MOST_RECIPIENTS ? about : null);
   }
 
   public boolean expiredAt(Instant now) {
@@ -50,7 +97,8 @@ public record Push(
         others,
         attempt,
         tried,
-        traceparent);
+        traceparent,
+        audience);
   }
 
   public Push again() {
@@ -65,7 +113,8 @@ public record Push(
         recipients,
         attempt + 1,
         tried,
-        traceparent);
+        traceparent,
+        audience);
   }
 
   /// The same message after a channel was given up: attempts count anew.
@@ -83,6 +132,7 @@ public record Push(
         recipients,
         0,
         more,
-        traceparent);
+        traceparent,
+        audience);
   }
 }

@@ -142,7 +142,8 @@ class PushDispatch {
     }
     onlyOver(push.delivery().route(), lanesOf)
         .ifPresent(channel -> PayloadSizes.checkOnly(channel, request));
-    lanesOf.forEach((channel, recipients) -> addChunks(parcels, push, channel, recipients));
+    Push part = push.ofAudience(found.devices().size());
+    lanesOf.forEach((channel, recipients) -> addChunks(parcels, part, channel, recipients));
     parcels.add(news(push, request.audience(), found.devices(), true));
     return prepared(push, request.audience(), parcels, found.devices().size(), true);
   }
@@ -173,7 +174,9 @@ class PushDispatch {
         push,
         request.audience(),
         List.of(
-            Parcel.of(Topology.FANOUT, new FanoutOrder(push, request.audience(), null)),
+            Parcel.of(
+                Topology.FANOUT,
+                new FanoutOrder(push.ofAudience(estimate), request.audience(), null)),
             news(push, request.audience(), List.of(), false)),
         estimate,
         false);

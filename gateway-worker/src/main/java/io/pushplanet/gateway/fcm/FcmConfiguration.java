@@ -57,12 +57,17 @@ class FcmConfiguration {
         new FcmProbe(settings, new LiveRequest(fcmTls)));
   }
 
+  @Bean
+  PaceMetrics fcmPaceMetrics(MeterRegistry meters) {
+    return new PaceMetrics(meters);
+  }
+
   /// On a connection of its own, as all that providers share.
   @Bean(destroyMethod = "close")
   ProjectPaces fcmPaces(
-      FcmSettings settings, RedisClient redis, Clock clock, MeterRegistry meters) {
+      FcmSettings settings, RedisClient redis, Clock clock, PaceMetrics fcmPaceMetrics) {
     return new ProjectPaces(
-        RedisLink.open(redis), settings.messagesPerMinute(), clock, new PaceMetrics(meters));
+        RedisLink.open(redis), settings.messagesPerMinute(), clock, fcmPaceMetrics);
   }
 
   @Bean
@@ -75,6 +80,7 @@ class FcmConfiguration {
       Clock clock,
       SecureRandom random,
       ProjectPaces fcmPaces,
+      PaceMetrics fcmPaceMetrics,
       MeterRegistry meters) {
     return new FcmProvider(
         settings,
@@ -84,6 +90,8 @@ class FcmConfiguration {
         fcmTls,
         new Sends(clock, random),
         new ProviderMetrics(meters, Channel.FCM),
-        fcmPaces);
+        fcmPaces,
+        new QuarterHours(settings, clock, random),
+        fcmPaceMetrics);
   }
 }

@@ -56,6 +56,8 @@ final class FcmProvider implements Provider {
   private final Sends sends;
   private final ProviderMetrics metrics;
   private final ProjectPaces paces;
+  private final QuarterHours quarterHours;
+  private final PaceMetrics paceMetrics;
 
   FcmProvider(
       FcmSettings settings,
@@ -65,7 +67,9 @@ final class FcmProvider implements Provider {
       SSLContext tls,
       Sends sends,
       ProviderMetrics metrics,
-      ProjectPaces paces) {
+      ProjectPaces paces,
+      QuarterHours quarterHours,
+      PaceMetrics paceMetrics) {
     this.settings = settings;
     this.credentials = credentials;
     this.tokens = tokens;
@@ -74,6 +78,8 @@ final class FcmProvider implements Provider {
     this.sends = sends;
     this.metrics = metrics;
     this.paces = paces;
+    this.quarterHours = quarterHours;
+    this.paceMetrics = paceMetrics;
   }
 
   @Override
@@ -97,13 +103,18 @@ final class FcmProvider implements Provider {
     return sends.with(credentials.fcm(push.app()), account -> sent(push, token, account));
   }
 
-  /// The project's pace.
+  /// The quarters of the hour, and the project's pace.
   @Override
   public Optional<DeliveryOutcome> turn(Push push) throws InterruptedException {
     if (!(credentials.fcm(push.app())
         instanceof CredentialLookup.Found<FcmServiceAccount>(FcmServiceAccount account, var _))) {
       // Sending it says what is wrong.
       return Optional.empty();
+    }
+    Optional<Duration> bulkRests = quarterHours.wait(push);
+    if (bulkRests.isPresent()) {
+      paceMetrics.putOff();
+      return bulkRests.map(wait -> new Deferred(0, "quarter_hour", wait, false));
     }
     return switch (paces
         .of(account.projectId())

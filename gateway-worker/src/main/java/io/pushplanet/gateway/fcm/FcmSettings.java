@@ -2,10 +2,12 @@ package io.pushplanet.gateway.fcm;
 
 import io.pushplanet.gateway.connection.ConnectionSettings;
 import jakarta.validation.Valid;
+import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.NestedConfigurationProperty;
@@ -17,6 +19,10 @@ import org.springframework.validation.annotation.Validated;
 /// @param endpoint where messages are sent
 /// @param tokenEndpoint where access tokens are fetched, instead of the service account's `token_uri`
 /// @param messagesPerMinute of one project that all workers together send at most: Google's quota
+/// @param quarterHourMargin so long before and after each quarter of an hour bulk of priority `normal` waits, as Google asks; 0 =
+///     never
+/// @param quarterHourSpread what has waited leaves within so long after that
+/// @param bulkRecipients what is for so many recipients is bulk; they are counted up to 50,000
 /// @param trustedCertificates authorities besides the JDK's, a PEM file; for simulators
 @Validated
 @ConfigurationProperties(prefix = "gateway.fcm", ignoreUnknownFields = false)
@@ -24,5 +30,20 @@ record FcmSettings(
     @NotNull @DefaultValue("https://fcm.googleapis.com") URI endpoint,
     @Nullable URI tokenEndpoint,
     @Positive @DefaultValue("600000") int messagesPerMinute,
+    @NotNull @DefaultValue("2m") Duration quarterHourMargin,
+    @NotNull @DefaultValue("5m") Duration quarterHourSpread,
+    @Positive @Max(50_000) @DefaultValue("10000") int bulkRecipients,
     @Nullable Path trustedCertificates,
-    @Valid @NotNull @DefaultValue @NestedConfigurationProperty ConnectionSettings connection) {}
+    @Valid @NotNull @DefaultValue @NestedConfigurationProperty ConnectionSettings connection) {
+  private static final Duration HALF_A_QUARTER = Duration.ofSeconds(450);
+
+  FcmSettings {
+    if (quarterHourMargin.isNegative() || quarterHourMargin.compareTo(HALF_A_QUARTER) >= 0) {
+      throw new IllegalArgumentException(
+          "gateway.fcm.quarter-hour-margin is 0 to less than 7m30s: more leaves no time to send");
+    }
+    if (quarterHourSpread.isNegative()) {
+      throw new IllegalArgumentException("gateway.fcm.quarter-hour-spread is not negative");
+    }
+  }
+}

@@ -3,14 +3,21 @@ package io.pushplanet.gateway.fcm;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 
-/// `pushplanet.fcm.pace.leases` by whether the workers shared them. Thread-safe.
+/// `pushplanet.fcm.pace.leases` by whether the workers shared them, `pushplanet.fcm.quarter.hour` by what was put off.
+/// Thread-safe.
 final class PaceMetrics {
   private final Counter shared;
   private final Counter alone;
+  private final Counter putOff;
 
   PaceMetrics(MeterRegistry meters) {
     shared = counter(meters, true);
     alone = counter(meters, false);
+    putOff =
+        Counter.builder("pushplanet.fcm.quarter.hour")
+            .description(
+                "messages of bulk put off because it is about a quarter of an hour (`gateway.fcm.quarter-hour-margin`)")
+            .register(meters);
   }
 
   private static Counter counter(MeterRegistry meters, boolean shared) {
@@ -19,6 +26,10 @@ final class PaceMetrics {
             "places taken in a Firebase project's quota; `false`: Redis was away, and the worker keeps a pace of its own")
         .tag("shared", Boolean.toString(shared))
         .register(meters);
+  }
+
+  void putOff() {
+    putOff.increment();
   }
 
   void leased(boolean byAll) {

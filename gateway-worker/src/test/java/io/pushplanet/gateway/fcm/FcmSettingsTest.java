@@ -3,6 +3,7 @@ package io.pushplanet.gateway.fcm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.URI;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -22,9 +23,19 @@ class FcmSettingsTest {
       FcmSettings settings = context.getBean(FcmSettings.class);
       assertThat(settings.endpoint()).isEqualTo(URI.create("https://fcm.googleapis.com"));
       assertThat(settings.messagesPerMinute()).isEqualTo(600_000);
+      assertThat(settings.quarterHourMargin()).isEqualTo(Duration.ofMinutes(2));
+      assertThat(settings.quarterHourSpread()).isEqualTo(Duration.ofMinutes(5));
+      assertThat(settings.bulkRecipients()).isEqualTo(10_000);
       assertThat(settings.tokenEndpoint()).isNull();
       assertThat(settings.trustedCertificates()).isNull();
     });
+  }
+
+  @Test
+  void a_margin_that_leaves_no_time_to_send_stops_the_start() {
+    runner
+        .withPropertyValues("gateway.fcm.quarter-hour-margin=450s")
+        .run(context -> assertThat(context).hasFailed());
   }
 
   @Test

@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.Route;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
@@ -23,6 +26,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -84,6 +88,43 @@ class FcmIT {
       return provider.turn(push).orElseGet(() -> provider.send(push, push.recipients().getFirst()));
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
+    }
+  }
+
+  private static Optional<DeliveryOutcome> turn(Provider provider, Priority priority, int audience)
+      throws InterruptedException {
+    Push push =
+        aPush(CLOCK)
+            .from("fcm-shop")
+            .delivered(
+                new DeliveryOptions(
+                    Route.VENDOR, Duration.ofHours(6), priority, null, Duration.ofSeconds(5)))
+            .toFcm("d1", "t1")
+            .build();
+    return provider.turn(push.ofAudience(audience));
+  }
+
+  @Test
+  void bulk_is_put_off_about_a_quarter_of_an_hour_and_nothing_else_is() throws Exception {
+    // About a quarter of an hour: all the time but two thousandths of a second.
+    try (ConfigurableApplicationContext worker =
+        ProviderPlatform.worker(
+            platform.simulators, "--gateway.fcm.quarter-hour-margin=449999ms")) {
+      Provider provider = ProviderPlatform.provider(worker, Channel.FCM);
+
+      assertThat(turn(provider, Priority.NORMAL, 10_000))
+          .containsInstanceOf(Deferred.class)
+          .get()
+          .returns("quarter_hour", DeliveryOutcome::reason);
+      assertThat(turn(provider, Priority.NORMAL, 9_999)).isEmpty();
+      assertThat(turn(provider, Priority.HIGH, 50_000)).isEmpty();
+      assertThat(
+              worker
+                  .getBean(MeterRegistry.class)
+                  .get("pushplanet.fcm.quarter.hour")
+                  .counter()
+                  .count())
+          .isOne();
     }
   }
 
