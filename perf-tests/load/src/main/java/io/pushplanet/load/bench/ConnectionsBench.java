@@ -46,6 +46,8 @@ final class ConnectionsBench {
     }
     Path directory = run.directory().resolve(run.name());
     double floor = BareWrites.micros();
+    double connects = BareConnects.micros();
+    run.out().printf(Locale.ROOT, "bare connect: %.2f us, bare write: %.2f us%n", connects, floor);
     Map<String, SessionCosts> costs = new LinkedHashMap<>();
     for (String name : run.option("servers").orElse(SERVERS).split(",")) {
       try {
@@ -66,6 +68,11 @@ final class ConnectionsBench {
             "CPU per bare write of 100 bytes to a socket, this JVM alone",
             "us",
             hundredths(floor)));
+    rows.add(
+        Report.Row.of(
+            "CPU per bare connect: accepted, read and answered twice, one selector",
+            "us",
+            hundredths(connects)));
     rows.addAll(tls(run, directory));
     rows.addAll(fullTable(run, directory));
     return new Benchmark.Result(rows, true);
