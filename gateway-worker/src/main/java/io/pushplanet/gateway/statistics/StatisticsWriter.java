@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeSet;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -149,13 +150,15 @@ public final class StatisticsWriter {
   /// @param unseen whether rows whose message was just accepted are taken for new without a look
   private List<DeliveryEvent.Receipt> writeInTransaction(
       List<DeliveryEvent> events, boolean unseen) {
-    Set<DeliveryKey> told = new TreeSet<>();
+    Set<DeliveryKey> told = new HashSet<>();
     Set<DeliveryKey> news = new HashSet<>();
     keys(events, told, news);
     if (unseen) {
       told.removeAll(news);
+    } else {
+      told.addAll(news);
     }
-    Map<DeliveryKey, DeliveryRow> present = lock(told);
+    Map<DeliveryKey, DeliveryRow> present = lock(new TreeSet<>(told));
     if (!unseen) {
       newsIsNew = Collections.disjoint(news, present.keySet());
     }
@@ -185,7 +188,7 @@ public final class StatisticsWriter {
     return ledger.withoutRow();
   }
 
-  /// @param told gets every row that the events are about
+  /// @param told gets the rows of which something is told
   /// @param news gets those that should not be there yet
   private static void keys(
       List<DeliveryEvent> events, Set<DeliveryKey> told, Set<DeliveryKey> news) {
@@ -208,10 +211,9 @@ public final class StatisticsWriter {
         case DeliveryEvent.Uplink uplink -> {}
       }
     }
-    told.addAll(news);
   }
 
-  private Map<DeliveryKey, DeliveryRow> lock(Set<DeliveryKey> keys) {
+  private Map<DeliveryKey, DeliveryRow> lock(SortedSet<DeliveryKey> keys) {
     Map<DeliveryKey, DeliveryRow> rows = HashMap.newHashMap(keys.size());
     List<DeliveryKey> order = List.copyOf(keys);
     for (int from = 0; from < order.size(); from += ROWS_PER_SELECT) {

@@ -14,7 +14,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// What a writer holds back: that a message was accepted waits until something is told of each of its recipients. Written
-/// together that is one insert for each row, where it would be an insert, a look and an update. Nothing else waits.
+/// together that is one insert for each row, where it would be an insert, a look and an update. Nothing else waits, but for what
+/// is told of the same message.
 ///
 /// Nobody waits for a recipient who takes long: a story is written when messages that were accepted [#OVERTAKEN] later are told to
 /// the end, or when it is [#LONGEST] and [#OVERTAKEN] old. Until then the dispatcher tells what it remembers.
@@ -80,6 +81,9 @@ final class Stories {
           story.heardOf.add(ended.device());
           add(told, ended.message(), story);
         }
+        // It needs the delivery's row.
+        case DeliveryEvent.Receipt receipt when open.containsKey(receipt.message()) ->
+            story(receipt.message(), nowNanos).told.add(told);
         case DeliveryEvent.Expanded _, DeliveryEvent.Receipt _, DeliveryEvent.Uplink _ ->
             ready.add(told);
       }

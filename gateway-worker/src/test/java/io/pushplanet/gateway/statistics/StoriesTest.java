@@ -74,6 +74,24 @@ class StoriesTest {
   }
 
   @Test
+  void a_receipt_waits_for_the_row_it_needs() {
+    MessageId message = ids.next();
+    DeliveryEvent.Accepted accepted = accepted(message, PHONE, WATCH);
+    DeliveryEvent.Ended phone = ended(message, PHONE);
+    DeliveryEvent.Receipt opened =
+        new DeliveryEvent.Receipt(SHOP, NOON, message, PHONE, DeliveryEvent.Receipt.Kind.OPENED);
+    DeliveryEvent.Ended watch = ended(message, WATCH);
+
+    tell(accepted);
+    tell(phone);
+    tell(opened);
+    assertThat(due(false)).isEmpty();
+    tell(watch);
+
+    assertThat(due(false)).containsExactly(accepted, phone, opened, watch);
+  }
+
+  @Test
   void a_story_that_later_ones_have_overtaken_is_not_waited_for() {
     MessageId slow = ids.next();
     MessageId quick = ids.next();
