@@ -12,8 +12,11 @@ import io.pushplanet.dispatcher.problem.FieldError;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import io.pushplanet.dispatcher.route.RouteLookup;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -51,11 +54,24 @@ public class AudienceResolver {
     record OverChannel(Found found, BroadcastChannel channel) implements Resolution {}
   }
 
+  /// The routes of all that have one device for their audience, in one look-up; who is not registered is absent.
+  public Map<DeviceId, DeviceRoute> routes(AppId app, Collection<Audience> audiences) {
+    Set<DeviceId> alone = new HashSet<>();
+    for (Audience audience : audiences) {
+      if (audience instanceof Audience.Devices(List<DeviceId> devices) && devices.size() == 1) {
+        alone.add(devices.getFirst());
+      }
+    }
+    return alone.isEmpty() ? Map.of() : routes.find(app, alone);
+  }
+
+  /// @param known routes of single devices that need no look-up any more
   /// @throws ProblemException `device_not_found` where the one device asked for is not registered, `channel_not_found` and
   ///     `channel_not_ready` likewise
-  public Resolution resolve(AppId app, Audience audience) {
+  public Resolution resolve(AppId app, Audience audience, Map<DeviceId, DeviceRoute> known) {
     return switch (audience) {
-      case Audience.Devices(List<DeviceId> devices) -> new Resolution.Known(named(app, devices));
+      case Audience.Devices(List<DeviceId> devices) ->
+          new Resolution.Known(named(app, devices, known));
       case Audience.Users(List<String> users) -> new Resolution.Known(ofUsers(app, users));
       case Audience.ActivityChannel(ActivityChannelId channel) -> overChannel(app, channel);
       case Audience.Topic _,
@@ -68,8 +84,10 @@ public class AudienceResolver {
     };
   }
 
-  private Found named(AppId app, List<DeviceId> devices) {
-    Map<DeviceId, DeviceRoute> found = routes.find(app, devices);
+  private Found named(AppId app, List<DeviceId> devices, Map<DeviceId, DeviceRoute> known) {
+    DeviceRoute alone = devices.size() == 1 ? known.get(devices.getFirst()) : null;
+    Map<DeviceId, DeviceRoute> found =
+        alone == null ? routes.find(app, devices) : Map.of(alone.device(), alone);
     if (devices.size() == 1 && found.isEmpty()) {
       String detail = "There is no device \"" + devices.getFirst() + "\" in this app.";
       throw ProblemException.of(

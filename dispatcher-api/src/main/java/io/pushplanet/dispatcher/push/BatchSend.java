@@ -1,7 +1,9 @@
 package io.pushplanet.dispatcher.push;
 
+import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.session.DeviceRoute;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.input.Fields;
 import io.pushplanet.dispatcher.input.Findings;
@@ -11,7 +13,9 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -20,7 +24,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /// Sends up to [#MOST] different messages of one request: a wrong one is told in its place and hinders no other; all that are
-/// right wait for one round of confirms.
+/// right are looked up and confirmed together.
 @Component
 class BatchSend {
   static final int MOST = 1_000;
@@ -57,31 +61,51 @@ class BatchSend {
       MessageId seed,
       @Nullable String traceparent,
       String requestId) {
-    List<PushDispatch.Prepared> prepared = new ArrayList<>();
     ArrayNode results = WireForm.mapper().createArrayNode();
+    Map<Integer, SendRequest> wanted = new LinkedHashMap<>();
     for (int i = 0; i < messages.size(); i++) {
+      int index = i;
       ObjectNode result = results.addObject();
-      result.put("index", i);
-      try {
-        SendRequest request = SendRequestReader.read(object(messages.get(i), i));
-        PushDispatch.Prepared one = dispatch.prepare(app, request, messageId(seed, i), traceparent);
-        prepared.add(one);
-        result.put("status", 202);
-        result.setAll((ObjectNode) WireForm.mapper().valueToTree(one.receipt()));
-      } catch (ProblemException e) {
-        if (e.code().status() >= 500) {
-          throw e;
-        }
-        result.put("status", e.code().status());
-        result.set("problem", WireForm.mapper().valueToTree(e.problem(requestId)));
-      }
+      result.put("index", index);
+      step(
+          result,
+          requestId,
+          () -> wanted.put(index, SendRequestReader.read(object(messages.get(index), index))));
     }
+    Map<DeviceId, DeviceRoute> routes = dispatch.routes(app, wanted.values());
+    List<PushDispatch.Prepared> prepared = new ArrayList<>();
+    wanted.forEach((index, request) -> {
+      ObjectNode result = (ObjectNode) results.get(index);
+      step(
+          result,
+          requestId,
+          () -> {
+            PushDispatch.Prepared one =
+                dispatch.prepare(app, request, messageId(seed, index), traceparent, routes);
+            prepared.add(one);
+            result.put("status", 202);
+            result.setAll((ObjectNode) WireForm.mapper().valueToTree(one.receipt()));
+          });
+    });
     if (!prepared.isEmpty()) {
       dispatch.publish(prepared);
     }
     ObjectNode body = WireForm.mapper().createObjectNode();
     body.set("results", results);
     return new Outcome(body, prepared.size() == messages.size());
+  }
+
+  /// What is wrong with one message is told in its place.
+  private static void step(ObjectNode result, String requestId, Runnable step) {
+    try {
+      step.run();
+    } catch (ProblemException e) {
+      if (e.code().status() >= 500) {
+        throw e;
+      }
+      result.put("status", e.code().status());
+      result.set("problem", WireForm.mapper().valueToTree(e.problem(requestId)));
+    }
   }
 
   private static ObjectNode object(JsonNode message, int index) {

@@ -35,9 +35,6 @@ final class PayloadSizes {
   /// What a device is promised to need at most for one packet of ours.
   private static final int MQTT = 4_096;
 
-  /// In JSON a character takes at most six bytes, as an escape.
-  private static final int MOST_BYTES_OF_A_CHARACTER = 6;
-
   /// Names, quotes, braces, id and time of any payload here.
   private static final int MOST_BYTES_AROUND = 400;
 
@@ -97,17 +94,30 @@ final class PayloadSizes {
       return false;
     }
     Content content = request.content();
-    long characters =
-        length(content.title()) + length(content.body()) + length(request.delivery().collapseKey());
+    long bytes =
+        mostBytes(content.title())
+            + mostBytes(content.body())
+            + mostBytes(request.delivery().collapseKey());
     for (Map.Entry<String, String> entry : content.data().entrySet()) {
-      characters += entry.getKey().length() + entry.getValue().length() + BYTES_AROUND_AN_ENTRY;
+      bytes += mostBytes(entry.getKey()) + mostBytes(entry.getValue()) + BYTES_AROUND_AN_ENTRY;
     }
-    return characters * MOST_BYTES_OF_A_CHARACTER + MOST_BYTES_AROUND
-        <= Math.min(MQTT, Math.min(APNS, FCM));
+    return bytes + MOST_BYTES_AROUND <= Math.min(MQTT, Math.min(APNS, FCM));
   }
 
-  private static long length(@Nullable String text) {
-    return text == null ? 0 : text.length();
+  /// In JSON and UTF-8.
+  private static long mostBytes(@Nullable String text) {
+    long bytes = 0;
+    for (int index = 0; text != null && index < text.length(); index++) {
+      char each = text.charAt(index);
+      if (each < ' ') {
+        bytes += 6;
+      } else if (each < 0x80) {
+        bytes += each == '"' || each == '\\' ? 2 : 1;
+      } else {
+        bytes += 3;
+      }
+    }
+    return bytes;
   }
 
   private static void compare(String provider, int bytes, int most, List<FieldError> errors) {

@@ -16,6 +16,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -100,7 +101,7 @@ class PushController {
   @Needs(Scope.SEND)
   ResponseEntity<byte[]> validate(Caller caller, HttpServletRequest request) throws IOException {
     SendRequest wanted = SendRequestReader.read(JsonBody.read(request).root());
-    Receipt receipt = dispatch.prepare(caller.app(), wanted, ids.next(), null).receipt();
+    Receipt receipt = dispatch.prepare(caller.app(), wanted, ids.next(), null, Map.of()).receipt();
     ObjectNode form = WireForm.mapper().createObjectNode();
     form.put("valid", true);
     form.putObject("recipients").put("estimate", receipt.recipients().estimate());

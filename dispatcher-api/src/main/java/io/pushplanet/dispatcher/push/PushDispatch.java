@@ -29,6 +29,7 @@ import java.time.Clock;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
@@ -74,17 +75,30 @@ class PushDispatch {
 
   /// @throws BrokerUnavailable when nothing can be promised
   Receipt send(AppId app, SendRequest request, MessageId id, @Nullable String traceparent) {
-    Prepared prepared = prepare(app, request, id, traceparent);
+    Prepared prepared = prepare(app, request, id, traceparent, Map.of());
     publish(List.of(prepared));
     return prepared.receipt();
   }
 
+  /// The routes of those that requests name one by one, for [#prepare].
+  Map<DeviceId, DeviceRoute> routes(AppId app, Collection<SendRequest> requests) {
+    return metrics.resolving(
+        () -> audiences.routes(app, requests.stream().map(SendRequest::audience).toList()));
+  }
+
   /// Finds the recipients and encodes what will be published; changes nothing.
   ///
+  /// @param known routes that need no look-up any more
   /// @throws io.pushplanet.dispatcher.problem.ProblemException 413 when it is too large for the only way there is
-  Prepared prepare(AppId app, SendRequest request, MessageId id, @Nullable String traceparent) {
+  Prepared prepare(
+      AppId app,
+      SendRequest request,
+      MessageId id,
+      @Nullable String traceparent,
+      Map<DeviceId, DeviceRoute> known) {
     Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
-    Resolution resolution = metrics.resolving(() -> audiences.resolve(app, request.audience()));
+    Resolution resolution =
+        metrics.resolving(() -> audiences.resolve(app, request.audience(), known));
     Push push =
         new Push(
             id,
