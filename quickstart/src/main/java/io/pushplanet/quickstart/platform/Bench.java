@@ -20,6 +20,7 @@ final class Bench {
           "fcm",
           "gateway",
           "hostile",
+          "quota",
           "storm",
           "takeover");
 

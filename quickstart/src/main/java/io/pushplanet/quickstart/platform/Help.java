@@ -12,7 +12,7 @@ final class Help {
         ./pushplanet demo      devices on every channel, a message to each, their timelines
         ./pushplanet send      send one message:  --device=d1 --title=Hello --body=World
         ./pushplanet bench     run a benchmark:   bench NAME [--seconds=20] [its options]; NAME is one of accept,
-                               apns, broadcast, connections, end-to-end, faults, fcm, gateway, hostile, storm, takeover
+                               apns, broadcast, connections, end-to-end, faults, fcm, gateway, hostile, quota, storm, takeover
         ./pushplanet help      this page
 
       Options of all commands

@@ -54,6 +54,17 @@ public enum Benchmark {
       return FcmBench.measure(run);
     }
   },
+  QUOTA(
+      "quota",
+      "one message to all devices over FCM against a project's quota: how much of it is used, 429s, and"
+          + " what a high message of the app takes meanwhile; starts its own, needs no platform"
+          + " [--devices=100000] [--per-minute=60000] [--high=10, a second]",
+      "devices per-minute high") {
+    @Override
+    Result measure(Run run) {
+      return QuotaBench.measure(run);
+    }
+  },
   CONNECTIONS(
       "connections",
       "memory and CPU per session against other brokers; starts its own, needs no platform"
