@@ -44,7 +44,7 @@ final class LocalSchedule implements Schedule {
   }
 
   @Override
-  public synchronized Answer take(Priority priority, int messages) {
+  public synchronized Answer take(Priority priority, int messages, Duration longestWait) {
     Instant now = clock.instant();
     if (restUntil.isAfter(now)) {
       return new Answer.None(Duration.between(now, restUntil));
@@ -55,21 +55,23 @@ final class LocalSchedule implements Schedule {
       climbPerSecond = (1 - SLOWEST) / RAMP.toSeconds();
       from = now;
     }
-    long gapHigh = (long) (1e9 / (mostPerSecond * SHARE));
-    long gapNormal = (long) (1e9 / (mostPerSecond * SHARE * levelAt(now)));
+    double most = mostPerSecond * SHARE;
+    long gapHigh = (long) (1e9 / most);
+    long gapNormal = (long) (1e9 / (most * levelAt(now)));
     Instant earliest = now.minus(AHEAD);
     Instant begin = later(priority == Priority.HIGH ? nextHigh : next, earliest);
     Duration wait = Duration.between(now, begin);
-    if (wait.compareTo(LONGEST_WAIT) > 0) {
+    if (wait.compareTo(longestWait) > 0) {
       return new Answer.None(wait);
     }
     // What is high takes its room from normal.
     next = later(next, earliest).plusNanos(messages * gapNormal);
     if (priority == Priority.HIGH) {
       nextHigh = begin.plusNanos(messages * gapHigh);
-      return new Answer.Places(wait, messages, gapHigh);
+      return new Answer.Places(wait, messages, gapHigh, new Outlook(most, most, 0));
     }
-    return new Answer.Places(wait, messages, gapNormal);
+    return new Answer.Places(
+        wait, messages, gapNormal, new Outlook(1e9 / gapNormal, most, most * climbPerSecond));
   }
 
   @Override

@@ -2,6 +2,7 @@ package io.pushplanet.gateway.fcm;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.common.message.Priority;
+import io.pushplanet.gateway.fcm.Schedule.Outlook;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -18,7 +19,7 @@ import java.util.Map;
 /// - After a pause the rate climbs within [Schedule#RAMP]; a 429 for the project lets everything rest for as long as Google
 ///   asks, and lowers the rate by [Schedule#CUT]; it climbs again by [Schedule#CLIMB_PER_SECOND].
 /// - Who would wait longer than [Schedule#LONGEST_WAIT] does so outside of the worker, and comes back when the pace has
-///   reached it; until then nobody new overtakes it.
+///   reached it, as it will have climbed until then; nobody new overtakes it meanwhile.
 ///
 /// Thread-safe; nothing here waits but for the schedule.
 final class ProjectPace {
@@ -51,12 +52,18 @@ final class ProjectPace {
     int used;
     int wanted = 1;
 
+    long gapNanos;
+
     /// A guess until it is told.
-    long gapNanos = 1_000_000;
+    Outlook outlook = new Outlook(1_000, 1_000, 0);
+
+    /// When the outlook was told.
+    Instant told;
 
     Lease(Instant now) {
       next = now;
       nextBack = now;
+      told = now;
     }
   }
 
@@ -85,15 +92,22 @@ final class ProjectPace {
     }
     letGo(lease, now);
     if (lease.left == 0) {
-      switch (schedule.take(priority, lease.wanted)) {
+      switch (schedule.take(
+          priority, lease.wanted, back ? Schedule.LONGEST_WAIT_AGAIN : Schedule.LONGEST_WAIT)) {
         case Schedule.Answer.None(Duration wait) -> {
           return sentAway(lease, now, wait);
         }
-        case Schedule.Answer.Places(Duration startsIn, int messages, long gapNanos) -> {
+        case Schedule.Answer.Places(
+                Duration startsIn,
+                int messages,
+                long gapNanos,
+                Outlook outlook) -> {
           lease.next = now.plus(startsIn);
           lease.left = messages;
           lease.used = 0;
           lease.gapNanos = gapNanos;
+          lease.outlook = outlook;
+          lease.told = now;
           int most = (int) Math.max(1, LONGEST_LEASE.toNanos() / gapNanos);
           lease.wanted = Math.min(most, 2 * messages);
         }
@@ -117,13 +131,14 @@ final class ProjectPace {
     }
   }
 
-  /// They come back one after the other, at the pace known last.
+  /// They come back one after the other, as the outlook is.
   private static Turn sentAway(Lease lease, Instant now, Duration wait) {
     Instant at = now.plus(wait);
     if (lease.nextBack.isAfter(at)) {
       at = lease.nextBack;
     }
-    lease.nextBack = at.plusNanos(lease.gapNanos);
+    double ahead = Duration.between(lease.told, at).toNanos() / 1e9;
+    lease.nextBack = at.plusNanos(lease.outlook.gapNanos(ahead));
     return new Turn.Rest(Duration.between(now, at));
   }
 

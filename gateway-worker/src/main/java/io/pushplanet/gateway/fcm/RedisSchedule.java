@@ -29,8 +29,8 @@ final class RedisSchedule implements Schedule {
   private static final Logger LOG = LoggerFactory.getLogger(RedisSchedule.class);
 
   /// What [LocalSchedule] does. KEYS: the project's state, its workers. ARGV: worker, high or normal, messages, gap at the
-  /// whole rate. All times are microseconds; numbers of 16 digits lose some unless they are formatted. Answers are taken or
-  /// not, wait, gap in nanoseconds, workers.
+  /// whole rate, longest wait. All times are microseconds; numbers of 16 digits lose some unless they are formatted. Answers are
+  /// taken or not, wait, gap in nanoseconds, workers, what the rate gains in a second in millionths of the whole.
   private static final String TAKE =
       """
       local time = redis.call('TIME')
@@ -54,20 +54,24 @@ final class RedisSchedule implements Schedule {
       nextNormal = math.max(nextNormal, earliest)
       local begin = nextNormal
       if ARGV[2] == 'high' then begin = math.max(nextHigh, earliest) end
-      if begin - now > %5$d then return {0, begin - now, 0, workers} end
+      if begin - now > tonumber(ARGV[5]) then return {0, begin - now, 0, workers} end
       nextNormal = nextNormal + ARGV[3] * normalGap
-      if ARGV[2] == 'high' then nextHigh = begin + ARGV[3] * gap else gap = normalGap end
+      local gain = climb
+      if ARGV[2] == 'high' then
+        nextHigh, gain = begin + ARGV[3] * gap, 0
+      else
+        gap = normalGap
+      end
       redis.call('HSET', KEYS[1], 'next', string.format('%%.3f', nextNormal), 'high', string.format('%%.3f', nextHigh),
         'level', level, 'climb', climb, 'from', string.format('%%.0f', from))
-      redis.call('PEXPIRE', KEYS[1], %6$d)
-      return {1, begin - now, gap * 1000, workers}
+      redis.call('PEXPIRE', KEYS[1], %5$d)
+      return {1, begin - now, gap * 1000, workers, gain * 1000000}
       """
           .formatted(
               micros(RAMP),
               SLOWEST,
               (1 - SLOWEST) / RAMP.toSeconds(),
               micros(AHEAD),
-              micros(LONGEST_WAIT),
               2 * RAMP.toMillis());
 
   /// ARGV: rest.
@@ -123,7 +127,7 @@ final class RedisSchedule implements Schedule {
   }
 
   @Override
-  public synchronized Answer take(Priority priority, int messages) {
+  public synchronized Answer take(Priority priority, int messages, Duration longestWait) {
     double gapMicros = 60e6 / (perMinute * SHARE);
     List<Long> answer =
         asked(
@@ -131,17 +135,26 @@ final class RedisSchedule implements Schedule {
             worker,
             priority == Priority.HIGH ? "high" : "normal",
             Integer.toString(messages),
-            Double.toString(gapMicros));
+            Double.toString(gapMicros),
+            Long.toString(micros(longestWait)));
     metrics.leased(answer != null);
     if (answer == null) {
-      return alone().take(priority, messages);
+      return alone().take(priority, messages, longestWait);
     }
     own = null;
     workers = answer.get(3);
     Duration wait = Duration.ofNanos(answer.get(1) * 1_000);
     return answer.get(0) == 1
-        ? new Answer.Places(wait, messages, answer.get(2))
+        ? new Answer.Places(
+            wait, messages, answer.get(2), outlook(answer.get(2), 1e6 / gapMicros, answer.get(4)))
         : new Answer.None(wait);
+  }
+
+  /// This worker's part, as if all had as much to send.
+  @GuardedBy("this")
+  private Outlook outlook(long gapNanos, double wholeRate, long gainMillionths) {
+    return new Outlook(
+        1e9 / gapNanos / workers, wholeRate / workers, wholeRate / workers * gainMillionths / 1e6);
   }
 
   @Override

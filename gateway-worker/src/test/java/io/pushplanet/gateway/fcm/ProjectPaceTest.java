@@ -8,7 +8,10 @@ import io.pushplanet.gateway.fcm.ProjectPace.Turn;
 import io.pushplanet.simulators.fcm.Quotas;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.PriorityQueue;
 import org.junit.jupiter.api.Test;
 
 class ProjectPaceTest {
@@ -166,5 +169,48 @@ class ProjectPaceTest {
         .isBetween(Duration.ofMillis(1_000), Duration.ofMillis(1_500));
     assertThat(newcomer).isInstanceOf(Turn.Rest.class);
     assertThat(back).isInstanceOf(Turn.After.class);
+  }
+
+  @Test
+  void a_flood_that_is_sent_away_while_the_rate_climbs_uses_the_quota_when_it_comes_back() {
+    int perSecond = 1_000;
+    int messages = 90_000;
+    ProjectPace slow = new ProjectPace(60 * perSecond, clock);
+    Instant start = clock.instant();
+    // What comes from the queue, and what `later` brings back four times a second.
+    PriorityQueue<Coming> coming = new PriorityQueue<>(Comparator.comparing(Coming::at));
+    for (int i = 0; i < messages; i++) {
+      coming.add(new Coming(start.plusNanos(i * 200_000L), false));
+    }
+    List<Instant> left = new ArrayList<>();
+    int sentAway = 0;
+    while (!coming.isEmpty()) {
+      Coming one = coming.remove();
+      clock.advance(Duration.between(clock.instant(), one.at()));
+      switch (slow.turn(Priority.NORMAL, one.back())) {
+        case Turn.After(Duration wait) -> left.add(one.at().plus(wait));
+        case Turn.Rest(Duration wait) -> {
+          sentAway++;
+          coming.add(new Coming(nextLook(start, one.at().plus(wait)), true));
+        }
+      }
+    }
+
+    left.sort(null);
+    long inTwentySeconds =
+        left.stream()
+            .filter(at -> at.isAfter(start.plusSeconds(65)) && at.isBefore(start.plusSeconds(85)))
+            .count();
+    assertThat(inTwentySeconds).isBetween(19_000L, 20_000L);
+    // The ramp costs 27 s of the whole rate.
+    assertThat(Duration.between(start, left.getLast())).isLessThan(Duration.ofSeconds(90 + 27 + 6));
+    assertThat(sentAway).isLessThan(3 * messages / 2);
+  }
+
+  private record Coming(Instant at, boolean back) {}
+
+  private static Instant nextLook(Instant start, Instant at) {
+    long millis = Duration.between(start, at).toMillis();
+    return start.plusMillis((millis / 250 + 1) * 250);
   }
 }

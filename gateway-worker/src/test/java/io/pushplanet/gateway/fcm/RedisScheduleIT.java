@@ -53,8 +53,8 @@ class RedisScheduleIT {
     RedisSchedule one = worker(client, "one");
     RedisSchedule other = worker(client, "other");
 
-    Answer first = one.take(Priority.NORMAL, 60);
-    Answer second = other.take(Priority.NORMAL, 1);
+    Answer first = one.take(Priority.NORMAL, 60, Schedule.LONGEST_WAIT);
+    Answer second = other.take(Priority.NORMAL, 1, Schedule.LONGEST_WAIT);
 
     assertThat(first)
         .isInstanceOfSatisfying(
@@ -72,10 +72,10 @@ class RedisScheduleIT {
   @Test
   void high_leaves_beside_normal_and_takes_its_room() {
     RedisSchedule one = worker(client, "one");
-    one.take(Priority.NORMAL, 60);
+    one.take(Priority.NORMAL, 60, Schedule.LONGEST_WAIT);
 
-    Answer high = one.take(Priority.HIGH, 10);
-    Answer more = one.take(Priority.NORMAL, 1);
+    Answer high = one.take(Priority.HIGH, 10, Schedule.LONGEST_WAIT);
+    Answer more = one.take(Priority.NORMAL, 1, Schedule.LONGEST_WAIT);
 
     assertThat(high)
         .isInstanceOfSatisfying(
@@ -91,10 +91,10 @@ class RedisScheduleIT {
   void what_google_refuses_one_worker_lets_all_rest() {
     RedisSchedule one = worker(client, "one");
     RedisSchedule other = worker(client, "other");
-    one.take(Priority.NORMAL, 1);
+    one.take(Priority.NORMAL, 1, Schedule.LONGEST_WAIT);
 
     one.refused(Duration.ofSeconds(100));
-    Answer answer = other.take(Priority.HIGH, 1);
+    Answer answer = other.take(Priority.HIGH, 1, Schedule.LONGEST_WAIT);
 
     assertThat(answer)
         .isInstanceOfSatisfying(
@@ -111,7 +111,7 @@ class RedisScheduleIT {
       RedisSchedule alone = worker(nowhere, "alone");
       List<Answer> answers = new ArrayList<>();
       for (int i = 0; i < 2; i++) {
-        answers.add(alone.take(Priority.NORMAL, 60));
+        answers.add(alone.take(Priority.NORMAL, 60, Schedule.LONGEST_WAIT));
       }
 
       assertThat(answers.getFirst()).isInstanceOf(Answer.Places.class);

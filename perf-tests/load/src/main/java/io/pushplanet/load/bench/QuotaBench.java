@@ -91,7 +91,12 @@ final class QuotaBench {
             null,
             Ports.free(Map.of(Listener.WORKER_MANAGEMENT, workerPort)),
             Set.of(Program.CONNECTION_MANAGER, Program.DASHBOARD),
-            Map.of("gateway.fcm.messages-per-minute", Integer.toString(perMinute)));
+            Map.of(
+                "gateway.fcm.messages-per-minute",
+                Integer.toString(perMinute),
+                // Bulk would rest around the quarters of the hour.
+                "gateway.fcm.quarter-hour-margin",
+                "0s"));
     try (Platform _ = Platform.start(plan, line -> run.out().println(line))) {
       Target target = Target.of(directory.resolve("quickstart.json"));
       run.out().printf(Locale.ROOT, "registering %,d devices%n", devices).flush();
