@@ -4,7 +4,8 @@ import java.nio.file.Path;
 
 /// What `up` prints once everything is ready.
 final class Welcome {
-  static final String LAST_LINE = "ctrl-C or ./pushplanet down stops everything.";
+  static final String LAST_LINE =
+      "./pushplanet down stops everything, and so does ctrl-C in the foreground.";
 
   private Welcome() {}
 
@@ -18,7 +19,7 @@ final class Welcome {
       MQTT         %s:%d, with TLS %d
       App          %s
       API key      %s
-      Simulators   %s   (they stand in for Apple, Google and the browsers' push services)
+      Simulators   %s   (they stand in for Apple, Google, Huawei and the browsers' push services)
       State, logs  %s
 
     Register a device, listen as it, and send to it:
