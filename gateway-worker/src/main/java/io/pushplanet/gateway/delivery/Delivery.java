@@ -67,6 +67,9 @@ public final class Delivery {
   /// The app's places in the lane are taken by requests that nobody answers.
   private static final Duration SLOW_PROVIDER_PAUSE = Duration.ofSeconds(5);
 
+  /// Nothing takes a processor from a virtual thread, and the next in line may carry what is `high`.
+  private static final int MOST_WITHOUT_A_BREAK = 50;
+
   /// What waits for a credential is tried once more so long before its time to live ends.
   private static final Duration LAST_TRY = Duration.ofSeconds(2);
 
@@ -283,7 +286,17 @@ public final class Delivery {
       List<Future<?>> sent = new ArrayList<>();
       List<List<Parcel>> requests = together(provider, parcels);
       CountDownLatch open = new CountDownLatch(requests.size());
+      int putOff = 0;
       for (List<Parcel> together : requests) {
+        Optional<DeliveryOutcome> later = putOff(provider, together.getFirst().push());
+        if (later.isPresent()) {
+          together.forEach(parcel -> handle(channel, parcel, later.get(), outbox));
+          open.countDown();
+          if (++putOff % MOST_WITHOUT_A_BREAK == 0) {
+            Thread.yield();
+          }
+          continue;
+        }
         sent.add(
             sends.submit(() -> {
               try {
@@ -308,6 +321,15 @@ public final class Delivery {
     } catch (ExecutionException e) {
       throw new IllegalStateException(
           "a parcel could not be handled: " + e.getCause(), e.getCause());
+    }
+  }
+
+  private static Optional<DeliveryOutcome> putOff(Provider provider, Push push) {
+    try {
+      return provider.putOff(push);
+    } catch (RuntimeException e) {
+      // Its turn meets the same, and tells of it.
+      return Optional.empty();
     }
   }
 

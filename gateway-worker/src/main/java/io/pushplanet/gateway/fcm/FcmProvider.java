@@ -103,12 +103,11 @@ final class FcmProvider implements Provider {
     return sends.with(credentials.fcm(push.app()), account -> sent(push, token, account));
   }
 
-  /// The quarters of the hour, and the project's pace.
+  /// About the quarters of the hour, and while others wait for the project's pace.
   @Override
-  public Optional<DeliveryOutcome> turn(Push push) throws InterruptedException {
-    if (!(credentials.fcm(push.app())
-        instanceof CredentialLookup.Found<FcmServiceAccount>(FcmServiceAccount account, var _))) {
-      // Sending it says what is wrong.
+  public Optional<DeliveryOutcome> putOff(Push push) {
+    Optional<ProjectPace> pace = pace(push);
+    if (pace.isEmpty()) {
       return Optional.empty();
     }
     Optional<Duration> bulkRests = quarterHours.wait(push);
@@ -116,11 +115,21 @@ final class FcmProvider implements Provider {
       paceMetrics.putOff();
       return bulkRests.map(wait -> new Deferred(0, "quarter_hour", wait, false));
     }
-    return switch (paces
-        .of(account.projectId())
-        .turn(push.delivery().priority(), push.attempt() > 0)) {
-      case ProjectPace.Turn.Rest(Duration wait) ->
-          Optional.of(new Deferred(0, "project_quota_rest", wait, false));
+    return pace.get()
+        .putOff(push.delivery().priority(), push.attempt() > 0)
+        .map(FcmProvider::projectRests);
+  }
+
+  /// The project's pace.
+  @Override
+  public Optional<DeliveryOutcome> turn(Push push) throws InterruptedException {
+    Optional<DeliveryOutcome> putOff = putOff(push);
+    Optional<ProjectPace> pace = pace(push);
+    if (putOff.isPresent() || pace.isEmpty()) {
+      return putOff;
+    }
+    return switch (pace.get().turn(push.delivery().priority(), push.attempt() > 0)) {
+      case ProjectPace.Turn.Rest(Duration wait) -> Optional.of(projectRests(wait));
       case ProjectPace.Turn.After(Duration wait) -> {
         if (!wait.isZero()) {
           TimeUnit.NANOSECONDS.sleep(wait.toNanos());
@@ -128,6 +137,18 @@ final class FcmProvider implements Provider {
         yield Optional.empty();
       }
     };
+  }
+
+  /// Empty without a credential: sending says what is wrong.
+  private Optional<ProjectPace> pace(Push push) {
+    return credentials.fcm(push.app())
+            instanceof CredentialLookup.Found<FcmServiceAccount>(FcmServiceAccount account, var _)
+        ? Optional.of(paces.of(account.projectId()))
+        : Optional.empty();
+  }
+
+  private static DeliveryOutcome projectRests(Duration wait) {
+    return new Deferred(0, "project_quota_rest", wait, false);
   }
 
   private DeliveryOutcome sent(Push push, FcmToken token, FcmServiceAccount account) {

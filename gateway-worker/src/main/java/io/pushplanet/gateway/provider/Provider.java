@@ -10,6 +10,12 @@ import java.util.Optional;
 public interface Provider {
   Channel channel();
 
+  /// What becomes of a message that is to wait for long, said without asking anybody: of a broadcast that may be most, and
+  /// none of it needs a thread.
+  default Optional<DeliveryOutcome> putOff(Push push) {
+    return Optional.empty();
+  }
+
   /// Waits a little until the message may leave, where the vendor bounds what an app may send; called before it has a place
   /// in its lane, so that nobody waits for it.
   ///

@@ -36,6 +36,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -75,6 +76,15 @@ class DeliveryIT {
     final Queue<List<String>> requests = new ConcurrentLinkedQueue<>();
     final Channel channel;
     volatile int together = 1;
+    volatile boolean puttingOff;
+
+    @Override
+    public Optional<DeliveryOutcome> putOff(Push push) {
+      return puttingOff && push.attempt() == 0
+          ? Optional.of(
+              new DeliveryOutcome.Deferred(0, "project_quota_rest", Duration.ofMinutes(1), false))
+          : Optional.empty();
+    }
 
     ScriptedProvider(Channel channel) {
       this.channel = channel;
@@ -147,6 +157,19 @@ class DeliveryIT {
             .tags("channel", "fcm", "priority", "high", "result", "delivered")
             .timer();
     assertThat(whole.count()).isEqualTo(2);
+  }
+
+  @Test
+  void what_is_put_off_waits_without_a_request_and_takes_no_neighbour_along() throws Exception {
+    hms.puttingOff = true;
+    Push first = aPush(clock).from(APP).toHms("d1", "t1").build();
+    Push back = aPush(clock).from(APP).toHms("d2", "t2").build().again();
+
+    deliver(Channel.HMS, first, back);
+
+    assertThat(hms.requests).containsExactly(List.of("d2"));
+    assertThat(servers.sql().queryForList("SELECT reason FROM later", String.class))
+        .containsExactly("project_quota_rest");
   }
 
   @Test
