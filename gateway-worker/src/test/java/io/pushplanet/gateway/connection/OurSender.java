@@ -21,7 +21,7 @@ final class OurSender implements NotificationSender {
   static final String TOPIC = "com.example.shop";
 
   /// As long as a signed one; the server does not look at it.
-  private static final String AUTHORIZATION = "bearer " + "j".repeat(230);
+  static final String AUTHORIZATION = "bearer " + "j".repeat(230);
 
   private static final int UNPOOLED = 200;
 

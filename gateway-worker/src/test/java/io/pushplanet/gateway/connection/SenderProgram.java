@@ -30,7 +30,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.HdrHistogram.ConcurrentHistogram;
 
-/// A program for `./pushplanet bench apns` and `bench fcm`: a sender of 1 KB notifications over HTTP/2 and TLS, ours or pushy, alone in its
+/// A program for `./pushplanet bench apns` and `bench fcm`: a sender of 1 KB notifications over HTTP/2 and TLS, ours or another, alone in its
 /// process, and what each notification cost it; or the server for it. The last line it prints holds the figures.
 ///
 /// ```text
@@ -45,6 +45,10 @@ final class SenderProgram {
 
   private static final int[] CONNECTIONS = {1, 2, 4};
   private static final int[] IN_FLIGHT = {100, 500, 900};
+
+  /// HttpComponents walks over every open stream at each write: it is at its best with few of them on more connections.
+  private static final int FEW_STREAMS = 25;
+
   private static final long LONGEST_MICROS = 60_000_000;
   private static final Duration WARM_UP = Duration.ofSeconds(6);
 
@@ -146,6 +150,17 @@ final class SenderProgram {
             Duration.ofSeconds(seconds));
       }
     }
+    if (client.equals(HttpCoreSender.NAME)) {
+      for (int inFlight : IN_FLIGHT) {
+        measure(
+            "few_f" + inFlight,
+            port,
+            inFlight / FEW_STREAMS,
+            inFlight,
+            Duration.ofSeconds(1),
+            Duration.ofSeconds(seconds));
+      }
+    }
   }
 
   private void distance(int farPort, int smallPort, int seconds)
@@ -168,6 +183,9 @@ final class SenderProgram {
       case FcmRequests.NAME ->
           new OurSender(Channel.FCM, FcmRequests::request, authority, port, connections, inFlight);
       case PushySender.NAME -> new PushySender(authority, port, connections);
+      case HttpCoreSender.NAME -> new HttpCoreSender(authority, port, connections);
+      case FrameSender.NAME -> new FrameSender(authority, port, connections, false);
+      case FrameSender.BLOCKED -> new FrameSender(authority, port, connections, true);
       default -> throw new IllegalArgumentException("there is no client " + client);
     };
   }

@@ -10,10 +10,11 @@ import java.util.List;
 import java.util.Map;
 
 /// What a notification of 1 KB costs our HTTP/2 connections and what it costs pushy, against one server in the same run: at
-/// full speed, over a long way, and when the server misbehaves.
+/// full speed (there HttpComponents Core, too), over a long way, and when the server misbehaves.
 final class ApnsBench {
   private static final String OURS = "ours";
   private static final String PUSHY = "pushy";
+  private static final String HTTP_CORE = "httpcore";
   private static final String PARTS = "speed,distance,faults";
   static final int[] CONNECTIONS = {1, 2, 4};
   static final int[] IN_FLIGHT = {100, 500, 900};
@@ -44,7 +45,9 @@ final class ApnsBench {
     try (senders) {
       if (parts.contains("speed")) {
         run.out().println("full speed");
-        bench.speed(senders.speed(OURS, run.each()), senders.speed(PUSHY, run.each()));
+        Map<String, Long> ours = senders.speed(OURS, run.each());
+        bench.speed(ours, senders.speed(PUSHY, run.each()));
+        bench.besideHttpCore(ours, senders.speed(HTTP_CORE, run.each()));
       }
       if (parts.contains("distance")) {
         run.out().println("a round trip of 150 ms");
@@ -73,6 +76,39 @@ final class ApnsBench {
         row("p99" + with, "ms", ours, pushy, key + "p99_micros", 1_000);
         row("failed" + with, "", ours, pushy, key + "failed", 1);
       }
+    }
+  }
+
+  private void besideHttpCore(Map<String, Long> ours, Map<String, Long> core) {
+    for (int connections : CONNECTIONS) {
+      for (int inFlight : IN_FLIGHT) {
+        String key = "c" + connections + "_f" + inFlight + "_";
+        row(
+            "CPU beside httpcore5-h2's ("
+                + connections
+                + " connections, "
+                + inFlight
+                + " in flight)",
+            "us",
+            ours,
+            core,
+            key + "cpu_nanos",
+            1_000);
+      }
+    }
+    int most = CONNECTIONS[CONNECTIONS.length - 1];
+    for (int inFlight : IN_FLIGHT) {
+      rows.add(
+          new Report.Row(
+              "CPU on "
+                  + most
+                  + " connections beside httpcore5-h2's with 25 streams on each ("
+                  + inFlight
+                  + " in flight)",
+              "us",
+              rounded(value(ours, "c" + most + "_f" + inFlight + "_cpu_nanos") / 1_000),
+              rounded(value(core, "few_f" + inFlight + "_cpu_nanos") / 1_000),
+              null));
     }
   }
 

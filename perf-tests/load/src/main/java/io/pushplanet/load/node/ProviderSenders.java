@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/// Clients that send notifications, ours and pushy, each in a process of its own, and one server for all of them: the
+/// Clients that send notifications, ours and others, each in a process of its own, and one server for all of them: the
 /// program `SenderProgram` of gateway-worker's tests.
 public final class ProviderSenders implements AutoCloseable {
   private static final Duration EXTRACTED_WITHIN = Duration.ofSeconds(60);
