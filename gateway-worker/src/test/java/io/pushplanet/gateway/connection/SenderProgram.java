@@ -184,8 +184,6 @@ final class SenderProgram {
           new OurSender(Channel.FCM, FcmRequests::request, authority, port, connections, inFlight);
       case PushySender.NAME -> new PushySender(authority, port, connections);
       case HttpCoreSender.NAME -> new HttpCoreSender(authority, port, connections);
-      case FrameSender.NAME -> new FrameSender(authority, port, connections, false);
-      case FrameSender.BLOCKED -> new FrameSender(authority, port, connections, true);
       default -> throw new IllegalArgumentException("there is no client " + client);
     };
   }
