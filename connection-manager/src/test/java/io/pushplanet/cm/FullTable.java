@@ -27,6 +27,7 @@ import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.transport.Connection;
 import io.pushplanet.cm.transport.FakeSockets;
+import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.GateSettings;
 import io.pushplanet.cm.uplink.Uplinks;
@@ -238,8 +239,8 @@ final class FullTable {
 
   private static final class NothingParked implements ParkedMessages {
     @Override
-    public void read(DeviceKey device, Consumer<InboxPage> then) {
-      then.accept(new InboxPage.Rows(List.of(), false));
+    public void read(DeviceKey device, Loop loop, Consumer<InboxPage> then) {
+      loop.execute(() -> then.accept(new InboxPage.Rows(List.of(), false)));
     }
 
     @Override

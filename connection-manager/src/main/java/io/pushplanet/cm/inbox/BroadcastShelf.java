@@ -253,17 +253,12 @@ final class BroadcastShelf {
     }
     var devices = List.copyOf(new HashSet<>(wanted.stream().map(Wanted::device).toList()));
     Map<DeviceKey, Long> positions = new HashMap<>();
-    var either =
-        String.join(" OR ", Collections.nCopies(devices.size(), "(app_id=? AND device_id=?)"));
     try (var statement =
         connection.prepareStatement(
-            "SELECT app_id, device_id, seq FROM broadcast_positions WHERE " + either)) {
+            "SELECT app_id, device_id, seq FROM broadcast_positions WHERE "
+                + InboxTable.either(devices.size()))) {
       statement.setQueryTimeout(SECONDS);
-      int index = 1;
-      for (var device : devices) {
-        statement.setString(index++, device.app().value());
-        statement.setString(index++, device.device().value());
-      }
+      InboxTable.bind(statement, devices);
       try (var row = statement.executeQuery()) {
         while (row.next()) {
           positions.put(

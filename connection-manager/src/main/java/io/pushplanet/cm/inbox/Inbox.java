@@ -3,6 +3,8 @@ package io.pushplanet.cm.inbox;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.cm.transport.HandOver;
+import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.cm.uplink.Events;
 import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.Channel;
@@ -64,7 +66,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   public record Settings(
       int readers, int waiting, int devicesPerRead, int rowsPerDevice, int rowsPerRead) {}
 
-  private record Request(DeviceKey device, Consumer<InboxPage> then) {}
+  private record Request(DeviceKey device, Loop loop, Consumer<InboxPage> then) {}
 
   private record Done(InboxRow row, Then then) {}
 
@@ -99,9 +101,9 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   }
 
   @Override
-  public void read(DeviceKey device, Consumer<InboxPage> then) {
-    if (!requests.offer(new Request(device, then))) {
-      then.accept(new InboxPage.Unreadable());
+  public void read(DeviceKey device, Loop loop, Consumer<InboxPage> then) {
+    if (!requests.offer(new Request(device, loop, then))) {
+      loop.execute(() -> then.accept(new InboxPage.Unreadable()));
     }
   }
 
@@ -209,6 +211,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     for (var request : batch) {
       byDevice.computeIfAbsent(request.device(), _ -> new ArrayList<>()).add(request);
     }
+    var handOver = new HandOver();
     try {
       var devices = List.copyOf(byDevice.keySet());
       var now = clock.instant();
@@ -217,13 +220,15 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
       reached(true, "");
       byDevice.forEach((device, asked) -> {
         InboxPage page = pages.getOrDefault(device, new InboxPage.Rows(List.of(), false));
-        asked.forEach(request -> request.then().accept(page));
+        asked.forEach(request -> handOver.add(request.loop(), () -> request.then().accept(page)));
       });
     } catch (SQLException away) {
       readFailures.increment();
       reached(false, String.valueOf(away.getMessage()));
-      batch.forEach(request -> request.then().accept(new InboxPage.Unreadable()));
+      batch.forEach(request ->
+          handOver.add(request.loop(), () -> request.then().accept(new InboxPage.Unreadable())));
     }
+    handOver.go();
   }
 
   private void deleteForEver() {

@@ -54,7 +54,7 @@ public final class InboxDrain {
     }
     again = false;
     asked = true;
-    inbox.read(session.key(), page -> session.loop().execute(() -> arrived(page)));
+    inbox.read(session.key(), session.loop(), this::arrived);
   }
 
   private void arrived(InboxPage page) {

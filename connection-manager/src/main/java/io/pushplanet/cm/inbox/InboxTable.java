@@ -57,20 +57,27 @@ final class InboxTable {
     return found;
   }
 
-  /// (a, b) IN (...) is not used as a range by every server version; OR is.
-  private static String either(int devices) {
-    return String.join(" OR ", Collections.nCopies(devices, "(app_id=? AND device_id=?)"));
+  /// For so many devices or a few more: a statement that was seen before need not be prepared again. (a, b) IN (...) is not
+  /// used as a range by every server version; OR is.
+  static String either(int devices) {
+    return String.join(" OR ", Collections.nCopies(places(devices), "(app_id=? AND device_id=?)"));
   }
 
+  private static int places(int devices) {
+    return devices == 1 ? 1 : 2 * Integer.highestOneBit(devices - 1);
+  }
+
+  /// The last device takes the places that are left over, too.
+  ///
   /// @return the next parameter's number
-  private static int bind(PreparedStatement statement, List<DeviceKey> devices)
-      throws SQLException {
-    int index = 1;
-    for (var device : devices) {
-      statement.setString(index++, device.app().value());
-      statement.setString(index++, device.device().value());
+  static int bind(PreparedStatement statement, List<DeviceKey> devices) throws SQLException {
+    int places = places(devices.size());
+    for (int place = 0; place < places; place++) {
+      var device = devices.get(Math.min(place, devices.size() - 1));
+      statement.setString(2 * place + 1, device.app().value());
+      statement.setString(2 * place + 2, device.device().value());
     }
-    return index;
+    return 2 * places + 1;
   }
 
   private static DeviceKey device(ResultSet row) throws SQLException {

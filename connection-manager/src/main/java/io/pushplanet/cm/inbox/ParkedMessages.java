@@ -1,5 +1,6 @@
 package io.pushplanet.cm.inbox;
 
+import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.session.DeviceKey;
 import java.util.function.Consumer;
 
@@ -11,8 +12,8 @@ public interface ParkedMessages {
     void done(boolean told);
   }
 
-  /// Reads a device's inbox. `then` runs on a reader's thread, once.
-  void read(DeviceKey device, Consumer<InboxPage> then);
+  /// Reads a device's inbox. `then` runs on the loop, once.
+  void read(DeviceKey device, Loop loop, Consumer<InboxPage> then);
 
   /// The device acknowledged the row's message. `then` runs when the row is gone (or never will be by our hand).
   void delivered(InboxRow row, Then then);

@@ -4,14 +4,13 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.session.Directory.Answer;
 import io.pushplanet.cm.session.Directory.Order;
+import io.pushplanet.cm.transport.HandOver;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -187,27 +186,5 @@ final class OrderLine {
       }
     }
     handOver.go();
-  }
-
-  /// What each loop is told, in one task.
-  private static final class HandOver {
-    private final Map<Loop, List<Runnable>> told = new HashMap<>();
-
-    void add(Loop loop, Runnable what) {
-      told.computeIfAbsent(loop, _ -> new ArrayList<>()).add(what);
-    }
-
-    void go() {
-      told.forEach((loop, all) -> loop.execute(() -> all.forEach(HandOver::guarded)));
-    }
-
-    /// What goes wrong for one device must not take its neighbours' answers away.
-    private static void guarded(Runnable what) {
-      try {
-        what.run();
-      } catch (RuntimeException bug) {
-        LOG.error("event=registration_answer_error", bug);
-      }
-    }
   }
 }

@@ -6,6 +6,7 @@ import io.pushplanet.cm.inbox.ParkedMessages;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.session.Directory;
 import io.pushplanet.cm.session.Subscription;
+import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
@@ -349,20 +350,20 @@ final class Stores {
     }
 
     @Override
-    public void read(DeviceKey device, Consumer<InboxPage> then) {
+    public void read(DeviceKey device, Loop loop, Consumer<InboxPage> then) {
       node.work(
           1,
           20,
           () -> {
             if (mysqlAway) {
-              then.accept(new InboxPage.Unreadable());
+              loop.execute(() -> then.accept(new InboxPage.Unreadable()));
               return;
             }
             var page = page(device);
             world.tell(
                 node.id.value(),
                 "reads " + page.rows().size() + " rows of " + device.device().value());
-            node.work(0, 10, () -> then.accept(page));
+            node.work(0, 10, () -> loop.execute(() -> then.accept(page)));
           });
     }
 
