@@ -3,10 +3,13 @@ package io.pushplanet.common.session;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
+import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -54,6 +57,21 @@ public final class RedisLink implements AutoCloseable {
   public <T extends @Nullable Object> T ask(
       Function<RedisAsyncCommands<String, String>, RedisFuture<T>> command) {
     return Redis.await(command.apply(connection().async()), SessionDirectory.DEADLINE);
+  }
+
+  /// Runs a script and waits for its answer, as [#ask] does. Its text travels only when Redis does not know it: at first, and
+  /// after Redis was restarted.
+  public <T extends @Nullable Object> T run(
+      Script script, ScriptOutputType type, String[] keys, String... arguments) {
+    try {
+      return ask(commands -> commands.evalsha(script.digest(), type, keys, arguments));
+    } catch (DirectoryUnavailable refused) {
+      if (refused.getCause() instanceof ExecutionException e
+          && e.getCause() instanceof RedisNoScriptException) {
+        return ask(commands -> commands.eval(script.text(), type, keys, arguments));
+      }
+      throw refused;
+    }
   }
 
   /// Whether commands would be sent just now.

@@ -63,6 +63,10 @@ public class PlatformConfiguration {
     config.setValidationTimeout(Duration.ofSeconds(2).toMillis());
     config.setInitializationFailTimeout(-1);
     config.addDataSourceProperty("rewriteBatchedStatements", "true");
+    // What the driver has parsed of a statement is kept per connection, in the driver alone.
+    config.addDataSourceProperty("cachePrepStmts", "true");
+    config.addDataSourceProperty("prepStmtCacheSize", "100");
+    config.addDataSourceProperty("prepStmtCacheSqlLimit", "16384");
     config.addDataSourceProperty("connectionTimeZone", "UTC");
     config.addDataSourceProperty("forceConnectionTimeZoneToSession", "true");
     config.addDataSourceProperty("connectTimeout", "3000");

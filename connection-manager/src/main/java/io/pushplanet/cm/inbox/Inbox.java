@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
 public final class Inbox implements ParkedMessages, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Inbox.class);
   private static final int DELETES_AT_ONCE = 256;
-  private static final Duration GATHERING = Duration.ofMillis(20);
+  private static final Duration GATHERING = Duration.ofMillis(50);
   // For work, before it looks whether it shall end.
   private static final long PATIENCE_SECONDS = 10;
 

@@ -140,7 +140,7 @@ record NodeSettings(
       @Positive @DefaultValue("50000") int waiting,
       @NotNull @DefaultValue("5s") Duration claimWithin,
       @NotNull @DefaultValue("1s") Duration formerWithin,
-      @NotNull @DefaultValue("10ms") Duration together,
+      @NotNull @DefaultValue("25ms") Duration together,
       @NotNull @DefaultValue("5m") Duration verifyEvery,
       @NotNull @DefaultValue("3s") Duration heartbeatEvery) {}
 

@@ -4,6 +4,7 @@ import io.lettuce.core.ScriptOutputType;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.session.Script;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.session.SessionOwner;
 import java.time.Duration;
@@ -38,7 +39,8 @@ public final class RedisDirectory implements Directory {
 
   /// KEYS two for each session, as below; ARGV node, who is said to have a session that is newer than the announced one and has
   /// ended, then the epoch of each. An older session than the announced one is over: its device was not told of it.
-  private static final String ANNOUNCE =
+  private static final Script ANNOUNCE =
+      Script.of(
       SessionDirectory.FUNCTIONS
           + WRITTEN
           + """
@@ -56,7 +58,7 @@ public final class RedisDirectory implements Directory {
             end
           end
           return owners
-          """;
+          """);
 
   /// KEYS two for each order: the owner, and the subscription (`qos,identifier,epoch`). ARGV node, now in ms, ms that a
   /// session lives untouched; then three for each order: what to do, the writer's epoch, and something more. Answers with a
@@ -69,7 +71,8 @@ public final class RedisDirectory implements Directory {
   /// That a session has no subscription stands there only from the end of its owner's connection to the next one: a SUBSCRIBE
   /// whose remembering is lost must not be followed by "session present". What Redis has lost does not come back by the
   /// end of a connection, which may be one of long ago: its window of unacknowledged packets would be taken for the last.
-  private static final String CARRY_OUT =
+  private static final Script CARRY_OUT =
+      Script.of(
       SessionDirectory.FUNCTIONS
           + WRITTEN
           + """
@@ -131,7 +134,7 @@ public final class RedisDirectory implements Directory {
             answers[i] = answer
           end
           return answers
-          """;
+          """);
 
   private final RedisLink redis;
   private final SessionDirectory directory;
@@ -160,7 +163,7 @@ public final class RedisDirectory implements Directory {
       write(orders.get(index), arguments, ARGUMENTS_OF_ALL + ARGUMENTS_OF_EACH * index);
     }
     List<String> lines =
-        redis.ask(commands -> commands.eval(CARRY_OUT, ScriptOutputType.MULTI, keys, arguments));
+        redis.run(CARRY_OUT, ScriptOutputType.MULTI, keys, arguments);
     var answers = new ArrayList<Answer>(lines.size());
     for (var line : lines) {
       answers.add(answer(line));
@@ -237,7 +240,7 @@ public final class RedisDirectory implements Directory {
       arguments[2 + index] = Long.toString(epochs.getOrDefault(devices.get(index), 0L));
     }
     List<String> answers =
-        redis.ask(commands -> commands.eval(ANNOUNCE, ScriptOutputType.MULTI, keys, arguments));
+        redis.run(ANNOUNCE, ScriptOutputType.MULTI, keys, arguments);
     Map<DeviceKey, SessionOwner> owners = HashMap.newHashMap(devices.size());
     for (int index = 0; index < devices.size(); index++) {
       var device = devices.get(index);

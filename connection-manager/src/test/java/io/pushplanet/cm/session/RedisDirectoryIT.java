@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.session.Directory.Answer;
 import io.pushplanet.cm.session.Directory.Former;
@@ -87,6 +88,17 @@ class RedisDirectoryIT {
           .containsEntry(devices.get(5), new SessionOwner(nodeB, second.get(5)));
       assertThat(heard).isEmpty();
     }
+  }
+
+  @Test
+  void a_script_that_redis_has_forgotten_is_sent_again() {
+    long first = claim(a, Former.FORGET).epoch();
+    link.ask(RedisAsyncCommands::scriptFlush);
+
+    long second = claim(b, Former.FORGET).epoch();
+
+    assertThat(second).isGreaterThan(first);
+    assertThat(known.owner(device(1))).contains(new SessionOwner(nodeB, second));
   }
 
   @Test

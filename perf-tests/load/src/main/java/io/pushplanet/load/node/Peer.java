@@ -53,6 +53,7 @@ public final class Peer implements Server {
           listener %d 127.0.0.1
           allow_anonymous true
           set_tcp_nodelay true
+          connection_messages false
           """
               .formatted(port));
       return start(
