@@ -41,24 +41,24 @@ public final class RedisDirectory implements Directory {
   /// ended, then the epoch of each. An older session than the announced one is over: its device was not told of it.
   private static final Script ANNOUNCE =
       Script.of(
-      SessionDirectory.FUNCTIONS
-          + WRITTEN
-          + """
-          local owners = {}
-          for i = 1, #KEYS / 2 do
-            local key, kept, epoch = KEYS[2 * i - 1], KEYS[2 * i], ARGV[i + 2]
-            local by = written(text(kept))
-            if by and by > tonumber(epoch) then
-              local owner = text(key)
-              local held = owner and tonumber(string.match(owner, '^%d+'))
-              owners[i] = held and held >= by and owner or string.format('%.0f', by) .. '|' .. ARGV[2]
-            else
-              owners[i] = announce(key, ARGV[1], epoch)
-              if by and by < tonumber(epoch) and owners[i] == epoch .. '|' .. ARGV[1] then redis.call('DEL', kept) end
-            end
-          end
-          return owners
-          """);
+          SessionDirectory.FUNCTIONS
+              + WRITTEN
+              + """
+              local owners = {}
+              for i = 1, #KEYS / 2 do
+                local key, kept, epoch = KEYS[2 * i - 1], KEYS[2 * i], ARGV[i + 2]
+                local by = written(text(kept))
+                if by and by > tonumber(epoch) then
+                  local owner = text(key)
+                  local held = owner and tonumber(string.match(owner, '^%d+'))
+                  owners[i] = held and held >= by and owner or string.format('%.0f', by) .. '|' .. ARGV[2]
+                else
+                  owners[i] = announce(key, ARGV[1], epoch)
+                  if by and by < tonumber(epoch) and owners[i] == epoch .. '|' .. ARGV[1] then redis.call('DEL', kept) end
+                end
+              end
+              return owners
+              """);
 
   /// KEYS two for each order: the owner, and the subscription (`qos,identifier,epoch`). ARGV node, now in ms, ms that a
   /// session lives untouched; then three for each order: what to do, the writer's epoch, and something more. Answers with a
@@ -73,68 +73,68 @@ public final class RedisDirectory implements Directory {
   /// end of a connection, which may be one of long ago: its window of unacknowledged packets would be taken for the last.
   private static final Script CARRY_OUT =
       Script.of(
-      SessionDirectory.FUNCTIONS
-          + WRITTEN
-          + """
-          local node, now, longest = ARGV[1], ARGV[2], ARGV[3]
-          local function not_before(kept)
-            local by = written(text(kept))
-            return by and by >= tonumber(now) and string.format('%.0f', by + 1) or now
-          end
-          local function take_up(kept, wish, epoch)
-            local held = text(kept)
-            if not held then return '' end
-            if wish == 'resume' and string.sub(held, 1, 1) ~= '3' then
-              redis.call('SET', kept, string.match(held, '^%d+,%d+') .. ',' .. epoch, 'PX', longest)
-              return held
-            end
-            redis.call('DEL', kept)
-            return wish == 'forget' and '' or held
-          end
-          local function may_write(key, kept, epoch)
-            local owner = tonumber(string.match(text(key) or '', '^%d+'))
-            if owner and owner > tonumber(epoch) then return false end
-            local by = written(text(kept))
-            return not by or by <= tonumber(epoch)
-          end
-          local function outlive(kept, millis, left, epoch, ours)
-            local bare = string.sub(left, 1, 1) == '3'
-            if millis == '0' or bare and not ours then redis.call('DEL', kept)
-            elseif ours and (bare or text(kept)) then redis.call('SET', kept, left .. ',' .. epoch, 'PX', millis)
-            else redis.call('PEXPIRE', kept, millis) end
-          end
-          local function bequeath(key, kept, millis, left, epoch)
-            local newer, heir = string.match(text(key) or '', '^(%d+)|(.+)$')
-            if heir and heir ~= node and tonumber(newer) > tonumber(epoch) and not text(kept) then
-              local session = millis == '0' and '' or left
-              redis.call('PUBLISH', 'takeover:' .. heir, 'left|' .. epoch .. '|' .. session .. '|' .. string.sub(key, 9))
-            end
-          end
-          local function carry_out(key, kept, what, epoch, more)
-            if what == 'claim' then
-              local owner, former = claim(key, node, not_before(kept))
-              local fine, held = pcall(take_up, kept, more, string.match(owner, '^%d+'))
-              return owner .. '\\n' .. former .. '\\n' .. (fine and held or '')
-            end
-            local ours = text(key) == epoch .. '|' .. node
-            if what == 'release' or what == 'end' then release(key, node, epoch) end
-            local millis, left = string.match(more, '^(%d+) (.+)$')
-            if what == 'end' and not ours then bequeath(key, kept, millis, left, epoch) end
-            if what == 'release' or not may_write(key, kept, epoch) then return '' end
-            if what == 'remember' then redis.call('SET', kept, more .. ',' .. epoch, 'PX', longest)
-            elseif what == 'end' then outlive(kept, millis, left, epoch, ours)
-            else redis.call('DEL', kept) end
-            return ''
-          end
-          local answers = {}
-          for i = 1, #KEYS / 2 do
-            local fine, answer =
-                pcall(carry_out, KEYS[2 * i - 1], KEYS[2 * i], ARGV[3 * i + 1], ARGV[3 * i + 2], ARGV[3 * i + 3])
-            if not fine then answer = '!' .. (type(answer) == 'table' and answer.err or tostring(answer)) end
-            answers[i] = answer
-          end
-          return answers
-          """);
+          SessionDirectory.FUNCTIONS
+              + WRITTEN
+              + """
+              local node, now, longest = ARGV[1], ARGV[2], ARGV[3]
+              local function not_before(kept)
+                local by = written(text(kept))
+                return by and by >= tonumber(now) and string.format('%.0f', by + 1) or now
+              end
+              local function take_up(kept, wish, epoch)
+                local held = text(kept)
+                if not held then return '' end
+                if wish == 'resume' and string.sub(held, 1, 1) ~= '3' then
+                  redis.call('SET', kept, string.match(held, '^%d+,%d+') .. ',' .. epoch, 'PX', longest)
+                  return held
+                end
+                redis.call('DEL', kept)
+                return wish == 'forget' and '' or held
+              end
+              local function may_write(key, kept, epoch)
+                local owner = tonumber(string.match(text(key) or '', '^%d+'))
+                if owner and owner > tonumber(epoch) then return false end
+                local by = written(text(kept))
+                return not by or by <= tonumber(epoch)
+              end
+              local function outlive(kept, millis, left, epoch, ours)
+                local bare = string.sub(left, 1, 1) == '3'
+                if millis == '0' or bare and not ours then redis.call('DEL', kept)
+                elseif ours and (bare or text(kept)) then redis.call('SET', kept, left .. ',' .. epoch, 'PX', millis)
+                else redis.call('PEXPIRE', kept, millis) end
+              end
+              local function bequeath(key, kept, millis, left, epoch)
+                local newer, heir = string.match(text(key) or '', '^(%d+)|(.+)$')
+                if heir and heir ~= node and tonumber(newer) > tonumber(epoch) and not text(kept) then
+                  local session = millis == '0' and '' or left
+                  redis.call('PUBLISH', 'takeover:' .. heir, 'left|' .. epoch .. '|' .. session .. '|' .. string.sub(key, 9))
+                end
+              end
+              local function carry_out(key, kept, what, epoch, more)
+                if what == 'claim' then
+                  local owner, former = claim(key, node, not_before(kept))
+                  local fine, held = pcall(take_up, kept, more, string.match(owner, '^%d+'))
+                  return owner .. '\\n' .. former .. '\\n' .. (fine and held or '')
+                end
+                local ours = text(key) == epoch .. '|' .. node
+                if what == 'release' or what == 'end' then release(key, node, epoch) end
+                local millis, left = string.match(more, '^(%d+) (.+)$')
+                if what == 'end' and not ours then bequeath(key, kept, millis, left, epoch) end
+                if what == 'release' or not may_write(key, kept, epoch) then return '' end
+                if what == 'remember' then redis.call('SET', kept, more .. ',' .. epoch, 'PX', longest)
+                elseif what == 'end' then outlive(kept, millis, left, epoch, ours)
+                else redis.call('DEL', kept) end
+                return ''
+              end
+              local answers = {}
+              for i = 1, #KEYS / 2 do
+                local fine, answer =
+                    pcall(carry_out, KEYS[2 * i - 1], KEYS[2 * i], ARGV[3 * i + 1], ARGV[3 * i + 2], ARGV[3 * i + 3])
+                if not fine then answer = '!' .. (type(answer) == 'table' and answer.err or tostring(answer)) end
+                answers[i] = answer
+              end
+              return answers
+              """);
 
   private final RedisLink redis;
   private final SessionDirectory directory;
@@ -162,8 +162,7 @@ public final class RedisDirectory implements Directory {
       keys[2 * index + 1] = kept(device);
       write(orders.get(index), arguments, ARGUMENTS_OF_ALL + ARGUMENTS_OF_EACH * index);
     }
-    List<String> lines =
-        redis.run(CARRY_OUT, ScriptOutputType.MULTI, keys, arguments);
+    List<String> lines = redis.run(CARRY_OUT, ScriptOutputType.MULTI, keys, arguments);
     var answers = new ArrayList<Answer>(lines.size());
     for (var line : lines) {
       answers.add(answer(line));
@@ -239,8 +238,7 @@ public final class RedisDirectory implements Directory {
       keys[2 * index + 1] = kept(devices.get(index));
       arguments[2 + index] = Long.toString(epochs.getOrDefault(devices.get(index), 0L));
     }
-    List<String> answers =
-        redis.run(ANNOUNCE, ScriptOutputType.MULTI, keys, arguments);
+    List<String> answers = redis.run(ANNOUNCE, ScriptOutputType.MULTI, keys, arguments);
     Map<DeviceKey, SessionOwner> owners = HashMap.newHashMap(devices.size());
     for (int index = 0; index < devices.size(); index++) {
       var device = devices.get(index);
