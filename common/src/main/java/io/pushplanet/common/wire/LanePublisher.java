@@ -80,6 +80,11 @@ public final class LanePublisher implements AutoCloseable {
       Duration confirmWithin) {
     public static final Settings DEFAULT =
         new Settings(Duration.ofMillis(1), 64, 256 * 1024, 20_000, 1_000, Duration.ofSeconds(10));
+
+    /// The same, but items wait so long for neighbours.
+    public Settings lingering(Duration other) {
+      return new Settings(other, mostItems, mostBytes, mostWaiting, mostUnconfirmed, confirmWithin);
+    }
   }
 
   /// Told once per item, from the connection's thread: must not block.

@@ -309,9 +309,7 @@ public final class Delivery {
               }
             }));
       }
-      while (!open.await(TOLD_EVERY.toMillis(), TimeUnit.MILLISECONDS)) {
-        outbox.keep();
-      }
+      awaitAll(open, channel, outbox);
       for (Future<?> one : sent) {
         one.get();
       }
@@ -322,6 +320,32 @@ public final class Delivery {
       throw new IllegalStateException(
           "a parcel could not be handled: " + e.getCause(), e.getCause());
     }
+  }
+
+  /// Meanwhile what came leaves, and who waits for a place in vain gives up.
+  private void awaitAll(CountDownLatch open, Channel channel, Outbox outbox)
+      throws InterruptedException {
+    try {
+      while (!awaited(open, channel)) {
+        outbox.keep();
+      }
+    } catch (RuntimeException e) {
+      while (!awaited(open, channel)) {
+        // Those under way are not sent again for what others could not keep.
+      }
+      throw e;
+    }
+  }
+
+  private boolean awaited(CountDownLatch open, Channel channel) throws InterruptedException {
+    boolean all = open.await(TOLD_EVERY.toMillis(), TimeUnit.MILLISECONDS);
+    for (Priority priority : Priority.values()) {
+      Places ofLane = places.get(Topology.lane(channel, priority));
+      if (ofLane != null && !all) {
+        ofLane.look();
+      }
+    }
+    return all;
   }
 
   private static Optional<DeliveryOutcome> putOff(Provider provider, Push push) {

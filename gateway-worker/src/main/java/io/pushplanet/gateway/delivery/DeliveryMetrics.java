@@ -27,8 +27,11 @@ final class DeliveryMetrics {
   private final MeterRegistry meters;
   private final Map<String, Timer> waits = new ConcurrentHashMap<>();
   private final Map<End, Timer> ends = new ConcurrentHashMap<>();
+  private final Map<Outcome, Counter> outcomes = new ConcurrentHashMap<>();
 
   private record End(String channel, Priority priority, String result) {}
+
+  private record Outcome(String channel, String result) {}
 
   DeliveryMetrics(MeterRegistry meters) {
     this.meters = meters;
@@ -82,7 +85,11 @@ final class DeliveryMetrics {
   }
 
   void count(@Nullable Channel channel, String result) {
-    meters.counter("pushplanet.outcomes", "channel", word(channel), "result", result).increment();
+    outcomes.computeIfAbsent(new Outcome(word(channel), result), this::counter).increment();
+  }
+
+  private Counter counter(Outcome of) {
+    return meters.counter("pushplanet.outcomes", "channel", of.channel(), "result", of.result());
   }
 
   private static String word(@Nullable Channel channel) {

@@ -17,6 +17,9 @@ import java.util.function.LongSupplier;
 /// - where an app's places are all taken and no answer has come for [#PATIENCE], or it is slow, nobody waits for one: what
 ///   waits here holds its broker's message, and those are few.
 ///
+/// From a full queue thousands wait here at once, and a virtual thread that waits with a timeout wakes the scheduler's timer
+/// thread twice: so they wait without, and whoever waits for a batch looks after them ([#look]).
+///
 /// Thread-safe; calls block.
 final class Places {
   static final Duration SLOW = Duration.ofSeconds(2);
@@ -63,7 +66,7 @@ final class Places {
     }
   }
 
-  /// Waits for a place while the app's requests go on being answered.
+  /// Waits for a place while the app's requests go on being answered and somebody calls [#look].
   ///
   /// @return whether there was one; then [#leave] must be called
   boolean enter(AppId name) throws InterruptedException {
@@ -76,7 +79,7 @@ final class Places {
           if (isStuck(app)) {
             return false;
           }
-          var _ = app.room.awaitNanos(PATIENCE.toNanos());
+          app.room.await();
         }
         if (app.held == 0) {
           app.movedNanos = nanoTime.getAsLong();
@@ -108,6 +111,20 @@ final class Places {
       free++;
       callNext();
       forgetIfIdle(name, app);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// Lets those give up who have waited for too long; to be called several times a second while anybody waits.
+  void look() {
+    lock.lock();
+    try {
+      for (Held app : apps.values()) {
+        if (app.waiting > 0 && isStuck(app)) {
+          app.room.signalAll();
+        }
+      }
     } finally {
       lock.unlock();
     }

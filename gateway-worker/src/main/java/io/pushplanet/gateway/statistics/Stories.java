@@ -9,8 +9,9 @@ import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.SequencedMap;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /// What a writer holds back: that a message was accepted waits until something is told of each of its recipients. Written
@@ -20,16 +21,37 @@ import org.jspecify.annotations.Nullable;
 /// Nobody waits for a recipient who takes long: a story is written when messages that were accepted [#OVERTAKEN] later are told to
 /// the end, or when it is [#LONGEST] and [#OVERTAKEN] old. Until then the dispatcher tells what it remembers.
 ///
+/// While the writers are behind, ends lie in their queue and only order counts. There acceptances must not run ahead of ends:
+/// they would be written alone, their ends would have to be looked for, and the writers would fall back further. So they wait
+/// also where nothing is whole yet, but not again and again in vain: where their messages wait in long lanes, no end will come.
+///
 /// Confined to its writer.
 final class Stories {
   static final Duration LONGEST = Duration.ofMillis(1_500);
   static final Duration OVERTAKEN = Duration.ofMillis(500);
 
-  private final Map<MessageId, Story> open = new LinkedHashMap<>();
+  /// While the writers are behind: when nothing has become whole for so long, nobody waits for the next [#NEXT_TRY].
+  static final Duration IN_VAIN = Duration.ofSeconds(2);
+
+  static final Duration NEXT_TRY = Duration.ofSeconds(10);
+
+  /// What the writers have to do.
+  enum Flow {
+    STEADY,
+    /// There is always more to fetch.
+    BEHIND,
+    /// As much is in hand as there may be: nothing comes before something is written.
+    STUCK
+  }
+
+  private final SequencedMap<MessageId, Story> open = new LinkedHashMap<>();
   private List<Told> ready = new ArrayList<>();
 
   /// When the newest of those that are told to the end began.
   private long newestWholeNanos;
+
+  private long becameWholeNanos;
+  private long noWaitUntilNanos;
 
   /// An event and where it came from.
   record Told(DeliveryEvent event, Batch batch) {}
@@ -51,6 +73,8 @@ final class Stories {
 
   Stories(long nowNanos) {
     newestWholeNanos = nowNanos - LONGEST.toNanos();
+    becameWholeNanos = nowNanos;
+    noWaitUntilNanos = nowNanos;
   }
 
   boolean isEmpty() {
@@ -69,17 +93,17 @@ final class Stories {
         case DeliveryEvent.Accepted accepted -> {
           Story story = story(accepted.message(), nowNanos);
           story.accepted = accepted;
-          add(told, accepted.message(), story);
+          add(told, accepted.message(), story, nowNanos);
         }
         case DeliveryEvent.Attempted attempted -> {
           Story story = story(attempted.message(), nowNanos);
           story.heardOf.add(attempted.device());
-          add(told, attempted.message(), story);
+          add(told, attempted.message(), story, nowNanos);
         }
         case DeliveryEvent.Ended ended -> {
           Story story = story(ended.message(), nowNanos);
           story.heardOf.add(ended.device());
-          add(told, ended.message(), story);
+          add(told, ended.message(), story, nowNanos);
         }
         // It needs the delivery's row.
         case DeliveryEvent.Receipt receipt when open.containsKey(receipt.message()) ->
@@ -94,38 +118,51 @@ final class Stories {
     return open.computeIfAbsent(message, _ -> new Story(nowNanos));
   }
 
-  private void add(Told told, MessageId message, Story story) {
+  private void add(Told told, MessageId message, Story story, long nowNanos) {
     story.told.add(told);
     if (story.isWhole()) {
       open.remove(message);
       ready.addAll(story.told);
       newestWholeNanos = Math.max(newestWholeNanos, story.sinceNanos);
+      becameWholeNanos = nowNanos;
+      noWaitUntilNanos = nowNanos;
     }
   }
 
   /// What is to be written now.
-  ///
-  /// @param full whether as much is in hand as there may be: ends then lie in their queue, and only order tells who is slow
-  List<Told> due(long nowNanos, boolean full) {
-    long nobodyWaitsFor = nobodyWaitsFor(nowNanos, full);
-    for (Iterator<Story> stories = open.values().iterator(); stories.hasNext(); ) {
-      Story story = stories.next();
-      // Where the acceptance is not here it was written long ago, as a rule.
-      if (story.accepted == null || story.sinceNanos <= nobodyWaitsFor) {
-        ready.addAll(story.told);
-        stories.remove();
-      }
-    }
+  List<Told> due(long nowNanos, Flow flow) {
+    // Where the acceptance is not here it was written long ago, as a rule.
+    release(story -> story.accepted == null);
+    long nobodyWaitsFor =
+        switch (flow) {
+          case STEADY ->
+              Math.max(newestWholeNanos, nowNanos - LONGEST.toNanos()) - OVERTAKEN.toNanos();
+          case BEHIND -> whileBehind(nowNanos);
+          case STUCK -> ready.isEmpty() ? nowNanos : whileBehind(nowNanos);
+        };
+    release(story -> story.sinceNanos <= nobodyWaitsFor);
     List<Told> due = ready;
     ready = new ArrayList<>();
     return due;
   }
 
-  private long nobodyWaitsFor(long nowNanos, boolean full) {
-    if (!full) {
-      return Math.max(newestWholeNanos, nowNanos - LONGEST.toNanos()) - OVERTAKEN.toNanos();
+  private long whileBehind(long nowNanos) {
+    long inVainSince = nowNanos - IN_VAIN.toNanos();
+    if (becameWholeNanos <= inVainSince
+        && !open.isEmpty()
+        && open.firstEntry().getValue().sinceNanos <= inVainSince) {
+      noWaitUntilNanos = nowNanos + NEXT_TRY.toNanos();
     }
-    // Nothing more comes before something is written.
-    return ready.isEmpty() ? nowNanos : newestWholeNanos - OVERTAKEN.toNanos();
+    return nowNanos < noWaitUntilNanos ? nowNanos : newestWholeNanos - OVERTAKEN.toNanos();
+  }
+
+  private void release(Predicate<Story> goes) {
+    for (Iterator<Story> stories = open.values().iterator(); stories.hasNext(); ) {
+      Story story = stories.next();
+      if (goes.test(story)) {
+        ready.addAll(story.told);
+        stories.remove();
+      }
+    }
   }
 }

@@ -71,6 +71,31 @@ class PlacesTest {
     Eventually.within(PATIENCE, () -> assertThat(valueOf(waits)).isTrue());
   }
 
+  @Test
+  void who_waits_in_vain_gives_up_when_it_is_looked_after() throws Exception {
+    fill(SHOP);
+    places.leave(SHOP, nanos.get());
+    assertThat(places.enter(SHOP)).isTrue();
+    CompletableFuture<Boolean> waits = new CompletableFuture<>();
+
+    Thread.ofVirtual()
+        .start(() -> {
+          try {
+            waits.complete(places.enter(SHOP));
+          } catch (InterruptedException e) {
+            waits.completeExceptionally(e);
+          }
+        });
+    pass(Places.PATIENCE);
+
+    Eventually.within(
+        PATIENCE,
+        () -> {
+          places.look();
+          assertThat(waits).isCompletedWithValue(false);
+        });
+  }
+
   private static boolean valueOf(CompletableFuture<Boolean> future) {
     try {
       return future.isDone() && future.get();

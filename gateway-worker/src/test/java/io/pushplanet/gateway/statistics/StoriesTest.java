@@ -13,6 +13,7 @@ import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.gateway.statistics.Stories.Flow;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -40,10 +41,10 @@ class StoriesTest {
 
     tell(accepted);
     tell(phone);
-    assertThat(due(false)).isEmpty();
+    assertThat(due(Flow.STEADY)).isEmpty();
     tell(watch);
 
-    assertThat(due(false)).containsExactly(accepted, phone, watch);
+    assertThat(due(Flow.STEADY)).containsExactly(accepted, phone, watch);
     assertThat(stories.isEmpty()).isTrue();
   }
 
@@ -56,7 +57,7 @@ class StoriesTest {
     tell(phone);
     tell(accepted);
 
-    assertThat(due(false)).containsExactly(phone, accepted);
+    assertThat(due(Flow.STEADY)).containsExactly(phone, accepted);
   }
 
   @Test
@@ -70,7 +71,7 @@ class StoriesTest {
     tell(broad);
     tell(receipt);
 
-    assertThat(due(false)).containsExactlyInAnyOrder(end, broad, receipt);
+    assertThat(due(Flow.STEADY)).containsExactlyInAnyOrder(end, broad, receipt);
   }
 
   @Test
@@ -85,10 +86,10 @@ class StoriesTest {
     tell(accepted);
     tell(phone);
     tell(opened);
-    assertThat(due(false)).isEmpty();
+    assertThat(due(Flow.STEADY)).isEmpty();
     tell(watch);
 
-    assertThat(due(false)).containsExactly(accepted, phone, opened, watch);
+    assertThat(due(Flow.STEADY)).containsExactly(accepted, phone, opened, watch);
   }
 
   @Test
@@ -102,10 +103,10 @@ class StoriesTest {
     tell(first);
     pass(Stories.OVERTAKEN);
     tell(second);
-    assertThat(due(false)).isEmpty();
+    assertThat(due(Flow.STEADY)).isEmpty();
     tell(end);
 
-    assertThat(due(false)).containsExactly(second, end, first);
+    assertThat(due(Flow.STEADY)).containsExactly(second, end, first);
   }
 
   @Test
@@ -114,10 +115,10 @@ class StoriesTest {
 
     tell(accepted);
     pass(Stories.LONGEST);
-    assertThat(due(false)).isEmpty();
+    assertThat(due(Flow.STEADY)).isEmpty();
     pass(Stories.OVERTAKEN);
 
-    assertThat(due(false)).containsExactly(accepted);
+    assertThat(due(Flow.STEADY)).containsExactly(accepted);
   }
 
   @Test
@@ -126,7 +127,42 @@ class StoriesTest {
 
     tell(accepted);
 
-    assertThat(due(true)).containsExactly(accepted);
+    assertThat(due(Flow.STUCK)).containsExactly(accepted);
+  }
+
+  @Test
+  void while_ends_lie_in_their_queue_acceptances_do_not_run_ahead_of_them() {
+    DeliveryEvent.Ended ofOneWrittenBefore = ended(ids.next(), PHONE);
+    MessageId message = ids.next();
+    DeliveryEvent.Accepted accepted = accepted(message, PHONE);
+    DeliveryEvent.Ended end = ended(message, PHONE);
+
+    tell(accepted);
+    assertThat(due(Flow.BEHIND)).isEmpty();
+    tell(ofOneWrittenBefore);
+    assertThat(due(Flow.BEHIND)).containsExactly(ofOneWrittenBefore);
+    pass(Stories.OVERTAKEN);
+    tell(end);
+
+    assertThat(due(Flow.BEHIND)).containsExactly(accepted, end);
+  }
+
+  @Test
+  void acceptances_whose_ends_do_not_come_wait_once_and_not_again_for_a_while() {
+    DeliveryEvent.Accepted first = accepted(ids.next(), PHONE);
+    DeliveryEvent.Accepted second = accepted(ids.next(), PHONE);
+    DeliveryEvent.Accepted third = accepted(ids.next(), PHONE);
+
+    tell(first);
+    assertThat(due(Flow.BEHIND)).isEmpty();
+    pass(Stories.IN_VAIN);
+    assertThat(due(Flow.BEHIND)).containsExactly(first);
+    tell(second);
+    assertThat(due(Flow.BEHIND)).containsExactly(second);
+    pass(Stories.NEXT_TRY);
+    tell(third);
+
+    assertThat(due(Flow.BEHIND)).isEmpty();
   }
 
   @Test
@@ -141,7 +177,7 @@ class StoriesTest {
     pass(Stories.LONGEST.plus(Stories.OVERTAKEN));
     tell(end);
 
-    assertThat(due(true)).containsExactly(second, end);
+    assertThat(due(Flow.BEHIND)).containsExactly(second, end);
   }
 
   private void tell(DeliveryEvent event) {
@@ -152,8 +188,8 @@ class StoriesTest {
     nowNanos += time.toNanos();
   }
 
-  private List<DeliveryEvent> due(boolean full) {
-    return stories.due(nowNanos, full).stream().map(Stories.Told::event).toList();
+  private List<DeliveryEvent> due(Flow flow) {
+    return stories.due(nowNanos, flow).stream().map(Stories.Told::event).toList();
   }
 
   private static DeliveryEvent.Accepted accepted(MessageId message, DeviceId... devices) {
