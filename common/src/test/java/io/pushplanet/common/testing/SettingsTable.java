@@ -22,6 +22,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 
 /// The settings of one module as a Markdown table: names, defaults and meanings from what Spring Boot's configuration
@@ -78,15 +79,24 @@ public final class SettingsTable {
         .formatted(
             name,
             type(property.get("type").stringValue()) + limits(declared),
-            preset(property.get("defaultValue"), declared),
+            preset(property, declared),
             meaning.replaceAll("\\s+", " ").replace("|", "\\|"));
   }
 
   private static String type(String name) {
-    if (name.startsWith("java.util.Set<") || name.startsWith("java.util.List<")) {
+    if (isList(name)) {
       return "list";
     }
+    if (name.contains("$")) {
+      return Arrays.stream(load(name).getEnumConstants())
+          .map(word -> "`" + word.toString().toLowerCase(Locale.ROOT) + "`")
+          .collect(Collectors.joining(", "));
+    }
     return TYPES.getOrDefault(name.substring(name.lastIndexOf('.') + 1), name);
+  }
+
+  private static boolean isList(String type) {
+    return type.startsWith("java.util.Set<") || type.startsWith("java.util.List<");
   }
 
   private static String limits(AnnotatedElement declared) {
@@ -104,7 +114,11 @@ public final class SettingsTable {
     return most == null ? ", from " + from : ", " + from + " to " + most.value();
   }
 
-  private static String preset(JsonNode preset, AnnotatedElement declared) {
+  private static String preset(JsonNode property, AnnotatedElement declared) {
+    JsonNode preset = property.get("defaultValue");
+    if (preset == null && isList(property.get("type").stringValue())) {
+      return "empty";
+    }
     if (preset != null) {
       String text = preset.isString() ? preset.stringValue() : preset.toString();
       return text.isEmpty() ? "empty" : "`" + text + "`";

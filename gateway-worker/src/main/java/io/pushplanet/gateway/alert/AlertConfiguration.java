@@ -8,6 +8,7 @@ import io.pushplanet.gateway.role.ForRole;
 import io.pushplanet.gateway.role.Role;
 import java.net.URI;
 import java.time.Clock;
+import java.time.Duration;
 import javax.sql.DataSource;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
@@ -17,9 +18,11 @@ import org.springframework.context.annotation.Configuration;
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(AlertSettings.class)
 public class AlertConfiguration {
+  private static final Duration TRIMMED_EVERY = Duration.ofHours(1);
+
   @Bean
   Alerts alerts(DataSource database, AlertSettings settings, Clock clock, MeterRegistry meters) {
-    return new Alerts(database, settings.webhookUrl() != null, clock, meters);
+    return new Alerts(database, settings.ways(), clock, meters);
   }
 
   @Bean
@@ -30,9 +33,33 @@ public class AlertConfiguration {
     if (url == null) {
       return new Rounds("alert-webhook", settings.giveUpAfter(), () -> false, meters);
     }
-    AlertWebhook webhook =
-        new AlertWebhook(
-            database, url, settings, new LiveRequest(Trust.with(null).context()), clock, meters);
-    return new Rounds("alert-webhook", settings.period(), webhook::post, meters);
+    AlertWay way =
+        new AlertWebhook(url, settings, new LiveRequest(Trust.with(null).context()), clock);
+    return new Rounds(
+        "alert-webhook",
+        settings.period(),
+        new AlertPost(database, way, settings, clock, meters)::round,
+        meters);
+  }
+
+  @Bean
+  @ForRole(Role.LATER)
+  Rounds alertMail(DataSource database, AlertSettings settings, Clock clock, MeterRegistry meters) {
+    if (!settings.mail().isOn()) {
+      return new Rounds("alert-mail", settings.giveUpAfter(), () -> false, meters);
+    }
+    AlertWay way = new AlertMail(settings.mail(), settings.requestTimeout());
+    return new Rounds(
+        "alert-mail",
+        settings.period(),
+        new AlertPost(database, way, settings, clock, meters)::round,
+        meters);
+  }
+
+  @Bean
+  @ForRole(Role.LATER)
+  Rounds alertRetention(Alerts alerts, AlertSettings settings, MeterRegistry meters) {
+    return new Rounds(
+        "alert-retention", TRIMMED_EVERY, () -> alerts.trim(settings.retention()), meters);
   }
 }

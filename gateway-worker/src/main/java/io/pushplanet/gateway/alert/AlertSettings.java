@@ -1,12 +1,16 @@
 package io.pushplanet.gateway.alert;
 
 import io.pushplanet.common.access.Secret;
+import jakarta.validation.Valid;
 import jakarta.validation.constraints.AssertTrue;
 import jakarta.validation.constraints.NotNull;
 import java.net.URI;
 import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.validation.annotation.Validated;
 
@@ -14,19 +18,41 @@ import org.springframework.validation.annotation.Validated;
 ///
 /// @param webhookUrl where alerts are posted, in the form of Standard Webhooks; empty = nowhere
 /// @param webhookSecret what they are signed with: 24 to 64 bytes in base64, with or without `whsec_`
-/// @param requestTimeout from connecting to the end of the answer
-/// @param giveUpAfter an alert that is older is not posted any more
-/// @param period how often what is to be posted is looked for
+/// @param mail the server that mails them
+/// @param requestTimeout from connecting to the end of the answer, at the webhook and at the mail server
+/// @param giveUpAfter an alert that is older is not sent any more
+/// @param period how often what is to be sent is looked for
+/// @param retention an alert that is older is deleted; of a certificate in use it stays, so that it is not told again
 @Validated
 @ConfigurationProperties(prefix = "gateway.alerts", ignoreUnknownFields = false)
 record AlertSettings(
     @Nullable URI webhookUrl,
     @NotNull @DefaultValue("") Secret webhookSecret,
+    @Valid @NotNull @DefaultValue @NestedConfigurationProperty MailSettings mail,
     @NotNull @DefaultValue("10s") Duration requestTimeout,
     @NotNull @DefaultValue("1d") Duration giveUpAfter,
-    @NotNull @DefaultValue("1s") Duration period) {
+    @NotNull @DefaultValue("1s") Duration period,
+    @NotNull @DefaultValue("90d") Duration retention) {
   @AssertTrue(message = "gateway.alerts.webhook-secret is missing: openssl rand -base64 32")
   boolean isSigned() {
     return webhookUrl == null || !webhookSecret.reveal().isBlank();
+  }
+
+  @AssertTrue(
+      message =
+          "gateway.alerts.retention must be positive, and not below gateway.alerts.give-up-after")
+  boolean isKeptUntilGivenUp() {
+    return retention.isPositive() && retention.compareTo(giveUpAfter) >= 0;
+  }
+
+  Set<AlertWay.Name> ways() {
+    Set<AlertWay.Name> ways = EnumSet.noneOf(AlertWay.Name.class);
+    if (webhookUrl != null) {
+      ways.add(AlertWay.Name.WEBHOOK);
+    }
+    if (mail.isOn()) {
+      ways.add(AlertWay.Name.MAIL);
+    }
+    return ways;
   }
 }

@@ -4,18 +4,21 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.message.AppId;
 import java.sql.Timestamp;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.Locale;
+import java.util.Set;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// The table `alerts`: the dashboard shows it, [AlertWebhook] sends it on. An alert has a key, and a key is told once, by
+/// The table `alerts`: the dashboard shows it, [AlertPost] sends it on. An alert has a key, and a key is told once, by
 /// whichever worker comes first. In a transaction of the caller's it is told with it. Thread-safe.
 public final class Alerts {
   private static final int LONGEST_KEY = 190;
   private static final int LONGEST_TEXT = 1_000;
+  private static final int MOST_TRIMMED_AT_ONCE = 1_000;
 
   private final JdbcTemplate database;
-  private final boolean webhook;
+  private final Set<AlertWay.Name> ways;
   private final Clock clock;
   private final MeterRegistry meters;
 
@@ -33,10 +36,15 @@ public final class Alerts {
     }
   }
 
-  /// @param webhook whether somebody wants them by webhook
-  public Alerts(DataSource database, boolean webhook, Clock clock, MeterRegistry meters) {
+  /// Those who look at the dashboard are told, and nobody else.
+  public Alerts(DataSource database, Clock clock, MeterRegistry meters) {
+    this(database, Set.of(), clock, meters);
+  }
+
+  /// @param ways on which they leave the platform
+  Alerts(DataSource database, Set<AlertWay.Name> ways, Clock clock, MeterRegistry meters) {
     this.database = new JdbcTemplate(database);
-    this.webhook = webhook;
+    this.ways = Set.copyOf(ways);
     this.clock = clock;
     this.meters = meters;
   }
@@ -51,7 +59,8 @@ public final class Alerts {
     int told =
         database.update(
             """
-            INSERT IGNORE INTO alerts (alert_key, kind, app_id, subject, text, at, send_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT IGNORE INTO alerts (alert_key, kind, app_id, subject, text, at, send_at, mail_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             """,
             cut(kind.word() + "/" + key, LONGEST_KEY),
             kind.word(),
@@ -59,11 +68,32 @@ public final class Alerts {
             cut(subject, LONGEST_KEY),
             cut(text, LONGEST_TEXT),
             now,
-            webhook ? now : null);
+            ways.contains(AlertWay.Name.WEBHOOK) ? now : null,
+            ways.contains(AlertWay.Name.MAIL) ? now : null);
     if (told > 0) {
       meters.counter("pushplanet.alerts", "kind", kind.word()).increment();
     }
     return told > 0;
+  }
+
+  /// Deletes what is older, but for what would be told anew: that a certificate which is in use ends.
+  ///
+  /// @return whether there may be more to delete at once
+  boolean trim(Duration retention) {
+    int trimmed =
+        database.update(
+            """
+            DELETE FROM alerts
+            WHERE at < ? AND send_at IS NULL AND mail_at IS NULL AND NOT (kind = ? AND EXISTS (
+              SELECT 1 FROM credentials
+              WHERE credentials.state = 'active' AND credentials.id =
+                CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(alerts.alert_key, '/', 2), '/', -1) AS UNSIGNED)))
+            ORDER BY at LIMIT ?
+            """,
+            Timestamp.from(clock.instant().minus(retention)),
+            Kind.CREDENTIAL_EXPIRES.word(),
+            MOST_TRIMMED_AT_ONCE);
+    return trimmed == MOST_TRIMMED_AT_ONCE;
   }
 
   private static String cut(String text, int most) {

@@ -1,4 +1,4 @@
-/// Tells operators, once, what they must act on: on the dashboard, and by a webhook.
+/// Tells operators, once, what they must act on: on the dashboard, by a webhook and by mail.
 @NullMarked
 package io.pushplanet.gateway.alert;
 

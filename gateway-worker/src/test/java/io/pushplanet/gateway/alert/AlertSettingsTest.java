@@ -4,11 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.access.Secret;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 class AlertSettingsTest {
+  private static final String MAIL =
+      "host=mail.example.com from=alerts@example.com to=ops@example.com ";
+
   @EnableConfigurationProperties(AlertSettings.class)
   static class Wiring {}
 
@@ -16,16 +23,26 @@ class AlertSettingsTest {
       new ApplicationContextRunner().withUserConfiguration(Wiring.class);
 
   @Test
-  void by_default_alerts_are_posted_nowhere() {
+  void by_default_alerts_are_sent_nowhere_and_kept_for_90_days() {
     runner.run(context ->
         assertThat(context.getBean(AlertSettings.class))
             .isEqualTo(
                 new AlertSettings(
                     null,
                     new Secret(""),
+                    new MailSettings(
+                        "",
+                        587,
+                        MailSettings.Security.STARTTLS,
+                        "",
+                        new Secret(""),
+                        "",
+                        List.of(),
+                        null),
                     Duration.ofSeconds(10),
                     Duration.ofDays(1),
-                    Duration.ofSeconds(1))));
+                    Duration.ofSeconds(1),
+                    Duration.ofDays(90))));
   }
 
   @Test
@@ -34,6 +51,65 @@ class AlertSettingsTest {
         .withPropertyValues("gateway.alerts.webhook-url=https://example.com/alerts")
         .run(context ->
             assertThat(context.getStartupFailure()).hasStackTraceContaining("openssl rand"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "host=mail.example.com",
+        "to=ops@example.com",
+        "from=alerts@example.com",
+        "host=mail.example.com from=alerts@example.com",
+        "host=mail.example.com to=ops@example.com"
+      })
+  void half_a_mail_server_stops_the_start(String half) {
+    started(half, "host, from and to belong together");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"user=alerts", "password=secret"})
+  void half_a_login_stops_the_start(String half) {
+    started(MAIL + half, "user and password belong together");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"to=ops", "from=alerts@", "to=ops@example.com,second"})
+  void what_is_no_address_stops_the_start(String wrong) {
+    started(MAIL + wrong, "must be addresses such as");
+  }
+
+  @Test
+  void a_whole_mail_server_is_taken() {
+    started(MAIL + "user=alerts password=secret port=25 security=none", "");
+  }
+
+  private void started(String settings, String problem) {
+    runner
+        .withPropertyValues(
+            Arrays.stream(settings.split(" "))
+                .map(setting -> "gateway.alerts.mail." + setting)
+                .toArray(String[]::new))
+        .run(context -> {
+          if (problem.isEmpty()) {
+            assertThat(context.getBean(AlertSettings.class).ways())
+                .containsExactly(AlertWay.Name.MAIL);
+          } else {
+            assertThat(context.getStartupFailure()).hasStackTraceContaining(problem);
+          }
+        });
+  }
+
+  @Test
+  void alerts_are_not_deleted_before_they_are_given_up() {
+    runner
+        .withPropertyValues("gateway.alerts.retention=1h")
+        .run(context ->
+            assertThat(context.getStartupFailure()).hasStackTraceContaining("give-up-after"));
+  }
+
+  @Test
+  void a_misspelt_mail_setting_stops_the_start() {
+    started("hots=mail.example.com", "hots");
   }
 
   @Test

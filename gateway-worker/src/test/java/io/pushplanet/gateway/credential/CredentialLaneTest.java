@@ -21,8 +21,7 @@ class CredentialLaneTest {
           "apns",
           "production",
           clock,
-          new CredentialPauses(
-              database, new Alerts(database, false, clock, meters), clock, meters));
+          new CredentialPauses(database, new Alerts(database, clock, meters), clock, meters));
 
   /// Is away, and counts who asked.
   private static final class Database extends AbstractDataSource {

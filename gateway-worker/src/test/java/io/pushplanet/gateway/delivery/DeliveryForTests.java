@@ -53,7 +53,7 @@ public final class DeliveryForTests {
             servers.database(),
             routes,
             new PurgeBreaker(clock),
-            new Alerts(servers.database(), false, clock, meters),
+            new Alerts(servers.database(), clock, meters),
             clock,
             meters),
         new RetrySchedule(new Random(1)),

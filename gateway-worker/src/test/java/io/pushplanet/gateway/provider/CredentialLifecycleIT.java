@@ -3,6 +3,9 @@ package io.pushplanet.gateway.provider;
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.icegreen.greenmail.util.GreenMail;
+import com.icegreen.greenmail.util.GreenMailUtil;
+import com.icegreen.greenmail.util.ServerSetup;
 import com.sun.net.httpserver.HttpServer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.access.CredentialVault;
@@ -22,6 +25,8 @@ import io.pushplanet.simulators.apns.ApnsToken;
 import io.pushplanet.simulators.fcm.FcmAccount;
 import io.pushplanet.simulators.hms.HmsClient;
 import io.pushplanet.simulators.ledger.LedgerEntry;
+import jakarta.mail.MessagingException;
+import jakarta.mail.internet.MimeMessage;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -58,6 +63,7 @@ class CredentialLifecycleIT {
   @TempDir static Path state;
   private static ProviderPlatform platform;
   private static HttpServer receiver;
+  private static final GreenMail MAILS = new GreenMail(ServerSetup.SMTP.dynamicPort());
   private static final Queue<Posted> POSTED = new ConcurrentLinkedQueue<>();
 
   private record Posted(String id, String timestamp, String signature, String body) {}
@@ -79,6 +85,7 @@ class CredentialLifecycleIT {
           exchange.close();
         });
     receiver.start();
+    MAILS.start();
     platform =
         ProviderPlatform.start(
             state,
@@ -90,13 +97,19 @@ class CredentialLifecycleIT {
             "--gateway.alerts.webhook-url=http://127.0.0.1:"
                 + receiver.getAddress().getPort()
                 + "/alerts",
-            "--gateway.alerts.webhook-secret=" + SECRET);
+            "--gateway.alerts.webhook-secret=" + SECRET,
+            "--gateway.alerts.mail.host=127.0.0.1",
+            "--gateway.alerts.mail.port=" + MAILS.getSmtp().getPort(),
+            "--gateway.alerts.mail.security=none",
+            "--gateway.alerts.mail.from=alerts@example.com",
+            "--gateway.alerts.mail.to=ops@example.com");
   }
 
   @AfterAll
   static void stop() {
     platform.close();
     receiver.stop(0);
+    MAILS.stop();
   }
 
   @Test
@@ -422,6 +435,24 @@ class CredentialLifecycleIT {
             text -> assertThat(text).contains("within 14 days"),
             text -> assertThat(text).contains("within 7 days"),
             text -> assertThat(text).contains("within a day"));
+    Eventually.within(
+        PATIENCE,
+        () ->
+            assertThat(
+                    MAILS
+                        .findReceivedMessages(_ -> true, CredentialLifecycleIT::isOfExpires)
+                        .map(GreenMailUtil::getBody))
+                .hasSize(4)
+                .anyMatch(body -> body.contains("within 30 days"))
+                .anyMatch(body -> body.contains("within a day")));
+  }
+
+  private static boolean isOfExpires(MimeMessage mail) {
+    try {
+      return mail.getSubject().contains("app expires");
+    } catch (MessagingException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private static long expiryAlerts() {
