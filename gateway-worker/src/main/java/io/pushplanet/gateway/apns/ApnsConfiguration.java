@@ -39,6 +39,12 @@ class ApnsConfiguration {
   }
 
   @Bean
+  Rounds apnsTokensShared(
+      ProviderTokens apnsProviderTokens, ApnsSettings settings, MeterRegistry meters) {
+    return new Rounds("apns-tokens", settings.tokensPeriod(), apnsProviderTokens::share, meters);
+  }
+
+  @Bean
   CredentialProbe apnsProbe(ApnsSettings settings, ProviderTokens apnsProviderTokens) {
     return new ApnsProbe(settings, apnsProviderTokens);
   }

@@ -19,6 +19,7 @@ import org.springframework.validation.annotation.Validated;
 /// @param productionChannelsEndpoint where broadcast channels of production are made and deleted
 /// @param sandboxChannelsEndpoint where those of development builds are made and deleted
 /// @param channelsPeriod how often channels that are to be made or deleted are looked for
+/// @param tokensPeriod how often the provider tokens in use are compared with those that the other workers know from Redis
 /// @param trustedCertificates authorities besides the JDK's, a PEM file; for simulators
 @Validated
 @ConfigurationProperties(prefix = "gateway.apns", ignoreUnknownFields = false)
@@ -30,6 +31,7 @@ record ApnsSettings(
     @NotNull @DefaultValue("https://api-manage-broadcast.sandbox.push.apple.com:2195")
         URI sandboxChannelsEndpoint,
     @NotNull @DefaultValue("500ms") Duration channelsPeriod,
+    @NotNull @DefaultValue("1s") Duration tokensPeriod,
     @Nullable Path trustedCertificates,
     @Valid @NotNull @DefaultValue @NestedConfigurationProperty ConnectionSettings connection) {
   URI endpoint(String environment) {

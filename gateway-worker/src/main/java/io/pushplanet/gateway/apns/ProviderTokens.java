@@ -8,6 +8,7 @@ import io.pushplanet.gateway.provider.ProviderMetrics;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -26,11 +27,13 @@ final class ProviderTokens {
   static final Duration RENEWED_AFTER = Duration.ofMinutes(50);
   static final Duration LONGEST_LIFE = Duration.ofMinutes(60);
   private static final int MOST_KEYS = 10_000;
+  private static final int MOST_ASKED_AT_ONCE = 500;
 
   /// The secret's fingerprint is in it, so that a corrected upload of the same key id gets a token of its own.
   private record Signer(String teamId, String keyId, String fingerprint) {}
 
   private static final class Slot {
+    final ApnsKey key;
     final ReentrantLock lock = new ReentrantLock();
 
     @GuardedBy("lock")
@@ -41,6 +44,21 @@ final class ProviderTokens {
 
     @GuardedBy("lock")
     Instant noRenewalBefore = Instant.MIN;
+
+    Slot(ApnsKey key) {
+      this.key = key;
+    }
+
+    /// The token, as long as it is not to be renewed.
+    Optional<ProviderToken> held(Instant now) {
+      lock.lock();
+      try {
+        return Optional.ofNullable(current)
+            .filter(token -> now.isBefore(token.issuedAt().plus(RENEWED_AFTER)));
+      } finally {
+        lock.unlock();
+      }
+    }
   }
 
   private final SharedTokens shared;
@@ -117,6 +135,7 @@ final class ProviderTokens {
       if (isCurrent && older != null && now.isBefore(older.issuedAt().plus(LONGEST_LIFE))) {
         slot.current = older;
         slot.previous = null;
+        var _ = shared.agree(key, older, Optional.of(refused), lifeLeft(older, now));
       }
       LOG.error(
           "event=apns_too_many_provider_tokens teamId={} keyId={} action=\"use this team's keys from"
@@ -126,6 +145,57 @@ final class ProviderTokens {
     } finally {
       slot.lock.unlock();
     }
+  }
+
+  /// Tells the tokens that are in use again where the others do not know them any more, because Redis has lost them: a worker
+  /// that starts would make another one, which APNs refuses for 20 minutes. Where the others have agreed on another one
+  /// meanwhile, that is used from now on.
+  ///
+  /// @return false: all of it is done
+  boolean share() {
+    Instant now = clock.instant();
+    List<Slot> used =
+        slots.asMap().values().stream().filter(slot -> slot.held(now).isPresent()).toList();
+    for (int from = 0; from < used.size(); from += MOST_ASKED_AT_ONCE) {
+      List<Slot> some = used.subList(from, Math.min(used.size(), from + MOST_ASKED_AT_ONCE));
+      List<Optional<ProviderToken>> known =
+          shared.current(some.stream().map(slot -> slot.key).toList());
+      for (int i = 0; i < known.size(); i++) {
+        share(some.get(i), known.get(i), now);
+      }
+    }
+    return false;
+  }
+
+  private void share(Slot slot, Optional<ProviderToken> known, Instant now) {
+    slot.held(now)
+        .ifPresent(held ->
+            known
+                .or(() -> toldAgain(slot.key, held, now))
+                .ifPresent(agreed -> follow(slot, held, agreed, now)));
+  }
+
+  private Optional<ProviderToken> toldAgain(ApnsKey key, ProviderToken held, Instant now) {
+    LOG.info("event=provider_token_told_again teamId={} keyId={}", key.teamId(), key.keyId());
+    return shared.agree(key, held, Optional.empty(), lifeLeft(held, now));
+  }
+
+  private static void follow(Slot slot, ProviderToken held, ProviderToken agreed, Instant now) {
+    slot.lock.lock();
+    try {
+      boolean lives = now.isBefore(agreed.issuedAt().plus(RENEWED_AFTER));
+      if (lives && held.equals(slot.current) && !agreed.equals(held)) {
+        slot.previous = held;
+        slot.current = agreed;
+      }
+    } finally {
+      slot.lock.unlock();
+    }
+  }
+
+  private static Duration lifeLeft(ProviderToken token, Instant now) {
+    Duration left = Duration.between(now, token.issuedAt().plus(RENEWED_AFTER));
+    return left.isPositive() ? left : Duration.ofSeconds(1);
   }
 
   private ProviderToken agreed(ApnsKey key, Optional<ProviderToken> refused, Instant now) {
@@ -139,6 +209,6 @@ final class ProviderTokens {
   }
 
   private Slot slot(ApnsKey key) {
-    return slots.get(new Signer(key.teamId(), key.keyId(), key.fingerprint()), _ -> new Slot());
+    return slots.get(new Signer(key.teamId(), key.keyId(), key.fingerprint()), _ -> new Slot(key));
   }
 }

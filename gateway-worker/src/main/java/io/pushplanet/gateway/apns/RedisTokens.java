@@ -1,5 +1,6 @@
 package io.pushplanet.gateway.apns;
 
+import io.lettuce.core.KeyValue;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -13,6 +14,8 @@ import io.pushplanet.gateway.credential.Credential.ApnsKey;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -56,6 +59,21 @@ final class RedisTokens implements SharedTokens, AutoCloseable {
   @Override
   public Optional<ProviderToken> current(ApnsKey key) {
     return asked(redis -> redis.sync().get(name(key))).flatMap(sealed -> open(key, sealed));
+  }
+
+  @Override
+  public List<Optional<ProviderToken>> current(List<ApnsKey> keys) {
+    String[] names = keys.stream().map(RedisTokens::name).toArray(String[]::new);
+    List<KeyValue<String, byte[]>> all =
+        names.length == 0
+            ? List.of()
+            : asked(redis -> redis.sync().mget(names)).orElseGet(List::of);
+    List<Optional<ProviderToken>> tokens = new ArrayList<>();
+    for (int i = 0; i < all.size(); i++) {
+      ApnsKey key = keys.get(i);
+      tokens.add(all.get(i).optional().flatMap(sealed -> open(key, sealed)));
+    }
+    return tokens;
   }
 
   @Override
@@ -116,9 +134,9 @@ final class RedisTokens implements SharedTokens, AutoCloseable {
   }
 
   /// On a thread of its own, because connecting to a black hole waits longer than we may.
-  private Optional<byte[]> asked(
-      Function<StatefulRedisConnection<String, byte[]>, byte @Nullable []> question) {
-    FutureTask<byte @Nullable []> task = new FutureTask<>(() -> question.apply(connected()));
+  private <T> Optional<T> asked(
+      Function<StatefulRedisConnection<String, byte[]>, @Nullable T> question) {
+    FutureTask<@Nullable T> task = new FutureTask<>(() -> question.apply(connected()));
     Thread.ofVirtual().name("shared-token").start(task);
     try {
       return Optional.ofNullable(task.get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS));

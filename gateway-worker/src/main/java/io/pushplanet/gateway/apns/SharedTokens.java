@@ -2,6 +2,7 @@ package io.pushplanet.gateway.apns;
 
 import io.pushplanet.gateway.credential.Credential.ApnsKey;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 
 /// One provider token for all workers: APNs answers 429 to a team whose token changes more often than every 20 minutes
@@ -17,4 +18,7 @@ interface SharedTokens {
 
   /// The token that all use.
   Optional<ProviderToken> current(ApnsKey key);
+
+  /// The tokens that all use, in the order of the keys; empty as a whole when there is no sharing now.
+  List<Optional<ProviderToken>> current(List<ApnsKey> keys);
 }

@@ -29,6 +29,7 @@ class ApnsSettingsTest {
                     URI.create("https://api-manage-broadcast.push.apple.com:2196"),
                     URI.create("https://api-manage-broadcast.sandbox.push.apple.com:2195"),
                     Duration.ofMillis(500),
+                    Duration.ofSeconds(1),
                     null,
                     new ConnectionSettings(
                         4,

@@ -81,7 +81,7 @@ class ProviderTokensOverHoursIT {
   @Test
   void twenty_workers_that_restart_every_five_minutes_never_change_the_token_too_often()
       throws Exception {
-    Map<String, Integer> answers = threeHours(new RedisOnThisClock());
+    Map<String, Integer> answers = threeHours(new RedisOnThisClock(), () -> {});
 
     assertThat(answers).containsOnlyKeys("200 ");
     assertThat(answers.get("200 ")).isEqualTo(WORKERS * (int) IN_ALL.dividedBy(STEP));
@@ -89,12 +89,20 @@ class ProviderTokensOverHoursIT {
 
   @Test
   void without_sharing_the_same_workers_are_told_off() throws Exception {
-    Map<String, Integer> answers = threeHours(new NothingShared());
+    Map<String, Integer> answers = threeHours(new NothingShared(), () -> {});
 
     assertThat(answers).containsKey("429 TooManyProviderTokenUpdates");
   }
 
-  private Map<String, Integer> threeHours(SharedTokens shared) throws Exception {
+  @Test
+  void nor_do_they_when_redis_loses_everything_every_minute() throws Exception {
+    RedisOnThisClock redis = new RedisOnThisClock();
+
+    assertThat(threeHours(redis, redis::forget)).containsOnlyKeys("200 ");
+  }
+
+  private Map<String, Integer> threeHours(SharedTokens shared, Runnable eachMinute)
+      throws Exception {
     Map<String, Integer> answers = new TreeMap<>();
     List<ProviderTokens> workers = new ArrayList<>();
     for (int i = 0; i < WORKERS; i++) {
@@ -102,6 +110,8 @@ class ProviderTokensOverHoursIT {
     }
     Instant end = clock.instant().plus(IN_ALL);
     for (int minute = 0; clock.instant().isBefore(end); minute++) {
+      eachMinute.run();
+      workers.forEach(ProviderTokens::share);
       for (int i = 0; i < WORKERS; i++) {
         // Not all at once: they are replaced one after the other.
         if ((minute + i) % RESTART_EVERY.toMinutes() == 0) {
@@ -186,6 +196,10 @@ class ProviderTokensOverHoursIT {
     private @Nullable ProviderToken held;
     private Instant until = Instant.MIN;
 
+    void forget() {
+      held = null;
+    }
+
     @Override
     public Optional<ProviderToken> agree(
         ApnsKey signer, ProviderToken offer, Optional<ProviderToken> refused, Duration life) {
@@ -202,6 +216,11 @@ class ProviderTokensOverHoursIT {
     public Optional<ProviderToken> current(ApnsKey signer) {
       return clock.instant().isBefore(until) ? Optional.ofNullable(held) : Optional.empty();
     }
+
+    @Override
+    public List<Optional<ProviderToken>> current(List<ApnsKey> keys) {
+      return keys.stream().map(this::current).toList();
+    }
   }
 
   private static final class NothingShared implements SharedTokens {
@@ -214,6 +233,11 @@ class ProviderTokensOverHoursIT {
     @Override
     public Optional<ProviderToken> current(ApnsKey signer) {
       return Optional.empty();
+    }
+
+    @Override
+    public List<Optional<ProviderToken>> current(List<ApnsKey> keys) {
+      return List.of();
     }
   }
 }

@@ -16,6 +16,7 @@ import java.security.spec.ECGenParameterSpec;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -50,6 +51,11 @@ class ProviderTokensTest {
     public Optional<ProviderToken> current(ApnsKey key) {
       return Optional.ofNullable(held.get(key.keyId()));
     }
+
+    @Override
+    public List<Optional<ProviderToken>> current(List<ApnsKey> keys) {
+      return keys.stream().map(this::current).toList();
+    }
   }
 
   private static final class Away implements SharedTokens {
@@ -62,6 +68,11 @@ class ProviderTokensTest {
     @Override
     public Optional<ProviderToken> current(ApnsKey key) {
       return Optional.empty();
+    }
+
+    @Override
+    public List<Optional<ProviderToken>> current(List<ApnsKey> keys) {
+      return List.of();
     }
   }
 
@@ -157,6 +168,81 @@ class ProviderTokensTest {
     tokens.keepOlder(key, newer);
 
     assertThat(tokens.renewed(key, older)).isEmpty();
+  }
+
+  @Test
+  void a_worker_that_starts_after_redis_lost_everything_gets_the_token_of_the_others() {
+    OneForAll shared = new OneForAll();
+    ProviderTokens one = worker(shared);
+    ProviderToken token = one.current(key);
+
+    clock.advance(Duration.ofMinutes(10));
+    shared.held.clear();
+    one.share();
+
+    assertThat(worker(shared).current(key)).isEqualTo(token);
+  }
+
+  @Test
+  void a_worker_follows_what_the_others_have_agreed_on() {
+    OneForAll shared = new OneForAll();
+    ProviderTokens one = worker(shared);
+    ProviderTokens other = worker(shared);
+    ProviderToken refused = one.current(key);
+    assertThat(other.current(key)).isEqualTo(refused);
+    clock.advance(Duration.ofMinutes(1));
+    ProviderToken renewed = one.renewed(key, refused).orElseThrow();
+
+    other.share();
+
+    assertThat(other.current(key)).isEqualTo(renewed);
+  }
+
+  @Test
+  void a_token_that_is_to_be_renewed_is_not_told_again() {
+    OneForAll shared = new OneForAll();
+    ProviderTokens one = worker(shared);
+    ProviderToken old = one.current(key);
+    clock.advance(ProviderTokens.RENEWED_AFTER);
+    shared.held.clear();
+
+    one.share();
+
+    assertThat(shared.held).isEmpty();
+    assertThat(one.current(key)).isNotEqualTo(old);
+  }
+
+  /// It started before the others had told theirs again.
+  @Test
+  void all_go_back_to_the_older_token_that_one_of_them_has_when_apns_refuses_the_other() {
+    OneForAll shared = new OneForAll();
+    ProviderTokens one = worker(shared);
+    ProviderToken older = one.current(key);
+    clock.advance(Duration.ofMinutes(1));
+    shared.held.clear();
+    ProviderTokens fresh = worker(shared);
+    ProviderToken newer = fresh.current(key);
+    one.share();
+    assertThat(one.current(key)).isEqualTo(newer);
+
+    fresh.keepOlder(key, newer);
+    one.keepOlder(key, newer);
+    fresh.share();
+    one.share();
+
+    assertThat(one.current(key)).isEqualTo(older);
+    assertThat(fresh.current(key)).isEqualTo(older);
+    assertThat(worker(shared).current(key)).isEqualTo(older);
+  }
+
+  @Test
+  void while_redis_is_away_everybody_keeps_what_they_have() {
+    ProviderTokens one = worker(new Away());
+    ProviderToken token = one.current(key);
+
+    one.share();
+
+    assertThat(one.current(key)).isEqualTo(token);
   }
 
   private ProviderToken renewedAfterAMinute(ProviderTokens tokens) {
