@@ -48,11 +48,26 @@ class PicturesIT {
         "pixel-8-of-the-test-lab",
         "delivered",
         "[{\"channel\":\"mqtt\",\"at\":\"2026-11-21T10:00:00.098Z\",\"result\":\"delivered\"}]");
+    String channel = "channel-01a1fc9a-a1eb-76b5-9f6e-4fed5846eeaf";
+    String goal =
+        rows.message(
+            "shop",
+            "Goal",
+            "One to nil",
+            "{\"kind\":\"channel\",\"channel\":\"" + channel + "\"}",
+            1);
+    rows.delivery(
+        "shop",
+        goal,
+        channel,
+        "delivered",
+        "[{\"channel\":\"apns\",\"at\":\"2026-11-21T10:00:00.098Z\",\"result\":\"delivered\"}]");
     String[][] pages = {
       {"overview", "/"},
       {"overview-day", "/?span=day"},
       {"messages", "/messages"},
       {"message", "/messages/" + message},
+      {"message-over-channel", "/messages/" + goal},
       {"devices", "/devices?app=shop"},
       {"device", "/devices/shop/iphone-4711"},
       {"apps", "/apps"},
@@ -78,6 +93,12 @@ class PicturesIT {
       chromium.go("/login").picture("login-light");
       chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
       assertThat(chromium.path()).startsWith("/");
+
+      chromium.go("/messages/" + goal);
+      assertThat(chromium.text()).contains(channel).doesNotContain("\"kind\"");
+      assertThat(chromium.script("return document.querySelectorAll('.delivery .bar a').length"))
+          .as("links to a device that is none")
+          .isEqualTo(0L);
 
       for (String scheme : new String[] {"light", "dark"}) {
         chromium.scheme(scheme);

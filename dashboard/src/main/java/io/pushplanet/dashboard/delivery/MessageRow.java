@@ -28,6 +28,8 @@ record MessageRow(
     int cancelled,
     int duplicates,
     int opened) {
+  private static final String KIND = "kind";
+
   public int queued() {
     return Math.max(0, recipients - delivered - failed - expired - cancelled);
   }
@@ -64,18 +66,24 @@ record MessageRow(
     return tree(delivery).path(field).asString("");
   }
 
-  /// `topic news`, `3 devices`, `(tag news and not tag muted)`
+  /// `topic news`, `3 devices`, `(tag news and not tag muted)`; a broadcast channel's id says what it is
   public String audienceWords() {
     return words(tree(audience));
   }
 
+  /// Whether its one recipient is a broadcast channel of Apple's, and no device.
+  public boolean isOverChannel() {
+    return tree(audience).path(KIND).asString("").equals("channel");
+  }
+
   private String words(JsonNode asked) {
-    String kind = asked.path("kind").asString("");
+    String kind = asked.path(KIND).asString("");
     return switch (kind) {
       case "devices" -> listed(asked.path("devices"), "device");
       case "users" -> listed(asked.path("users"), "user");
       case "topic" -> "topic " + asked.path("topic").asString("");
       case "tag" -> "tag " + asked.path("tag").asString("");
+      case "channel" -> asked.path("channel").asString("");
       case "all" -> "all devices";
       case "and", "or" ->
           asked

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.target.ActivityChannelId;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.wire.WireForm;
 import java.time.Instant;
@@ -44,6 +45,18 @@ class MessageRowTest {
             row(WireForm.mapper().writeValueAsString(audience), "{}", AT, null, 1, 1)
                 .audienceWords())
         .isEqualTo("(tag news and not (topic muted or user u1))");
+  }
+
+  @Test
+  void a_broadcast_channel_is_told_by_its_name() {
+    var channel =
+        new Audience.ActivityChannel(
+            new ActivityChannelId("channel-01a1fc9a-a1eb-76b5-9f6e-4fed5846eeaf"));
+    var over = row(WireForm.mapper().writeValueAsString(channel), "{}", AT, null, 1, 1);
+
+    assertThat(over.audienceWords()).isEqualTo("channel-01a1fc9a-a1eb-76b5-9f6e-4fed5846eeaf");
+    assertThat(over.isOverChannel()).isTrue();
+    assertThat(row("{}", AT, null, 1, 1).isOverChannel()).isFalse();
   }
 
   private static MessageRow row(
