@@ -16,9 +16,11 @@ import io.pushplanet.quickstart.platform.Addresses;
 import io.pushplanet.quickstart.platform.Plan;
 import io.pushplanet.quickstart.platform.Platform;
 import io.pushplanet.quickstart.platform.Program;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.net.Socket;
-import java.net.URI;
+import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -190,7 +192,7 @@ class WholeWayIT {
     try (var fleet = fleet(devices, halt)) {
       var id = sendTo(devices);
       halt.awaitReached();
-      flushAll(platform.services().redis());
+      flushAll();
       halt.goOn();
 
       awaitDelivered(id, 60);
@@ -283,11 +285,19 @@ class WholeWayIT {
         });
   }
 
-  private static void flushAll(URI redis) throws IOException {
+  private static void flushAll() throws IOException {
+    assertThat(redis("FLUSHALL")).isEqualTo("+OK");
+  }
+
+  /// The first line of the answer.
+  private static String redis(String command) throws IOException {
+    var redis = platform.services().redis();
     try (var socket = new Socket(redis.getHost(), redis.getPort())) {
-      socket.getOutputStream().write("FLUSHALL\r\n".getBytes(StandardCharsets.US_ASCII));
-      assertThat(socket.getInputStream().readNBytes(3))
-          .isEqualTo("+OK".getBytes(StandardCharsets.US_ASCII));
+      socket.setSoTimeout((int) PATIENCE.toMillis());
+      socket.getOutputStream().write((command + "\r\n").getBytes(StandardCharsets.US_ASCII));
+      return new BufferedReader(
+              new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII))
+          .readLine();
     }
   }
 
@@ -322,20 +332,7 @@ class WholeWayIT {
             + "\",\"environment\":\"production\"}}}");
     var audience = "{\"device\":\"" + device + "\"}";
     delivered(send(audience, content("with the former key"), "{}"));
-    var issued = simulators.call("POST", "/apns/keys", "{\"topics\":[\"" + BUNDLE + "\"]}");
-    var file = Files.writeString(folder.resolve("AuthKey.p8"), issued.text("p8"));
-
-    try (var chromium = Chromium.open(at.dashboardUrl())) {
-      chromium
-          .login(at.operatorUser(), at.operatorPassword())
-          .go("/apps/" + at.app() + "/credentials")
-          .type("p8-file", file.toString())
-          .type("p8-team", issued.text("team_id"))
-          .type("p8-key", issued.text("key_id"))
-          .type("p8-bundle", BUNDLE)
-          .pressIn("/p8", "Check and activate");
-      assertThat(chromium.text()).contains("active: the next push uses it");
-    }
+    var issued = newKey(folder);
     delivered(send(audience, content("with the new key"), "{}"));
 
     // Only the new key is in use: once it is revoked at Apple, pushes are refused although the
@@ -348,6 +345,79 @@ class WholeWayIT {
             assertThat(
                     api.call("GET", "/messages/" + refused + "/deliveries", "").body().toString())
                 .contains("InvalidProviderToken"));
+  }
+
+  /// A key of Apple's that nothing was sent with before, uploaded in the browser: the former one may be revoked.
+  private static Api.Answer newKey(Path folder) throws Exception {
+    var issued = simulators.call("POST", "/apns/keys", "{\"topics\":[\"" + BUNDLE + "\"]}");
+    var file = Files.writeString(folder.resolve("AuthKey.p8"), issued.text("p8"));
+    try (var chromium = Chromium.open(at.dashboardUrl())) {
+      chromium
+          .login(at.operatorUser(), at.operatorPassword())
+          .go("/apps/" + at.app() + "/credentials")
+          .type("p8-file", file.toString())
+          .type("p8-team", issued.text("team_id"))
+          .type("p8-key", issued.text("key_id"))
+          .type("p8-bundle", BUNDLE)
+          .pressIn("/p8", "Check and activate");
+      assertThat(chromium.text()).contains("active: the next push uses it");
+    }
+    return issued;
+  }
+
+  /// Apple refuses a second provider token of a key for 20 minutes: the worker that comes after the killed one has to find the
+  /// token that Redis had lost.
+  @Test
+  void a_live_activity_goes_over_a_channel_also_after_redis_and_the_worker_have_lost_everything(
+      @TempDir Path folder) throws Exception {
+    var key = newKey(folder);
+    var channel = api.call("POST", "/live-activity-channels", "{}");
+    assertThat(channel.status()).as(channel.toString()).isEqualTo(202);
+    var path = "/live-activity-channels/" + channel.text("channel");
+    Eventually.within(
+        PATIENCE,
+        () -> {
+          var made = api.call("GET", path, "");
+          assertThat(made.text("state")).as(made.toString()).isEqualTo("ready");
+        });
+
+    delivered(update(channel.text("channel"), 45));
+    flushAll();
+    Eventually.within(
+        PATIENCE,
+        () ->
+            assertThat(
+                    redis(
+                        "KEYS apns-token:" + key.text("team_id") + ":" + key.text("key_id") + ":*"))
+                .isEqualTo("*1"));
+    platform.kill9(Program.WORKER);
+    platform.restart(Program.WORKER);
+    delivered(update(channel.text("channel"), 90));
+
+    var apple = api.call("GET", path, "").text("apns_channel_id");
+    var ledger =
+        simulators.call(
+            "GET", "/ledger?token=" + URLEncoder.encode(apple, StandardCharsets.UTF_8), "");
+    assertThat(ledger.body().valueStream().filter(sent -> sent.path("delivered").asBoolean()))
+        .extracting(sent -> sent.path("payload").at("/aps/content-state/minute").asInt())
+        .contains(45, 90);
+    assertThat(api.call("DELETE", path, "").status()).isBetween(200, 204);
+    Eventually.within(
+        PATIENCE, () -> assertThat(api.call("GET", path, "").status()).isEqualTo(404));
+  }
+
+  private static String update(String channel, int minute) throws Exception {
+    var accepted =
+        api.call(
+            "POST",
+            "/messages",
+            """
+            {"audience":{"channel":"%s"},
+             "live_activity":{"event":"update","content_state":{"minute":%d}}}
+            """
+                .formatted(channel, minute));
+    assertThat(accepted.status()).as(accepted.toString()).isEqualTo(202);
+    return accepted.text("id");
   }
 
   @Test
