@@ -122,6 +122,9 @@ class BadInputIT {
         "{\"audience\":{},\"audience\":{}} | malformed_json",
         "{} x | malformed_json",
         "nul | malformed_json",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"\\ud800\":\"x\"}}} | malformed_json",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"a\":\"1\",\"\\u0061\":\"2\"}}} | malformed_json",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"a\":\"\\u12\"}}} | malformed_json",
       })
   void what_is_not_json_is_400(String body, String code) {
     isProblem(shop.post("/messages", body), 400, code);

@@ -3,12 +3,15 @@ package io.pushplanet.dispatcher;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.PushBuilder;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -68,6 +71,30 @@ class MessageIT {
     assertThat(delivery.get("device").stringValue()).isEqualTo("d1");
     assertThat(delivery.get("state").stringValue()).isEqualTo("queued");
     assertThat(dispatcher.tenant().get("/messages/" + id).status()).isEqualTo(404);
+  }
+
+  @Test
+  void another_dispatcher_finds_it_in_redis_until_then() {
+    shop.device("d1", "{\"mqtt\":true}");
+
+    JsonNode results =
+        shop.post("/messages:batch", "{\"messages\":[" + HELLO + "," + HELLO + "," + HELLO + "]}")
+            .json()
+            .get("results");
+
+    RedisLink redis = dispatcher.context.getBean(RedisLink.class);
+    assertThat(results).hasSize(3);
+    for (JsonNode result : results) {
+      String key = "accepted-news:" + result.get("id").stringValue();
+      Eventually.within(
+          Duration.ofSeconds(60),
+          () -> {
+            String news = redis.ask(commands -> commands.get(key));
+            assertThat(news).contains("\"message\":\"" + result.get("id").stringValue() + '"');
+            long left = redis.ask(commands -> commands.pttl(key));
+            assertThat(left).isPositive();
+          });
+    }
   }
 
   @Test

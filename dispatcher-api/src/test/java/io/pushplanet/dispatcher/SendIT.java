@@ -2,6 +2,7 @@ package io.pushplanet.dispatcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
 import java.util.List;
@@ -45,6 +46,57 @@ class SendIT {
     assertThat(events).hasSize(1);
     assertThat(events.getFirst().get("event").stringValue()).isEqualTo("accepted");
     assertThat(events.getFirst().get("expanded").booleanValue()).isTrue();
+  }
+
+  @Test
+  void a_text_means_the_same_to_the_device_the_table_and_whoever_asks() {
+    shop.device("d1", "{\"mqtt\":true}");
+    dispatcher.drain("push.mqtt.high");
+    dispatcher.drain("push.accepted");
+    String content =
+        """
+        { "data" : {"n":"1e400", "\\u006b\\u0000":"\\"\\\\\\/", "": ""},
+          "title" : null, "body":"\\ud83d\\ude00 \\u00e9é \\t</script>\\u2028 안녕" }
+        """;
+    JsonNode meant =
+        WireForm.mapper()
+            .createObjectNode()
+            .put("body", "😀 éé \t</script>\u2028 안녕")
+            .set(
+                "data",
+                WireForm.mapper()
+                    .createObjectNode()
+                    .put("n", "1e400")
+                    .put("k\0", "\"\\/")
+                    .put("", ""));
+
+    Answer answer =
+        shop.post("/messages", "{\"audience\":{\"device\":\"d1\"},\"content\":" + content + "}");
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
+    String id = answer.json().get("id").stringValue();
+    assertThat(dispatcher.drain("push.mqtt.high"))
+        .singleElement()
+        .satisfies(push -> assertThat(push.get("content")).isEqualTo(meant));
+    assertThat(dispatcher.drain("push.accepted"))
+        .singleElement()
+        .satisfies(news -> assertThat(news.get("content")).isEqualTo(meant));
+    assertThat(shop.get("/messages/" + id).json().get("content")).isEqualTo(meant);
+  }
+
+  @Test
+  void a_path_that_is_written_in_another_way_leads_to_the_same_place() {
+    shop.device("d1", "{\"mqtt\":true}");
+    String body = "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"hi\"}}";
+
+    for (String path : List.of("/messages", "/%6dessages", "/messages;v=1")) {
+      Answer answer = shop.post(path, body);
+
+      assertThat(answer.status()).as(path + " " + answer).isEqualTo(202);
+      assertThat(answer.header("X-Request-Id")).isNotEmpty();
+      assertThat(answer.header("Cache-Control")).isEqualTo("no-store");
+      assertThat(answer.header("Content-Type")).isEqualTo("application/json");
+    }
   }
 
   @Test
@@ -133,6 +185,10 @@ class SendIT {
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"hi\"},\"delivery\":{\"priority\":\"normal\"}}");
 
     assertThat(dispatcher.metrics())
+        .containsPattern(
+            "http_server_requests_seconds_bucket\\{method=\"POST\",outcome=\"SUCCESS\",.*status=\"202\",uri=\"/v1/apps/\\{app}/messages\",")
+        .containsPattern(
+            "http_server_requests_seconds_count\\{method=\"PUT\",.*uri=\"/v1/apps/\\{app}/devices/\\{device}\"")
         .contains("pushplanet_accept_resolve_seconds_bucket{")
         .containsPattern("pushplanet_accept_confirm_seconds_bucket\\{.*priority=\"normal\"")
         .containsPattern("pushplanet_lane_confirm_seconds_bucket\\{.*queue=\"push.mqtt.normal\"");

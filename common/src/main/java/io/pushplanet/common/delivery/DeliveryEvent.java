@@ -5,12 +5,11 @@ import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
-import io.pushplanet.common.message.Content;
-import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.Json;
 import io.pushplanet.common.message.MessageId;
-import io.pushplanet.common.message.target.Audience;
 import java.time.Instant;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// What happened to messages, told on `push.accepted` and `push.events` and written by the statistics role. Every event may arrive twice and
 /// in any order: the writer makes that harmless.
@@ -29,16 +28,20 @@ public sealed interface DeliveryEvent {
   Instant at();
 
   /// A message was accepted. `recipients` are those resolved at once; `expanded` is false when the fan-out role finds more.
+  ///
+  /// @param audience what its row keeps of the [Audience]; `content` and `delivery` likewise
+  /// @param estimate about how many recipients it has; null where `recipients` are all
   record Accepted(
       AppId app,
       Instant at,
       MessageId message,
       Instant expiresAt,
-      Audience audience,
-      Content content,
-      DeliveryOptions delivery,
+      Json audience,
+      Json content,
+      Json delivery,
       List<DeviceId> recipients,
-      boolean expanded)
+      boolean expanded,
+      @Nullable Integer estimate)
       implements DeliveryEvent {
     public Accepted {
       recipients = List.copyOf(recipients);

@@ -1,7 +1,11 @@
 package io.pushplanet.common.wire;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.Json;
+import io.pushplanet.common.message.Push;
 import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
 import tools.jackson.core.JacksonException;
@@ -24,7 +28,12 @@ public final class WireForm {
           .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
           .disable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS)
           .disable(DateTimeFeature.WRITE_DURATIONS_AS_TIMESTAMPS)
-          .addModule(new SimpleModule("times").addDeserializer(Instant.class, new InstantReader()))
+          .addModule(
+              new SimpleModule("wire")
+                  .addDeserializer(Instant.class, new InstantReader())
+                  .addDeserializer(Json.class, new JsonReader())
+                  .addSerializer(Json.class, new JsonWriter())
+                  .addSerializer(Content.class, new ContentWriter()))
           .build();
 
   private WireForm() {}
@@ -36,6 +45,16 @@ public final class WireForm {
 
   public static byte[] write(Object item) {
     return MAPPER.writeValueAsBytes(item);
+  }
+
+  /// The same for something that is passed on inside of others.
+  public static Json json(Object item) {
+    return new Json(new String(write(item), StandardCharsets.UTF_8));
+  }
+
+  /// @param content the push's, which is long and goes into its lane, and into the news of it
+  public static byte[] write(Push push, Json content) {
+    return MAPPER.writer().withAttribute(ContentWriter.WRITTEN, content).writeValueAsBytes(push);
   }
 
   /// @throws MalformedWire when the bytes are not this type's form
@@ -52,8 +71,7 @@ public final class WireForm {
   /// @throws MalformedWire when the bytes are not a JSON array of this type's form
   public static <T> List<T> readBatch(byte[] bytes, Class<T> type) {
     try {
-      return MAPPER.readValue(
-          bytes, MAPPER.getTypeFactory().constructCollectionType(List.class, type));
+      return MAPPER.readerForListOf(type).withAttribute(JsonReader.BYTES, bytes).readValue(bytes);
     } catch (JacksonException | IllegalArgumentException e) {
       throw new MalformedWire("batch of " + type.getSimpleName(), e);
     }

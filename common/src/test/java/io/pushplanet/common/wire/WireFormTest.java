@@ -10,12 +10,15 @@ import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.Json;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.testing.MutableClock;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,6 +51,39 @@ class WireFormTest {
   }
 
   @Test
+  void a_push_whose_content_was_written_before_has_the_same_form() {
+    assertThat(WireForm.write(PUSH, WireForm.json(PUSH.content()))).isEqualTo(WireForm.write(PUSH));
+    assertThat(WireForm.json(new Content("a \"b\"", null, Map.of("안녕", "😀\n"))))
+        .isEqualTo(new Json("{\"title\":\"a \\\"b\\\"\",\"data\":{\"안녕\":\"😀\\n\"}}"));
+  }
+
+  @Test
+  void what_the_news_of_a_message_tells_of_it_is_passed_on_as_it_was_written() {
+    String content = "{ \"body\" : \"\\u00e9é 안녕\", \"n\":[1e400,{\"deep\":{\"}\":\"]\"}}] }";
+    String fields =
+        """
+        "안녕":"skipped","app":"shop","at":"2026-11-21T10:00:00Z","message":"%s","expires_at":"2026-11-21T11:00:00Z",
+        "audience":{"kind":"all"},"content": %s ,"delivery":{},"recipients":["d1"],"expanded":true\
+        """
+            .formatted(PUSH.id(), content);
+
+    DeliveryEvent.Accepted ours = accepted("[{\"event\":\"accepted\"," + fields + "}]");
+    DeliveryEvent.Accepted turnedRound = accepted("[{" + fields + ",\"event\":\"accepted\"}]");
+
+    assertThat(ours.content()).isEqualTo(new Json(content));
+    assertThat(ours.audience()).isEqualTo(new Json("{\"kind\":\"all\"}"));
+    assertThat(ours.estimate()).isNull();
+    assertThat(turnedRound.audience()).isEqualTo(new Json("{\"kind\":\"all\"}"));
+    assertThat(WireForm.mapper().readTree(turnedRound.content().text()).at("/body").stringValue())
+        .isEqualTo("éé 안녕");
+  }
+
+  private static DeliveryEvent.Accepted accepted(String batch) {
+    byte[] bytes = batch.getBytes(StandardCharsets.UTF_8);
+    return (DeliveryEvent.Accepted) WireForm.readBatch(bytes, DeliveryEvent.class).getFirst();
+  }
+
+  @Test
   void an_empty_batch_is_a_batch() {
     assertThat(WireForm.readBatch(WireForm.join(List.of()), Push.class)).isEmpty();
   }
@@ -61,21 +97,23 @@ class WireFormTest {
             at,
             PUSH.id(),
             PUSH.expiresAt(),
-            new Audience.Devices(List.of(device)),
-            PUSH.content(),
-            PUSH.delivery(),
+            WireForm.json(new Audience.Devices(List.of(device))),
+            WireForm.json(PUSH.content()),
+            WireForm.json(PUSH.delivery()),
             List.of(device),
-            true),
+            true,
+            null),
         new DeliveryEvent.Accepted(
             APP,
             at,
             PUSH.id(),
             PUSH.expiresAt(),
-            new Audience.All(),
-            PUSH.content(),
-            PUSH.delivery(),
+            WireForm.json(new Audience.All()),
+            WireForm.json(PUSH.content()),
+            WireForm.json(PUSH.delivery()),
             List.of(),
-            false),
+            false,
+            70_000),
         new DeliveryEvent.Expanded(APP, at, PUSH.id(), List.of(device), true),
         new DeliveryEvent.Attempted(APP, at, PUSH.id(), device, ATTEMPT),
         new DeliveryEvent.Ended(APP, at, PUSH.id(), device, DeliveryState.FAILED, ATTEMPT),

@@ -10,18 +10,15 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.cache.CaffeineCacheMetrics;
+import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.message.AppId;
-import io.pushplanet.common.message.Content;
-import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.MessageId;
-import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.Rounds;
 import io.pushplanet.common.wire.WireForm;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -36,7 +33,7 @@ import org.springframework.stereotype.Component;
 @Component
 public class AcceptedMessages {
   private static final Logger LOG = LoggerFactory.getLogger(AcceptedMessages.class);
-  private static final String ACCEPTED = "accepted:";
+  private static final String ACCEPTED = "accepted-news:";
   private static final Duration KEPT = Duration.ofMinutes(10);
   private static final int MOST_KEPT_HERE = 10_000;
 
@@ -45,7 +42,7 @@ public class AcceptedMessages {
 
   private final RedisLink redis;
   private final Rounds<Entry> rounds;
-  private final Cache<MessageId, Entry> here;
+  private final Cache<MessageId, byte[]> here;
 
   AcceptedMessages(RedisLink redis, MeterRegistry meters) {
     this.redis = redis;
@@ -61,25 +58,16 @@ public class AcceptedMessages {
     CaffeineCacheMetrics.monitor(meters, here, "accepted-messages");
   }
 
-  /// What can be said of a message before its row is there.
-  public record Entry(
-      MessageId id,
-      AppId app,
-      Audience audience,
-      Content content,
-      DeliveryOptions delivery,
-      Instant acceptedAt,
-      Instant expiresAt,
-      int estimate,
-      boolean expanded) {}
+  /// A message and the news of it: what can be said of it before its row is there.
+  private record Entry(MessageId id, byte[] news) {}
 
   /// Does not wait for Redis.
-  public void remember(List<Entry> entries) {
-    for (Entry entry : entries) {
-      here.put(entry.id(), entry);
-      if (redis.connected() && !rounds.add(entry)) {
-        LOG.debug("event=accepted_not_kept reason=\"{} wait\"", MOST_WAITING);
-      }
+  ///
+  /// @param news a [DeliveryEvent.Accepted] in wire form
+  public void remember(MessageId id, byte[] news) {
+    here.put(id, news);
+    if (redis.connected() && !rounds.add(new Entry(id, news))) {
+      LOG.debug("event=accepted_not_kept reason=\"{} wait\"", MOST_WAITING);
     }
   }
 
@@ -101,27 +89,28 @@ public class AcceptedMessages {
     CommandArgs<String, String> arguments =
         new CommandArgs<>(StringCodec.UTF8)
             .addKey(ACCEPTED + entry.id().value())
-            .add(WireForm.write(entry))
+            .add(entry.news())
             .add("PX")
             .add(KEPT.toMillis());
     return new AsyncCommand<>(
         new Command<>(CommandType.SET, new StatusOutput<>(StringCodec.UTF8), arguments));
   }
 
-  Optional<Entry> find(AppId app, MessageId id) {
-    Entry entry = here.getIfPresent(id);
-    if (entry == null) {
-      entry = inRedis(id);
-    }
-    return Optional.ofNullable(entry).filter(found -> found.app().equals(app));
+  Optional<DeliveryEvent.Accepted> find(AppId app, MessageId id) {
+    byte[] held = here.getIfPresent(id);
+    byte[] news = held == null ? inRedis(id) : held;
+    return news == null
+            || !(WireForm.read(news, DeliveryEvent.class)
+                instanceof DeliveryEvent.Accepted accepted)
+            || !accepted.app().equals(app)
+        ? Optional.empty()
+        : Optional.of(accepted);
   }
 
-  private @Nullable Entry inRedis(MessageId id) {
+  private byte @Nullable [] inRedis(MessageId id) {
     try {
       String text = redis.ask(commands -> commands.get(ACCEPTED + id.value()));
-      return text == null
-          ? null
-          : WireForm.read(text.getBytes(StandardCharsets.UTF_8), Entry.class);
+      return text == null ? null : text.getBytes(StandardCharsets.UTF_8);
     } catch (DirectoryUnavailable e) {
       return null;
     }

@@ -1,5 +1,6 @@
 package io.pushplanet.dispatcher.message;
 
+import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
@@ -60,7 +61,7 @@ class Messages {
 
   ObjectNode deliveries(AppId app, MessageId id, @Nullable DeviceId device, Page page) {
     if (mapper.find(app.value(), id.day(), id.value()) == null) {
-      AcceptedMessages.Entry entry = accepted.find(app, id).orElseThrow(() -> unknown(id.value()));
+      DeliveryEvent.Accepted entry = accepted.find(app, id).orElseThrow(() -> unknown(id.value()));
       return page.form(
           queued(entry, device, page), Messages::form, MessageMapper.DeliveryRow::deviceId);
     }
@@ -89,9 +90,9 @@ class Messages {
 
   /// What was just accepted for named devices is queued at each of them.
   private static List<MessageMapper.DeliveryRow> queued(
-      AcceptedMessages.Entry entry, @Nullable DeviceId device, Page page) {
+      DeliveryEvent.Accepted entry, @Nullable DeviceId device, Page page) {
     List<DeviceId> devices =
-        switch (entry.audience()) {
+        switch (audienceOf(entry)) {
           case Audience.Devices(List<DeviceId> named) -> named;
           case Audience.ActivityChannel(ActivityChannelId channel) -> List.of(channel.recipient());
           case Audience.Users _,
@@ -111,14 +112,14 @@ class Messages {
         .limit(page.limit() + 1L)
         .map(one ->
             new MessageMapper.DeliveryRow(
-                entry.id().value(),
+                entry.message().value(),
                 one,
                 "queued",
                 null,
                 null,
                 "[]",
                 0,
-                entry.acceptedAt(),
+                entry.at(),
                 null,
                 null,
                 null))
@@ -142,8 +143,7 @@ class Messages {
     counts.put("duplicates", row.duplicates());
     counts.put("opened", row.opened());
     if (!row.audience().isEmpty()) {
-      byte[] audience = row.audience().getBytes(StandardCharsets.UTF_8);
-      form.set("audience", audience(WireForm.read(audience, Audience.class)));
+      form.set("audience", audience(audienceOf(row.audience())));
       form.set("content", MAPPER.readTree(row.content()));
       form.set("delivery", MAPPER.readTree(row.delivery()));
     }
@@ -160,18 +160,20 @@ class Messages {
     return row.ended() == 0 ? "accepted" : "sending";
   }
 
-  private static ObjectNode form(AcceptedMessages.Entry entry) {
+  private static ObjectNode form(DeliveryEvent.Accepted entry) {
     ObjectNode form = MAPPER.createObjectNode();
-    form.put("id", entry.id().value());
+    form.put("id", entry.message().value());
     form.put("state", "accepted");
-    form.put("accepted_at", entry.acceptedAt().toString());
+    form.put("accepted_at", entry.at().toString());
     form.put("expires_at", entry.expiresAt().toString());
+    Integer estimate = entry.estimate();
+    int recipients = estimate == null ? entry.recipients().size() : estimate;
     ObjectNode counts = form.putObject("counts");
-    counts.put("recipients", entry.estimate());
+    counts.put("recipients", recipients);
     counts.put("delivered", 0);
     counts.put("failed", 0);
     counts.put("expired", 0);
-    counts.put("queued", entry.estimate());
+    counts.put("queued", recipients);
     counts.put("cancelled", 0);
     counts.put("duplicates", 0);
     counts.put("opened", 0);
@@ -179,10 +181,18 @@ class Messages {
     return form;
   }
 
-  private static void putTexts(ObjectNode form, AcceptedMessages.Entry entry) {
-    form.set("audience", audience(entry.audience()));
-    form.set("content", MAPPER.valueToTree(entry.content()));
-    form.set("delivery", MAPPER.valueToTree(entry.delivery()));
+  private static void putTexts(ObjectNode form, DeliveryEvent.Accepted entry) {
+    form.set("audience", audience(audienceOf(entry)));
+    form.set("content", MAPPER.readTree(entry.content().text()));
+    form.set("delivery", MAPPER.readTree(entry.delivery().text()));
+  }
+
+  private static Audience audienceOf(DeliveryEvent.Accepted entry) {
+    return audienceOf(entry.audience().text());
+  }
+
+  private static Audience audienceOf(String text) {
+    return WireForm.read(text.getBytes(StandardCharsets.UTF_8), Audience.class);
   }
 
   /// As the caller wrote it.

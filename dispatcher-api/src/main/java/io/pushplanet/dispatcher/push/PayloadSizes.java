@@ -2,6 +2,7 @@ package io.pushplanet.dispatcher.push;
 
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.wire.WireForm;
@@ -38,8 +39,8 @@ final class PayloadSizes {
   /// Names, quotes, braces, id and time of any payload here.
   private static final int MOST_BYTES_AROUND = 400;
 
-  /// Quotes, colon and comma.
-  private static final int BYTES_AROUND_AN_ENTRY = 6;
+  /// With each character escaped.
+  private static final int MOST_BYTES_OF_A_KEY = 6 * DeliveryOptions.LONGEST_COLLAPSE_KEY_BYTES;
 
   private static final String AN_ID = "00000000-0000-7000-8000-000000000000";
   private static final String A_TIME = "2026-11-21T10:00:00.000Z";
@@ -88,36 +89,14 @@ final class PayloadSizes {
     }
   }
 
-  /// Most messages are so short that they fit however they are written: those need not be written to be measured.
+  /// Most messages are so short that they fit however they are written: those need not be written anew to be measured.
   static boolean surelyFits(SendRequest request) {
     if (!request.overrides().equals(Overrides.NONE)) {
       return false;
     }
-    Content content = request.content();
-    long bytes =
-        mostBytes(content.title())
-            + mostBytes(content.body())
-            + mostBytes(request.delivery().collapseKey());
-    for (Map.Entry<String, String> entry : content.data().entrySet()) {
-      bytes += mostBytes(entry.getKey()) + mostBytes(entry.getValue()) + BYTES_AROUND_AN_ENTRY;
-    }
+    String collapseKey = request.delivery().collapseKey();
+    int bytes = request.written().bytes() + (collapseKey == null ? 0 : MOST_BYTES_OF_A_KEY);
     return bytes + MOST_BYTES_AROUND <= Math.min(MQTT, Math.min(APNS, FCM));
-  }
-
-  /// In JSON and UTF-8.
-  private static long mostBytes(@Nullable String text) {
-    long bytes = 0;
-    for (int index = 0; text != null && index < text.length(); index++) {
-      char each = text.charAt(index);
-      if (each < ' ') {
-        bytes += 6;
-      } else if (each < 0x80) {
-        bytes += each == '"' || each == '\\' ? 2 : 1;
-      } else {
-        bytes += 3;
-      }
-    }
-    return bytes;
   }
 
   private static void compare(String provider, int bytes, int most, List<FieldError> errors) {

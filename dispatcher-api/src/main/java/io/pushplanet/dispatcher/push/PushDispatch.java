@@ -6,12 +6,13 @@ import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.Json;
 import io.pushplanet.common.message.LiveActivity.BroadcastChannel;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Overrides;
+import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
-import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DeviceRoute;
@@ -20,6 +21,7 @@ import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.wire.BrokerUnavailable;
 import io.pushplanet.common.wire.FanoutOrder;
 import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.audience.AudienceResolver;
 import io.pushplanet.dispatcher.audience.AudienceResolver.Resolution;
 import io.pushplanet.dispatcher.lane.Lanes;
@@ -71,7 +73,9 @@ class PushDispatch {
   }
 
   /// A message with everything that must be confirmed before it counts as accepted.
-  record Prepared(Receipt receipt, List<Parcel> parcels, AcceptedMessages.Entry entry) {}
+  ///
+  /// @param news that it was accepted, one of the parcels
+  record Prepared(Receipt receipt, Priority priority, List<Parcel> parcels, Parcel news) {}
 
   /// @throws BrokerUnavailable when nothing can be promised
   Receipt send(AppId app, SendRequest request, MessageId id, @Nullable String traceparent) {
@@ -131,8 +135,10 @@ class PushDispatch {
   void publish(List<Prepared> prepared) {
     lanes.publish(prepared.stream().flatMap(one -> one.parcels().stream()).toList());
     Instant confirmedAt = clock.instant();
-    prepared.forEach(one -> metrics.confirmed(one.entry(), confirmedAt));
-    accepted.remember(prepared.stream().map(Prepared::entry).toList());
+    for (Prepared one : prepared) {
+      metrics.confirmed(one, confirmedAt);
+      accepted.remember(one.receipt().id(), one.news().body());
+    }
   }
 
   private Prepared toDevices(Push push, SendRequest request, AudienceResolver.Found found) {
@@ -157,9 +163,10 @@ class PushDispatch {
     onlyOver(push.delivery().route(), lanesOf)
         .ifPresent(channel -> PayloadSizes.checkOnly(channel, request));
     Push part = push.ofAudience(found.devices().size());
-    lanesOf.forEach((channel, recipients) -> addChunks(parcels, part, channel, recipients));
-    parcels.add(news(push, request.audience(), found.devices(), true));
-    return prepared(push, request.audience(), parcels, found.devices().size(), true);
+    lanesOf.forEach(
+        (channel, recipients) -> addChunks(parcels, part, request.written(), channel, recipients));
+    Parcel news = news(push, request, found.devices(), null);
+    return prepared(push, parcels, news, found.devices().size());
   }
 
   /// The only channel that leads to any of the devices, if it is a seldom one. Where a message is too large for some among
@@ -174,47 +181,36 @@ class PushDispatch {
   }
 
   private static void addChunks(
-      List<Parcel> parcels, Push push, Channel channel, List<Recipient> recipients) {
+      List<Parcel> parcels, Push push, Json content, Channel channel, List<Recipient> recipients) {
     String queue = Topology.lane(channel, push.delivery().priority());
     for (int from = 0; from < recipients.size(); from += Push.MOST_RECIPIENTS) {
       List<Recipient> chunk =
           recipients.subList(from, Math.min(recipients.size(), from + Push.MOST_RECIPIENTS));
-      parcels.add(Parcel.of(queue, push.to(chunk)));
+      parcels.add(new Parcel(queue, WireForm.write(push.to(chunk), content)));
     }
   }
 
   private Prepared toFanout(Push push, SendRequest request, int estimate) {
-    return prepared(
-        push,
-        request.audience(),
-        List.of(
-            Parcel.of(
-                Topology.FANOUT,
-                new FanoutOrder(push.ofAudience(estimate), request.audience(), null)),
-            news(push, request.audience(), List.of(), false)),
-        estimate,
-        false);
+    List<Parcel> parcels = new ArrayList<>();
+    parcels.add(
+        Parcel.of(
+            Topology.FANOUT, new FanoutOrder(push.ofAudience(estimate), request.audience(), null)));
+    Parcel news = news(push, request, List.of(), estimate);
+    return prepared(push, parcels, news, estimate);
   }
 
-  private static Prepared prepared(
-      Push push, Audience audience, List<Parcel> parcels, int estimate, boolean expanded) {
+  private static Prepared prepared(Push push, List<Parcel> parcels, Parcel news, int estimate) {
+    parcels.add(news);
     return new Prepared(
         Receipt.accepted(push.id(), push.acceptedAt(), estimate),
+        push.delivery().priority(),
         parcels,
-        new AcceptedMessages.Entry(
-            push.id(),
-            push.app(),
-            audience,
-            push.content(),
-            push.delivery(),
-            push.acceptedAt(),
-            push.expiresAt(),
-            estimate,
-            expanded));
+        news);
   }
 
+  /// @param estimate null when `devices` are all
   private static Parcel news(
-      Push push, Audience audience, List<DeviceId> devices, boolean expanded) {
+      Push push, SendRequest request, List<DeviceId> devices, @Nullable Integer estimate) {
     return Parcel.of(
         Topology.ACCEPTED,
         new DeliveryEvent.Accepted(
@@ -222,11 +218,12 @@ class PushDispatch {
             push.acceptedAt(),
             push.id(),
             push.expiresAt(),
-            audience,
-            push.content(),
-            push.delivery(),
+            WireForm.json(request.audience()),
+            request.written(),
+            WireForm.json(push.delivery()),
             devices,
-            expanded));
+            estimate == null,
+            estimate));
   }
 
   /// No way leads there: the delivery ends as it begins.

@@ -3,7 +3,6 @@ package io.pushplanet.dispatcher.push;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.pushplanet.common.message.Priority;
-import io.pushplanet.dispatcher.message.AcceptedMessages;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.EnumMap;
@@ -44,10 +43,10 @@ class PushMetrics {
     return resolved;
   }
 
-  void confirmed(AcceptedMessages.Entry message, Instant at) {
-    Timer timer = confirming.get(message.delivery().priority());
+  void confirmed(PushDispatch.Prepared message, Instant at) {
+    Timer timer = confirming.get(message.priority());
     if (timer != null) {
-      timer.record(Duration.between(message.acceptedAt(), at));
+      timer.record(Duration.between(message.receipt().acceptedAt(), at));
     }
   }
 }

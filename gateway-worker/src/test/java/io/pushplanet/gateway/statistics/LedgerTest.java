@@ -14,6 +14,7 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.common.wire.WireForm;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -166,11 +167,12 @@ class LedgerTest {
         message.time(),
         message,
         message.time().plusSeconds(60),
-        new Audience.Devices(List.of(D1)),
-        new Content("t", null, Map.of()),
-        DeliveryOptions.DEFAULT,
+        WireForm.json(new Audience.Devices(List.of(D1))),
+        WireForm.json(new Content("t", null, Map.of())),
+        WireForm.json(DeliveryOptions.DEFAULT),
         List.of(D1),
-        true);
+        true,
+        null);
   }
 
   private DeliveryEvent ended(DeliveryState state, @Nullable String reason) {

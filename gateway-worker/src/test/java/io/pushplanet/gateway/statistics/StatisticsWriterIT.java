@@ -242,11 +242,12 @@ class StatisticsWriterIT {
             message.time(),
             message,
             message.time().plusSeconds(60),
-            new Audience.Devices(recipients),
-            new Content("Grüße 🎉", null, Map.of()),
-            DeliveryOptions.DEFAULT,
+            WireForm.json(new Audience.Devices(recipients)),
+            WireForm.json(new Content("Grüße 🎉", null, Map.of())),
+            WireForm.json(DeliveryOptions.DEFAULT),
             recipients,
-            true));
+            true,
+            null));
     for (int number = 0; number < devices; number++) {
       boolean delivered = number % 2 == 0;
       Attempt attempt =

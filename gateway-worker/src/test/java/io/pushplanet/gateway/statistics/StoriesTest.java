@@ -13,6 +13,7 @@ import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.statistics.Stories.Flow;
 import java.time.Clock;
 import java.time.Duration;
@@ -199,11 +200,12 @@ class StoriesTest {
         NOON,
         message,
         NOON.plusSeconds(60),
-        new Audience.All(),
-        new Content("Shipped", null, Map.of()),
-        DeliveryOptions.DEFAULT,
+        WireForm.json(new Audience.All()),
+        WireForm.json(new Content("Shipped", null, Map.of())),
+        WireForm.json(DeliveryOptions.DEFAULT),
         recipients,
-        !recipients.isEmpty());
+        !recipients.isEmpty(),
+        null);
   }
 
   private static DeliveryEvent.Ended ended(MessageId message, DeviceId device) {
