@@ -1,5 +1,6 @@
 package io.pushplanet.dispatcher.input;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
@@ -63,7 +64,10 @@ public final class Fields {
   /// A text of 1 to `most` characters.
   public @Nullable String text(String name, int most) {
     JsonNode value = value(name);
-    return value == null ? null : textOf(value, at(name), most);
+    if (value == null) {
+      return null;
+    }
+    return isText(value, most) ? value.stringValue() : textOf(value, at(name), most);
   }
 
   public @Nullable String requiredText(String name, int most) {
@@ -204,6 +208,14 @@ public final class Fields {
     return node;
   }
 
+  /// Most are: only of the others it must be known where they stand.
+  private static boolean isText(JsonNode value, int most) {
+    return value.isString()
+        && !value.stringValue().isEmpty()
+        && value.stringValue().length() <= most
+        && isUnicode(value.stringValue());
+  }
+
   public @Nullable String textOf(JsonNode value, String where, int most) {
     if (!value.isString()) {
       findings.add(where, "not_a_string", "this must be a string");
@@ -225,20 +237,9 @@ public final class Fields {
     return text;
   }
 
-  /// JSON escapes can smuggle in half a surrogate pair, which has no UTF-8 form.
+  /// JSON escapes can smuggle in half a surrogate pair, which has no UTF-8 form: it comes back as something else.
   public static boolean isUnicode(String text) {
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      if (Character.isHighSurrogate(c)) {
-        i++;
-        if (i == text.length() || !Character.isLowSurrogate(text.charAt(i))) {
-          return false;
-        }
-      } else if (Character.isLowSurrogate(c)) {
-        return false;
-      }
-    }
-    return true;
+    return text.equals(new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8));
   }
 
   private static String words(Duration duration) {

@@ -138,7 +138,7 @@ final class SendRequestReader {
         continue;
       }
       String value = entry.getValue().stringValue();
-      if (!value.isEmpty() && data.textOf(entry.getValue(), data.at(key), LONGEST_TEXT) == null) {
+      if (!value.isEmpty() && data.text(key, LONGEST_TEXT) == null) {
         continue;
       }
       if (vendors && RESERVED_BY_FCM.matcher(key).matches()) {
