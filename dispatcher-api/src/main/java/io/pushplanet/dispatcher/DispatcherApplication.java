@@ -5,10 +5,12 @@ import io.pushplanet.dispatcher.settings.DispatcherSettings;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcObservationAutoConfiguration;
 import org.springframework.context.annotation.Import;
 
 /// Starts the dispatcher. The story of a message begins in [io.pushplanet.dispatcher.push.PushDispatch].
-@SpringBootApplication(proxyBeanMethods = false)
+// Requests are timed by health.RequestTimes.
+@SpringBootApplication(proxyBeanMethods = false, exclude = WebMvcObservationAutoConfiguration.class)
 @Import(PlatformConfiguration.class)
 @EnableConfigurationProperties(DispatcherSettings.class)
 public class DispatcherApplication {

@@ -11,7 +11,7 @@ import org.springframework.stereotype.Component;
 
 /// Decides from the `Authorization` header. An app that does not exist and an app of somebody else get the same answer.
 @Component
-final class AccessControl {
+public final class AccessControl {
   private static final String BEARER = "Bearer ";
 
   private final KeyCache keys;
@@ -22,7 +22,8 @@ final class AccessControl {
     this.clock = clock;
   }
 
-  Caller authorize(@Nullable String authorization, String app, Scope scope) {
+  /// @throws ProblemException 401, 403 or 404
+  public Caller authorize(@Nullable String authorization, String app, Scope scope) {
     ApiKey key = present(authorization);
     StoredKey stored =
         keys.find(key.id())

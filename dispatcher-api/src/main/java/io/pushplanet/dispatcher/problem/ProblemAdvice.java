@@ -3,17 +3,14 @@ package io.pushplanet.dispatcher.problem;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.wire.BrokerUnavailable;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLRecoverableException;
 import java.sql.SQLTransientException;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.http.HttpHeaders;
-import org.springframework.http.MediaType;
-import org.springframework.http.ResponseEntity;
 import org.springframework.web.ErrorResponse;
 import org.springframework.web.HttpMediaTypeNotAcceptableException;
 import org.springframework.web.HttpMediaTypeNotSupportedException;
@@ -23,23 +20,25 @@ import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /// The edge: whatever a request ends with becomes a problem document; bugs and broken servers are logged here, once.
 @RestControllerAdvice
-final class ProblemAdvice {
+public final class ProblemAdvice {
   private static final Logger LOG = LoggerFactory.getLogger(ProblemAdvice.class);
   private static final Duration SOON = Duration.ofSeconds(1);
   private static final Duration A_LITTLE_LATER = Duration.ofSeconds(2);
 
   @ExceptionHandler(Exception.class)
-  @Nullable ResponseEntity<byte[]> tell(Exception thrown, HttpServletRequest request) {
+  public void tell(Exception thrown, HttpServletRequest request, HttpServletResponse response)
+      throws IOException {
     if (thrown instanceof IOException && !(thrown instanceof java.io.FileNotFoundException)) {
       LOG.debug("event=caller_gone reason=\"{}\"", thrown.toString());
-      return null;
+      return;
     }
     ProblemException problem = problemOf(thrown, request);
-    HttpHeaders headers = new HttpHeaders();
-    problem.headers().forEach(headers::set);
-    headers.setContentType(MediaType.APPLICATION_PROBLEM_JSON);
-    return new ResponseEntity<>(
-        problem.problem(RequestId.of(request)).json(), headers, problem.code().status());
+    byte[] body = problem.problem(RequestId.of(request)).json();
+    response.setStatus(problem.code().status());
+    problem.headers().forEach(response::setHeader);
+    response.setContentType(Problem.MEDIA_TYPE);
+    response.setContentLength(body.length);
+    response.getOutputStream().write(body);
   }
 
   private static ProblemException problemOf(Exception thrown, HttpServletRequest request) {
