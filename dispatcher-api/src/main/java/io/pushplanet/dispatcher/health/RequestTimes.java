@@ -19,7 +19,7 @@ import org.springframework.web.filter.OncePerRequestFilter;
 import org.springframework.web.servlet.HandlerMapping;
 
 /// How long requests take: `http.server.requests` by operation and status, under the names that Spring's own filter gives. That
-/// one makes an observation of each request, which costs as much as reading a message does. Thread-safe.
+/// one makes an observation of each request, which took some 9 us in an early experiment. Thread-safe.
 @Component
 @Order(Ordered.HIGHEST_PRECEDENCE + 1)
 final class RequestTimes extends OncePerRequestFilter {
