@@ -74,6 +74,7 @@ final class RequestTimes extends OncePerRequestFilter {
           case null -> "UNKNOWN";
         };
     return Timer.builder("http.server.requests")
+        .description("requests by operation, until they were answered")
         .tags("method", kind.method(), "uri", kind.operation())
         .tags("status", Integer.toString(kind.status()), "outcome", outcome)
         .register(meters);
