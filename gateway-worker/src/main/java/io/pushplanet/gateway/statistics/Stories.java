@@ -18,6 +18,10 @@ import org.jspecify.annotations.Nullable;
 /// together that is one insert for each row, where it would be an insert, a look and an update. Nothing else waits, but for what
 /// is told of the same message.
 ///
+/// An end may also be here first. Where its message is older than one whose acceptance was seen, that was written long ago;
+/// where it is newer, the acceptance is about to come, and waited for [#OVERTAKEN] at most: a row that is there too early makes
+/// the writer look at all rows.
+///
 /// Nobody waits for a recipient who takes long: a story is written when messages that were accepted [#OVERTAKEN] later are told to
 /// the end, or when it is [#LONGEST] and [#OVERTAKEN] old. Until then the dispatcher tells what it remembers.
 ///
@@ -50,6 +54,7 @@ final class Stories {
   /// When the newest of those that are told to the end began.
   private long newestWholeNanos;
 
+  private @Nullable MessageId newestAccepted;
   private long becameWholeNanos;
   private long noWaitUntilNanos;
 
@@ -58,12 +63,14 @@ final class Stories {
 
   private static final class Story {
     final long sinceNanos;
+    final boolean wasWrittenBefore;
     final List<Told> told = new ArrayList<>();
     final Set<DeviceId> heardOf = new HashSet<>();
     DeliveryEvent.@Nullable Accepted accepted;
 
-    Story(long sinceNanos) {
+    Story(long sinceNanos, boolean wasWrittenBefore) {
       this.sinceNanos = sinceNanos;
+      this.wasWrittenBefore = wasWrittenBefore;
     }
 
     boolean isWhole() {
@@ -93,6 +100,9 @@ final class Stories {
         case DeliveryEvent.Accepted accepted -> {
           Story story = story(accepted.message(), nowNanos);
           story.accepted = accepted;
+          if (newestAccepted == null || accepted.message().compareTo(newestAccepted) > 0) {
+            newestAccepted = accepted.message();
+          }
           add(told, accepted.message(), story, nowNanos);
         }
         case DeliveryEvent.Attempted attempted -> {
@@ -115,7 +125,19 @@ final class Stories {
   }
 
   private Story story(MessageId message, long nowNanos) {
-    return open.computeIfAbsent(message, _ -> new Story(nowNanos));
+    Story begun = open.get(message);
+    if (begun == null) {
+      begun = new Story(nowNanos, !isAhead(message));
+      open.put(message, begun);
+    }
+    return begun;
+  }
+
+  /// Ids of one millisecond are in no order.
+  private boolean isAhead(MessageId message) {
+    return newestAccepted != null
+        && message.compareTo(newestAccepted) > 0
+        && message.time().isAfter(newestAccepted.time());
   }
 
   private void add(Told told, MessageId message, Story story, long nowNanos) {
@@ -131,8 +153,9 @@ final class Stories {
 
   /// What is to be written now.
   List<Told> due(long nowNanos, Flow flow) {
-    // Where the acceptance is not here it was written long ago, as a rule.
-    release(story -> story.accepted == null);
+    long patienceWithEnds = nowNanos - OVERTAKEN.toNanos();
+    release(story ->
+        story.accepted == null && (story.wasWrittenBefore || story.sinceNanos <= patienceWithEnds));
     long nobodyWaitsFor =
         switch (flow) {
           case STEADY ->

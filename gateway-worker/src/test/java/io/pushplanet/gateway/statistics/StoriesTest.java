@@ -76,6 +76,28 @@ class StoriesTest {
   }
 
   @Test
+  void an_end_that_has_overtaken_its_acceptance_waits_a_little_for_it() {
+    MessageIds later =
+        new MessageIds(Clock.offset(Clock.systemUTC(), Duration.ofHours(1)), new Random(2));
+    MessageId message = later.next();
+    DeliveryEvent.Ended ofOneWrittenBefore = ended(ids.next(), PHONE);
+    DeliveryEvent.Ended early = ended(message, PHONE);
+    DeliveryEvent.Ended alone = ended(later.next(), PHONE);
+    DeliveryEvent.Accepted accepted = accepted(message, PHONE);
+
+    tell(accepted(ids.next(), WATCH));
+    tell(ofOneWrittenBefore);
+    tell(early);
+    tell(alone);
+    assertThat(due(Flow.STEADY)).containsExactly(ofOneWrittenBefore);
+    tell(accepted);
+    assertThat(due(Flow.STEADY)).containsExactly(early, accepted);
+    pass(Stories.OVERTAKEN);
+
+    assertThat(due(Flow.STEADY)).contains(alone);
+  }
+
+  @Test
   void a_receipt_waits_for_the_row_it_needs() {
     MessageId message = ids.next();
     DeliveryEvent.Accepted accepted = accepted(message, PHONE, WATCH);
