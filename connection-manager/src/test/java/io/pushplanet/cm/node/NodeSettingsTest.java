@@ -34,7 +34,7 @@ class NodeSettingsTest {
       assertThat(settings.inbox().patrolEvery()).isEqualTo(Duration.ofMinutes(5));
       assertThat(settings.directory().verifyEvery()).isEqualTo(Duration.ofMinutes(5));
       assertThat(settings.directory().claimWithin()).isEqualTo(Duration.ofSeconds(5));
-      assertThat(settings.directory().together()).isEqualTo(Duration.ofMillis(10));
+      assertThat(settings.directory().together()).isEqualTo(Duration.ofMillis(25));
       assertThat(settings.drain().perSecond()).isEqualTo(500);
       assertThat(settings.drain().longestAtStop()).isEqualTo(Duration.ofSeconds(10));
       assertThat(settings.keepAlive().learn()).isTrue();
