@@ -11,7 +11,8 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /// Processor time (user and system) that programs have used so far, from `/proc/PID/stat`
-/// (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html), each with what it has started. Counted in steps of 10 ms.
+/// (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html), each with what it has started, ended children included: Redis
+/// has its log rewritten by a child, whose time would else be taken back when it ends. Counted in steps of 10 ms.
 ///
 /// The compiler threads of JVMs are left out, as [Usage] does: what they do is done once in the life of a process.
 record ProcessorTime(Map<String, Duration> used) {
@@ -20,6 +21,8 @@ record ProcessorTime(Map<String, Duration> used) {
 
   private static final int USER_TIME = 14;
   private static final int SYSTEM_TIME = 15;
+  private static final int USER_TIME_OF_ENDED = 16;
+  private static final int SYSTEM_TIME_OF_ENDED = 17;
 
   ProcessorTime {
     used = Map.copyOf(used);
@@ -60,7 +63,8 @@ record ProcessorTime(Map<String, Duration> used) {
   private static Duration read(long pid) {
     try {
       Path process = Path.of("/proc/" + pid);
-      return parse(Files.readString(process.resolve("stat"))).minus(compilers(process));
+      String stat = Files.readString(process.resolve("stat"));
+      return own(stat).plus(ofEndedChildren(stat)).minus(compilers(process));
     } catch (IOException e) {
       // It ended between the listing and the look.
       return Duration.ZERO;
@@ -79,17 +83,26 @@ record ProcessorTime(Map<String, Duration> used) {
 
   private static Duration readThread(Path stat) {
     try {
-      return parse(Files.readString(stat));
+      // A thread's file tells the ended children of its process again.
+      return own(Files.readString(stat));
     } catch (IOException e) {
       // As above.
       return Duration.ZERO;
     }
   }
 
+  static Duration own(String stat) {
+    return fields(stat, USER_TIME, SYSTEM_TIME);
+  }
+
+  /// Of children that have ended and were waited for, and of theirs.
+  static Duration ofEndedChildren(String stat) {
+    return fields(stat, USER_TIME_OF_ENDED, SYSTEM_TIME_OF_ENDED);
+  }
+
   /// The name in the second field may hold blanks and brackets: count from the last bracket.
-  static Duration parse(String stat) {
+  private static Duration fields(String stat, int user, int system) {
     String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
-    long ticks = Long.parseLong(fields[USER_TIME - 3]) + Long.parseLong(fields[SYSTEM_TIME - 3]);
-    return TICK.multipliedBy(ticks);
+    return TICK.multipliedBy(Long.parseLong(fields[user - 3]) + Long.parseLong(fields[system - 3]));
   }
 }
