@@ -24,8 +24,19 @@ public record Report(
   ///
   /// @param peer what a comparable product does, in the same unit
   /// @param goal what we want
+  /// @param peerFrom the page that tells how the peer was measured; null when it was in this run
   public record Row(
-      String metric, String unit, double value, @Nullable Double peer, @Nullable Double goal) {
+      String metric,
+      String unit,
+      double value,
+      @Nullable Double peer,
+      @Nullable Double goal,
+      @Nullable String peerFrom) {
+    public Row(
+        String metric, String unit, double value, @Nullable Double peer, @Nullable Double goal) {
+      this(metric, unit, value, peer, goal, null);
+    }
+
     public static Row of(String metric, String unit, double value) {
       return new Row(metric, unit, Math.round(value * 100) / 100.0, null, null);
     }
@@ -39,12 +50,13 @@ public record Report(
       table.append(
           String.format(
               Locale.ROOT,
-              "%-" + width + "s %,14.2f %s%s%s%n",
+              "%-" + width + "s %,14.2f %s%s%s%s%n",
               row.metric(),
               row.value(),
               row.unit(),
               row.peer() == null ? "" : String.format(Locale.ROOT, "  peer %,.2f", row.peer()),
-              row.goal() == null ? "" : String.format(Locale.ROOT, "  goal %,.2f", row.goal())));
+              row.goal() == null ? "" : String.format(Locale.ROOT, "  goal %,.2f", row.goal()),
+              row.peerFrom() == null ? "" : "  (peer: " + row.peerFrom() + ")"));
     }
     return table.toString();
   }
