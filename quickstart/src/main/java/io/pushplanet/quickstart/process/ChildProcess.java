@@ -1,6 +1,7 @@
 package io.pushplanet.quickstart.process;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.time.Duration;
@@ -12,6 +13,7 @@ import java.util.stream.Stream;
 /// ({@link Leash}). Thread-safe.
 public final class ChildProcess {
   private static final Duration KILL_DEADLINE = Duration.ofSeconds(20);
+  private static final Duration SIGNAL_DEADLINE = Duration.ofSeconds(10);
 
   private final Command command;
   private final Process process;
@@ -88,6 +90,31 @@ public final class ChildProcess {
     all.forEach(ProcessHandle::destroyForcibly);
     waitFor(KILL_DEADLINE);
     release();
+  }
+
+  /// SIGSTOP to it alone: its sockets stay, and nobody reads them.
+  public void freeze() {
+    signal("STOP");
+  }
+
+  /// SIGCONT.
+  public void thaw() {
+    signal("CONT");
+  }
+
+  private void signal(String signal) {
+    try {
+      Process kill = new ProcessBuilder("kill", "-" + signal, Long.toString(pid())).start();
+      if (!kill.waitFor(SIGNAL_DEADLINE.toMillis(), TimeUnit.MILLISECONDS)
+          || kill.exitValue() != 0) {
+        throw new IllegalStateException("cannot send SIG" + signal + " to " + name());
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot send SIG" + signal + " to " + name(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted", e);
+    }
   }
 
   /// @return whether it ended in time

@@ -1,10 +1,6 @@
 package io.pushplanet.load.bench;
 
 import io.pushplanet.load.node.ProviderSenders;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,8 +12,6 @@ final class ApnsBench {
   private static final String PUSHY = "pushy";
   private static final String HTTP_CORE = "httpcore";
   private static final String PARTS = "speed,distance,faults";
-  static final int[] CONNECTIONS = {1, 2, 4};
-  static final int[] IN_FLIGHT = {100, 500, 900};
   private static final double SHARE_GOAL = 0.95;
   private static final double ROUND_TRIP_SECONDS = 0.15;
   private static final double LEFT_WITHIN_SECONDS = 3.0;
@@ -28,21 +22,9 @@ final class ApnsBench {
 
   static Benchmark.Result measure(Run run) {
     List<String> parts = List.of(run.option("parts").orElse(PARTS).split(","));
-    Path directory = run.directory().resolve(run.name());
-    try {
-      Files.createDirectories(directory);
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot write to " + directory, e);
-    }
-    ProviderSenders senders =
-        ProviderSenders.start(run.root(), directory)
-            .orElseThrow(() ->
-                new IllegalStateException(
-                    "the senders are among gateway-worker's test classes, which are not built:"
-                        + " ./mvnw -Pfast -DskipTests package"));
     ApnsBench bench = new ApnsBench();
     boolean exact = true;
-    try (senders) {
+    try (ProviderSenders senders = ProviderSenders.start(run.root(), run.ownDirectory())) {
       if (parts.contains("speed")) {
         run.out().println("full speed");
         Map<String, Long> ours = senders.speed(OURS, run.each());
@@ -62,42 +44,28 @@ final class ApnsBench {
   }
 
   private void speed(Map<String, Long> ours, Map<String, Long> pushy) {
-    for (int connections : CONNECTIONS) {
-      for (int inFlight : IN_FLIGHT) {
-        String key = "c" + connections + "_f" + inFlight + "_";
-        String with = " (" + connections + " connections, " + inFlight + " in flight)";
-        row("CPU per notification" + with, "us", ours, pushy, key + "cpu_nanos", 1_000);
-        double ratio = value(pushy, key + "cpu_nanos") / value(ours, key + "cpu_nanos");
-        rows.add(
-            new Report.Row(
-                "notifications per CPU-second, of pushy's" + with, "", rounded(ratio), 1.0, 1.0));
-        row("rate" + with, "1/s", ours, pushy, key + "rate", 1);
-        row("garbage per notification" + with, "bytes", ours, pushy, key + "bytes", 1);
-        row("p99" + with, "ms", ours, pushy, key + "p99_micros", 1_000);
-        row("failed" + with, "", ours, pushy, key + "failed", 1);
-      }
+    for (FullSpeed load : FullSpeed.all()) {
+      String with = " (" + load.words() + ")";
+      String cpu = load.key("cpu_nanos");
+      row("CPU per notification" + with, "us", ours, pushy, cpu, 1_000);
+      double ratio = value(pushy, cpu) / value(ours, cpu);
+      rows.add(
+          new Report.Row(
+              "notifications per CPU-second, of pushy's" + with, "", rounded(ratio), 1.0, 1.0));
+      row("rate" + with, "1/s", ours, pushy, load.key("rate"), 1);
+      row("garbage per notification" + with, "bytes", ours, pushy, load.key("bytes"), 1);
+      row("p99" + with, "ms", ours, pushy, load.key("p99_micros"), 1_000);
+      row("failed" + with, "", ours, pushy, load.key("failed"), 1);
     }
   }
 
   private void besideHttpCore(Map<String, Long> ours, Map<String, Long> core) {
-    for (int connections : CONNECTIONS) {
-      for (int inFlight : IN_FLIGHT) {
-        String key = "c" + connections + "_f" + inFlight + "_";
-        row(
-            "CPU beside httpcore5-h2's ("
-                + connections
-                + " connections, "
-                + inFlight
-                + " in flight)",
-            "us",
-            ours,
-            core,
-            key + "cpu_nanos",
-            1_000);
-      }
+    for (FullSpeed load : FullSpeed.all()) {
+      String metric = "CPU beside httpcore5-h2's (" + load.words() + ")";
+      row(metric, "us", ours, core, load.key("cpu_nanos"), 1_000);
     }
-    int most = CONNECTIONS[CONNECTIONS.length - 1];
-    for (int inFlight : IN_FLIGHT) {
+    int most = FullSpeed.CONNECTIONS[FullSpeed.CONNECTIONS.length - 1];
+    for (int inFlight : FullSpeed.IN_FLIGHT) {
       rows.add(
           new Report.Row(
               "CPU on "
@@ -106,7 +74,7 @@ final class ApnsBench {
                   + inFlight
                   + " in flight)",
               "us",
-              rounded(value(ours, "c" + most + "_f" + inFlight + "_cpu_nanos") / 1_000),
+              rounded(value(ours, new FullSpeed(most, inFlight).key("cpu_nanos")) / 1_000),
               rounded(value(core, "few_f" + inFlight + "_cpu_nanos") / 1_000),
               null));
     }

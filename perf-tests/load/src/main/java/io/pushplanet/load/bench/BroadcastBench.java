@@ -7,9 +7,6 @@ import io.pushplanet.load.node.Gateway;
 import io.pushplanet.load.node.Usage;
 import io.pushplanet.quickstart.services.LocalServices;
 import io.pushplanet.quickstart.services.ServicesChoice;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -64,14 +61,9 @@ final class BroadcastBench {
   }
 
   static Benchmark.Result measure(Run run) {
-    int sessions = run.option("sessions").map(Integer::parseInt).orElse(19_500);
-    int nodes = run.option("nodes").map(Integer::parseInt).orElse(1);
-    Path directory = run.directory().resolve(run.name());
-    try {
-      Files.createDirectories(directory);
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot write to " + directory, e);
-    }
+    int sessions = run.number("sessions", 19_500);
+    int nodes = run.number("nodes", 1);
+    Path directory = run.ownDirectory();
     try (LocalServices services =
         LocalServices.start(ServicesChoice.AUTO, directory.resolve("services"))) {
       BroadcastBench bench = new BroadcastBench(run, sessions);

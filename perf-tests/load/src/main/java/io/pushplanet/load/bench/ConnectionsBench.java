@@ -9,9 +9,6 @@ import io.pushplanet.load.node.ServerCertificate;
 import io.pushplanet.quickstart.process.ProcessFailed;
 import io.pushplanet.quickstart.services.LocalServices;
 import io.pushplanet.quickstart.services.ServicesChoice;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -44,17 +41,14 @@ final class ConnectionsBench {
     if (sessions.size() == 1) {
       return ManySessions.measure(run, sessions.getFirst());
     }
-    Path directory = run.directory().resolve(run.name());
+    Path directory = run.ownDirectory();
     double floor = BareWrites.micros();
     double connects = BareConnects.micros();
     run.out().printf(Locale.ROOT, "bare connect: %.2f us, bare write: %.2f us%n", connects, floor);
     Map<String, SessionCosts> costs = new LinkedHashMap<>();
     for (String name : run.option("servers").orElse(SERVERS).split(",")) {
       try {
-        Files.createDirectories(directory);
         cost(name, run, sessions, directory).ifPresent(found -> costs.put(name, found));
-      } catch (IOException e) {
-        throw new UncheckedIOException("cannot write to " + directory, e);
       } catch (ProcessFailed | IllegalStateException e) {
         if (name.equals(OURS)) {
           throw e;

@@ -5,32 +5,23 @@ import io.pushplanet.load.audit.Account;
 import io.pushplanet.load.audit.Auditor;
 import io.pushplanet.load.audit.Repeats;
 import io.pushplanet.load.client.AcceptedJournal;
-import io.pushplanet.load.client.HttpAnswer;
 import io.pushplanet.load.client.HttpConnection;
 import io.pushplanet.load.node.Meters;
 import io.pushplanet.load.node.PlatformProcess;
 import io.pushplanet.load.scenario.Population;
 import io.pushplanet.load.scenario.Target;
 import io.pushplanet.load.scenario.Traffic;
-import io.pushplanet.quickstart.platform.Plan;
 import io.pushplanet.quickstart.platform.Platform;
-import io.pushplanet.quickstart.platform.Ports;
 import io.pushplanet.quickstart.platform.Program;
-import io.pushplanet.quickstart.services.ServicesChoice;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
 
@@ -48,7 +39,6 @@ final class FaultsBench {
   private static final Duration BETWEEN_FAULTS = Duration.ofMillis(300);
   private static final Duration QUIET_WITHIN = Duration.ofSeconds(180);
   private static final Duration LONGEST_LEG = Duration.ofMinutes(30);
-  private static final Duration SCRIPT_ANSWER_WITHIN = Duration.ofSeconds(20);
   private static final String DELIVERY = "{\"route\":\"vendor\",\"ttl\":\"PT1H\"}";
   private static final String REDELIVERED = "pushplanet_redelivered_total";
 
@@ -111,65 +101,51 @@ final class FaultsBench {
 
   private FaultsBench(
       Run run,
-      Path directory,
+      OwnPlatform platform,
       List<PlatformProcess> workers,
-      Target target,
       List<DeviceId> devices,
       double perSecond,
       Duration atMost) {
     this.run = run;
-    this.directory = directory;
+    this.directory = platform.directory();
+    this.target = platform.target();
     this.workers = workers;
-    this.target = target;
     this.devices = devices;
     this.perSecond = perSecond;
     this.faultsUntilNanos = System.nanoTime() + atMost.toNanos();
   }
 
   static Benchmark.Result measure(Run run) {
-    int kills = number(run, "kills", 100);
-    int each = number(run, "each", 30);
-    int devices = number(run, "devices", 1_000);
+    int kills = run.number("kills", 100);
+    int each = run.number("each", 30);
+    int devices = run.number("devices", 1_000);
     List<Kind> kinds = each == 0 ? List.of() : kinds(run);
-    Path directory = run.directory().resolve(run.name()).toAbsolutePath();
-    Plan plan =
-        new Plan(
-            run.root(),
-            directory,
-            ServicesChoice.AUTO,
-            null,
-            Ports.free(Map.of()),
-            Set.of(Program.WORKER, Program.CONNECTION_MANAGER, Program.DASHBOARD),
-            Map.of());
     List<PlatformProcess> workers = new ArrayList<>();
-    try (Platform platform = Platform.start(plan, line -> run.out().println(line))) {
+    try (OwnPlatform own =
+        OwnPlatform.start(
+            run, Set.of(Program.WORKER, Program.CONNECTION_MANAGER, Program.DASHBOARD), Map.of())) {
       try {
+        Platform platform = own.platform();
         platform.train(Program.WORKER);
         IntStream.range(0, WORKERS)
             .forEach(n ->
                 workers.add(
                     new PlatformProcess(platform, Program.WORKER, "worker-" + n, Map.of())));
         workers.forEach(PlatformProcess::start);
-        Target target = Target.of(directory.resolve("quickstart.json"));
         Population population =
-            Population.register(target, run.name(), 0, devices / 2, devices - devices / 2);
+            Population.register(own.target(), run.name(), 0, devices / 2, devices - devices / 2);
         return new FaultsBench(
                 run,
-                directory,
+                own,
                 workers,
-                target,
                 population.shuffled(),
-                number(run, "rate", 500),
-                Duration.ofMinutes(number(run, "minutes", 40)))
+                run.number("rate", 500),
+                Duration.ofMinutes(run.number("minutes", 40)))
             .measure(kills, kinds, each);
       } finally {
         workers.forEach(PlatformProcess::close);
       }
     }
-  }
-
-  private static int number(Run run, String option, int otherwise) {
-    return run.option(option).map(Integer::parseInt).orElse(otherwise);
   }
 
   private Benchmark.Result measure(int mostKills, List<Kind> kinds, int each) {
@@ -188,14 +164,14 @@ final class FaultsBench {
     }
     for (int done = 0; done < mostKills && goesOn(); done += KILLS_PER_LEG) {
       int now = Math.min(KILLS_PER_LEG, mostKills - done);
-      say("killed: %,d of %,d", done, mostKills);
+      run.say("killed: %,d of %,d", done, mostKills);
       double handedOutBefore = unansweredAtKills + redelivered();
       // What may come twice is known only when the leg is over.
       Repeats twice = leg("kills from " + done, () -> kill(now), Long.MAX_VALUE);
       double handedOut = unansweredAtKills + redelivered() - handedOutBefore;
       balances &= twice.times() <= handedOut;
       takenAgainAfterKills += twice.times();
-      say("  unanswered at the kills %,.0f, taken again %,d", handedOut, twice.times());
+      run.say("  unanswered at the kills %,.0f, taken again %,d", handedOut, twice.times());
     }
     rows.add(new Report.Row("workers killed (kill -9)", "kills", kills, null, (double) mostKills));
     rows.add(Report.Row.of("killed to ready p50", "ms", restarts.getValueAtPercentile(50)));
@@ -273,19 +249,7 @@ final class FaultsBench {
   }
 
   private void simulators(String method, String path, String body) {
-    try (HttpConnection connection =
-        new HttpConnection(target.simulatorsUrl(), SCRIPT_ANSWER_WITHIN)) {
-      HttpAnswer answer =
-          connection.exchange(
-              HttpConnection.request(
-                  method, target.simulatorsUrl(), path, "", body.getBytes(StandardCharsets.UTF_8)));
-      if (answer.status() >= 300) {
-        throw new IllegalStateException(
-            "the simulators answer " + answer.status() + ": " + answer.text());
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot tell the simulators what to do", e);
-    }
+    HttpConnection.ask(target.simulatorsUrl(), method, path, "", body);
   }
 
   // A leg
@@ -294,18 +258,11 @@ final class FaultsBench {
   private Repeats leg(String name, Faults faults, long mostTwice) {
     String file = name.replaceAll("[^A-Za-z0-9]+", "-");
     try (AcceptedJournal journal = new AcceptedJournal(directory.resolve(file + ".journal"))) {
-      AtomicBoolean done = new AtomicBoolean();
       Traffic traffic =
           new Traffic(target, journal, run.name() + "-" + file, devices, DELIVERY, (_, _, _) -> {});
-      Traffic.Gate paced = Traffic.Gate.paced(perSecond, System.nanoTime() + LONGEST_LEG.toNanos());
-      Thread senders =
-          Thread.ofPlatform().start(() -> traffic.run(CLIENTS, () -> !done.get() && paced.next()));
-      try {
+      try (Traffic.Running _ = traffic.runBeside(CLIENTS, perSecond, LONGEST_LEG)) {
         TimeUnit.SECONDS.sleep(1);
         faults.happen();
-      } finally {
-        done.set(true);
-        senders.join();
       }
       simulators("DELETE", "/script", "");
       return audit(name, journal, traffic, mostTwice);
@@ -334,7 +291,7 @@ final class FaultsBench {
             && twice.notMergeable() == 0
             && twice.times() <= mostTwice;
     balances &= good;
-    say(
+    run.say(
         "%-24s %,7d accepted, %,7d delivered, %d lost, %d failed, taken twice %d, not accepted %s;"
             + " quiet after %.1f s",
         name,
@@ -349,9 +306,5 @@ final class FaultsBench {
       run.out().print(account.text());
     }
     return twice;
-  }
-
-  private void say(String form, Object... values) {
-    run.out().printf(Locale.ROOT, form + "%n", values).flush();
   }
 }

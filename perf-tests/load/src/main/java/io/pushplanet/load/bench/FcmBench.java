@@ -1,10 +1,6 @@
 package io.pushplanet.load.bench;
 
 import io.pushplanet.load.node.ProviderSenders;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -17,34 +13,19 @@ final class FcmBench {
   private FcmBench() {}
 
   static Benchmark.Result measure(Run run) {
-    Path directory = run.directory().resolve(run.name());
-    try {
-      Files.createDirectories(directory);
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot write to " + directory, e);
-    }
-    ProviderSenders senders =
-        ProviderSenders.start(run.root(), directory)
-            .orElseThrow(() ->
-                new IllegalStateException(
-                    "the sender is among gateway-worker's test classes, which are not built:"
-                        + " ./mvnw -Pfast -DskipTests package"));
     List<Report.Row> rows = new ArrayList<>();
     long failed = 0;
-    try (senders) {
+    try (ProviderSenders senders = ProviderSenders.start(run.root(), run.ownDirectory())) {
       Map<String, Long> figures = senders.speed(OURS, run.each());
-      for (int connections : ApnsBench.CONNECTIONS) {
-        for (int inFlight : ApnsBench.IN_FLIGHT) {
-          String key = "c" + connections + "_f" + inFlight + "_";
-          String with = " (" + connections + " connections, " + inFlight + " in flight)";
-          double nanos = Math.max(1, figures.getOrDefault(key + "cpu_nanos", 0L));
-          rows.add(Report.Row.of("notifications per CPU-second" + with, "", 1e9 / nanos));
-          rows.add(Report.Row.of("CPU per notification" + with, "us", nanos / 1_000));
-          rows.add(row("rate" + with, "1/s", figures, key + "rate", 1));
-          rows.add(row("garbage per notification" + with, "bytes", figures, key + "bytes", 1));
-          rows.add(row("p99" + with, "ms", figures, key + "p99_micros", 1_000));
-          failed += figures.getOrDefault(key + "failed", 0L);
-        }
+      for (FullSpeed load : FullSpeed.all()) {
+        String with = " (" + load.words() + ")";
+        double nanos = Math.max(1, figures.getOrDefault(load.key("cpu_nanos"), 0L));
+        rows.add(Report.Row.of("notifications per CPU-second" + with, "", 1e9 / nanos));
+        rows.add(Report.Row.of("CPU per notification" + with, "us", nanos / 1_000));
+        rows.add(row("rate" + with, "1/s", figures, load.key("rate"), 1));
+        rows.add(row("garbage per notification" + with, "bytes", figures, load.key("bytes"), 1));
+        rows.add(row("p99" + with, "ms", figures, load.key("p99_micros"), 1_000));
+        failed += figures.getOrDefault(load.key("failed"), 0L);
       }
     }
     rows.add(Report.Row.of("failed", "", failed));

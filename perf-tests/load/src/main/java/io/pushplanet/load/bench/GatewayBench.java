@@ -7,13 +7,8 @@ import io.pushplanet.load.node.ProviderSenders;
 import io.pushplanet.load.scenario.Population;
 import io.pushplanet.load.scenario.Target;
 import io.pushplanet.load.scenario.Traffic;
-import io.pushplanet.quickstart.platform.Listener;
-import io.pushplanet.quickstart.platform.Plan;
-import io.pushplanet.quickstart.platform.Platform;
-import io.pushplanet.quickstart.platform.Ports;
 import io.pushplanet.quickstart.platform.Program;
-import io.pushplanet.quickstart.services.Port;
-import io.pushplanet.quickstart.services.ServicesChoice;
+import io.pushplanet.quickstart.process.ChildProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -41,7 +36,7 @@ final class GatewayBench {
   /// So many may be on their way: no queue builds up.
   private static final int UNDER_WAY = 4_000;
 
-  private static final String WARM_UP_SECONDS = "30";
+  private static final int WARM_UP_SECONDS = 30;
   private static final Duration DRAINED_WITHIN = Duration.ofSeconds(120);
 
   /// What the worker pays for being asked counts for what is measured.
@@ -64,28 +59,22 @@ final class GatewayBench {
 
   private final Run run;
   private final String channel;
-  private final Platform platform;
   private final Target target;
-  private final Connection mysql;
+  private final ChildProcess worker;
   private final int workerPort;
+  private final Connection mysql;
   private final List<DeviceId> devices;
   private final List<Report.Row> rows = new ArrayList<>();
   private long lost;
 
   private GatewayBench(
-      Run run,
-      String channel,
-      Platform platform,
-      Target target,
-      Connection mysql,
-      int workerPort,
-      List<DeviceId> devices) {
+      Run run, String channel, OwnPlatform platform, Connection mysql, List<DeviceId> devices) {
     this.run = run;
     this.channel = channel;
-    this.platform = platform;
-    this.target = target;
+    this.target = platform.target();
+    this.worker = platform.platform().process(Program.WORKER);
+    this.workerPort = platform.workerPort();
     this.mysql = mysql;
-    this.workerPort = workerPort;
     this.devices = devices;
   }
 
@@ -94,7 +83,7 @@ final class GatewayBench {
     if (!channel.equals("apns") && !channel.equals("fcm")) {
       throw new IllegalArgumentException("--channel is apns or fcm, not " + channel);
     }
-    Path directory = run.directory().resolve(run.name()).toAbsolutePath();
+    Path directory = run.ownDirectory();
     // What was started below the platform's own directory, the platform takes for leftovers of its
     // last run and ends.
     Path ownDirectory = directory.resolveSibling(run.name() + "-provider");
@@ -105,33 +94,9 @@ final class GatewayBench {
     } catch (IOException e) {
       throw new UncheckedIOException("cannot write to " + directory, e);
     }
-    int workerPort = Port.free();
-    ProviderSenders server =
-        ProviderSenders.start(run.root(), ownDirectory, authority)
-            .orElseThrow(() ->
-                new IllegalStateException(
-                    "the server is among gateway-worker's test classes, which are not built:"
-                        + " ./mvnw -Pfast -DskipTests package"));
-    String provider = "https://localhost:" + server.serverPort();
-    Plan plan =
-        new Plan(
-            run.root(),
-            directory,
-            ServicesChoice.AUTO,
-            null,
-            Ports.free(Map.of(Listener.WORKER_MANAGEMENT, workerPort)),
-            Set.of(Program.CONNECTION_MANAGER, Program.DASHBOARD),
-            Map.of(
-                "gateway.apns.production-endpoint",
-                provider,
-                "gateway.fcm.endpoint",
-                provider,
-                // What Google allows a project is not what is measured.
-                "gateway.fcm.messages-per-minute",
-                "600000000"));
-    try (server;
-        Platform platform = Platform.start(plan, line -> run.out().println(line))) {
-      Target target = Target.of(directory.resolve("quickstart.json"));
+    try (ProviderSenders server = ProviderSenders.start(run.root(), ownDirectory, authority);
+        OwnPlatform platform = start(run, "https://localhost:" + server.serverPort())) {
+      Target target = platform.target();
       boolean apns = channel.equals("apns");
       Population population =
           Population.register(target, run.name(), 0, apns ? DEVICES : 0, apns ? 0 : DEVICES);
@@ -139,17 +104,29 @@ final class GatewayBench {
       try (Connection mysql =
           DriverManager.getConnection(
               target.mysqlUrl(), target.mysqlUser(), target.mysqlPassword().reveal())) {
-        return new GatewayBench(run, channel, platform, target, mysql, workerPort, devices)
-            .measure();
+        return new GatewayBench(run, channel, platform, mysql, devices).measure();
       }
     } catch (SQLException e) {
       throw new IllegalStateException("cannot read MySQL: " + e.getMessage(), e);
     }
   }
 
+  private static OwnPlatform start(Run run, String provider) {
+    return OwnPlatform.start(
+        run,
+        Set.of(Program.CONNECTION_MANAGER, Program.DASHBOARD),
+        Map.of(
+            "gateway.apns.production-endpoint",
+            provider,
+            "gateway.fcm.endpoint",
+            provider,
+            // What Google allows a project is not what is measured.
+            "gateway.fcm.messages-per-minute",
+            "600000000"));
+  }
+
   private Benchmark.Result measure() {
-    Duration warmUp =
-        Duration.ofSeconds(Integer.parseInt(run.option("warm-up").orElse(WARM_UP_SECONDS)));
+    Duration warmUp = Duration.ofSeconds(run.number("warm-up", WARM_UP_SECONDS));
     run.out().println("warming up for " + 2 * warmUp.toSeconds() + " s");
     underWay(Shape.SINGLE, warmUp);
     underWay(Shape.MESSAGES, warmUp);
@@ -255,13 +232,13 @@ final class GatewayBench {
   private void fromTheQueue(String time) {
     Meters before = Meters.of(workerPort);
     long toldBefore = told();
-    signal("STOP");
+    worker.freeze();
     BatchTraffic traffic = new BatchTraffic(target, devices, Shape.MESSAGES);
     long end = System.nanoTime() + run.each().toNanos();
     try {
       traffic.run(Traffic.Gate.until(end));
     } finally {
-      signal("CONT");
+      worker.thaw();
     }
     ProcessorTime used = ProcessorTime.now(target.pids());
     long start = System.nanoTime();
@@ -330,21 +307,6 @@ final class GatewayBench {
       }
     } catch (SQLException e) {
       throw new IllegalStateException("cannot read what MySQL was told: " + e.getMessage(), e);
-    }
-  }
-
-  private void signal(String name) {
-    long pid = platform.process(Program.WORKER).pid();
-    try {
-      Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(pid)).inheritIO().start();
-      if (!kill.waitFor(10, TimeUnit.SECONDS) || kill.exitValue() != 0) {
-        throw new IllegalStateException("cannot send SIG" + name + " to the worker");
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot send SIG" + name + " to the worker", e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted", e);
     }
   }
 

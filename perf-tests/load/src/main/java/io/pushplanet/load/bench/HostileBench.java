@@ -13,9 +13,6 @@ import io.pushplanet.quickstart.platform.TlsIdentity;
 import io.pushplanet.quickstart.process.Jvm;
 import io.pushplanet.quickstart.services.LocalServices;
 import io.pushplanet.quickstart.services.ServicesChoice;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -67,8 +64,8 @@ final class HostileBench {
 
   static Benchmark.Result measure(Run run) {
     long packets = run.option("packets").map(Long::parseLong).orElse(1_000_000L);
-    int slow = run.option("slowloris").map(Integer::parseInt).orElse(5_000);
-    int pipeline = run.option("pipeline").map(Integer::parseInt).orElse(64);
+    int slow = run.number("slowloris", 5_000);
+    int pipeline = run.number("pipeline", 64);
     double rate = run.option("rate").map(Double::parseDouble).orElse(100.0);
     List<Door> doors =
         run.option("doors")
@@ -76,12 +73,7 @@ final class HostileBench {
             .orElse(List.of(Door.values()));
     long seed = run.option("seed").map(Long::parseLong).orElseGet(() -> run.clock().millis());
     run.out().println("seed " + seed);
-    Path directory = run.directory().resolve(run.name()).toAbsolutePath();
-    try {
-      Files.createDirectories(directory);
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot write to " + directory, e);
-    }
+    Path directory = run.ownDirectory();
     TlsIdentity tls = TlsIdentity.in(directory);
     DeviceCredential credential = new DeviceCredential(ConnectionManager.masterKey(), run.clock());
     List<Device> known =

@@ -6,9 +6,6 @@ import io.pushplanet.load.node.Gateway;
 import io.pushplanet.load.node.Usage;
 import io.pushplanet.quickstart.services.LocalServices;
 import io.pushplanet.quickstart.services.ServicesChoice;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,12 +28,7 @@ final class ManySessions {
 
   static Benchmark.Result measure(Run run, int sessions) {
     int nodes = Math.ceilDiv(sessions, Edge.SESSIONS_PER_NODE);
-    Path directory = run.directory().resolve(run.name());
-    try {
-      Files.createDirectories(directory);
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot write to " + directory, e);
-    }
+    Path directory = run.ownDirectory();
     try (LocalServices services =
             LocalServices.start(ServicesChoice.AUTO, directory.resolve("services"));
         Edge edge = Edge.start(run.root(), services, directory, nodes)) {

@@ -10,26 +10,14 @@ import io.pushplanet.load.node.Meters;
 import io.pushplanet.load.scenario.Population;
 import io.pushplanet.load.scenario.Target;
 import io.pushplanet.load.scenario.Traffic;
-import io.pushplanet.quickstart.platform.Listener;
-import io.pushplanet.quickstart.platform.Plan;
-import io.pushplanet.quickstart.platform.Platform;
-import io.pushplanet.quickstart.platform.Ports;
 import io.pushplanet.quickstart.platform.Program;
-import io.pushplanet.quickstart.services.Port;
-import io.pushplanet.quickstart.services.ServicesChoice;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -42,13 +30,11 @@ final class QuotaBench {
   private static final int HIGH_CLIENTS = 8;
   private static final Duration RAMP = Duration.ofSeconds(60);
   private static final Duration ASKED_EVERY = Duration.ofMillis(500);
-  private static final Duration ANSWER_WITHIN = Duration.ofSeconds(20);
+  private static final Duration AT_MOST = Duration.ofHours(1);
   private static final Duration QUIET_WITHIN = Duration.ofSeconds(120);
   private static final String HIGH =
       "{\"route\":\"vendor\",\"priority\":\"high\",\"ttl\":\"PT1H\"}";
   private static final String WHOLE_WAY = "pushplanet_accept_to_outcome_seconds";
-
-  private static final byte[] EMPTY = {'{', '}'};
 
   private final Run run;
   private final Path directory;
@@ -61,77 +47,55 @@ final class QuotaBench {
   private record Sample(long nanos, long delivered) {}
 
   private QuotaBench(
-      Run run,
-      Path directory,
-      Target target,
-      int workerPort,
-      List<DeviceId> devices,
-      int perMinute,
-      int highPerSecond) {
+      Run run, OwnPlatform platform, List<DeviceId> devices, int perMinute, int highPerSecond) {
     this.run = run;
-    this.directory = directory;
-    this.target = target;
-    this.workerPort = workerPort;
+    this.directory = platform.directory();
+    this.target = platform.target();
+    this.workerPort = platform.workerPort();
     this.devices = devices;
     this.perMinute = perMinute;
     this.highPerSecond = highPerSecond;
   }
 
   static Benchmark.Result measure(Run run) {
-    int devices = run.option("devices").map(Integer::parseInt).orElse(100_000);
-    int perMinute = run.option("per-minute").map(Integer::parseInt).orElse(60_000);
-    int high = run.option("high").map(Integer::parseInt).orElse(10);
-    Path directory = run.directory().resolve(run.name()).toAbsolutePath();
-    int workerPort = Port.free();
-    Plan plan =
-        new Plan(
-            run.root(),
-            directory,
-            ServicesChoice.AUTO,
-            null,
-            Ports.free(Map.of(Listener.WORKER_MANAGEMENT, workerPort)),
-            Set.of(Program.CONNECTION_MANAGER, Program.DASHBOARD),
-            Map.of(
-                "gateway.fcm.messages-per-minute",
-                Integer.toString(perMinute),
-                // Bulk would rest around the quarters of the hour.
-                "gateway.fcm.quarter-hour-margin",
-                "0s"));
-    try (Platform _ = Platform.start(plan, line -> run.out().println(line))) {
-      Target target = Target.of(directory.resolve("quickstart.json"));
-      run.out().printf(Locale.ROOT, "registering %,d devices%n", devices).flush();
-      List<DeviceId> registered = Population.register(target, run.name(), 0, 0, devices).fcm();
-      return new QuotaBench(run, directory, target, workerPort, registered, perMinute, high)
-          .measure();
+    int devices = run.number("devices", 100_000);
+    int perMinute = run.number("per-minute", 60_000);
+    int high = run.number("high", 10);
+    Map<String, String> settings =
+        Map.of(
+            "gateway.fcm.messages-per-minute",
+            Integer.toString(perMinute),
+            // Bulk would rest around the quarters of the hour.
+            "gateway.fcm.quarter-hour-margin",
+            "0s");
+    try (OwnPlatform platform =
+        OwnPlatform.start(run, Set.of(Program.CONNECTION_MANAGER, Program.DASHBOARD), settings)) {
+      run.say("registering %,d devices", devices);
+      List<DeviceId> registered =
+          Population.register(platform.target(), run.name(), 0, 0, devices).fcm();
+      return new QuotaBench(run, platform, registered, perMinute, high).measure();
     }
   }
 
   private Benchmark.Result measure() {
-    exchange(
-        target.simulatorsUrl(),
-        "PUT",
-        "/fcm/quotas",
-        "",
-        "{\"project_minute\":" + perMinute + "}",
-        204);
+    String quota = "{\"project_minute\":" + perMinute + "}";
+    HttpConnection.ask(target.simulatorsUrl(), "PUT", "/fcm/quotas", "", quota);
     try (AcceptedJournal journal = new AcceptedJournal(directory.resolve("high.journal"))) {
-      AtomicBoolean done = new AtomicBoolean();
       Traffic traffic =
           new Traffic(target, journal, run.name() + "-high", devices, HIGH, (_, _, _) -> {});
-      Traffic.Gate paced =
-          Traffic.Gate.paced(highPerSecond, System.nanoTime() + Duration.ofHours(1).toNanos());
-      Thread senders =
-          Thread.ofPlatform()
-              .start(() -> traffic.run(HIGH_CLIENTS, () -> !done.get() && paced.next()));
-      // Their code is cold: what they take before the broadcast is not what is asked.
-      pause(run.each());
-      Meters before = Meters.of(workerPort);
-      long start = System.nanoTime();
-      String broadcast = broadcast();
-      List<Sample> samples = follow(broadcast, start);
-      Meters after = Meters.of(workerPort);
-      done.set(true);
-      join(senders);
+      Meters before;
+      Meters after;
+      String broadcast;
+      List<Sample> samples;
+      try (Traffic.Running _ = traffic.runBeside(HIGH_CLIENTS, highPerSecond, AT_MOST)) {
+        // Their code is cold: what they take before the broadcast is not what is asked.
+        pause(run.each());
+        before = Meters.of(workerPort);
+        long start = System.nanoTime();
+        broadcast = broadcast();
+        samples = follow(broadcast, start);
+        after = Meters.of(workerPort);
+      }
       Account account =
           new Auditor(target)
               .auditWhenQuiet(AcceptedJournal.read(journal.file()), Optional.empty(), QUIET_WITHIN);
@@ -141,10 +105,11 @@ final class QuotaBench {
 
   private Benchmark.Result result(
       Meters before, Meters after, List<Sample> samples, Account high, long delivered) {
-    JsonNode summary = exchange(target.simulatorsUrl(), "GET", "/ledger/summary", "", "", 200);
+    HttpAnswer summary =
+        HttpConnection.ask(target.simulatorsUrl(), "GET", "/ledger/summary", "", "");
     long all = 0;
     long tooMany = 0;
-    for (JsonNode kind : summary.path("by")) {
+    for (JsonNode kind : json(summary).path("by")) {
       if (kind.path("provider").asString("").equals("fcm")) {
         all += kind.path("count").asLong();
         tooMany += kind.path("status").asInt() == 429 ? kind.path("count").asLong() : 0;
@@ -217,8 +182,7 @@ final class QuotaBench {
     String body =
         "{\"audience\":{\"all\":true},\"content\":{\"title\":\"News\",\"body\":\"For everybody\"},"
             + "\"delivery\":{\"route\":\"vendor\",\"priority\":\"normal\",\"ttl\":\"PT2H\"}}";
-    JsonNode answer = api("POST", "/messages", body, 202);
-    return answer.path("id").asString("");
+    return api("POST", "/messages", body).path("id").asString("");
   }
 
   private List<Sample> follow(String broadcast, long start) {
@@ -231,60 +195,30 @@ final class QuotaBench {
       samples.add(new Sample(System.nanoTime(), delivered(broadcast)));
       if (System.nanoTime() - told > Duration.ofSeconds(10).toNanos()) {
         told = System.nanoTime();
-        run.out()
-            .printf(
-                Locale.ROOT,
-                "  %,d of %,d after %.0f s%n",
-                samples.getLast().delivered(),
-                devices.size(),
-                (told - start) / 1e9)
-            .flush();
+        run.say(
+            "  %,d of %,d after %.0f s",
+            samples.getLast().delivered(), devices.size(), (told - start) / 1e9);
       }
     }
     return samples;
   }
 
   private long delivered(String broadcast) {
-    return api("GET", "/messages/" + broadcast, "", 200).path("counts").path("delivered").asLong();
+    return api("GET", "/messages/" + broadcast, "").path("counts").path("delivered").asLong();
   }
 
-  private JsonNode api(String method, String path, String body, int expected) {
-    return exchange(
-        target.dispatcherUrl(),
-        method,
-        "/v1/apps/" + target.app().value() + path,
-        target.apiKey().reveal(),
-        body,
-        expected);
+  private JsonNode api(String method, String path, String body) {
+    String app = "/v1/apps/" + target.app().value();
+    return json(
+        HttpConnection.ask(
+            target.dispatcherUrl(), method, app + path, target.apiKey().reveal(), body));
   }
 
-  private static JsonNode exchange(
-      URI server, String method, String path, String key, String body, int expected) {
-    try (HttpConnection connection = new HttpConnection(server, ANSWER_WITHIN)) {
-      HttpAnswer answer =
-          connection.exchange(
-              HttpConnection.request(
-                  method, server, path, key, body.getBytes(StandardCharsets.UTF_8)));
-      if (answer.status() != expected) {
-        throw new IllegalStateException(
-            method + " " + path + " was answered " + answer.status() + ": " + answer.text());
-      }
-      return JsonMapper.shared().readTree(answer.body().length == 0 ? EMPTY : answer.body());
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot ask " + server, e);
-    }
+  private static JsonNode json(HttpAnswer answer) {
+    return JsonMapper.shared().readTree(answer.body());
   }
 
   private static void pause(Duration time) {
     LockSupport.parkNanos(time.toNanos());
-  }
-
-  private static void join(Thread senders) {
-    try {
-      senders.join(Duration.ofSeconds(60));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted", e);
-    }
   }
 }

@@ -1,10 +1,14 @@
 package io.pushplanet.load.bench;
 
 import io.pushplanet.load.scenario.Target;
+import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -34,7 +38,32 @@ public record Run(
     return Target.of(addresses);
   }
 
+  /// Where this run alone writes; made where it is not there.
+  Path ownDirectory() {
+    Path own = directory.resolve(name).toAbsolutePath();
+    try {
+      return Files.createDirectories(own);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot write to " + own, e);
+    }
+  }
+
   Optional<String> option(String option) {
     return Optional.ofNullable(options.get(option));
+  }
+
+  /// The whole number that an option gives, or the one that stands for it.
+  int number(String option, int otherwise) {
+    String given = option(option).orElseGet(() -> Integer.toString(otherwise));
+    try {
+      return Integer.parseInt(given);
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException("--" + option + " is a whole number, not " + given, e);
+    }
+  }
+
+  /// Tells people how it goes, line by line.
+  void say(String form, Object... values) {
+    out.printf(Locale.ROOT, form + "%n", values).flush();
   }
 }

@@ -7,9 +7,6 @@ import io.pushplanet.load.node.Gateway;
 import io.pushplanet.load.node.Usage;
 import io.pushplanet.quickstart.services.LocalServices;
 import io.pushplanet.quickstart.services.ServicesChoice;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,14 +33,9 @@ final class StormBench {
   }
 
   static Benchmark.Result measure(Run run) {
-    int sessions = run.option("sessions").map(Integer::parseInt).orElse(15_000);
-    String rate = run.option("rate").orElse("2000");
-    Path directory = run.directory().resolve(run.name());
-    try {
-      Files.createDirectories(directory);
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot write to " + directory, e);
-    }
+    int sessions = run.number("sessions", 15_000);
+    int rate = run.number("rate", 2_000);
+    Path directory = run.ownDirectory();
     try (LocalServices services =
             LocalServices.start(ServicesChoice.AUTO, directory.resolve("services"));
         ConnectionManager node =
@@ -53,14 +45,14 @@ final class StormBench {
                 directory,
                 "storm-1",
                 List.of("-Xmx1g"),
-                Map.of("cm.admission.connects-per-second", rate));
+                Map.of("cm.admission.connects-per-second", Integer.toString(rate)));
         FleetProcess calm = FleetProcess.start(node, CALM, directory.resolve("calm.log"));
         FleetProcess stormy =
             FleetProcess.start(node, STORMY, sessions, directory.resolve("stormy.log"));
         Gateway gateway = node.gateway()) {
       calm.connect(CALM_DEVICES, 1);
       stormy.connect(sessions, 1);
-      return new StormBench(run, gateway).measure(node, stormy, sessions, Integer.parseInt(rate));
+      return new StormBench(run, gateway).measure(node, stormy, sessions, rate);
     }
   }
 

@@ -23,11 +23,8 @@ import io.pushplanet.load.node.PlatformNode;
 import io.pushplanet.load.scenario.Population;
 import io.pushplanet.load.scenario.Target;
 import io.pushplanet.load.scenario.Traffic;
-import io.pushplanet.quickstart.platform.Plan;
 import io.pushplanet.quickstart.platform.Platform;
-import io.pushplanet.quickstart.platform.Ports;
 import io.pushplanet.quickstart.platform.Program;
-import io.pushplanet.quickstart.services.ServicesChoice;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -46,7 +43,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
@@ -130,18 +126,17 @@ final class TakeoverBench {
 
   private TakeoverBench(
       Run run,
-      Path directory,
+      OwnPlatform platform,
       List<PlatformNode> nodes,
       SessionDirectory sessions,
-      Target target,
       List<Device> devices,
       double perSecond,
       Duration atMost) {
     this.run = run;
-    this.directory = directory;
+    this.directory = platform.directory();
+    this.target = platform.target();
     this.nodes = nodes;
     this.sessions = sessions;
-    this.target = target;
     this.devices = devices;
     this.perSecond = perSecond;
     this.faultsUntilNanos = System.nanoTime() + atMost.toNanos();
@@ -155,39 +150,30 @@ final class TakeoverBench {
   }
 
   static Benchmark.Result measure(Run run) {
-    int races = number(run, "races", 10_000);
-    int kills = number(run, "kills", 200);
-    int freezes = number(run, "freezes", 20);
-    int devices = number(run, "devices", 1_000);
-    Path directory = run.directory().resolve(run.name()).toAbsolutePath();
-    Plan plan =
-        new Plan(
-            run.root(),
-            directory,
-            ServicesChoice.AUTO,
-            null,
-            Ports.free(Map.of()),
-            Set.of(Program.CONNECTION_MANAGER, Program.DASHBOARD),
-            Map.of());
+    int races = run.number("races", 10_000);
+    int kills = run.number("kills", 200);
+    int freezes = run.number("freezes", 20);
+    int devices = run.number("devices", 1_000);
     List<PlatformNode> nodes = new ArrayList<>();
-    try (Platform platform = Platform.start(plan, line -> run.out().println(line));
-        RedisClient redis = RedisClient.create(platform.services().redis().toString());
+    try (OwnPlatform own =
+            OwnPlatform.start(
+                run, Set.of(Program.CONNECTION_MANAGER, Program.DASHBOARD), Map.of());
+        RedisClient redis = RedisClient.create(own.platform().services().redis().toString());
         RedisLink link = RedisLink.open(redis)) {
+      Platform platform = own.platform();
       platform.train(Program.CONNECTION_MANAGER);
       IntStream.range(0, NODES)
           .forEach(n -> nodes.add(new PlatformNode(platform, "takeover-" + n)));
       nodes.forEach(PlatformNode::start);
-      Target target = Target.of(directory.resolve("quickstart.json"));
       TakeoverBench bench =
           new TakeoverBench(
               run,
-              directory,
+              own,
               nodes,
               new SessionDirectory(link, run.clock()),
-              target,
-              Population.register(target, run.name(), devices, 0, 0).mqtt(),
-              number(run, "rate", 1_000),
-              Duration.ofMinutes(number(run, "minutes", 40)));
+              Population.register(own.target(), run.name(), devices, 0, 0).mqtt(),
+              run.number("rate", 1_000),
+              Duration.ofMinutes(run.number("minutes", 40)));
       try {
         return bench.measure(redis, races, kills, freezes);
       } finally {
@@ -196,10 +182,6 @@ final class TakeoverBench {
     } finally {
       nodes.forEach(PlatformNode::close);
     }
-  }
-
-  private static int number(Run run, String option, int otherwise) {
-    return run.option(option).map(Integer::parseInt).orElse(otherwise);
   }
 
   private Benchmark.Result measure(RedisClient redis, int races, int kills, int freezes) {
@@ -253,9 +235,7 @@ final class TakeoverBench {
       String name, int all, int perLeg, java.util.function.IntFunction<Faults> faults) {
     for (int done = 0; done < all && goesOn(); done += perLeg) {
       int now = Math.min(perLeg, all - done);
-      run.out()
-          .printf(Locale.ROOT, "%s: %,d of %,d%n", name, Math.min(all, done + now), all)
-          .flush();
+      run.say("%s: %,d of %,d", name, Math.min(all, done + now), all);
       leg(name + "-" + done, faults.apply(now));
     }
   }
@@ -273,24 +253,17 @@ final class TakeoverBench {
     claims.clear();
     fleet.forgetStays();
     try (AcceptedJournal journal = new AcceptedJournal(directory.resolve(name + ".journal"))) {
-      AtomicBoolean done = new AtomicBoolean();
       Traffic traffic =
           new Traffic(
               target, journal, run.name() + "-" + name, ids(), Bed.DELIVERY, (_, _, _) -> {});
       long start = System.nanoTime();
-      Traffic.Gate paced = Traffic.Gate.paced(perSecond, start + LONGEST_LEG.toNanos());
-      Thread senders =
-          Thread.ofPlatform().start(() -> traffic.run(CLIENTS, () -> !done.get() && paced.next()));
-      try {
+      try (Traffic.Running _ = traffic.runBeside(CLIENTS, perSecond, LONGEST_LEG)) {
         TimeUnit.SECONDS.sleep(1);
         faults.happen();
       } catch (ExecutionException | RuntimeException e) {
         totals.failure = "a fault could not be made: " + e.getMessage();
         totals.balances = false;
         run.out().println(totals.failure);
-      } finally {
-        done.set(true);
-        senders.join();
       }
       totals.seconds += (System.nanoTime() - start) / 1e9;
       totals.notAccepted += traffic.refusals().values().stream().mapToLong(Long::longValue).sum();
@@ -313,7 +286,7 @@ final class TakeoverBench {
       LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
       if (System.nanoTime() - told > TOLD_EVERY.toNanos()) {
         told = System.nanoTime();
-        say("  waiting: %,d of %,d seen", seen.total() - seen.repeats(), journal.recipients());
+        run.say("  waiting: %,d of %,d seen", seen.total() - seen.repeats(), journal.recipients());
       }
     }
     double seenAfter = (System.nanoTime() - began) / 1e9;
@@ -330,23 +303,20 @@ final class TakeoverBench {
     totals.unordered += ownership.unordered();
     totals.afterClaim.addAll(ownership.afterClaim());
     totals.afterDelivery.addAll(ownership.afterDelivery());
-    run.out()
-        .printf(
-            Locale.ROOT,
-            "  %s: %,d accepted, %,d delivered, %,d lost, %,d duplicates, not accepted %s; former"
-                + " nodes after a claim %d (worst %d ms), after a delivery %d (worst %d ms)%n",
-            name,
-            account.messages(),
-            account.total().delivered(),
-            account.lost().size(),
-            account.duplicates(),
-            traffic.refusals(),
-            ownership.afterClaim().size(),
-            Ownership.worst(ownership.afterClaim()),
-            ownership.afterDelivery().size(),
-            Ownership.worst(ownership.afterDelivery()))
-        .flush();
-    say(
+    run.say(
+        "  %s: %,d accepted, %,d delivered, %,d lost, %,d duplicates, not accepted %s; former"
+            + " nodes after a claim %d (worst %d ms), after a delivery %d (worst %d ms)",
+        name,
+        account.messages(),
+        account.total().delivered(),
+        account.lost().size(),
+        account.duplicates(),
+        traffic.refusals(),
+        ownership.afterClaim().size(),
+        Ownership.worst(ownership.afterClaim()),
+        ownership.afterDelivery().size(),
+        Ownership.worst(ownership.afterDelivery()));
+    run.say(
         "  all seen after %.1f s, account drawn after %.1f s",
         seenAfter, (System.nanoTime() - began) / 1e9);
     if (!account.balances()) {
@@ -436,7 +406,7 @@ final class TakeoverBench {
     totals.kills++;
     totals.restarts.recordValue(TimeUnit.NANOSECONDS.toMillis(tookNanos));
     if (totals.kills % 10 == 0) {
-      run.out().printf("  %d killed and back%n", totals.kills).flush();
+      run.say("  %d killed and back", totals.kills);
     }
   }
 
@@ -482,10 +452,6 @@ final class TakeoverBench {
         totals.afterThaw++;
       }
     }
-  }
-
-  private void say(String form, Object... values) {
-    run.out().printf(Locale.ROOT, form + "%n", values).flush();
   }
 
   private List<Report.Row> rows(int races, int kills, int freezes) {

@@ -5,6 +5,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 /// nothing by itself. Not thread-safe.
 public final class HttpConnection implements AutoCloseable {
   private static final int LONGEST_LINE_BYTES = 16 * 1024;
+  private static final Duration ASKED_WITHIN = Duration.ofSeconds(20);
 
   private final String host;
   private final int port;
@@ -49,6 +51,24 @@ public final class HttpConnection implements AutoCloseable {
     System.arraycopy(start, 0, whole, 0, start.length);
     System.arraycopy(body, 0, whole, start.length, body.length);
     return whole;
+  }
+
+  /// One request on a connection of its own.
+  ///
+  /// @throws IllegalStateException when it was answered with another status than 2xx
+  public static HttpAnswer ask(URI server, String method, String path, String apiKey, String body) {
+    try (HttpConnection connection = new HttpConnection(server, ASKED_WITHIN)) {
+      HttpAnswer answer =
+          connection.exchange(
+              request(method, server, path, apiKey, body.getBytes(StandardCharsets.UTF_8)));
+      if (answer.status() / 100 != 2) {
+        throw new IllegalStateException(
+            method + " " + path + " was answered " + answer.status() + ": " + answer.text());
+      }
+      return answer;
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot ask " + server, e);
+    }
   }
 
   /// @throws IOException when there was no complete answer; whether the server acted on the request is unknown then

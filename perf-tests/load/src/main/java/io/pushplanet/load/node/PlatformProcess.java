@@ -4,12 +4,9 @@ import io.pushplanet.quickstart.platform.Platform;
 import io.pushplanet.quickstart.platform.Program;
 import io.pushplanet.quickstart.process.ChildProcess;
 import io.pushplanet.quickstart.services.Port;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /// One of several processes of a program of a platform, always on the same ports: to be killed, frozen and started again. For
@@ -55,29 +52,12 @@ public class PlatformProcess implements AutoCloseable {
 
   /// SIGSTOP: its sockets stay, and nobody reads them.
   public void freeze() {
-    signal("STOP");
+    running().freeze();
   }
 
   /// SIGCONT.
   public void thaw() {
-    signal("CONT");
-  }
-
-  private void signal(String signal) {
-    try {
-      Process kill =
-          new ProcessBuilder("kill", "-" + signal, Long.toString(running().pid()))
-              .inheritIO()
-              .start();
-      if (!kill.waitFor(10, TimeUnit.SECONDS) || kill.exitValue() != 0) {
-        throw new IllegalStateException("cannot send SIG" + signal + " to " + name);
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot send SIG" + signal + " to " + name, e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted", e);
-    }
+    running().thaw();
   }
 
   private ChildProcess running() {

@@ -11,7 +11,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.stream.Stream;
 
 /// Clients that send notifications, ours and others, each in a process of its own, and one server for all of them: the
@@ -41,16 +40,20 @@ public final class ProviderSenders implements AutoCloseable {
     this.ports = ports;
   }
 
-  /// Starts the server; empty where gateway-worker's test classes are not built.
-  public static Optional<ProviderSenders> start(Path root, Path directory) {
+  /// Starts the server.
+  ///
+  /// @throws IllegalStateException where gateway-worker's test classes are not built
+  public static ProviderSenders start(Path root, Path directory) {
     return start(root, directory, directory.resolve("authority"));
   }
 
   /// The same, with the certificates of an authority that is kept elsewhere.
-  public static Optional<ProviderSenders> start(Path root, Path directory, Path authority) {
+  public static ProviderSenders start(Path root, Path directory, Path authority) {
     Path classes = root.resolve("gateway-worker/target/test-classes");
     if (!Files.exists(classes.resolve("io/pushplanet/gateway/connection/SenderProgram.class"))) {
-      return Optional.empty();
+      throw new IllegalStateException(
+          "clients and server are among gateway-worker's test classes, which are not built:"
+              + " ./mvnw -Pfast -DskipTests package");
     }
     Path layout = directory.resolve("gateway-worker");
     run(
@@ -85,9 +88,8 @@ public final class ProviderSenders implements AutoCloseable {
     command.addAll(List.of("server", authority.toString()));
     ChildProcess server = start("apns-server", command, directory);
     Readiness.await(server, READY_WITHIN, () -> server.lastLogLines(1).endsWith("ready=1"));
-    return Optional.of(
-        new ProviderSenders(
-            directory, authority, java, server, FullTable.figures(server.lastLogLines(1))));
+    return new ProviderSenders(
+        directory, authority, java, server, FullTable.figures(server.lastLogLines(1)));
   }
 
   private static Path bootJar(Path root) {

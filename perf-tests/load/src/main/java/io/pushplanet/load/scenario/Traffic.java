@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
@@ -22,6 +23,7 @@ import java.util.concurrent.locks.LockSupport;
 /// One instance is one run of traffic. Thread-safe.
 public final class Traffic {
   private static final Duration ANSWER_WITHIN = Duration.ofSeconds(20);
+  private static final Duration ENDED_WITHIN = Duration.ofSeconds(60);
   private static final long PAUSE_NANOS = Duration.ofMillis(100).toNanos();
 
   private final Target target;
@@ -89,6 +91,40 @@ public final class Traffic {
     try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
       for (int i = 0; i < clients; i++) {
         executor.execute(() -> client(gate));
+      }
+    }
+  }
+
+  /// Runs `clients` on a thread of its own, as many messages a second, evenly, until it is closed or the time is over.
+  public Running runBeside(int clients, double perSecond, Duration atMost) {
+    AtomicBoolean over = new AtomicBoolean();
+    Gate paced = Gate.paced(perSecond, System.nanoTime() + atMost.toNanos());
+    Thread senders =
+        Thread.ofPlatform().start(() -> run(clients, () -> !over.get() && paced.next()));
+    return new Running(over, senders);
+  }
+
+  /// Traffic that goes on beside what else happens.
+  public static final class Running implements AutoCloseable {
+    private final AtomicBoolean over;
+    private final Thread senders;
+
+    private Running(AtomicBoolean over, Thread senders) {
+      this.over = over;
+      this.senders = senders;
+    }
+
+    /// Returns once the last request is answered.
+    @Override
+    public void close() {
+      over.set(true);
+      try {
+        if (!senders.join(ENDED_WITHIN)) {
+          throw new IllegalStateException("the senders did not end within " + ENDED_WITHIN);
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IllegalStateException("interrupted", e);
       }
     }
   }

@@ -1,0 +1,42 @@
+package io.pushplanet.load.bench;
+
+import io.pushplanet.load.scenario.Target;
+import io.pushplanet.quickstart.platform.Plan;
+import io.pushplanet.quickstart.platform.Platform;
+import io.pushplanet.quickstart.platform.Ports;
+import io.pushplanet.quickstart.platform.Program;
+import io.pushplanet.quickstart.services.ServicesChoice;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Set;
+
+/// A platform that a bench starts for itself, with its state in the run's own folder, and stops again.
+record OwnPlatform(Path directory, Platform platform, Target target) implements AutoCloseable {
+  /// @param without programs that are not started
+  /// @param settings further Spring properties for all programs
+  static OwnPlatform start(Run run, Set<Program> without, Map<String, String> settings) {
+    Path directory = run.ownDirectory();
+    Plan plan =
+        new Plan(
+            run.root(),
+            directory,
+            ServicesChoice.AUTO,
+            null,
+            Ports.free(Map.of()),
+            without,
+            settings);
+    Platform platform = Platform.start(plan, line -> run.out().println(line));
+    return new OwnPlatform(directory, platform, Target.of(directory.resolve("quickstart.json")));
+  }
+
+  /// Where the worker's meters are.
+  int workerPort() {
+    return URI.create(platform.addresses().workerManagementUrl()).getPort();
+  }
+
+  @Override
+  public void close() {
+    platform.close();
+  }
+}
