@@ -112,6 +112,30 @@ final class DeviceLink {
     write(DeviceWire.ping());
   }
 
+  /// Once a second: a ping that is due.
+  ///
+  /// @throws IOException when the server is silent, or a handshake takes too long
+  void look(long nowNanos) throws IOException {
+    long pingAfter = settings.keepAlive().toNanos() / 2;
+    switch (phase) {
+      case AWAY -> {}
+      case CONNECTING, WAITING_CONNACK, WAITING_SUBACK -> {
+        if (nowNanos - sinceNanos > settings.handshakeWithin().toNanos()) {
+          throw new IOException("no answer within " + settings.handshakeWithin());
+        }
+      }
+      case READY -> {
+        if (nowNanos - heardNanos > 3 * pingAfter) {
+          throw new IOException("the server is silent");
+        }
+        if (nowNanos - sinceNanos > pingAfter) {
+          sinceNanos = nowNanos;
+          ping();
+        }
+      }
+    }
+  }
+
   /// Answers to pings since the last call.
   int takePongs() {
     int taken = pongs;

@@ -197,7 +197,7 @@ public final class Fleet implements AutoCloseable {
 
     @Override
     public void sweep(long nowNanos) {
-      links.values().forEach(link -> look(link, nowNanos));
+      links.values().forEach(link -> guarded(link, () -> link.look(nowNanos)));
     }
 
     @Override
@@ -293,27 +293,6 @@ public final class Fleet implements AutoCloseable {
       link.phase = DeviceLink.Phase.CONNECTING;
       link.sinceNanos = now;
       guarded(link, () -> link.connect(loop.selector(), server));
-    }
-  }
-
-  /// Once a second: a ping that is due, a server that is silent, a handshake that takes too long.
-  private void look(DeviceLink link, long now) {
-    long pingAfter = settings.keepAlive().toNanos() / 2;
-    switch (link.phase) {
-      case AWAY -> {}
-      case CONNECTING, WAITING_CONNACK, WAITING_SUBACK -> {
-        if (now - link.sinceNanos > settings.handshakeWithin().toNanos()) {
-          lost(link, "no answer within " + settings.handshakeWithin());
-        }
-      }
-      case READY -> {
-        if (now - link.heardNanos > 3 * pingAfter) {
-          lost(link, "the server is silent");
-        } else if (now - link.sinceNanos > pingAfter) {
-          link.sinceNanos = now;
-          guarded(link, link::ping);
-        }
-      }
     }
   }
 }

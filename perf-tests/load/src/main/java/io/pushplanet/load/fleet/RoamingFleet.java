@@ -197,7 +197,8 @@ public final class RoamingFleet implements AutoCloseable {
 
     @Override
     public void sweep(long nowNanos) {
-      List.copyOf(visits.values()).forEach(visit -> look(visit, nowNanos));
+      List.copyOf(visits.values())
+          .forEach(visit -> guarded(visit, () -> visit.link.look(nowNanos)));
     }
 
     @Override
@@ -305,27 +306,5 @@ public final class RoamingFleet implements AutoCloseable {
           Math.clamp((System.nanoTime() - roamer.racingNanos) / 1_000, 1, LONGEST_MICROS));
     }
     standing.put(roamer.device.id(), one ? roamer.open.getFirst().node : NOWHERE);
-  }
-
-  /// Once a second: a ping that is due, a handshake that takes too long, a server that is silent.
-  private void look(Visit visit, long now) {
-    DeviceLink link = visit.link;
-    long pingAfter = settings.keepAlive().toNanos() / 2;
-    switch (link.phase) {
-      case AWAY -> {}
-      case CONNECTING, WAITING_CONNACK, WAITING_SUBACK -> {
-        if (now - visit.beganNanos > settings.handshakeWithin().toNanos()) {
-          lost(visit, "no answer within " + settings.handshakeWithin());
-        }
-      }
-      case READY -> {
-        if (now - link.heardNanos > 3 * pingAfter) {
-          lost(visit, "the server is silent");
-        } else if (now - link.sinceNanos > pingAfter) {
-          link.sinceNanos = now;
-          guarded(visit, link::ping);
-        }
-      }
-    }
   }
 }
