@@ -8,15 +8,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
-import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
-import tools.jackson.databind.node.MissingNode;
 
 /// What Apple asks of a request, apart from who sends it
 /// (https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns).
 final class ApnsRules {
-  private static final JsonMapper JSON = JsonMapper.shared();
   private static final int LARGEST_PAYLOAD_BYTES = 4_096;
   private static final int LARGEST_VOIP_PAYLOAD_BYTES = 5_120;
   private static final int LONGEST_COLLAPSE_ID_BYTES = 64;
@@ -120,15 +116,6 @@ final class ApnsRules {
     // Apple lists no reason for a body that is not JSON: to its servers there is no payload in it.
     boolean hasAps = payload.path("aps").isObject() || pushType.equals("mdm");
     return payload.isObject() && hasAps ? Optional.empty() : Optional.of(ApnsRefusal.PayloadEmpty);
-  }
-
-  /// The body as JSON; missing when it is none.
-  static JsonNode payload(Request request) {
-    try {
-      return request.body().length == 0 ? MissingNode.getInstance() : JSON.readTree(request.body());
-    } catch (JacksonException notJson) {
-      return MissingNode.getInstance();
-    }
   }
 
   private static Optional<ApnsRefusal> brokenTopic(

@@ -142,8 +142,7 @@ public final class ApnsSimulator implements AutoCloseable {
             overChannels
                 ? request.header(BroadcastChannels.CHANNEL).orElse("")
                 : segments.size() > 2 ? segments.get(2) : "";
-        return new Asked(
-            request, overChannels, target, new Header(name, id), ApnsRules.payload(request));
+        return new Asked(request, overChannels, target, new Header(name, id), request.json());
       }
 
       boolean manages() {

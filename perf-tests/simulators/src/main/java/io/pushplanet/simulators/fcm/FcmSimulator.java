@@ -9,17 +9,13 @@ import io.pushplanet.simulators.script.Script;
 import io.pushplanet.simulators.server.Endpoint;
 import io.pushplanet.simulators.server.Reaction;
 import io.pushplanet.simulators.server.Request;
-import io.pushplanet.simulators.server.Request.Header;
 import io.pushplanet.simulators.server.SimulatorServer;
 import io.pushplanet.simulators.tls.Authority;
 import java.time.Clock;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
-import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
@@ -106,23 +102,20 @@ public final class FcmSimulator implements AutoCloseable {
   }
 
   private Reaction token(Request request) {
-    Optional<Fate> fate = script.fate(Provider.OAUTH, "");
-    if (fate.isEmpty()) {
-      Reaction.Answer answer = oauth.token(request);
-      ledger.append(
-          Provider.OAUTH,
-          "",
-          "",
-          answer.status(),
-          answer.status() == 200 ? "" : "invalid_grant",
-          false,
-          Map.of(),
-          MissingNode.getInstance());
-      return answer;
-    }
+    Reaction.Answer answer = oauth.token(request);
     Attempt attempt =
-        new Attempt(Provider.OAUTH, "", "", MissingNode.getInstance(), oauth.token(request), false);
-    return faults.met(fate.get(), attempt, server);
+        new Attempt(
+            Provider.OAUTH,
+            "",
+            "",
+            answer.status() == 200 ? "" : "invalid_grant",
+            MissingNode.getInstance(),
+            answer,
+            false);
+    return script
+        .fate(Provider.OAUTH, "")
+        .map(fate -> faults.met(fate, attempt, server))
+        .orElseGet(attempt::accepted);
   }
 
   /// A request that broke no rule, and the answer it would get.
@@ -130,6 +123,10 @@ public final class FcmSimulator implements AutoCloseable {
     private final Provider provider;
     private final String token;
     private final String name;
+
+    /// Of the answer, empty when it is good.
+    private final String code;
+
     private final JsonNode message;
     private final Reaction.Answer answer;
     private final boolean delivers;
@@ -138,12 +135,14 @@ public final class FcmSimulator implements AutoCloseable {
         Provider provider,
         String token,
         String name,
+        String code,
         JsonNode message,
         Reaction.Answer answer,
         boolean delivers) {
       this.provider = provider;
       this.token = token;
       this.name = name;
+      this.code = code;
       this.message = message;
       this.answer = answer;
       this.delivers = delivers;
@@ -151,15 +150,15 @@ public final class FcmSimulator implements AutoCloseable {
 
     @Override
     public Reaction.Answer accepted() {
-      record(answer.status(), "", true);
+      record(answer.status(), code, true);
       return answer;
     }
 
     @Override
     public Reaction.Answer refused(Fate fate) {
       record(fate.status(), fate.reason(), fate.delivered());
-      return withRetryAfter(
-          error(fate.status(), status(fate), fate.reason(), List.of()), fate.retryAfter());
+      return error(fate.status(), status(fate), fate.reason(), List.of())
+          .retryAfter(fate.retryAfter());
     }
 
     @Override
@@ -181,14 +180,10 @@ public final class FcmSimulator implements AutoCloseable {
     if (!request.method().equals("POST")) {
       return Reaction.Answer.of(405, "text/html", "<html><title>Error 405</title></html>");
     }
-    JsonNode body = body(request);
+    JsonNode body = request.json();
     JsonNode message = body.path("message");
     String token = FcmRules.target(message);
-    String authorization = request.header("authorization").orElse("");
-    Optional<String> project =
-        authorization.regionMatches(true, 0, "bearer ", 0, 7)
-            ? oauth.project(authorization.substring(7).strip())
-            : Optional.empty();
+    Optional<String> project = request.bearer().flatMap(oauth::project);
     if (project.isEmpty()) {
       return refused(token, message, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", List.of());
     }
@@ -209,7 +204,7 @@ public final class FcmSimulator implements AutoCloseable {
     Optional<Quotas.Exceeded> exceeded = quotas.count(project.get(), token);
     if (exceeded.isPresent()) {
       ledger.append(Provider.FCM, token, "", 429, "QUOTA_EXCEEDED", false, Map.of(), message);
-      return withRetryAfter(overQuota(exceeded.get()), exceeded.get().retryAfter());
+      return overQuota(exceeded.get()).retryAfter(exceeded.get().retryAfter());
     }
     boolean validateOnly =
         body.path("validate_only").asBoolean(false) || body.path("validateOnly").asBoolean(false);
@@ -219,6 +214,7 @@ public final class FcmSimulator implements AutoCloseable {
             Provider.FCM,
             token,
             name,
+            "",
             message,
             Reaction.Answer.json(200, "{\n  \"name\": \"" + name + "\"\n}\n"),
             !validateOnly);
@@ -226,16 +222,6 @@ public final class FcmSimulator implements AutoCloseable {
         .fate(Provider.FCM, token)
         .map(fate -> faults.met(fate, attempt, server))
         .orElseGet(attempt::accepted);
-  }
-
-  private static Reaction.Answer withRetryAfter(Reaction.Answer answer, Duration wait) {
-    if (!wait.isPositive()) {
-      return answer;
-    }
-    List<Header> headers = new ArrayList<>(answer.headers());
-    // Whole seconds, and never too early.
-    headers.add(new Header("retry-after", Long.toString(wait.plusMillis(999).toSeconds())));
-    return new Reaction.Answer(answer.status(), headers, answer.body(), answer.delay());
   }
 
   private Reaction.Answer refused(
@@ -319,13 +305,5 @@ public final class FcmSimulator implements AutoCloseable {
     return validateOnly
         ? "fake_message_id"
         : "0:" + clock.millis() + "%" + Long.toHexString(lastName.incrementAndGet());
-  }
-
-  private static JsonNode body(Request request) {
-    try {
-      return request.body().length == 0 ? MissingNode.getInstance() : JSON.readTree(request.body());
-    } catch (JacksonException notJson) {
-      return MissingNode.getInstance();
-    }
   }
 }

@@ -48,14 +48,7 @@ final class OAuth {
       return refusal("unsupported_grant_type", "Invalid grant_type");
     }
     return account(request.form("assertion").orElse(""))
-        .map(account ->
-            Reaction.Answer.json(
-                200,
-                "{\"access_token\":\""
-                    + tokens.issue(account.projectId())
-                    + "\",\"expires_in\":"
-                    + AccessTokens.LIFE.toSeconds()
-                    + ",\"token_type\":\"Bearer\"}"))
+        .map(account -> tokens.granted(account.projectId()))
         .orElseGet(() -> refusal("invalid_grant", "Invalid JWT: signature, times, scope or aud"));
   }
 

@@ -40,13 +40,7 @@ final class HmsOAuth {
     if (!MessageDigest.isEqual(bytes(secret), bytes(client.secret()))) {
       return refusal(12_304, "client_secret is wrong");
     }
-    return Reaction.Answer.json(
-        200,
-        "{\"access_token\":\""
-            + tokens.issue(id)
-            + "\",\"expires_in\":"
-            + AccessTokens.LIFE.toSeconds()
-            + ",\"token_type\":\"Bearer\"}");
+    return tokens.granted(id);
   }
 
   Optional<AccessTokens.Claim> read(String accessToken) {

@@ -11,11 +11,9 @@ import io.pushplanet.simulators.server.AccessTokens;
 import io.pushplanet.simulators.server.Endpoint;
 import io.pushplanet.simulators.server.Reaction;
 import io.pushplanet.simulators.server.Request;
-import io.pushplanet.simulators.server.Request.Header;
 import io.pushplanet.simulators.server.SimulatorServer;
 import io.pushplanet.simulators.tls.Authority;
 import java.time.Clock;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -185,13 +183,7 @@ public final class HmsSimulator implements AutoCloseable {
           fate.reason().isEmpty()
               ? Reaction.Answer.of(fate.status(), "text/plain", "")
               : answer(fate.status(), fate.reason(), "scripted", id);
-      if (!fate.retryAfter().isPositive()) {
-        return refusal;
-      }
-      List<Header> headers = new ArrayList<>(refusal.headers());
-      headers.add(
-          new Header("retry-after", Long.toString(fate.retryAfter().plusMillis(999).toSeconds())));
-      return new Reaction.Answer(refusal.status(), headers, refusal.body(), refusal.delay());
+      return refusal.retryAfter(fate.retryAfter());
     }
 
     @Override
@@ -219,15 +211,11 @@ public final class HmsSimulator implements AutoCloseable {
     if (!request.method().equals("POST")) {
       return Reaction.Answer.of(405, "text/html", "<html><title>405</title></html>");
     }
-    JsonNode body = body(request);
+    JsonNode body = request.json();
     JsonNode message = message(body);
     List<String> tokens = HmsRules.tokens(body.path("message"));
     String app = path.get(1);
-    String authorization = request.header("authorization").orElse("");
-    Optional<AccessTokens.Claim> claim =
-        authorization.regionMatches(true, 0, "bearer ", 0, 7)
-            ? oauth.read(authorization.substring(7).strip())
-            : Optional.empty();
+    Optional<AccessTokens.Claim> claim = request.bearer().flatMap(oauth::read);
     HmsClient client = directory.client(app);
     if (client == null || claim.isEmpty() || !claim.get().subject().equals(app)) {
       return refused(tokens, message, 401, "80200001", "OAuth authentication error");
@@ -335,13 +323,5 @@ public final class HmsSimulator implements AutoCloseable {
       }
     }
     return message;
-  }
-
-  private static JsonNode body(Request request) {
-    try {
-      return request.body().length == 0 ? MissingNode.getInstance() : JSON.readTree(request.body());
-    } catch (JacksonException notJson) {
-      return MissingNode.getInstance();
-    }
   }
 }

@@ -27,12 +27,20 @@ public final class AccessTokens {
     this.clock = clock;
   }
 
-  public String issue(String subject) {
+  private String issue(String subject) {
     byte[] claims =
         (subject + "|" + clock.instant().plus(LIFE).getEpochSecond())
             .getBytes(StandardCharsets.UTF_8);
     Base64.Encoder base64 = Base64.getUrlEncoder().withoutPadding();
     return "sim." + base64.encodeToString(claims) + "." + base64.encodeToString(mac(claims));
+  }
+
+  /// A new token as an OAuth server hands it out (RFC 6749, 5.1).
+  public Reaction.Answer granted(String subject) {
+    return Reaction.Answer.json(
+        200,
+        "{\"access_token\":\"%s\",\"expires_in\":%d,\"token_type\":\"Bearer\"}"
+            .formatted(issue(subject), LIFE.toSeconds()));
   }
 
   /// Empty when it is none of ours.

@@ -3,6 +3,7 @@ package io.pushplanet.simulators.server;
 import io.pushplanet.simulators.server.Request.Header;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 
 /// What a simulator does about a request.
@@ -22,6 +23,20 @@ public sealed interface Reaction {
     /// A JSON answer.
     public static Answer json(int status, String body) {
       return of(status, "application/json; charset=UTF-8", body);
+    }
+
+    /// The same answer with one header more.
+    public Answer with(String header, String value) {
+      List<Header> more = new ArrayList<>(headers);
+      more.add(new Header(header, value));
+      return new Answer(status, more, body, delay);
+    }
+
+    /// The same answer, with `retry-after` in whole seconds and never too early where there is something to wait for.
+    public Answer retryAfter(Duration wait) {
+      return wait.isPositive()
+          ? with("retry-after", Long.toString(wait.plusMillis(999).toSeconds()))
+          : this;
     }
 
     /// The same answer, later.

@@ -5,10 +5,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.MissingNode;
 
 /// One HTTP request as it came in. `target` is the raw path with its query; header names are in lower case. The arrays
 /// and lists are the server's own and not copied: a simulator sits on the hot path of every load run.
 public record Request(String method, String target, List<Header> headers, byte[] body) {
+  private static final String BEARER = "bearer ";
 
   /// One header line.
   public record Header(String name, String value) {}
@@ -49,6 +54,22 @@ public record Request(String method, String target, List<Header> headers, byte[]
   /// One field of a form body.
   public Optional<String> form(String name) {
     return parameter(new String(body, StandardCharsets.UTF_8), name);
+  }
+
+  /// The token of `Authorization: Bearer`.
+  public Optional<String> bearer() {
+    return header("authorization")
+        .filter(value -> value.regionMatches(true, 0, BEARER, 0, BEARER.length()))
+        .map(value -> value.substring(BEARER.length()).strip());
+  }
+
+  /// The body as JSON; missing where it is empty or none.
+  public JsonNode json() {
+    try {
+      return body.length == 0 ? MissingNode.getInstance() : JsonMapper.shared().readTree(body);
+    } catch (JacksonException notJson) {
+      return MissingNode.getInstance();
+    }
   }
 
   private static Optional<String> parameter(String pairs, String name) {

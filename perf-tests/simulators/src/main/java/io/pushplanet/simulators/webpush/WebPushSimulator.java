@@ -14,7 +14,6 @@ import io.pushplanet.simulators.tls.Authority;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.time.Clock;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -214,15 +213,11 @@ public final class WebPushSimulator implements AutoCloseable {
           @Override
           public Reaction.Answer refused(Fate fate) {
             record(fate.status(), fate.reason(), fate.delivered());
-            Reaction.Answer answer = error(fate.status(), fate.reason());
-            List<Header> headers = new ArrayList<>(answer.headers());
-            if (fate.retryAfter().isPositive()) {
-              headers.add(new Header("retry-after", Long.toString(fate.retryAfter().toSeconds())));
-            }
-            if (fate.status() / 100 == 3) {
-              headers.add(new Header("location", origin() + "/push/" + attempt.id()));
-            }
-            return new Reaction.Answer(answer.status(), headers, answer.body(), answer.delay());
+            Reaction.Answer answer =
+                error(fate.status(), fate.reason()).retryAfter(fate.retryAfter());
+            return fate.status() / 100 == 3
+                ? answer.with("location", origin() + "/push/" + attempt.id())
+                : answer;
           }
 
           @Override
