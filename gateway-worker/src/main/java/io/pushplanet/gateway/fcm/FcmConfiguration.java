@@ -54,7 +54,9 @@ class FcmConfiguration {
         Channel.FCM.word(),
         FcmServiceAccount.class,
         fcmAccessTokens,
-        new FcmProbe(settings, new LiveRequest(fcmTls)));
+        new LiveRequest(fcmTls),
+        settings.connection().requestTimeout(),
+        new FcmProbe(settings.endpoint()));
   }
 
   @Bean

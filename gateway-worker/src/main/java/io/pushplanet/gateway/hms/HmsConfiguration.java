@@ -66,7 +66,9 @@ class HmsConfiguration {
         Channel.HMS.word(),
         HmsClient.class,
         hmsAccessTokens,
-        new HmsProbe(settings, new LiveRequest(hmsTls)));
+        new LiveRequest(hmsTls),
+        settings.requestTimeout(),
+        new HmsProbe(settings.endpoint()));
   }
 
   @Bean

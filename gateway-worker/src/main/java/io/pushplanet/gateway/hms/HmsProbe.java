@@ -1,48 +1,35 @@
 package io.pushplanet.gateway.hms;
 
-import io.pushplanet.gateway.connection.LiveRequest;
 import io.pushplanet.gateway.connection.Reply.Answered;
 import io.pushplanet.gateway.credential.Credential.HmsClient;
 import io.pushplanet.gateway.credential.CredentialProbe.Verdict;
-import io.pushplanet.gateway.oauth.Grant;
 import io.pushplanet.gateway.oauth.OAuthProbe;
-import java.io.IOException;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
-import java.util.Map;
 
 /// Lets Push Kit validate a message to a token of nobody's: whatever it says of that token, it has taken the credential.
 /// Thread-safe.
 final class HmsProbe implements OAuthProbe.Question<HmsClient> {
-  private static final byte[] VALIDATE_ONLY =
-      "{\"validate_only\":true,\"message\":{\"data\":\"{}\",\"android\":{\"ttl\":\"60s\"},\"token\":[\"push-planet-check\"]}}"
-          .getBytes(StandardCharsets.UTF_8);
+  private static final String VALIDATE_ONLY =
+      "{\"validate_only\":true,\"message\":{\"data\":\"{}\",\"android\":{\"ttl\":\"60s\"},\"token\":[\"push-planet-check\"]}}";
 
-  private final HmsSettings settings;
-  private final LiveRequest requests;
+  private final URI endpoint;
 
-  HmsProbe(HmsSettings settings, LiveRequest requests) {
-    this.settings = settings;
-    this.requests = requests;
+  HmsProbe(URI endpoint) {
+    this.endpoint = endpoint;
   }
 
   @Override
-  public Verdict ask(HmsClient client, Grant.Granted granted) {
-    URI send = settings.endpoint().resolve("/v1/" + client.clientId() + "/messages:send");
-    try {
-      return verdict(
-          requests.post(
-              send,
-              Map.of(
-                  "content-type", "application/json", "authorization", "Bearer " + granted.token()),
-              VALIDATE_ONLY,
-              settings.requestTimeout()));
-    } catch (IOException e) {
-      return new Verdict.Unreachable(send.getHost() + ": " + e.getMessage());
-    }
+  public URI to(HmsClient client) {
+    return endpoint.resolve("/v1/" + client.clientId() + "/messages:send");
   }
 
-  private static Verdict verdict(Answered answered) {
+  @Override
+  public String body() {
+    return VALIDATE_ONLY;
+  }
+
+  @Override
+  public Verdict verdict(Answered answered) {
     String code = HmsAnswer.parse(answered.body()).code();
     String words = answered.status() + (code.isEmpty() ? "" : " " + code);
     return switch (HmsAnswers.of(answered.status(), code)) {

@@ -1,25 +1,48 @@
 package io.pushplanet.gateway.oauth;
 
+import io.pushplanet.gateway.connection.LiveRequest;
+import io.pushplanet.gateway.connection.Reply.Answered;
 import io.pushplanet.gateway.credential.Credential;
 import io.pushplanet.gateway.credential.CredentialProbe;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
 
 /// Tries a credential that is exchanged for access tokens: whether it gets one, and whether that one is taken. Thread-safe.
 public final class OAuthProbe<C extends Credential> implements CredentialProbe {
   private final String provider;
   private final Class<C> kind;
   private final AccessTokens<C> tokens;
+  private final LiveRequest requests;
+  private final Duration deadline;
   private final Question<C> question;
 
-  /// Asks the vendor about an access token.
+  /// A request that only somebody with a good access token gets answered well, and that reaches nobody.
   public interface Question<C> {
+    URI to(C credential);
+
+    /// What is asked, as JSON.
+    String body();
+
     /// @return refused with a reason that begins with the status
-    Verdict ask(C credential, Grant.Granted granted);
+    Verdict verdict(Answered answered);
   }
 
-  public OAuthProbe(String provider, Class<C> kind, AccessTokens<C> tokens, Question<C> question) {
+  /// @param deadline of one request, from connecting to the end of the answer
+  public OAuthProbe(
+      String provider,
+      Class<C> kind,
+      AccessTokens<C> tokens,
+      LiveRequest requests,
+      Duration deadline,
+      Question<C> question) {
     this.provider = provider;
     this.kind = kind;
     this.tokens = tokens;
+    this.requests = requests;
+    this.deadline = deadline;
     this.question = question;
   }
 
@@ -38,7 +61,7 @@ public final class OAuthProbe<C extends Credential> implements CredentialProbe {
       case Grant.Refused refused -> noAccess(refused);
       case Grant.Unavailable(String why) -> new Verdict.Unreachable(why);
       case Grant.Granted granted -> {
-        Verdict first = question.ask(mine, granted);
+        Verdict first = ask(mine, granted);
         yield first instanceof Verdict.Refused(String reason) && reason.startsWith("401")
             ? askAgain(mine, granted)
             : first;
@@ -51,8 +74,20 @@ public final class OAuthProbe<C extends Credential> implements CredentialProbe {
     return switch (tokens.renewed(credential, refused)) {
       case Grant.Refused again -> noAccess(again);
       case Grant.Unavailable(String why) -> new Verdict.Unreachable(why);
-      case Grant.Granted granted -> question.ask(credential, granted);
+      case Grant.Granted granted -> ask(credential, granted);
     };
+  }
+
+  private Verdict ask(C credential, Grant.Granted granted) {
+    URI to = question.to(credential);
+    Map<String, String> headers =
+        Map.of("content-type", "application/json", "authorization", "Bearer " + granted.token());
+    try {
+      return question.verdict(
+          requests.post(to, headers, question.body().getBytes(StandardCharsets.UTF_8), deadline));
+    } catch (IOException e) {
+      return new Verdict.Unreachable(to.getHost() + ": " + e.getMessage());
+    }
   }
 
   private static Verdict noAccess(Grant.Refused refused) {
