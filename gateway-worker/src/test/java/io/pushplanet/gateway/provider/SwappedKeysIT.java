@@ -3,16 +3,8 @@ package io.pushplanet.gateway.provider;
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lettuce.core.RedisClient;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Channel;
-import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.testing.PushBuilder;
-import io.pushplanet.common.wire.WireForm;
-import io.pushplanet.gateway.RealServers;
-import io.pushplanet.gateway.delivery.Delivery;
-import io.pushplanet.gateway.delivery.DeliveryForTests;
-import io.pushplanet.gateway.node.Nodes;
 import io.pushplanet.simulators.apns.ApnsKey;
 import java.nio.file.Path;
 import java.sql.Timestamp;
@@ -36,35 +28,17 @@ class SwappedKeysIT {
 
   @TempDir static Path state;
   private static ProviderPlatform platform;
-  private static RealServers servers;
-  private static RedisClient redis;
-  private static Nodes nodes;
-  private static Delivery delivery;
+  private static ProviderDelivery delivery;
 
   @BeforeAll
   static void start() throws Exception {
     platform = ProviderPlatform.start(state, true);
-    servers = new RealServers();
-    redis = RedisClient.create(servers.services().redis().toString());
-    SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    nodes = DeliveryForTests.nodes(servers.sessions(), CLOCK, meters);
-    delivery =
-        DeliveryForTests.at(
-            servers,
-            servers.sessions(),
-            nodes,
-            new RouteStore(redis.connect()),
-            CLOCK,
-            meters,
-            platform.provider(Channel.APNS));
+    delivery = new ProviderDelivery(platform, CLOCK, Channel.APNS);
   }
 
   @AfterAll
   static void stop() {
-    nodes.close();
-    redis.shutdown(Duration.ZERO, Duration.ofSeconds(2));
-    servers.close();
-    platform.close();
+    delivery.close();
   }
 
   /// The key is good for both environments, the app's builds register with the wrong one: APNs calls each token bad.
@@ -134,7 +108,7 @@ class SwappedKeysIT {
       for (int i = from; i < from + PER_MESSAGE; i++) {
         push = push.toApns("d" + i, token(i));
       }
-      delivery.deliver(Channel.APNS, WireForm.join(List.of(WireForm.write(push.build()))), false);
+      delivery.deliver(Channel.APNS, push.build());
     }
   }
 
@@ -159,6 +133,6 @@ class SwappedKeysIT {
   }
 
   private static JdbcTemplate sql() {
-    return new JdbcTemplate(servers.database());
+    return delivery.servers.sql();
   }
 }

@@ -3,18 +3,11 @@ package io.pushplanet.gateway.provider;
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lettuce.core.RedisClient;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.message.Push;
-import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.wire.Topology;
-import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
-import io.pushplanet.gateway.delivery.Delivery;
-import io.pushplanet.gateway.delivery.DeliveryForTests;
-import io.pushplanet.gateway.node.Nodes;
 import io.pushplanet.gateway.statistics.StatisticsWriter;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.fcm.FcmAccount;
@@ -45,10 +38,8 @@ class TimelineIT {
 
   @TempDir static Path state;
   private static ProviderPlatform platform;
+  private static ProviderDelivery delivery;
   private static RealServers servers;
-  private static RedisClient redis;
-  private static Nodes nodes;
-  private static Delivery delivery;
   private static FcmAccount.Issued account;
 
   /// What follows from an answer.
@@ -82,30 +73,14 @@ class TimelineIT {
   @BeforeAll
   static void start() throws Exception {
     platform = ProviderPlatform.start(state);
-    servers = new RealServers();
-    redis = RedisClient.create(servers.services().redis().toString());
-    SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    nodes = DeliveryForTests.nodes(servers.sessions(), CLOCK, meters);
-    delivery =
-        DeliveryForTests.at(
-            servers,
-            servers.sessions(),
-            nodes,
-            new RouteStore(redis.connect()),
-            CLOCK,
-            meters,
-            platform.provider(Channel.APNS),
-            platform.provider(Channel.FCM),
-            platform.provider(Channel.HMS));
+    delivery = new ProviderDelivery(platform, CLOCK, Channel.APNS, Channel.FCM, Channel.HMS);
+    servers = delivery.servers;
     account = FcmAccount.issue("timeline", platform.simulators.fcm().tokenUri());
   }
 
   @AfterAll
   static void stop() {
-    nodes.close();
-    redis.shutdown(Duration.ZERO, Duration.ofSeconds(2));
-    servers.close();
-    platform.close();
+    delivery.close();
   }
 
   /// Every reason that Apple documents, one that it does not, and what stands between us and Apple
@@ -208,8 +183,8 @@ class TimelineIT {
     }
 
     // Its vendor has taken some messages: what it then says of a token is believed.
-    deliver(answer.channel(), to(answer.channel(), app, token(), token()));
-    deliver(answer.channel(), to(answer.channel(), app, answer.token()));
+    delivery.deliver(answer.channel(), to(answer.channel(), app, token(), token()));
+    delivery.deliver(answer.channel(), to(answer.channel(), app, answer.token()));
     new StatisticsWriter(servers.database())
         .write(servers.drain(Topology.EVENTS, DeliveryEvent.class));
 
@@ -281,10 +256,6 @@ class TimelineIT {
 
   private static String device(String token) {
     return "of-" + token.substring(token.length() - 16);
-  }
-
-  private static void deliver(Channel channel, Push push) {
-    delivery.deliver(channel, WireForm.join(List.of(WireForm.write(push))), false);
   }
 
   private static Answer apns(int status, String reason, Sequel sequel) {

@@ -1,0 +1,54 @@
+package io.pushplanet.gateway.provider;
+
+import io.lettuce.core.RedisClient;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.session.RouteStore;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.RealServers;
+import io.pushplanet.gateway.delivery.Delivery;
+import io.pushplanet.gateway.delivery.DeliveryForTests;
+import io.pushplanet.gateway.node.Nodes;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+
+/// The delivery as the worker wires it, with the providers of a [ProviderPlatform], which it closes with itself.
+final class ProviderDelivery implements AutoCloseable {
+  final ProviderPlatform platform;
+  final RealServers servers;
+  private final RedisClient redis;
+  private final Nodes nodes;
+  private final Delivery delivery;
+
+  ProviderDelivery(ProviderPlatform platform, Clock clock, Channel... channels) throws Exception {
+    this.platform = platform;
+    servers = new RealServers();
+    redis = RedisClient.create(servers.services().redis().toString());
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    nodes = DeliveryForTests.nodes(servers.sessions(), clock, meters);
+    delivery =
+        DeliveryForTests.at(
+            servers,
+            servers.sessions(),
+            nodes,
+            new RouteStore(redis.connect()),
+            clock,
+            meters,
+            Arrays.stream(channels).map(platform::provider).toArray(Provider[]::new));
+  }
+
+  void deliver(Channel channel, Push push) {
+    delivery.deliver(channel, WireForm.join(List.of(WireForm.write(push))), false);
+  }
+
+  @Override
+  public void close() {
+    nodes.close();
+    redis.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+    servers.close();
+    platform.close();
+  }
+}
