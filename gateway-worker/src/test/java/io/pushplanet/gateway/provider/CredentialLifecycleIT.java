@@ -8,11 +8,7 @@ import com.icegreen.greenmail.util.GreenMailUtil;
 import com.icegreen.greenmail.util.ServerSetup;
 import com.sun.net.httpserver.HttpServer;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.pushplanet.common.access.CredentialVault;
-import io.pushplanet.common.change.Change;
-import io.pushplanet.common.change.ChangeFeed;
 import io.pushplanet.common.delivery.Channel;
-import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.Topology;
@@ -22,8 +18,6 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.apns.ApnsToken;
-import io.pushplanet.simulators.fcm.FcmAccount;
-import io.pushplanet.simulators.hms.HmsClient;
 import io.pushplanet.simulators.ledger.LedgerEntry;
 import jakarta.mail.MessagingException;
 import jakarta.mail.internet.MimeMessage;
@@ -38,7 +32,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
-import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
@@ -52,9 +45,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.jdbc.core.JdbcTemplate;
 
-/// A credential's life at strict providers: asked about, active, refused, paused, repaired, replaced, ended.
+/// A credential's life at strict providers: active, refused, paused, repaired, replaced, ended; `CredentialProbesIT` is before it.
 class CredentialLifecycleIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Clock CLOCK = Clock.systemUTC();
@@ -62,6 +54,7 @@ class CredentialLifecycleIT {
 
   @TempDir static Path state;
   private static ProviderPlatform platform;
+  private static CredentialRows rows;
   private static HttpServer receiver;
   private static final GreenMail MAILS = new GreenMail(ServerSetup.SMTP.dynamicPort());
   private static final Queue<Posted> POSTED = new ConcurrentLinkedQueue<>();
@@ -103,6 +96,7 @@ class CredentialLifecycleIT {
             "--gateway.alerts.mail.security=none",
             "--gateway.alerts.mail.from=alerts@example.com",
             "--gateway.alerts.mail.to=ops@example.com");
+    rows = new CredentialRows(platform);
   }
 
   @AfterAll
@@ -113,109 +107,10 @@ class CredentialLifecycleIT {
   }
 
   @Test
-  void a_good_key_is_told_by_the_answer_that_the_device_does_not_exist() {
-    ApnsKey.Issued good = key("LIFE000001", "GOODKEY001");
-    platform.simulators.apnsDirectory().register(good.key());
-
-    assertThat(asked("asked-good", "production", good)).isEqualTo("accepted 400 BadDeviceToken");
-    assertThat(asked("asked-good", "sandbox", good)).isEqualTo("accepted 400 BadDeviceToken");
-  }
-
-  @Test
-  void a_key_that_apple_does_not_know_is_refused_with_its_word() {
-    assertThat(asked("asked-unknown", "production", key("LIFE000002", "NOSUCHKEY1")))
-        .isEqualTo("refused 403 InvalidProviderToken");
-  }
-
-  @Test
-  void a_key_of_the_other_environment_is_refused_with_its_word() {
-    ApnsKey.Issued issued = key("LIFE000003", "SANDBOX001");
-    ApnsKey known = issued.key();
-    platform
-        .simulators
-        .apnsDirectory()
-        .register(
-            new ApnsKey(
-                known.teamId(), known.keyId(), known.publicKeyPem(), known.topics(), "sandbox"));
-
-    assertThat(asked("asked-sandbox", "production", issued))
-        .isEqualTo("refused 403 BadEnvironmentKeyIdInToken");
-    assertThat(asked("asked-sandbox", "sandbox", issued)).isEqualTo("accepted 400 BadDeviceToken");
-  }
-
-  @Test
-  void a_key_for_other_topics_is_refused_with_its_word() {
-    ApnsKey.Issued others = ApnsKey.issue("LIFE000004", "OTHERAPP01", List.of("com.other.app"));
-    platform.simulators.apnsDirectory().register(others.key());
-
-    assertThat(asked("asked-topic", "production", others)).isEqualTo("refused 400 TopicDisallowed");
-  }
-
-  @Test
-  void a_certificate_is_asked_about_too() {
-    insert("asked-p12", "apns", "production", "p12", "candidate", P12_DETAIL, p12());
-
-    assertThat(verdict("asked-p12", "production")).isEqualTo("accepted 400 BadDeviceToken");
-  }
-
-  @Test
-  void push_kit_is_asked_to_validate_only_and_a_client_it_does_not_know_is_refused() {
-    HmsClient known = platform.simulators.hmsDirectory().issue("5001", true);
-    for (String app : List.of("asked-hms", "asked-hms-secret", "asked-hms-client")) {
-      insert(
-          app,
-          "hms",
-          "production",
-          "client_secret",
-          "candidate",
-          "{\"client_id\":\"" + (app.endsWith("client") ? "5002" : "5001") + "\"}",
-          bytes(app.endsWith("secret") ? "another one" : known.secret()));
-    }
-
-    assertThat(verdict("asked-hms", "production")).isEqualTo("accepted 200 80000000");
-    assertThat(verdict("asked-hms-secret", "production"))
-        .isEqualTo("refused 400 1101/12304 (access token)");
-    assertThat(verdict("asked-hms-client", "production"))
-        .isEqualTo("refused 400 1101/20003 (access token)");
-  }
-
-  @Test
-  void fcm_is_asked_to_validate_only() {
-    String tokenUri = platform.simulators.fcm().tokenUri();
-    FcmAccount.Issued good = FcmAccount.issue("asked-project", tokenUri);
-    platform.simulators.fcmDirectory().register(good.account());
-    FcmAccount.Issued unknown = FcmAccount.issue("asked-nobody", tokenUri);
-    insert(
-        "asked-fcm", "fcm", "production", "service_account", "candidate", "{}", bytes(good.json()));
-    insert(
-        "asked-fcm-unknown",
-        "fcm",
-        "production",
-        "service_account",
-        "candidate",
-        "{}",
-        bytes(unknown.json()));
-    insert(
-        "asked-fcm-project",
-        "fcm",
-        "production",
-        "service_account",
-        "candidate",
-        "{}",
-        bytes(good.json().replace("\"asked-project\"", "\"another-project\"")));
-
-    assertThat(verdict("asked-fcm", "production")).isEqualTo("accepted 200");
-    assertThat(verdict("asked-fcm-unknown", "production"))
-        .isEqualTo("refused 400 invalid_grant (access token)");
-    assertThat(verdict("asked-fcm-project", "production"))
-        .isEqualTo("refused 403 PERMISSION_DENIED");
-  }
-
-  @Test
   void a_refused_credential_pauses_its_own_lane_and_goes_on_by_itself_when_it_is_taken_again()
       throws Exception {
-    ApnsKey.Issued issued = key("LIFE000005", "REVOKED001");
-    ApnsKey.Issued neighbour = key("LIFE000006", "NEIGHBOUR1");
+    ApnsKey.Issued issued = CredentialRows.key("LIFE000005", "REVOKED001");
+    ApnsKey.Issued neighbour = CredentialRows.key("LIFE000006", "NEIGHBOUR1");
     platform.uploadKey("paused", issued, "production");
     platform.uploadKey("neighbour", neighbour, "production");
     accepted("paused");
@@ -228,13 +123,13 @@ class CredentialLifecycleIT {
 
     // Seen by operators: on the dashboard, in the audit log, as a metric, by webhook.
     assertThat(
-            sql()
+            rows.sql()
                 .queryForObject(
                     "SELECT pause_reason FROM credentials WHERE app_id = 'paused' AND state = 'active'",
                     String.class))
         .isEqualTo("InvalidProviderToken");
     assertThat(
-            sql()
+            rows.sql()
                 .queryForObject(
                     "SELECT COUNT(*) FROM audit WHERE action = 'credential_paused' AND subject = 'paused/apns/production'",
                     Long.class))
@@ -270,7 +165,7 @@ class CredentialLifecycleIT {
     keep(waiting);
     platform.simulators.apnsDirectory().register(issued.key());
     // As the dashboard's button does it.
-    sql()
+    rows.sql()
         .update(
             "UPDATE credentials SET probe_at = ? WHERE app_id = 'paused' AND state = 'active'",
             Timestamp.from(CLOCK.instant()));
@@ -282,14 +177,15 @@ class CredentialLifecycleIT {
 
   @Test
   void what_waits_for_a_paused_credential_goes_when_another_one_is_activated() {
-    platform.uploadUnknownKey("replaced", key("LIFE000010", "NEVERKNOWN"), "production");
+    platform.uploadUnknownKey(
+        "replaced", CredentialRows.key("LIFE000010", "NEVERKNOWN"), "production");
     Eventually.within(
         PATIENCE,
         () -> assertThat(send("replaced")).isEqualTo(new CredentialFault(0, "credential_paused")));
     Push waiting = aPush(CLOCK).from("replaced").toApns("d9", "98".repeat(32)).build();
     keep(waiting);
 
-    platform.uploadKey("replaced", key("LIFE000010", "KNOWNKEY01"), "production");
+    platform.uploadKey("replaced", CredentialRows.key("LIFE000010", "KNOWNKEY01"), "production");
 
     Eventually.within(PATIENCE, () -> accepted("replaced"));
     Eventually.within(
@@ -308,14 +204,14 @@ class CredentialLifecycleIT {
   }
 
   private static Instant dueAt(String app) {
-    return sql()
+    return rows.sql()
         .queryForObject("SELECT due_at FROM later WHERE app_id = ?", Timestamp.class, app)
         .toInstant();
   }
 
   @Test
   void many_foreign_tokens_pause_the_lane_and_few_do_not() {
-    ApnsKey.Issued issued = key("LIFE000007", "FOREIGN001");
+    ApnsKey.Issued issued = CredentialRows.key("LIFE000007", "FOREIGN001");
     platform.uploadKey("foreign", issued, "production");
     accepted("foreign");
 
@@ -333,11 +229,17 @@ class CredentialLifecycleIT {
 
   @Test
   void while_a_new_credential_is_refused_the_former_one_stands_in() {
-    ApnsKey.Issued former = key("LIFE000008", "FORMERKEY1");
-    ApnsKey.Issued broken = key("LIFE000008", "BROKENKEY1");
+    ApnsKey.Issued former = CredentialRows.key("LIFE000008", "FORMERKEY1");
+    ApnsKey.Issued broken = CredentialRows.key("LIFE000008", "BROKENKEY1");
     platform.uploadKey("overlap", former, "production");
     accepted("overlap");
-    replace("overlap", "apns", "p8", p8Detail(broken), bytes(broken.p8()), Duration.ofHours(1));
+    rows.replace(
+        "overlap",
+        "apns",
+        "p8",
+        CredentialRows.p8Detail(broken),
+        CredentialRows.bytes(broken.p8()),
+        Duration.ofHours(1));
 
     // The first ones that meet the new key wait for another try.
     Eventually.within(
@@ -345,7 +247,7 @@ class CredentialLifecycleIT {
         () -> {
           send("overlap");
           assertThat(
-                  sql()
+                  rows.sql()
                       .queryForObject(
                           "SELECT COUNT(*) FROM credentials WHERE app_id = 'overlap' AND state = 'active' AND paused_at IS NOT NULL",
                           Long.class))
@@ -354,7 +256,7 @@ class CredentialLifecycleIT {
     Eventually.within(PATIENCE, () -> accepted("overlap"));
 
     // When the overlap ends it stands in no more.
-    sql()
+    rows.sql()
         .update(
             "UPDATE credentials SET overlap_until = ? WHERE app_id = 'overlap' AND state = 'overlapping'",
             Timestamp.from(CLOCK.instant()));
@@ -365,9 +267,10 @@ class CredentialLifecycleIT {
 
   @Test
   void from_a_certificate_to_a_key_under_load_nothing_fails() throws Exception {
-    ApnsKey.Issued next = key("LIFE000009", "ROTATION01");
+    ApnsKey.Issued next = CredentialRows.key("LIFE000009", "ROTATION01");
     platform.simulators.apnsDirectory().register(next.key());
-    insert("rotation", "apns", "production", "p12", "active", P12_DETAIL, p12());
+    rows.insert(
+        "rotation", "apns", "production", "p12", "active", CredentialRows.P12_DETAIL, rows.p12());
     for (int i = 0; i < 100; i++) {
       token("%064x".formatted(0xa0000 + i));
     }
@@ -383,7 +286,13 @@ class CredentialLifecycleIT {
       long startNanos = System.nanoTime();
       for (int i = 0; i < messages; i++) {
         if (i == messages / 2) {
-          replace("rotation", "apns", "p8", p8Detail(next), bytes(next.p8()), Duration.ofHours(1));
+          rows.replace(
+              "rotation",
+              "apns",
+              "p8",
+              CredentialRows.p8Detail(next),
+              CredentialRows.bytes(next.p8()),
+              Duration.ofHours(1));
         }
         String token = "%064x".formatted(0xa0000 + i % 100);
         sent.add(threads.submit(() -> send("rotation", token)));
@@ -402,7 +311,8 @@ class CredentialLifecycleIT {
 
   @Test
   void an_end_that_nears_is_told_once_at_each_step() {
-    insert("expires", "apns", "production", "p12", "active", P12_DETAIL, p12());
+    rows.insert(
+        "expires", "apns", "production", "p12", "active", CredentialRows.P12_DETAIL, rows.p12());
     ends(Duration.ofDays(40));
     Eventually.within(
         PATIENCE,
@@ -427,7 +337,7 @@ class CredentialLifecycleIT {
       Eventually.within(PATIENCE, () -> assertThat(expiryAlerts()).isEqualTo(expected));
     }
     assertThat(
-            sql()
+            rows.sql()
                 .queryForList(
                     "SELECT text FROM alerts WHERE app_id = 'expires' ORDER BY id", String.class))
         .satisfiesExactly(
@@ -456,124 +366,17 @@ class CredentialLifecycleIT {
   }
 
   private static long expiryAlerts() {
-    return sql()
+    return rows.sql()
         .queryForObject(
             "SELECT COUNT(*) FROM alerts WHERE app_id = 'expires' AND kind = 'credential_expires'",
             Long.class);
   }
 
   private static void ends(Duration left) {
-    sql()
+    rows.sql()
         .update(
             "UPDATE credentials SET expires_at = ? WHERE app_id = 'expires'",
             Timestamp.from(CLOCK.instant().plus(left)));
-  }
-
-  private static final String P12_DETAIL = "{\"bundle_id\":\"" + ProviderPlatform.BUNDLE + "\"}";
-
-  private static byte[] p12() {
-    byte[] file = platform.simulators.authority().pushCertificate(ProviderPlatform.BUNDLE, "pw");
-    return bytes(
-        "{\"p12\":\"" + Base64.getEncoder().encodeToString(file) + "\",\"password\":\"pw\"}");
-  }
-
-  private static byte[] bytes(String text) {
-    return text.getBytes(StandardCharsets.UTF_8);
-  }
-
-  private static ApnsKey.Issued key(String team, String id) {
-    return ApnsKey.issue(team, id, List.of(ProviderPlatform.BUNDLE));
-  }
-
-  private static String p8Detail(ApnsKey.Issued issued) {
-    return "{\"team_id\":\"%s\",\"key_id\":\"%s\",\"bundle_id\":\"%s\"}"
-        .formatted(issued.key().teamId(), issued.key().keyId(), ProviderPlatform.BUNDLE);
-  }
-
-  private static JdbcTemplate sql() {
-    return new JdbcTemplate(platform.context.getBean(DataSource.class));
-  }
-
-  private static String asked(String app, String environment, ApnsKey.Issued issued) {
-    insert(app, "apns", environment, "p8", "candidate", p8Detail(issued), bytes(issued.p8()));
-    return verdict(app, environment);
-  }
-
-  /// As the dashboard does it: sealed for its row, to be asked about now when it is a candidate.
-  private static void insert(
-      String app,
-      String provider,
-      String environment,
-      String kind,
-      String rowState,
-      String detail,
-      byte[] secret) {
-    JdbcTemplate sql = sql();
-    boolean candidate = rowState.equals("candidate");
-    sql.update(
-        "INSERT INTO credentials (app_id, provider, environment, kind, state, detail, secret, created_at, created_by)"
-            + " VALUES (?, ?, ?, ?, ?, ?, '', ?, 'test')",
-        app,
-        provider,
-        environment,
-        kind,
-        rowState,
-        detail,
-        Timestamp.from(CLOCK.instant()));
-    long id =
-        sql.queryForObject(
-            "SELECT MAX(id) FROM credentials WHERE app_id = ? AND provider = ? AND environment = ?",
-            Long.class,
-            app,
-            provider,
-            environment);
-    sql.update(
-        "UPDATE credentials SET secret = ?, probe_at = ? WHERE id = ?",
-        platform
-            .context
-            .getBean(CredentialVault.class)
-            .encrypt(new AppId(app), provider, environment, id, secret),
-        candidate ? Timestamp.from(CLOCK.instant()) : null,
-        id);
-    tell(app);
-  }
-
-  private static void replace(
-      String app, String provider, String kind, String detail, byte[] secret, Duration overlap) {
-    insert(app, provider, "production", kind, "retired", detail, secret);
-    sql()
-        .update(
-            "UPDATE credentials SET overlap_until = IF(state = 'active', ?, NULL),"
-                + " state = IF(state = 'active', 'overlapping', 'active') WHERE app_id = ? AND state IN ('active', 'retired')",
-            Timestamp.from(CLOCK.instant().plus(overlap)),
-            app);
-    tell(app);
-  }
-
-  private static void tell(String app) {
-    try (var connection = platform.context.getBean(DataSource.class).getConnection()) {
-      ChangeFeed.record(connection, CLOCK, Change.Kind.CREDENTIAL, new AppId(app), "1");
-    } catch (java.sql.SQLException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  private static String verdict(String app, String environment) {
-    StringBuilder found = new StringBuilder();
-    Eventually.within(
-        PATIENCE,
-        () -> {
-          Map<String, Object> row =
-              sql()
-                  .queryForMap(
-                      "SELECT probe_verdict, probe_reason, probe_at FROM credentials WHERE app_id = ? AND environment = ?",
-                      app,
-                      environment);
-          assertThat(row.get("probe_verdict")).isNotNull();
-          found.setLength(0);
-          found.append(row.get("probe_verdict")).append(' ').append(row.get("probe_reason"));
-        });
-    return found.toString();
   }
 
   private static String token(String token) {
@@ -612,7 +415,9 @@ class CredentialLifecycleIT {
       String signed = posted.id() + "." + posted.timestamp() + "." + posted.body();
       return posted
           .signature()
-          .equals("v1," + Base64.getEncoder().encodeToString(mac.doFinal(bytes(signed))));
+          .equals(
+              "v1,"
+                  + Base64.getEncoder().encodeToString(mac.doFinal(CredentialRows.bytes(signed))));
     } catch (java.security.GeneralSecurityException e) {
       throw new IllegalStateException(e);
     }
