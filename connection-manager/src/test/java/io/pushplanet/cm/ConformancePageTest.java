@@ -52,6 +52,8 @@ class ConformancePageTest {
         List.of(
             "MalformedStatementsIT",
             "ConnectStatementsIT",
+            "SessionStatementsIT",
+            "WillStatementsIT",
             "PublishStatementsIT",
             "SubscribeStatementsIT")) {
       assertThat(known).as(test).containsAll(statementsOf(test));

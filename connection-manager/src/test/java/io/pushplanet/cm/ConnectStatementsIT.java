@@ -11,37 +11,24 @@ import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.SubscriptionRequest;
-import io.pushplanet.cm.mqtt.Will;
 import io.pushplanet.cm.mqtt.codec.PacketEncoder;
-import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.testing.Eventually;
 import java.io.ByteArrayOutputStream;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /// CONNECT, CONNACK, PINGREQ, DISCONNECT and AUTH, statement by statement. The numbers in the names are MQTT 5.0's, those
-/// after `mqtt311` 3.1.1's; CONFORMANCE.md says which belong together.
-@ExtendWith(SharedNode.Resolver.class)
-class ConnectStatementsIT {
-  private static final List<Integer> NONE = List.of();
-  private static final Will WILL =
-      new Will("push/uplink", Binary.of("gone"), QoS.AT_LEAST_ONCE, false, MqttProperties.NONE);
-
-  private final SharedNode at;
-  private final DeviceKey device = TestNode.newDevice();
-
+/// after `mqtt311` 3.1.1's; CONFORMANCE.md says which belong together. Sessions and wills are in `SessionStatementsIT` and
+/// `WillStatementsIT`.
+class ConnectStatementsIT extends ConnectScene {
   ConnectStatementsIT(SharedNode at) {
-    this.at = at;
+    super(at);
   }
 
   @ParameterizedTest
@@ -90,136 +77,6 @@ class ConnectStatementsIT {
       assertThat(client.expect(MqttPacket.ConnAck.class).code()).isEqualTo(code);
       assertThat(client.next()).isEmpty();
     }
-  }
-
-  @ParameterizedTest
-  @EnumSource(MqttVersion.class)
-  void mqtt_3_1_2_4_a_clean_start_discards_the_session(MqttVersion version) throws Exception {
-    subscribedAndGone(version);
-
-    try (var client = at.raw(version)) {
-      var clean = RawClient.connect(version, device);
-      // MQTT-3.2.2-2 as well.
-      assertThat(client.send(clean).expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
-      // The subscription went with the session, so UNSUBSCRIBE finds none.
-      assertThat(unsubscribed(client)).isEqualTo(version == MqttVersion.V5 ? List.of(0x11) : NONE);
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource(MqttVersion.class)
-  void mqtt_3_1_2_5_a_session_is_resumed_with_its_subscription(MqttVersion version)
-      throws Exception {
-    // Stored after the connection, too: MQTT-3.1.2-23.
-    subscribedAndGone(version);
-
-    try (var client = at.raw(version)) {
-      client.send(SharedNode.persistent(device, version));
-      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
-      at.gateway().send(List.of(device), TestNode.newMessage(), "{}", SharedNode.PATIENCE);
-      SharedNode.acknowledge(client, client.expect(MqttPacket.Publish.class));
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource(MqttVersion.class)
-  void mqtt_3_1_2_6_without_a_session_a_new_one_begins(MqttVersion version) throws Exception {
-    try (var client = at.raw(version)) {
-      client.send(SharedNode.persistent(device, version));
-
-      var welcome = client.expect(MqttPacket.ConnAck.class);
-
-      assertThat(welcome.code()).isZero();
-      assertThat(welcome.sessionPresent()).isFalse();
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource(MqttVersion.class)
-  void mqtt_3_1_2_8_a_will_is_published_once_when_the_connection_ends_without_goodbye(
-      MqttVersion version) throws Exception {
-    // Stored until then (MQTT-3.1.2-7), removed when published (MQTT-3.1.2-10).
-    at.connected(with(version, WILL, MqttProperties.NONE)).close();
-    at.awaitGone(device);
-
-    assertThat(at.uplinksOf(device)).containsExactly("gone");
-  }
-
-  @Test
-  void mqtt_3_1_2_8_a_will_with_a_delay_comes_after_it_and_the_session_at_the_latest()
-      throws Exception {
-    var patient = delayedWill(3_600, 3_600);
-    var brief = delayedWill(3_600, 1);
-    at.connected(patient).close();
-    at.awaitGone(device);
-    var other = TestNode.newDevice();
-    at.connected(of(other, brief)).close();
-
-    // Told a second later, when the session ends; the other one's time has not come.
-    var tellers = new ArrayList<DeviceId>();
-    Eventually.within(
-        SharedNode.PATIENCE,
-        () -> {
-          for (var event : at.node().events()) {
-            if (event instanceof DeliveryEvent.Uplink uplink) {
-              tellers.add(uplink.device());
-            }
-          }
-          assertThat(tellers).contains(other.device());
-        });
-    assertThat(tellers).doesNotContain(device.device());
-  }
-
-  private Connect delayedWill(int delaySeconds, int expirySeconds) {
-    return with(
-        MqttVersion.V5,
-        new Will(
-            "push/uplink",
-            Binary.of("gone"),
-            QoS.AT_LEAST_ONCE,
-            false,
-            MqttProperties.with(PropertyId.WILL_DELAY_INTERVAL, delaySeconds)),
-        MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, expirySeconds));
-  }
-
-  private static Connect of(DeviceKey other, Connect like) {
-    var usual = RawClient.connect(like.version(), other);
-    return new Connect(
-        like.version(),
-        true,
-        60,
-        usual.clientId(),
-        usual.userName(),
-        usual.password(),
-        like.will(),
-        like.properties());
-  }
-
-  @Test
-  void mqtt_3_1_2_8_a_will_is_published_on_a_disconnect_that_asks_for_it() throws Exception {
-    try (var client = at.connected(with(MqttVersion.V5, WILL, MqttProperties.NONE))) {
-      client.send(new MqttPacket.Disconnect(ReasonCode.DISCONNECT_WITH_WILL, MqttProperties.NONE));
-      assertThat(client.next()).isEmpty();
-    }
-    at.awaitGone(device);
-
-    assertThat(at.uplinksOf(device)).containsExactly("gone");
-  }
-
-  @ParameterizedTest
-  @EnumSource(MqttVersion.class)
-  void mqtt_3_14_4_3_a_goodbye_discards_the_will(MqttVersion version) throws Exception {
-    at.leave(at.connected(with(version, WILL, MqttProperties.NONE)), device);
-
-    assertThat(at.uplinksOf(device)).isEmpty();
-  }
-
-  @Test
-  void mqtt311_3_1_2_12_without_a_will_flag_nothing_is_published() throws Exception {
-    at.connected(device, MqttVersion.V3_1_1).close();
-    at.awaitGone(device);
-
-    assertThat(at.uplinksOf(device)).isEmpty();
   }
 
   // An MQTT 5 client's keep-alive is at least a minute: KeepAliveTest has its sums.
@@ -316,19 +173,6 @@ class ConnectStatementsIT {
     }
     at.awaitGone(device);
     assertThat(at.uplinksOf(device)).containsExactly("gone");
-  }
-
-  @ParameterizedTest
-  @EnumSource(MqttVersion.class)
-  void mqtt_3_1_3_2_the_client_id_names_the_session(MqttVersion version) throws Exception {
-    subscribedAndGone(version);
-    var other = TestNode.newDevice();
-
-    try (var client = at.raw(version)) {
-      client.send(SharedNode.persistent(other, version));
-
-      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
-    }
   }
 
   @ParameterizedTest
@@ -467,90 +311,6 @@ class ConnectStatementsIT {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource(MqttVersion.class)
-  void mqtt_3_2_2_1_the_reserved_flags_of_connack_are_0(MqttVersion version) throws Exception {
-    // RawClient's decoder refuses a CONNACK with one of bits 7 to 1; here is one with bit 0.
-    subscribedAndGone(version);
-    try (var client = at.raw(version)) {
-      client.send(SharedNode.persistent(device, version));
-
-      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource(MqttVersion.class)
-  void mqtt_3_2_2_3_session_present_says_whether_there_is_a_session(MqttVersion version)
-      throws Exception {
-    try (var client = at.raw(version)) {
-      client.send(SharedNode.persistent(device, version));
-      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
-      client.subscribe().expect(MqttPacket.SubAck.class);
-      at.leave(client, device);
-    }
-    try (var client = at.raw(version)) {
-      client.send(SharedNode.persistent(device, version));
-
-      var welcome = client.expect(MqttPacket.ConnAck.class);
-
-      assertThat(welcome.sessionPresent()).isTrue();
-      assertThat(welcome.code()).isZero();
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource(MqttVersion.class)
-  void mqtt_3_2_2_3_a_session_is_present_also_where_nothing_is_subscribed(MqttVersion version)
-      throws Exception {
-    // Stored after the connection, too: MQTT-3.1.2-23.
-    at.leave(at.connected(SharedNode.persistent(device, version)), device);
-
-    try (var client = at.raw(version)) {
-      client.send(SharedNode.persistent(device, version));
-      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
-      assertThat(unsubscribed(client)).isEqualTo(version == MqttVersion.V5 ? List.of(0x11) : NONE);
-      client.subscribe().expect(MqttPacket.SubAck.class);
-      assertThat(unsubscribed(client)).isEqualTo(version == MqttVersion.V5 ? List.of(0) : NONE);
-    }
-    at.awaitGone(device);
-    // The same when the connection before broke, and when it still stands (MQTT-3.1.4-3).
-    try (var before = at.raw(version);
-        var client = at.raw(version)) {
-      before.send(SharedNode.persistent(device, version));
-      assertThat(before.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
-      SharedNode.silent(before);
-
-      client.send(SharedNode.persistent(device, version));
-
-      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
-      SharedNode.silent(client);
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource(MqttVersion.class)
-  void mqtt_3_2_2_2_a_clean_start_finds_no_session_where_nothing_is_subscribed(MqttVersion version)
-      throws Exception {
-    at.leave(at.connected(SharedNode.persistent(device, version)), device);
-
-    try (var client = at.raw(version)) {
-      client.send(RawClient.connect(version, device));
-      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
-      at.leave(client, device);
-    }
-    // It was discarded, not passed over (MQTT-3.1.2-4, MQTT-3.1.2-6).
-    try (var client = at.raw(version)) {
-      client.send(SharedNode.persistent(device, version));
-      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
-    }
-  }
-
-  private static List<Integer> unsubscribed(RawClient client) throws Exception {
-    client.send(new MqttPacket.Unsubscribe(3, List.of("push/messages"), MqttProperties.NONE));
-    return client.expect(MqttPacket.UnsubAck.class).codes();
-  }
-
   @Test
   void mqtt_3_2_2_8_the_codes_of_refusals_are_connect_reason_codes() throws Exception {
     for (var wrong :
@@ -584,20 +344,6 @@ class ConnectStatementsIT {
       assertThat(told.number(PropertyId.MAXIMUM_QOS, 2)).isEqualTo(1);
       assertThat(told.number(PropertyId.RETAIN_AVAILABLE, 1)).isZero();
     }
-  }
-
-  @Test
-  void mqtt_3_2_2_12_a_will_of_qos_2_is_refused() throws Exception {
-    var will = new Will("push/uplink", Binary.EMPTY, QoS.EXACTLY_ONCE, false, MqttProperties.NONE);
-    assertThat(refused(with(MqttVersion.V5, will, MqttProperties.NONE)))
-        .isEqualTo(ReasonCode.QOS_NOT_SUPPORTED.code());
-  }
-
-  @Test
-  void mqtt_3_2_2_13_a_will_to_be_retained_is_refused() throws Exception {
-    var will = new Will("push/uplink", Binary.EMPTY, QoS.AT_LEAST_ONCE, true, MqttProperties.NONE);
-    assertThat(refused(with(MqttVersion.V5, will, MqttProperties.NONE)))
-        .isEqualTo(ReasonCode.RETAIN_NOT_SUPPORTED.code());
   }
 
   @ParameterizedTest
@@ -651,38 +397,6 @@ class ConnectStatementsIT {
   }
 
   @Test
-  void a_disconnect_cannot_prolong_a_session_that_was_to_end() throws Exception {
-    try (var client = at.connected(device, MqttVersion.V5)) {
-      client.send(
-          new MqttPacket.Disconnect(
-              ReasonCode.SUCCESS, MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, 60)));
-
-      assertThat(SharedNode.end(client)).isEqualTo(ReasonCode.PROTOCOL_ERROR);
-    }
-  }
-
-  @Test
-  void mqtt_4_1_0_2_a_session_is_discarded_when_its_expiry_has_passed() throws Exception {
-    var oneSecond = MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, 1);
-    try (var client = at.connected(RawClient.connect(MqttVersion.V5, device, false, oneSecond))) {
-      client.subscribe().expect(MqttPacket.SubAck.class);
-      at.leave(client, device);
-    }
-    try (var redis = io.lettuce.core.RedisClient.create(at.node().services().redis().toString());
-        var connection = redis.connect()) {
-      Eventually.within(
-          SharedNode.PATIENCE,
-          () -> assertThat(connection.sync().keys("*" + device.device().value() + "*")).isEmpty());
-    }
-
-    try (var client = at.raw(MqttVersion.V5)) {
-      client.send(SharedNode.persistent(device, MqttVersion.V5));
-
-      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
-    }
-  }
-
-  @Test
   void mqtt_4_12_0_1_an_authentication_method_is_refused() throws Exception {
     var method = MqttProperties.with(PropertyId.AUTHENTICATION_METHOD, "SCRAM-SHA-256");
 
@@ -700,26 +414,6 @@ class ConnectStatementsIT {
       assertThat(welcome.properties().has(PropertyId.AUTHENTICATION_METHOD)).isFalse();
       SharedNode.silent(client);
     }
-  }
-
-  private void subscribedAndGone(MqttVersion version) throws Exception {
-    var client = at.connected(SharedNode.persistent(device, version));
-    client.subscribe().expect(MqttPacket.SubAck.class);
-    at.leave(client, device);
-  }
-
-  private int refused(Connect connect) throws Exception {
-    try (var client = at.raw(connect.version())) {
-      int code = client.send(connect).expect(MqttPacket.ConnAck.class).code();
-      assertThat(client.next()).isEmpty();
-      return code;
-    }
-  }
-
-  private Connect with(MqttVersion version, @Nullable Will will, MqttProperties properties) {
-    var usual = RawClient.connect(version, device);
-    return new Connect(
-        version, true, 60, usual.clientId(), usual.userName(), usual.password(), will, properties);
   }
 
   private Connect keepAlive(MqttVersion version, int seconds) {
@@ -747,10 +441,6 @@ class ConnectStatementsIT {
         usual.properties());
   }
 
-  private static ReasonCode told(MqttVersion version, ReasonCode reason) {
-    return version == MqttVersion.V5 ? reason : ReasonCode.SUCCESS;
-  }
-
   private static int sizeOf(MqttPacket packet) {
     return new PacketEncoder().encode(packet, MqttVersion.V5).length;
   }
@@ -761,5 +451,9 @@ class ConnectStatementsIT {
       bytes.writeBytes(new PacketEncoder().encode(packet, version));
     }
     return bytes.toByteArray();
+  }
+
+  private static ReasonCode told(MqttVersion version, ReasonCode reason) {
+    return version == MqttVersion.V5 ? reason : ReasonCode.SUCCESS;
   }
 }

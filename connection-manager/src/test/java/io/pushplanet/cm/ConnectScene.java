@@ -1,0 +1,42 @@
+package io.pushplanet.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttPacket.Connect;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.Will;
+import io.pushplanet.common.session.DeviceKey;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/// What tests of CONNECT and what follows from it have at hand: the node that all of them share, and a device of their own.
+@ExtendWith(SharedNode.Resolver.class)
+abstract class ConnectScene {
+  static final Will WILL =
+      new Will("push/uplink", Binary.of("gone"), QoS.AT_LEAST_ONCE, false, MqttProperties.NONE);
+
+  final SharedNode at;
+  final DeviceKey device = TestNode.newDevice();
+
+  ConnectScene(SharedNode at) {
+    this.at = at;
+  }
+
+  int refused(Connect connect) throws Exception {
+    try (var client = at.raw(connect.version())) {
+      int code = client.send(connect).expect(MqttPacket.ConnAck.class).code();
+      assertThat(client.next()).isEmpty();
+      return code;
+    }
+  }
+
+  Connect with(MqttVersion version, @Nullable Will will, MqttProperties properties) {
+    var usual = RawClient.connect(version, device);
+    return new Connect(
+        version, true, 60, usual.clientId(), usual.userName(), usual.password(), will, properties);
+  }
+}

@@ -1,0 +1,200 @@
+package io.pushplanet.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.PropertyId;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.common.testing.Eventually;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/// What becomes of a session: kept, found again, discarded, ended (see [ConnectStatementsIT] for the names).
+class SessionStatementsIT extends ConnectScene {
+  private static final List<Integer> NONE = List.of();
+
+  SessionStatementsIT(SharedNode at) {
+    super(at);
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_1_2_4_a_clean_start_discards_the_session(MqttVersion version) throws Exception {
+    subscribedAndGone(version);
+
+    try (var client = at.raw(version)) {
+      var clean = RawClient.connect(version, device);
+      // MQTT-3.2.2-2 as well.
+      assertThat(client.send(clean).expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
+      // The subscription went with the session, so UNSUBSCRIBE finds none.
+      assertThat(unsubscribed(client)).isEqualTo(version == MqttVersion.V5 ? List.of(0x11) : NONE);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_1_2_5_a_session_is_resumed_with_its_subscription(MqttVersion version)
+      throws Exception {
+    // Stored after the connection, too: MQTT-3.1.2-23.
+    subscribedAndGone(version);
+
+    try (var client = at.raw(version)) {
+      client.send(SharedNode.persistent(device, version));
+      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
+      at.gateway().send(List.of(device), TestNode.newMessage(), "{}", SharedNode.PATIENCE);
+      SharedNode.acknowledge(client, client.expect(MqttPacket.Publish.class));
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_1_2_6_without_a_session_a_new_one_begins(MqttVersion version) throws Exception {
+    try (var client = at.raw(version)) {
+      client.send(SharedNode.persistent(device, version));
+
+      var welcome = client.expect(MqttPacket.ConnAck.class);
+
+      assertThat(welcome.code()).isZero();
+      assertThat(welcome.sessionPresent()).isFalse();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_1_3_2_the_client_id_names_the_session(MqttVersion version) throws Exception {
+    subscribedAndGone(version);
+    var other = TestNode.newDevice();
+
+    try (var client = at.raw(version)) {
+      client.send(SharedNode.persistent(other, version));
+
+      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_2_2_1_the_reserved_flags_of_connack_are_0(MqttVersion version) throws Exception {
+    // RawClient's decoder refuses a CONNACK with one of bits 7 to 1; here is one with bit 0.
+    subscribedAndGone(version);
+    try (var client = at.raw(version)) {
+      client.send(SharedNode.persistent(device, version));
+
+      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_2_2_3_session_present_says_whether_there_is_a_session(MqttVersion version)
+      throws Exception {
+    try (var client = at.raw(version)) {
+      client.send(SharedNode.persistent(device, version));
+      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
+      client.subscribe().expect(MqttPacket.SubAck.class);
+      at.leave(client, device);
+    }
+    try (var client = at.raw(version)) {
+      client.send(SharedNode.persistent(device, version));
+
+      var welcome = client.expect(MqttPacket.ConnAck.class);
+
+      assertThat(welcome.sessionPresent()).isTrue();
+      assertThat(welcome.code()).isZero();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_2_2_3_a_session_is_present_also_where_nothing_is_subscribed(MqttVersion version)
+      throws Exception {
+    // Stored after the connection, too: MQTT-3.1.2-23.
+    at.leave(at.connected(SharedNode.persistent(device, version)), device);
+
+    try (var client = at.raw(version)) {
+      client.send(SharedNode.persistent(device, version));
+      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
+      assertThat(unsubscribed(client)).isEqualTo(version == MqttVersion.V5 ? List.of(0x11) : NONE);
+      client.subscribe().expect(MqttPacket.SubAck.class);
+      assertThat(unsubscribed(client)).isEqualTo(version == MqttVersion.V5 ? List.of(0) : NONE);
+    }
+    at.awaitGone(device);
+    // The same when the connection before broke, and when it still stands (MQTT-3.1.4-3).
+    try (var before = at.raw(version);
+        var client = at.raw(version)) {
+      before.send(SharedNode.persistent(device, version));
+      assertThat(before.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
+      SharedNode.silent(before);
+
+      client.send(SharedNode.persistent(device, version));
+
+      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
+      SharedNode.silent(client);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_2_2_2_a_clean_start_finds_no_session_where_nothing_is_subscribed(MqttVersion version)
+      throws Exception {
+    at.leave(at.connected(SharedNode.persistent(device, version)), device);
+
+    try (var client = at.raw(version)) {
+      client.send(RawClient.connect(version, device));
+      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
+      at.leave(client, device);
+    }
+    // It was discarded, not passed over (MQTT-3.1.2-4, MQTT-3.1.2-6).
+    try (var client = at.raw(version)) {
+      client.send(SharedNode.persistent(device, version));
+      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
+    }
+  }
+
+  private static List<Integer> unsubscribed(RawClient client) throws Exception {
+    client.send(new MqttPacket.Unsubscribe(3, List.of("push/messages"), MqttProperties.NONE));
+    return client.expect(MqttPacket.UnsubAck.class).codes();
+  }
+
+  @Test
+  void a_disconnect_cannot_prolong_a_session_that_was_to_end() throws Exception {
+    try (var client = at.connected(device, MqttVersion.V5)) {
+      client.send(
+          new MqttPacket.Disconnect(
+              ReasonCode.SUCCESS, MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, 60)));
+
+      assertThat(SharedNode.end(client)).isEqualTo(ReasonCode.PROTOCOL_ERROR);
+    }
+  }
+
+  @Test
+  void mqtt_4_1_0_2_a_session_is_discarded_when_its_expiry_has_passed() throws Exception {
+    var oneSecond = MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, 1);
+    try (var client = at.connected(RawClient.connect(MqttVersion.V5, device, false, oneSecond))) {
+      client.subscribe().expect(MqttPacket.SubAck.class);
+      at.leave(client, device);
+    }
+    try (var redis = io.lettuce.core.RedisClient.create(at.node().services().redis().toString());
+        var connection = redis.connect()) {
+      Eventually.within(
+          SharedNode.PATIENCE,
+          () -> assertThat(connection.sync().keys("*" + device.device().value() + "*")).isEmpty());
+    }
+
+    try (var client = at.raw(MqttVersion.V5)) {
+      client.send(SharedNode.persistent(device, MqttVersion.V5));
+
+      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
+    }
+  }
+
+  private void subscribedAndGone(MqttVersion version) throws Exception {
+    var client = at.connected(SharedNode.persistent(device, version));
+    client.subscribe().expect(MqttPacket.SubAck.class);
+    at.leave(client, device);
+  }
+}

@@ -1,0 +1,130 @@
+package io.pushplanet.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttPacket.Connect;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.PropertyId;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.Will;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.testing.Eventually;
+import java.util.ArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/// Wills: published, delayed, discarded, refused (see [ConnectStatementsIT] for the names).
+class WillStatementsIT extends ConnectScene {
+  WillStatementsIT(SharedNode at) {
+    super(at);
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_1_2_8_a_will_is_published_once_when_the_connection_ends_without_goodbye(
+      MqttVersion version) throws Exception {
+    // Stored until then (MQTT-3.1.2-7), removed when published (MQTT-3.1.2-10).
+    at.connected(with(version, WILL, MqttProperties.NONE)).close();
+    at.awaitGone(device);
+
+    assertThat(at.uplinksOf(device)).containsExactly("gone");
+  }
+
+  @Test
+  void mqtt_3_1_2_8_a_will_with_a_delay_comes_after_it_and_the_session_at_the_latest()
+      throws Exception {
+    var patient = delayedWill(3_600, 3_600);
+    var brief = delayedWill(3_600, 1);
+    at.connected(patient).close();
+    at.awaitGone(device);
+    var other = TestNode.newDevice();
+    at.connected(of(other, brief)).close();
+
+    // Told a second later, when the session ends; the other one's time has not come.
+    var tellers = new ArrayList<DeviceId>();
+    Eventually.within(
+        SharedNode.PATIENCE,
+        () -> {
+          for (var event : at.node().events()) {
+            if (event instanceof DeliveryEvent.Uplink uplink) {
+              tellers.add(uplink.device());
+            }
+          }
+          assertThat(tellers).contains(other.device());
+        });
+    assertThat(tellers).doesNotContain(device.device());
+  }
+
+  private Connect delayedWill(int delaySeconds, int expirySeconds) {
+    return with(
+        MqttVersion.V5,
+        new Will(
+            "push/uplink",
+            Binary.of("gone"),
+            QoS.AT_LEAST_ONCE,
+            false,
+            MqttProperties.with(PropertyId.WILL_DELAY_INTERVAL, delaySeconds)),
+        MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, expirySeconds));
+  }
+
+  private static Connect of(DeviceKey other, Connect like) {
+    var usual = RawClient.connect(like.version(), other);
+    return new Connect(
+        like.version(),
+        true,
+        60,
+        usual.clientId(),
+        usual.userName(),
+        usual.password(),
+        like.will(),
+        like.properties());
+  }
+
+  @Test
+  void mqtt_3_1_2_8_a_will_is_published_on_a_disconnect_that_asks_for_it() throws Exception {
+    try (var client = at.connected(with(MqttVersion.V5, WILL, MqttProperties.NONE))) {
+      client.send(new MqttPacket.Disconnect(ReasonCode.DISCONNECT_WITH_WILL, MqttProperties.NONE));
+      assertThat(client.next()).isEmpty();
+    }
+    at.awaitGone(device);
+
+    assertThat(at.uplinksOf(device)).containsExactly("gone");
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_14_4_3_a_goodbye_discards_the_will(MqttVersion version) throws Exception {
+    at.leave(at.connected(with(version, WILL, MqttProperties.NONE)), device);
+
+    assertThat(at.uplinksOf(device)).isEmpty();
+  }
+
+  @Test
+  void mqtt311_3_1_2_12_without_a_will_flag_nothing_is_published() throws Exception {
+    at.connected(device, MqttVersion.V3_1_1).close();
+    at.awaitGone(device);
+
+    assertThat(at.uplinksOf(device)).isEmpty();
+  }
+
+  @Test
+  void mqtt_3_2_2_12_a_will_of_qos_2_is_refused() throws Exception {
+    var will = new Will("push/uplink", Binary.EMPTY, QoS.EXACTLY_ONCE, false, MqttProperties.NONE);
+    assertThat(refused(with(MqttVersion.V5, will, MqttProperties.NONE)))
+        .isEqualTo(ReasonCode.QOS_NOT_SUPPORTED.code());
+  }
+
+  @Test
+  void mqtt_3_2_2_13_a_will_to_be_retained_is_refused() throws Exception {
+    var will = new Will("push/uplink", Binary.EMPTY, QoS.AT_LEAST_ONCE, true, MqttProperties.NONE);
+    assertThat(refused(with(MqttVersion.V5, will, MqttProperties.NONE)))
+        .isEqualTo(ReasonCode.RETAIN_NOT_SUPPORTED.code());
+  }
+}
