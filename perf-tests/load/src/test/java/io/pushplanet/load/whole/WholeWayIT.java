@@ -1,25 +1,17 @@
 package io.pushplanet.load.whole;
 
+import static io.pushplanet.load.whole.WholePlatform.PATIENCE;
+import static io.pushplanet.load.whole.WholePlatform.content;
+import static io.pushplanet.load.whole.WholePlatform.quoted;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dashboard.browser.Chromium;
-import io.pushplanet.load.fleet.Arrivals;
-import io.pushplanet.load.fleet.Device;
 import io.pushplanet.load.fleet.Fleet;
 import io.pushplanet.load.fleet.FleetSettings;
 import io.pushplanet.load.fleet.Sightings;
 import io.pushplanet.load.scenario.Population;
-import io.pushplanet.load.scenario.Target;
-import io.pushplanet.quickstart.platform.Addresses;
-import io.pushplanet.quickstart.platform.Plan;
-import io.pushplanet.quickstart.platform.Platform;
 import io.pushplanet.quickstart.platform.Program;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.net.Socket;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -29,53 +21,43 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.UUID;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /// One message's whole way through every process as it is shipped, with clients that we did not write: an HTTP client,
 /// Mosquitto's tools and Chromium.
 class WholeWayIT {
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final String BUNDLE = "io.pushplanet.demo";
   private static final JsonMapper JSON = JsonMapper.shared();
 
   @TempDir static Path state;
-  private static Platform platform;
-  private static Addresses at;
-  private static Api api;
-  private static Api simulators;
+  private static WholePlatform whole;
 
   @BeforeAll
   static void up() {
-    platform = Platform.start(Plan.forTests(Path.of("..", ".."), state), System.out::println);
-    at = platform.addresses();
-    api = new Api(at.dispatcherUrl() + "/v1/apps/" + at.app(), at.apiKey());
-    simulators = new Api(at.simulatorsUrl(), "");
+    whole = new WholePlatform(state);
   }
 
   @AfterAll
   static void down() {
-    simulators.close();
-    api.close();
-    platform.close();
+    whole.close();
   }
 
   @Test
   void a_subscriber_gets_byte_for_byte_what_was_sent() throws Exception {
-    var device = mosquitto();
+    var device = whole.mosquitto();
     var subscriber = device.subscribe(1, PATIENCE);
     var title = "Grüße \"quoted\" \\ 배송 🚚 \u2028 <b>&amp;</b>";
     var data = "{\"order\":\"77\",\"empty\":\"\",\"emoji\":\"👩‍👩‍👧\"}";
 
     var id =
-        send(audience(device), "{\"title\":" + quoted(title) + ",\"data\":" + data + "}", "{}");
+        whole.send(
+            WholePlatform.audience(device),
+            "{\"title\":" + quoted(title) + ",\"data\":" + data + "}",
+            "{}");
 
     var payload = subscriber.payloads().getFirst();
     var received = JSON.readTree(payload);
@@ -83,33 +65,39 @@ class WholeWayIT {
     assertThat(received.path("title").asString()).isEqualTo(title);
     assertThat(received.path("data")).isEqualTo(JSON.readTree(data));
     assertThat(payload).contains("배송 🚚").contains("👩‍👩‍👧");
-    Eventually.within(PATIENCE, () -> assertThat(counts(id).path("delivered").asInt()).isOne());
+    Eventually.within(
+        PATIENCE, () -> assertThat(whole.counts(id).path("delivered").asInt()).isOne());
   }
 
   @Test
   void what_is_sent_while_the_device_is_away_waits_newest_per_collapse_key_and_within_its_ttl()
       throws Exception {
-    var device = mosquitto();
-    var old = send(audience(device), content("v1"), "{\"collapse_key\":\"order-77\"}");
-    Eventually.within(PATIENCE, () -> assertThat(attempts(old)).isPositive());
-    var current = send(audience(device), content("v2"), "{\"collapse_key\":\"order-77\"}");
-    var plain = send(audience(device), content("plain"), "{\"ttl\":\"PT6H\"}");
-    var brief = send(audience(device), content("brief"), "{\"ttl\":\"PT1S\"}");
-    Eventually.within(PATIENCE, () -> assertThat(attempts(current)).isPositive());
-    Eventually.within(PATIENCE, () -> assertThat(attempts(plain)).isPositive());
-    Eventually.within(PATIENCE, () -> assertThat(counts(brief).path("expired").asInt()).isOne());
+    var device = whole.mosquitto();
+    var old =
+        whole.send(
+            WholePlatform.audience(device), content("v1"), "{\"collapse_key\":\"order-77\"}");
+    Eventually.within(PATIENCE, () -> assertThat(whole.attempts(old)).isPositive());
+    var current =
+        whole.send(
+            WholePlatform.audience(device), content("v2"), "{\"collapse_key\":\"order-77\"}");
+    var plain = whole.send(WholePlatform.audience(device), content("plain"), "{\"ttl\":\"PT6H\"}");
+    var brief = whole.send(WholePlatform.audience(device), content("brief"), "{\"ttl\":\"PT1S\"}");
+    Eventually.within(PATIENCE, () -> assertThat(whole.attempts(current)).isPositive());
+    Eventually.within(PATIENCE, () -> assertThat(whole.attempts(plain)).isPositive());
+    Eventually.within(
+        PATIENCE, () -> assertThat(whole.counts(brief).path("expired").asInt()).isOne());
 
     assertThat(ids(device.subscribe(2, PATIENCE))).containsExactlyInAnyOrder(current, plain);
     Eventually.within(
         PATIENCE,
         () -> {
-          assertThat(counts(current).path("delivered").asInt()).isOne();
-          assertThat(counts(plain).path("delivered").asInt()).isOne();
-          assertThat(counts(old).path("delivered").asInt()).isZero();
-          assertThat(api.call("GET", "/messages/" + old, "").text("state")).isEqualTo("done");
+          assertThat(whole.counts(current).path("delivered").asInt()).isOne();
+          assertThat(whole.counts(plain).path("delivered").asInt()).isOne();
+          assertThat(whole.counts(old).path("delivered").asInt()).isZero();
+          assertThat(whole.api.call("GET", "/messages/" + old, "").text("state")).isEqualTo("done");
         });
     // Whatever else waits comes before a last one; what was acknowledged may come again.
-    var last = send(audience(device), content("last"), "{}");
+    var last = whole.send(WholePlatform.audience(device), content("last"), "{}");
     var later = new ArrayList<String>();
     Eventually.within(
         PATIENCE,
@@ -123,13 +111,13 @@ class WholeWayIT {
   @Test
   void a_broadcast_reaches_everybody_although_their_node_is_killed_over_it() throws Exception {
     var topic = "all-" + UUID.randomUUID();
-    var target = Target.of(state.resolve("quickstart.json"));
+    var target = whole.target();
     var devices = Population.register(target, topic, 130, 0, 0).mqtt();
-    var stranger = mosquitto();
+    var stranger = whole.mosquitto();
     for (var device : devices) {
-      subscribe(device.id().value(), topic);
+      whole.subscribe(device.id().value(), topic);
     }
-    subscribe(stranger.device(), topic);
+    whole.subscribe(stranger.device(), topic);
     var sightings = new Sightings();
     try (var fleet =
         Fleet.start(target.mqtt(), FleetSettings.DEFAULT, sightings, new SplittableRandom())) {
@@ -137,9 +125,9 @@ class WholeWayIT {
       fleet.add(devices.subList(0, 90));
       assertThat(fleet.awaitReady(PATIENCE)).as("%s", fleet.reasons()).isTrue();
 
-      var id = send("{\"topic\":\"" + topic + "\"}", content("to all"), "{\"ttl\":\"PT1H\"}");
-      platform.kill9(Program.CONNECTION_MANAGER);
-      platform.restart(Program.CONNECTION_MANAGER);
+      var id = whole.send("{\"topic\":\"" + topic + "\"}", content("to all"), "{\"ttl\":\"PT1H\"}");
+      whole.platform.kill9(Program.CONNECTION_MANAGER);
+      whole.platform.restart(Program.CONNECTION_MANAGER);
       fleet.add(devices.subList(90, devices.size()));
       assertThat(fleet.awaitReady(PATIENCE)).as("%s", fleet.reasons()).isTrue();
       var payloads = stranger.subscribe(1, PATIENCE).payloads();
@@ -150,7 +138,7 @@ class WholeWayIT {
       Eventually.within(
           PATIENCE.multipliedBy(2),
           () -> {
-            var counts = counts(id);
+            var counts = whole.counts(id);
             assertThat(counts.path("recipients").asInt()).isEqualTo(131);
             assertThat(counts.path("delivered").asInt()).as("%s", counts).isEqualTo(131);
           });
@@ -164,21 +152,21 @@ class WholeWayIT {
       throws Exception {
     var sightings = new Sightings();
     var halt = new Halt(sightings, 20);
-    var devices = audience(60);
-    try (var fleet = fleet(devices, halt)) {
-      var id = sendTo(devices);
+    var devices = whole.audience(60);
+    try (var fleet = whole.fleet(devices, halt)) {
+      var id = whole.sendTo(devices);
       halt.awaitReached();
-      platform.kill9(Program.WORKER);
+      whole.platform.kill9(Program.WORKER);
       halt.goOn();
-      platform.restart(Program.WORKER);
+      whole.platform.restart(Program.WORKER);
 
-      awaitDelivered(id, 60);
+      whole.awaitDelivered(id, 60);
       // What they had acknowledged was told to a worker that is gone, so the next one sends the
       // same message again: everybody counts once all the same.
       assertThat(devices)
           .allSatisfy(device -> assertThat(sightings.times(device.id(), id)).isPositive());
-      assertThat(counts(id).path("recipients").asInt()).isEqualTo(60);
-      assertThat(counts(id).path("delivered").asInt()).isEqualTo(60);
+      assertThat(whole.counts(id).path("recipients").asInt()).isEqualTo(60);
+      assertThat(whole.counts(id).path("delivered").asInt()).isEqualTo(60);
       assertThat(fleet.counts().ready()).isEqualTo(60);
     }
   }
@@ -188,16 +176,16 @@ class WholeWayIT {
       throws Exception {
     var sightings = new Sightings();
     var halt = new Halt(sightings, 20);
-    var devices = audience(60);
-    try (var fleet = fleet(devices, halt)) {
-      var id = sendTo(devices);
+    var devices = whole.audience(60);
+    try (var fleet = whole.fleet(devices, halt)) {
+      var id = whole.sendTo(devices);
       halt.awaitReached();
-      flushAll();
+      whole.flushAll();
       halt.goOn();
 
-      awaitDelivered(id, 60);
-      var next = sendTo(devices);
-      awaitDelivered(next, 60);
+      whole.awaitDelivered(id, 60);
+      var next = whole.sendTo(devices);
+      whole.awaitDelivered(next, 60);
       assertThat(devices)
           .allSatisfy(device -> {
             assertThat(sightings.times(device.id(), id)).isOne();
@@ -207,154 +195,59 @@ class WholeWayIT {
     }
   }
 
-  /// Passes on what arrives; once so much has, it holds the fleet, which has one thread: nobody acknowledges any more.
-  private static final class Halt implements Arrivals {
-    private final Arrivals to;
-    private final AtomicInteger left;
-    private final CountDownLatch reached = new CountDownLatch(1);
-    private final CountDownLatch goOn = new CountDownLatch(1);
-
-    Halt(Arrivals to, int after) {
-      this.to = to;
-      this.left = new AtomicInteger(after);
-    }
-
-    @Override
-    public void arrived(DeviceId device, String messageId, long nanos) {
-      to.arrived(device, messageId, nanos);
-      if (left.decrementAndGet() == 0) {
-        reached.countDown();
-        await(goOn);
-      }
-    }
-
-    void awaitReached() {
-      await(reached);
-    }
-
-    void goOn() {
-      goOn.countDown();
-    }
-
-    private static void await(CountDownLatch latch) {
-      try {
-        assertThat(latch.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new AssertionError(e);
-      }
-    }
-  }
-
-  /// Devices that follow the topic of their common name.
-  private static List<Device> audience(int count) throws Exception {
-    var topic = "all-" + UUID.randomUUID();
-    var devices =
-        Population.register(Target.of(state.resolve("quickstart.json")), topic, count, 0, 0).mqtt();
-    for (var device : devices) {
-      subscribe(device.id().value(), topic);
-    }
-    return devices;
-  }
-
-  private static Fleet fleet(List<Device> devices, Arrivals arrivals) {
-    var fleet =
-        Fleet.start(
-            Target.of(state.resolve("quickstart.json")).mqtt(),
-            FleetSettings.DEFAULT,
-            arrivals,
-            new SplittableRandom());
-    fleet.add(devices);
-    assertThat(fleet.awaitReady(PATIENCE)).as("%s", fleet.reasons()).isTrue();
-    return fleet;
-  }
-
-  private static String sendTo(List<Device> devices) throws Exception {
-    var name = devices.getFirst().id().value();
-    var topic = name.substring(0, name.indexOf("-mqtt-"));
-    return send("{\"topic\":\"" + topic + "\"}", content("to all"), "{\"ttl\":\"PT1H\"}");
-  }
-
-  private static void awaitDelivered(String id, int recipients) {
-    Eventually.within(
-        PATIENCE.multipliedBy(2),
-        () -> {
-          var counts = counts(id);
-          assertThat(counts.path("recipients").asInt()).isEqualTo(recipients);
-          assertThat(counts.path("delivered").asInt()).as("%s", counts).isEqualTo(recipients);
-        });
-  }
-
-  private static void flushAll() throws IOException {
-    assertThat(redis("FLUSHALL")).isEqualTo("+OK");
-  }
-
-  /// The first line of the answer.
-  private static String redis(String command) throws IOException {
-    var redis = platform.services().redis();
-    try (var socket = new Socket(redis.getHost(), redis.getPort())) {
-      socket.setSoTimeout((int) PATIENCE.toMillis());
-      socket.getOutputStream().write((command + "\r\n").getBytes(StandardCharsets.US_ASCII));
-      return new BufferedReader(
-              new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII))
-          .readLine();
-    }
-  }
-
-  private static void subscribe(String device, String topic) throws Exception {
-    var added = api.call("PUT", "/devices/" + device + "/topics/" + topic, "");
-    assertThat(added.status()).as(added.toString()).isBetween(200, 204);
-  }
-
   @Test
   void a_receipt_of_the_device_shows_as_opened() throws Exception {
-    var device = mosquitto();
+    var device = whole.mosquitto();
     var subscriber = device.subscribe(1, PATIENCE);
-    var id = send(audience(device), content("open me"), "{}");
+    var id = whole.send(WholePlatform.audience(device), content("open me"), "{}");
     assertThat(subscriber.payloads()).hasSize(1);
 
     device.publish("push/receipts", "{\"id\":\"" + id + "\",\"event\":\"opened\"}");
 
-    Eventually.within(PATIENCE, () -> assertThat(counts(id).path("opened").asInt()).isOne());
+    Eventually.within(PATIENCE, () -> assertThat(whole.counts(id).path("opened").asInt()).isOne());
   }
 
   @Test
   void a_p8_uploaded_in_the_browser_is_used_for_the_next_push_and_the_former_one_is_not(
       @TempDir Path folder) throws Exception {
     var token = UUID.randomUUID().toString().replace("-", "").repeat(2);
-    simulators.call("PUT", "/apns/tokens/" + token, "{\"topic\":\"" + BUNDLE + "\"}");
+    whole.simulators.call("PUT", "/apns/tokens/" + token, "{\"topic\":\"" + BUNDLE + "\"}");
     var device = "iphone-" + UUID.randomUUID();
-    api.call(
+    whole.api.call(
         "PUT",
         "/devices/" + device,
         "{\"platform\":\"ios\",\"channels\":{\"apns\":{\"token\":\""
             + token
             + "\",\"environment\":\"production\"}}}");
     var audience = "{\"device\":\"" + device + "\"}";
-    delivered(send(audience, content("with the former key"), "{}"));
+    whole.delivered(whole.send(audience, content("with the former key"), "{}"));
     var issued = newKey(folder);
-    delivered(send(audience, content("with the new key"), "{}"));
+    whole.delivered(whole.send(audience, content("with the new key"), "{}"));
 
     // Only the new key is in use: once it is revoked at Apple, pushes are refused although the
     // former one still holds.
-    simulators.call("DELETE", "/apns/keys/" + issued.text("key_id"), "");
-    var refused = send(audience, content("with a revoked key"), "{\"ttl\":\"PT1M\"}");
+    whole.simulators.call("DELETE", "/apns/keys/" + issued.text("key_id"), "");
+    var refused = whole.send(audience, content("with a revoked key"), "{\"ttl\":\"PT1M\"}");
     Eventually.within(
         PATIENCE,
         () ->
             assertThat(
-                    api.call("GET", "/messages/" + refused + "/deliveries", "").body().toString())
+                    whole
+                        .api
+                        .call("GET", "/messages/" + refused + "/deliveries", "")
+                        .body()
+                        .toString())
                 .contains("InvalidProviderToken"));
   }
 
   /// A key of Apple's that nothing was sent with before, uploaded in the browser: the former one may be revoked.
   private static Api.Answer newKey(Path folder) throws Exception {
-    var issued = simulators.call("POST", "/apns/keys", "{\"topics\":[\"" + BUNDLE + "\"]}");
+    var issued = whole.simulators.call("POST", "/apns/keys", "{\"topics\":[\"" + BUNDLE + "\"]}");
     var file = Files.writeString(folder.resolve("AuthKey.p8"), issued.text("p8"));
-    try (var chromium = Chromium.open(at.dashboardUrl())) {
+    try (var chromium = Chromium.open(whole.at.dashboardUrl())) {
       chromium
-          .login(at.operatorUser(), at.operatorPassword())
-          .go("/apps/" + at.app() + "/credentials")
+          .login(whole.at.operatorUser(), whole.at.operatorPassword())
+          .go("/apps/" + whole.at.app() + "/credentials")
           .type("p8-file", file.toString())
           .type("p8-team", issued.text("team_id"))
           .type("p8-key", issued.text("key_id"))
@@ -371,44 +264,44 @@ class WholeWayIT {
   void a_live_activity_goes_over_a_channel_also_after_redis_and_the_worker_have_lost_everything(
       @TempDir Path folder) throws Exception {
     var key = newKey(folder);
-    var channel = api.call("POST", "/live-activity-channels", "{}");
+    var channel = whole.api.call("POST", "/live-activity-channels", "{}");
     assertThat(channel.status()).as(channel.toString()).isEqualTo(202);
     var path = "/live-activity-channels/" + channel.text("channel");
     Eventually.within(
         PATIENCE,
         () -> {
-          var made = api.call("GET", path, "");
+          var made = whole.api.call("GET", path, "");
           assertThat(made.text("state")).as(made.toString()).isEqualTo("ready");
         });
 
-    delivered(update(channel.text("channel"), 45));
-    flushAll();
+    whole.delivered(update(channel.text("channel"), 45));
+    whole.flushAll();
     Eventually.within(
         PATIENCE,
         () ->
             assertThat(
-                    redis(
+                    whole.redis(
                         "KEYS apns-token:" + key.text("team_id") + ":" + key.text("key_id") + ":*"))
                 .isEqualTo("*1"));
-    platform.kill9(Program.WORKER);
-    platform.restart(Program.WORKER);
-    delivered(update(channel.text("channel"), 90));
+    whole.platform.kill9(Program.WORKER);
+    whole.platform.restart(Program.WORKER);
+    whole.delivered(update(channel.text("channel"), 90));
 
-    var apple = api.call("GET", path, "").text("apns_channel_id");
+    var apple = whole.api.call("GET", path, "").text("apns_channel_id");
     var ledger =
-        simulators.call(
+        whole.simulators.call(
             "GET", "/ledger?token=" + URLEncoder.encode(apple, StandardCharsets.UTF_8), "");
     assertThat(ledger.body().valueStream().filter(sent -> sent.path("delivered").asBoolean()))
         .extracting(sent -> sent.path("payload").at("/aps/content-state/minute").asInt())
         .contains(45, 90);
-    assertThat(api.call("DELETE", path, "").status()).isBetween(200, 204);
+    assertThat(whole.api.call("DELETE", path, "").status()).isBetween(200, 204);
     Eventually.within(
-        PATIENCE, () -> assertThat(api.call("GET", path, "").status()).isEqualTo(404));
+        PATIENCE, () -> assertThat(whole.api.call("GET", path, "").status()).isEqualTo(404));
   }
 
   private static String update(String channel, int minute) throws Exception {
     var accepted =
-        api.call(
+        whole.api.call(
             "POST",
             "/messages",
             """
@@ -424,37 +317,45 @@ class WholeWayIT {
   void a_browser_opens_its_push_until_its_subscription_is_gone_and_gets_the_next_once_it_is_back()
       throws Exception {
     var browser = "browser-" + UUID.randomUUID();
-    var subscription = simulators.call("POST", "/webpush/subscriptions", "{}").body();
+    var subscription = whole.simulators.call("POST", "/webpush/subscriptions", "{}").body();
     var registration =
         "{\"platform\":\"web\",\"tags\":[\"" + browser + "\"],\"channels\":{\"webpush\":%s}}";
-    api.call("PUT", "/devices/" + browser, registration.formatted(subscription));
+    whole.api.call("PUT", "/devices/" + browser, registration.formatted(subscription));
     var endpoint = subscription.path("endpoint").asString();
     var path = "/webpush/subscriptions/" + endpoint.substring(endpoint.lastIndexOf('/') + 1);
 
-    var direct = send("{\"device\":\"" + browser + "\"}", content("to the browser"), "{}");
-    delivered(direct);
-    var broad = send("{\"tag\":\"" + browser + "\"}", content("to all such browsers"), "{}");
-    delivered(broad);
+    var direct = whole.send("{\"device\":\"" + browser + "\"}", content("to the browser"), "{}");
+    whole.delivered(direct);
+    var broad = whole.send("{\"tag\":\"" + browser + "\"}", content("to all such browsers"), "{}");
+    whole.delivered(broad);
     var ledger = "/ledger?token=" + path.substring(path.lastIndexOf('/') + 1);
-    assertThat(simulators.call("GET", ledger, "").body().toString())
+    assertThat(whole.simulators.call("GET", ledger, "").body().toString())
         .contains(direct)
         .contains("to the browser")
         .contains("to all such browsers");
 
-    simulators.call("PUT", path, "{\"gone\":true}");
-    var late = send("{\"device\":\"" + browser + "\"}", content("too late"), "{}");
+    whole.simulators.call("PUT", path, "{\"gone\":true}");
+    var late = whole.send("{\"device\":\"" + browser + "\"}", content("too late"), "{}");
     Eventually.within(
         PATIENCE,
         () -> {
-          assertThat(counts(late).path("failed").asInt()).as(() -> timeline(late)).isOne();
-          assertThat(timeline(late)).contains("http_410").contains("token forgotten");
-          assertThat(api.call("GET", "/devices/" + browser, "").body().path("channels").toString())
+          assertThat(whole.counts(late).path("failed").asInt())
+              .as(() -> whole.timeline(late))
+              .isOne();
+          assertThat(whole.timeline(late)).contains("http_410").contains("token forgotten");
+          assertThat(
+                  whole
+                      .api
+                      .call("GET", "/devices/" + browser, "")
+                      .body()
+                      .path("channels")
+                      .toString())
               .doesNotContain("webpush");
         });
 
-    var anew = simulators.call("POST", "/webpush/subscriptions", "{}").body();
-    api.call("PUT", "/devices/" + browser, registration.formatted(anew));
-    delivered(send("{\"device\":\"" + browser + "\"}", content("back again"), "{}"));
+    var anew = whole.simulators.call("POST", "/webpush/subscriptions", "{}").body();
+    whole.api.call("PUT", "/devices/" + browser, registration.formatted(anew));
+    whole.delivered(whole.send("{\"device\":\"" + browser + "\"}", content("back again"), "{}"));
   }
 
   @Test
@@ -464,25 +365,29 @@ class WholeWayIT {
     var registration =
         "{\"platform\":\"android\",\"tags\":[\"%s\"],\"channels\":{\"hms\":{\"token\":\"%s\"}}}";
     for (var name : List.of("a", "b", "c")) {
-      api.call("PUT", "/devices/" + tag + name, registration.formatted(tag, "token-" + tag + name));
+      whole.api.call(
+          "PUT", "/devices/" + tag + name, registration.formatted(tag, "token-" + tag + name));
     }
 
-    var direct = send("{\"device\":\"" + tag + "a\"}", content("to one"), "{}");
-    delivered(direct);
-    simulators.call("PUT", "/hms/tokens/token-" + tag + "b", "{\"invalid\":true}");
-    var broad = send("{\"tag\":\"" + tag + "\"}", content("to all"), "{}");
+    var direct = whole.send("{\"device\":\"" + tag + "a\"}", content("to one"), "{}");
+    whole.delivered(direct);
+    whole.simulators.call("PUT", "/hms/tokens/token-" + tag + "b", "{\"invalid\":true}");
+    var broad = whole.send("{\"tag\":\"" + tag + "\"}", content("to all"), "{}");
 
     Eventually.within(
         PATIENCE,
         () -> {
-          assertThat(counts(broad).path("delivered").asInt())
-              .as(() -> timeline(broad))
+          assertThat(whole.counts(broad).path("delivered").asInt())
+              .as(() -> whole.timeline(broad))
               .isEqualTo(2);
-          assertThat(counts(broad).path("failed").asInt()).as(() -> timeline(broad)).isOne();
+          assertThat(whole.counts(broad).path("failed").asInt())
+              .as(() -> whole.timeline(broad))
+              .isOne();
           // Forgotten or kept: the credential proves itself anew after any change of the app's.
-          assertThat(timeline(broad)).contains("80100000").contains("\"token ");
+          assertThat(whole.timeline(broad)).contains("80100000").contains("\"token ");
         });
-    assertThat(simulators.call("GET", "/ledger?token=token-" + tag + "c", "").body().toString())
+    assertThat(
+            whole.simulators.call("GET", "/ledger?token=token-" + tag + "c", "").body().toString())
         .contains(broad)
         .contains("to all");
   }
@@ -490,21 +395,21 @@ class WholeWayIT {
   @Test
   void a_key_revoked_in_the_browser_stops_working_within_a_second_and_the_other_one_works()
       throws Exception {
-    try (var chromium = Chromium.open(at.dashboardUrl())) {
-      chromium.login(at.operatorUser(), at.operatorPassword());
+    try (var chromium = Chromium.open(whole.at.dashboardUrl())) {
+      chromium.login(whole.at.operatorUser(), whole.at.operatorPassword());
       // A busy machine stands still for a second now and then, but not each time.
       Eventually.within(
           PATIENCE.multipliedBy(3),
           () -> assertThat(refusedAfter(chromium)).isLessThan(Duration.ofSeconds(1)));
-      assertThat(api.call("GET", "/devices/nobody", "").status()).isEqualTo(404);
+      assertThat(whole.api.call("GET", "/devices/nobody", "").status()).isEqualTo(404);
     }
   }
 
   /// How long a key went on working after the page had said that it was revoked.
   private static Duration refusedAfter(Chromium chromium) throws Exception {
-    chromium.go("/apps/" + at.app() + "/keys").type("name", "rotated").press("Create key");
+    chromium.go("/apps/" + whole.at.app() + "/keys").type("name", "rotated").press("Create key");
     var key = chromium.textOf("#new-key");
-    try (var rotated = new Api(at.dispatcherUrl() + "/v1/apps/" + at.app(), key)) {
+    try (var rotated = new Api(whole.at.dispatcherUrl() + "/v1/apps/" + whole.at.app(), key)) {
       Eventually.within(
           PATIENCE,
           () -> assertThat(rotated.call("GET", "/devices/nobody", "").status()).isEqualTo(404));
@@ -523,12 +428,12 @@ class WholeWayIT {
 
   @Test
   void an_operators_test_push_reaches_the_device_and_the_dashboard_shows_it() throws Exception {
-    var device = mosquitto();
+    var device = whole.mosquitto();
     var subscriber = device.subscribe(1, PATIENCE);
-    try (var chromium = Chromium.open(at.dashboardUrl())) {
+    try (var chromium = Chromium.open(whole.at.dashboardUrl())) {
       chromium
-          .login(at.operatorUser(), at.operatorPassword())
-          .go("/test-push?app=" + at.app() + "&device=" + device.device())
+          .login(whole.at.operatorUser(), whole.at.operatorPassword())
+          .go("/test-push?app=" + whole.at.app() + "&device=" + device.device())
           .press("Send");
 
       var received = JSON.readTree(subscriber.payloads().getFirst());
@@ -545,70 +450,5 @@ class WholeWayIT {
     return subscriber.payloads().stream()
         .map(payload -> JSON.readTree(payload).path("id").asString())
         .toList();
-  }
-
-  private static Mosquitto mosquitto() throws Exception {
-    var device = "mosquitto-" + UUID.randomUUID();
-    var registered =
-        api.call(
-            "PUT", "/devices/" + device, "{\"platform\":\"iot\",\"channels\":{\"mqtt\":true}}");
-    assertThat(registered.status()).isEqualTo(201);
-    return new Mosquitto(at, device, registered.body().path("mqtt").path("password").asString());
-  }
-
-  private static String audience(Mosquitto device) {
-    return "{\"device\":\"" + device.device() + "\"}";
-  }
-
-  private static String content(String title) {
-    return "{\"title\":" + quoted(title) + "}";
-  }
-
-  private static String quoted(String text) {
-    return JSON.writeValueAsString(text);
-  }
-
-  private static String send(String audience, String content, String delivery) throws Exception {
-    var accepted =
-        api.call(
-            "POST",
-            "/messages",
-            "{\"audience\":"
-                + audience
-                + ",\"content\":"
-                + content
-                + ",\"delivery\":"
-                + delivery
-                + "}");
-    assertThat(accepted.status()).as(accepted.toString()).isEqualTo(202);
-    return accepted.text("id");
-  }
-
-  private static JsonNode counts(String id) throws Exception {
-    return api.call("GET", "/messages/" + id, "").body().path("counts");
-  }
-
-  /// How many attempts the timeline of a message to one device shows.
-  private static int attempts(String id) throws Exception {
-    return api.call("GET", "/messages/" + id + "/deliveries", "")
-        .body()
-        .path("data")
-        .path(0)
-        .path("attempts")
-        .size();
-  }
-
-  private static void delivered(String id) {
-    Eventually.within(
-        PATIENCE,
-        () -> assertThat(counts(id).path("delivered").asInt()).as(() -> timeline(id)).isOne());
-  }
-
-  private static String timeline(String id) {
-    try {
-      return api.call("GET", "/messages/" + id + "/deliveries", "").body().toString();
-    } catch (Exception e) {
-      return e.toString();
-    }
   }
 }
