@@ -49,19 +49,7 @@ class PicturesIT {
         "delivered",
         "[{\"channel\":\"mqtt\",\"at\":\"2026-11-21T10:00:00.098Z\",\"result\":\"delivered\"}]");
     String channel = "channel-01a1fc9a-a1eb-76b5-9f6e-4fed5846eeaf";
-    String goal =
-        rows.message(
-            "shop",
-            "Goal",
-            "One to nil",
-            "{\"kind\":\"channel\",\"channel\":\"" + channel + "\"}",
-            1);
-    rows.delivery(
-        "shop",
-        goal,
-        channel,
-        "delivered",
-        "[{\"channel\":\"apns\",\"at\":\"2026-11-21T10:00:00.098Z\",\"result\":\"delivered\"}]");
+    String goal = rows.messageOverChannel("shop", channel, "Goal", "One to nil");
     String[][] pages = {
       {"overview", "/"},
       {"overview-day", "/?span=day"},
@@ -95,7 +83,11 @@ class PicturesIT {
       assertThat(chromium.path()).startsWith("/");
 
       chromium.go("/messages/" + goal);
-      assertThat(chromium.text()).contains(channel).doesNotContain("\"kind\"");
+      assertThat(chromium.text())
+          .contains(channel)
+          .contains("by APNs")
+          .doesNotContain("\"kind\"")
+          .doesNotContain("MQTT");
       assertThat(chromium.script("return document.querySelectorAll('.delivery .bar a').length"))
           .as("links to a device that is none")
           .isEqualTo(0L);

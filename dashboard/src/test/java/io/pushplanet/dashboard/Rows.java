@@ -1,6 +1,10 @@
 package io.pushplanet.dashboard;
 
+import io.pushplanet.common.delivery.Attempt;
+import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.MessageIds;
+import io.pushplanet.common.wire.WireForm;
+import java.nio.charset.StandardCharsets;
 import java.sql.Timestamp;
 import java.time.Clock;
 import java.time.Duration;
@@ -99,9 +103,39 @@ final class Rows {
     return id;
   }
 
+  /// A Live Activity's update with an alert, over a broadcast channel: its one recipient is the channel, it goes to APNs and
+  /// nowhere else, and nobody tells that it was displayed or opened.
+  ///
+  /// @return its id
+  String messageOverChannel(String app, String channel, String title, String body) {
+    String id =
+        message(app, title, body, "{\"kind\":\"channel\",\"channel\":\"" + channel + "\"}", 1);
+    sql.update(
+        """
+        UPDATE messages SET content = JSON_REMOVE(content, '$.data'),
+          delivery = '{"route":"vendor","ttl":"PT72H","priority":"high"}' WHERE id = ?
+        """,
+        id);
+    delivery(
+        app,
+        id,
+        channel,
+        "delivered",
+        """
+        [{"channel":"apns","at":"2026-11-21T10:00:00.098Z","result":"delivered","status":200,
+          "provider_id":"5b1f0c52-8b1c-4c5e-9d53-0c1d6b1f2a77"}]
+        """);
+    return id;
+  }
+
+  /// With channel and reason of the last attempt, as the statistics role writes it. Devices on MQTT tell of what they show.
   void delivery(String app, String message, String device, String state, String attempts) {
     Timestamp now = Timestamp.from(Instant.now());
+    List<Attempt> all =
+        WireForm.readBatch(attempts.getBytes(StandardCharsets.UTF_8), Attempt.class);
+    Attempt last = all.getLast();
     boolean delivered = state.equals("delivered");
+    boolean told = delivered && last.channel() == Channel.MQTT;
     sql.update(
         """
         INSERT INTO deliveries (day, message_id, device_id, app_id, state, channel, reason, attempts, queued_at,
@@ -112,13 +146,13 @@ final class Rows {
         device,
         app,
         state,
-        delivered ? "mqtt" : "apns",
-        delivered ? null : "Unregistered",
+        last.channel() == null ? null : last.channel().word(),
+        delivered ? null : last.reason(),
         attempts,
         now,
         now,
-        delivered ? now : null,
-        delivered ? now : null);
+        told ? now : null,
+        told ? now : null);
   }
 
   void lastDay(String app) {
