@@ -25,7 +25,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
 
-/// The platform with two workers under an even load to APNs and FCM, half each: providers that misbehave in every way they have,
+/// The platform with some workers under an even load to APNs and FCM, half each: providers that misbehave in every way they have,
 /// then workers that are killed again and again. The run is cut into legs, each with a journal and an account of its own, and
 /// what a provider took twice is counted.
 ///
@@ -33,9 +33,12 @@ import org.HdrHistogram.Histogram;
 /// worker and nobody had acknowledged (counted by those who get it next), and where a provider takes a notification and gives no
 /// answer. All of it must carry the same collapse id as the first.
 final class FaultsBench {
-  private static final int WORKERS = 2;
   private static final int CLIENTS = 32;
   private static final int KILLS_PER_LEG = 25;
+
+  /// With so many starts ahead, each is to be a fast one: learning the classes takes as long as some starts do.
+  private static final int WORTH_TRAINING = 10;
+
   private static final Duration BETWEEN_FAULTS = Duration.ofMillis(300);
   private static final Duration QUIET_WITHIN = Duration.ofSeconds(180);
   private static final Duration LONGEST_LEG = Duration.ofMinutes(30);
@@ -126,8 +129,10 @@ final class FaultsBench {
             run, Set.of(Program.WORKER, Program.CONNECTION_MANAGER, Program.DASHBOARD), Map.of())) {
       try {
         Platform platform = own.platform();
-        platform.train(Program.WORKER);
-        IntStream.range(0, WORKERS)
+        if (kills >= WORTH_TRAINING) {
+          platform.train(Program.WORKER);
+        }
+        IntStream.range(0, run.number("workers", 2))
             .forEach(n ->
                 workers.add(
                     new PlatformProcess(platform, Program.WORKER, "worker-" + n, Map.of())));
@@ -150,7 +155,7 @@ final class FaultsBench {
 
   private Benchmark.Result measure(int mostKills, List<Kind> kinds, int each) {
     // The workers' code and connections are cold, and what they meet first would count as a fault.
-    leg("warm-up", () -> TimeUnit.SECONDS.sleep(10), Long.MAX_VALUE);
+    leg("warm-up", () -> TimeUnit.SECONDS.sleep(run.number("warm-up", 10)), Long.MAX_VALUE);
     for (Kind kind : kinds) {
       long most = 2L * each * kind.takenEach();
       Repeats twice = leg(kind.name(), () -> misbehave(kind, each), most);
@@ -229,7 +234,7 @@ final class FaultsBench {
   private void kill(int count) throws InterruptedException {
     for (int i = 0; i < count && goesOn(); i++) {
       TimeUnit.MILLISECONDS.sleep(500 + random.nextInt(1_500));
-      PlatformProcess worker = workers.get(kills % WORKERS);
+      PlatformProcess worker = workers.get(kills % workers.size());
       // What it was handed of others' leavings goes with it.
       unansweredAtKills += Math.round(redelivered(worker));
       long start = System.nanoTime();

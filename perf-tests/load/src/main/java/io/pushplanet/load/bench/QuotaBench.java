@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import tools.jackson.databind.JsonNode;
@@ -44,7 +45,7 @@ final class QuotaBench {
   private final int perMinute;
   private final int highPerSecond;
 
-  private record Sample(long nanos, long delivered) {}
+  record Sample(long nanos, long delivered) {}
 
   private QuotaBench(
       Run run, OwnPlatform platform, List<DeviceId> devices, int perMinute, int highPerSecond) {
@@ -129,8 +130,15 @@ final class QuotaBench {
             "s",
             (samples.getLast().nanos() - samples.getFirst().nanos()) / 1e9));
     rows.add(Report.Row.of("quota", "1/min", perMinute));
-    rows.add(
-        new Report.Row("quota used after the ramp of a minute", "%", used(samples), null, 95.0));
+    used(samples, devices.size(), perMinute, highPerSecond)
+        .ifPresentOrElse(
+            used ->
+                rows.add(
+                    new Report.Row("quota used after the ramp of a minute", "%", used, null, 95.0)),
+            () ->
+                run.say(
+                    "the broadcast was over before the ramp: more --devices, or fewer --per-minute,"
+                        + " tell how much of the quota is used"));
     rows.add(Report.Row.of("requests to FCM", "requests", all));
     rows.add(
         new Report.Row(
@@ -161,21 +169,22 @@ final class QuotaBench {
     return new Benchmark.Result(rows, balances);
   }
 
-  /// Of what the quota allows between the end of the ramp and nine tenths of the broadcast, both of the app's messages counted.
-  private double used(List<Sample> samples) {
+  /// Of what the quota allows between the end of the ramp and nine tenths of the broadcast, in percent, both of the app's messages
+  /// counted. Empty when the broadcast was over before.
+  static OptionalDouble used(List<Sample> samples, int devices, int perMinute, int high) {
     long start = samples.getFirst().nanos() + RAMP.toNanos();
-    long enough = devices.size() * 9L / 10;
+    long enough = devices * 9L / 10;
     List<Sample> counted =
         samples.stream()
             .filter(sample -> sample.nanos() >= start && sample.delivered() <= enough)
             .toList();
     if (counted.size() < 2) {
-      throw new IllegalArgumentException(
-          "the broadcast was over before the ramp: more --devices, or fewer --per-minute");
+      return OptionalDouble.empty();
     }
     double seconds = (counted.getLast().nanos() - counted.getFirst().nanos()) / 1e9;
     double sent = counted.getLast().delivered() - counted.getFirst().delivered();
-    return Math.round((sent / seconds + highPerSecond) / (perMinute / 60.0) * 1e4) / 100.0;
+    return OptionalDouble.of(
+        Math.round((sent / seconds + high) / (perMinute / 60.0) * 1e4) / 100.0);
   }
 
   private String broadcast() {

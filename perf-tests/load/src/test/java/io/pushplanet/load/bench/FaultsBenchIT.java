@@ -1,0 +1,46 @@
+package io.pushplanet.load.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// `./pushplanet bench faults`, as short as it can be: one way to misbehave and one kill.
+class FaultsBenchIT {
+  @TempDir private Path directory;
+
+  @Test
+  void the_bench_runs_to_its_end_loses_nothing_and_tells_what_was_taken_twice() throws IOException {
+    ShortRun run =
+        ShortRun.of(
+            "faults",
+            directory,
+            Map.of(
+                "warm-up", "0",
+                "workers", "1",
+                "kinds", "taken-then-reset",
+                "each", "2",
+                "kills", "1",
+                "devices", "20",
+                "rate", "50"));
+
+    // How much a provider takes twice depends on the machine, too: one that stands still for
+    // seconds is
+    // silent, and what was under way is sent again. None of it may be lost, fail, or be shown
+    // twice.
+    assertThat(run.figures())
+        .as(run.said())
+        .containsEntry("workers killed (kill -9)", 1.0)
+        .containsEntry("lost", 0.0)
+        .containsEntry("failed", 0.0)
+        .containsEntry("taken twice without the same collapse id", 0.0)
+        .containsKeys(
+            "taken twice: taken-then-reset, 2 times at each provider",
+            "unanswered at the kills",
+            "killed to ready p50");
+    assertThat(run.figures().get("messages accepted")).isPositive();
+  }
+}

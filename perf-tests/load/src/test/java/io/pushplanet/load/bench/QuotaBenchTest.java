@@ -1,0 +1,33 @@
+package io.pushplanet.load.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.load.bench.QuotaBench.Sample;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class QuotaBenchTest {
+  private static final long SECOND = 1_000_000_000L;
+
+  @Test
+  void used_is_what_was_sent_between_the_ramp_and_nine_tenths_of_the_broadcast() {
+    // 10 a second in the ramp of a minute, 89 after it, and 500 at once at the end.
+    List<Sample> samples =
+        IntStream.rangeClosed(0, 100)
+            .mapToObj(second ->
+                new Sample(
+                    second * SECOND,
+                    second <= 60 ? second * 10 : second < 100 ? 600 + (second - 60) * 89 : 5_000))
+            .toList();
+
+    assertThat(QuotaBench.used(samples, 5_000, 6_000, 10)).hasValue(99.0);
+  }
+
+  @Test
+  void of_a_broadcast_that_was_over_before_the_ramp_nobody_knows() {
+    List<Sample> samples = List.of(new Sample(0, 0), new Sample(5 * SECOND, 200));
+
+    assertThat(QuotaBench.used(samples, 200, 60_000, 10)).isEmpty();
+  }
+}
