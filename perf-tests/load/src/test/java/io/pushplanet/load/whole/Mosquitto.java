@@ -27,6 +27,11 @@ record Mosquitto(Addresses platform, String device, String password) {
     }
   }
 
+  /// A message's, in JSON.
+  String audience() {
+    return "{\"device\":\"" + device + "\"}";
+  }
+
   /// Subscribes until `messages` have come, or nothing more for `patience` in all.
   Subscriber subscribe(int messages, Duration patience) throws IOException {
     return new Subscriber(

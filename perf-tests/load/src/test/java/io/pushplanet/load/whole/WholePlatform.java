@@ -112,10 +112,6 @@ final class WholePlatform implements AutoCloseable {
     return new Mosquitto(at, device, registered.body().path("mqtt").path("password").asString());
   }
 
-  static String audience(Mosquitto device) {
-    return "{\"device\":\"" + device.device() + "\"}";
-  }
-
   static String content(String title) {
     return "{\"title\":" + quoted(title) + "}";
   }

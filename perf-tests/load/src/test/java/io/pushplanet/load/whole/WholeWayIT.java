@@ -56,9 +56,7 @@ class WholeWayIT {
 
     var id =
         whole.send(
-            WholePlatform.audience(device),
-            "{\"title\":" + quoted(title) + ",\"data\":" + data + "}",
-            "{}");
+            device.audience(), "{\"title\":" + quoted(title) + ",\"data\":" + data + "}", "{}");
 
     var payload = subscriber.payloads().getFirst();
     var received = JSON.readTree(payload);
@@ -74,15 +72,11 @@ class WholeWayIT {
   void what_is_sent_while_the_device_is_away_waits_newest_per_collapse_key_and_within_its_ttl()
       throws Exception {
     var device = whole.mosquitto();
-    var old =
-        whole.send(
-            WholePlatform.audience(device), content("v1"), "{\"collapse_key\":\"order-77\"}");
+    var old = whole.send(device.audience(), content("v1"), "{\"collapse_key\":\"order-77\"}");
     Eventually.within(PATIENCE, () -> assertThat(whole.attempts(old)).isPositive());
-    var current =
-        whole.send(
-            WholePlatform.audience(device), content("v2"), "{\"collapse_key\":\"order-77\"}");
-    var plain = whole.send(WholePlatform.audience(device), content("plain"), "{\"ttl\":\"PT6H\"}");
-    var brief = whole.send(WholePlatform.audience(device), content("brief"), "{\"ttl\":\"PT1S\"}");
+    var current = whole.send(device.audience(), content("v2"), "{\"collapse_key\":\"order-77\"}");
+    var plain = whole.send(device.audience(), content("plain"), "{\"ttl\":\"PT6H\"}");
+    var brief = whole.send(device.audience(), content("brief"), "{\"ttl\":\"PT1S\"}");
     Eventually.within(PATIENCE, () -> assertThat(whole.attempts(current)).isPositive());
     Eventually.within(PATIENCE, () -> assertThat(whole.attempts(plain)).isPositive());
     Eventually.within(
@@ -98,7 +92,7 @@ class WholeWayIT {
           assertThat(whole.api.call("GET", "/messages/" + old, "").text("state")).isEqualTo("done");
         });
     // Whatever else waits comes before a last one; what was acknowledged may come again.
-    var last = whole.send(WholePlatform.audience(device), content("last"), "{}");
+    var last = whole.send(device.audience(), content("last"), "{}");
     var later = new ArrayList<String>();
     Eventually.within(
         PATIENCE,
@@ -203,7 +197,7 @@ class WholeWayIT {
   void a_receipt_of_the_device_shows_as_opened() throws Exception {
     var device = whole.mosquitto();
     var subscriber = device.subscribe(1, PATIENCE);
-    var id = whole.send(WholePlatform.audience(device), content("open me"), "{}");
+    var id = whole.send(device.audience(), content("open me"), "{}");
     assertThat(subscriber.payloads()).hasSize(1);
 
     device.publish("push/receipts", "{\"id\":\"" + id + "\",\"event\":\"opened\"}");
