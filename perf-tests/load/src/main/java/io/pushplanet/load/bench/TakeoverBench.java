@@ -332,9 +332,10 @@ final class TakeoverBench {
   private Faults race(int count) {
     return () -> {
       List<DeviceId> all = new ArrayList<>(ids());
-      for (int done = 0; done < count && goesOn(); done += RACES_AT_ONCE) {
+      int atOnce = Math.min(RACES_AT_ONCE, all.size());
+      for (int done = 0; done < count && goesOn(); done += atOnce) {
         Collections.shuffle(all, random);
-        List<DeviceId> racers = all.subList(0, Math.min(RACES_AT_ONCE, count - done));
+        List<DeviceId> racers = all.subList(0, Math.min(atOnce, count - done));
         List<Race> races =
             racers.stream()
                 .map(device -> new Race(device, someNodes(2 + random.nextInt(2))))
