@@ -4,10 +4,15 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
-import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.ValueListOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
@@ -59,19 +64,39 @@ public final class RedisLink implements AutoCloseable {
     return Redis.await(command.apply(connection().async()), SessionDirectory.DEADLINE);
   }
 
-  /// Runs a script and waits for its answer, as [#ask] does. Its text travels only when Redis does not know it: at first, and
-  /// after Redis was restarted.
-  public <T extends @Nullable Object> T run(
-      Script script, ScriptOutputType type, String[] keys, String... arguments) {
+  /// Runs a script that answers with a list of texts, and waits for it, as [#ask] does. Its text travels only when Redis does
+  /// not know it: at first, and after Redis was restarted.
+  public List<String> run(Script script, String[] keys, String... arguments) {
     try {
-      return ask(commands -> commands.evalsha(script.digest(), type, keys, arguments));
+      return ask(commands -> send(commands, CommandType.EVALSHA, script.digest(), keys, arguments));
     } catch (DirectoryUnavailable refused) {
       if (refused.getCause() instanceof ExecutionException e
           && e.getCause() instanceof RedisNoScriptException) {
-        return ask(commands -> commands.eval(script.text(), type, keys, arguments));
+        return ask(commands -> send(commands, CommandType.EVAL, script.text(), keys, arguments));
       }
       throw refused;
     }
+  }
+
+  /// Keys and arguments go as bytes: the client would take a buffer of its own for each of many hundred texts.
+  private static RedisFuture<List<String>> send(
+      RedisAsyncCommands<String, String> commands,
+      CommandType how,
+      String script,
+      String[] keys,
+      String... arguments) {
+    var args = new CommandArgs<>(StringCodec.UTF8).add(bytes(script)).add(keys.length);
+    for (String key : keys) {
+      args.add(bytes(key));
+    }
+    for (String argument : arguments) {
+      args.add(bytes(argument));
+    }
+    return commands.dispatch(how, new ValueListOutput<>(StringCodec.UTF8), args);
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
   }
 
   /// Whether commands would be sent just now.

@@ -1,6 +1,5 @@
 package io.pushplanet.cm.session;
 
-import io.lettuce.core.ScriptOutputType;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.RedisLink;
@@ -162,7 +161,7 @@ public final class RedisDirectory implements Directory {
       keys[2 * index + 1] = kept(device);
       write(orders.get(index), arguments, ARGUMENTS_OF_ALL + ARGUMENTS_OF_EACH * index);
     }
-    List<String> lines = redis.run(CARRY_OUT, ScriptOutputType.MULTI, keys, arguments);
+    List<String> lines = redis.run(CARRY_OUT, keys, arguments);
     var answers = new ArrayList<Answer>(lines.size());
     for (var line : lines) {
       answers.add(answer(line));
@@ -238,7 +237,7 @@ public final class RedisDirectory implements Directory {
       keys[2 * index + 1] = kept(devices.get(index));
       arguments[2 + index] = Long.toString(epochs.getOrDefault(devices.get(index), 0L));
     }
-    List<String> answers = redis.run(ANNOUNCE, ScriptOutputType.MULTI, keys, arguments);
+    List<String> answers = redis.run(ANNOUNCE, keys, arguments);
     Map<DeviceKey, SessionOwner> owners = HashMap.newHashMap(devices.size());
     for (int index = 0; index < devices.size(); index++) {
       var device = devices.get(index);
