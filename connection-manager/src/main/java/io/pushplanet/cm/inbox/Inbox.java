@@ -32,15 +32,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// What waited for devices in MySQL. A storm of connecting devices becomes few statements: a read takes up to
-/// [Settings#devicesPerRead] devices at once, and unless so many wait it does not begin before [#GATHERING] has passed since
-/// the last one began. A lone device does not wait. A
-/// delivered row is told as an event first and deleted after the broker has confirmed it, so that a crash in between repeats a
-/// message rather than loses its outcome. Of a broadcast no row is deleted: the device's position moves past it.
+/// [Settings#devicesPerRead] devices at once, and unless so many wait it does not begin before [Settings#together] has passed
+/// since the last one began. A lone device does not wait. A delivered row is told as an event first and deleted after the
+/// broker has confirmed it, so that a crash in between repeats a message rather than loses its outcome. Of a broadcast no row is deleted: the device's position moves past it.
 /// Thread-safe; callers never wait.
 public final class Inbox implements ParkedMessages, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Inbox.class);
   private static final int DELETES_AT_ONCE = 256;
-  private static final Duration GATHERING = Duration.ofMillis(50);
   // For work, before it looks whether it shall end.
   private static final long PATIENCE_SECONDS = 10;
 
@@ -63,8 +61,14 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
 
   /// @param readers statements at once
   /// @param waiting most devices in line to be read, and most delivered rows in line to be deleted
+  /// @param together the least time between the beginnings of two statements that are not full
   public record Settings(
-      int readers, int waiting, int devicesPerRead, int rowsPerDevice, int rowsPerRead) {}
+      int readers,
+      int waiting,
+      Duration together,
+      int devicesPerRead,
+      int rowsPerDevice,
+      int rowsPerRead) {}
 
   private record Request(DeviceKey device, Loop loop, Consumer<InboxPage> then) {}
 
@@ -196,7 +200,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
       if (requests.size() + 1 < settings.devicesPerRead()) {
         LockSupport.parkNanos(notBeforeNanos - System.nanoTime());
       }
-      notBeforeNanos = System.nanoTime() + GATHERING.toNanos();
+      notBeforeNanos = System.nanoTime() + settings.together().toNanos();
       var batch = new ArrayList<Request>();
       batch.add(first);
       requests.drainTo(batch, settings.devicesPerRead() - 1);

@@ -206,7 +206,12 @@ class NodeConfiguration {
         events,
         clock,
         new Inbox.Settings(
-            of.readers(), of.waiting(), of.devicesPerRead(), of.rowsPerDevice(), of.rowsPerRead()),
+            of.readers(),
+            of.waiting(),
+            of.together(),
+            of.devicesPerRead(),
+            of.rowsPerDevice(),
+            of.rowsPerRead()),
         meters);
   }
 

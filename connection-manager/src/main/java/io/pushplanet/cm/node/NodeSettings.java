@@ -146,6 +146,8 @@ record NodeSettings(
 
   /// @param readers SELECT statements at once
   /// @param waiting devices in line to be read, and delivered rows in line to be deleted
+  /// @param together the least time between two SELECT statements: devices that connect meanwhile are read together. A lone
+  ///     device does not wait
   /// @param devicesPerRead most devices that one SELECT reads
   /// @param rowsPerDevice most rows that are read for one device at a time
   /// @param rowsPerRead most rows of one SELECT
@@ -153,7 +155,8 @@ record NodeSettings(
   record Inbox(
       @Positive @DefaultValue("2") int readers,
       @Positive @DefaultValue("100000") int waiting,
-      @Positive @DefaultValue("256") int devicesPerRead,
+      @NotNull @DefaultValue("100ms") Duration together,
+      @Positive @DefaultValue("512") int devicesPerRead,
       @Positive @DefaultValue("100") int rowsPerDevice,
       @Positive @DefaultValue("1000") int rowsPerRead,
       @NotNull @DefaultValue("5m") Duration patrolEvery) {}
