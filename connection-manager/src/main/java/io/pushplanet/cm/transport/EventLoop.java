@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -54,6 +55,7 @@ public final class EventLoop implements Loop {
 
   private final int number;
   private final Selector selector;
+  private final Consumer<SelectionKey> ready = this::ready;
   private final LongSupplier nanoTime;
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean awake = new AtomicBoolean();
@@ -67,6 +69,7 @@ public final class EventLoop implements Loop {
   private final Thread thread;
   private volatile boolean stopping;
   private volatile Standstill standstill = _ -> {};
+  private boolean begun;
   private long nowNanos;
   private long nextSweepNanos;
 
@@ -209,24 +212,34 @@ public final class EventLoop implements Loop {
 
   private void turn() throws IOException {
     long wait = nextWakeNanos() - nanoTime.getAsLong();
+    begun = false;
     if (!tasks.isEmpty() || wait <= 0) {
-      selector.selectNow();
+      selector.selectNow(ready);
     } else {
-      selector.select(Math.max(1, TimeUnit.NANOSECONDS.toMillis(wait)));
+      selector.select(ready, Math.max(1, TimeUnit.NANOSECONDS.toMillis(wait)));
     }
-    awake.set(false);
-    noticeStandstill();
-    nowNanos = nanoTime.getAsLong();
-    var selected = selector.selectedKeys();
-    for (var key : selected) {
-      handle(key);
-    }
-    selected.clear();
+    begin();
     runTasks();
     wakeAcceptors();
     held.closeDue(nowNanos);
     sweepWhenDue();
     flushDirty();
+  }
+
+  /// Within the selector's call: it keeps no set of what is ready then, which saves an entry for each.
+  private void ready(SelectionKey key) {
+    begin();
+    handle(key);
+  }
+
+  /// The wait is over, once in each turn.
+  private void begin() {
+    if (!begun) {
+      begun = true;
+      awake.set(false);
+      noticeStandstill();
+      nowNanos = nanoTime.getAsLong();
+    }
   }
 
   /// A turn begins at least once a second; when the last one began long ago, nobody knows what happened meanwhile. Peers that
