@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -12,14 +13,15 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param memory with more and more idle, subscribed sessions
 /// @param idle with more and more of them, without any traffic
-/// @param pingMicros processor time per ping; so are the others, per connect with log-in and SUBSCRIBE, and per message
+/// @param pingMicros processor time per ping
+/// @param connectMicros the same per connect with log-in and SUBSCRIBE
 record SessionCosts(
     List<SessionMeter.Memory> memory,
     List<SessionMeter.Idle> idle,
     double pingMicros,
     double connectMicros,
-    double unacknowledgedMicros,
-    double acknowledgedMicros) {
+    SessionMeter.Messages unacknowledged,
+    SessionMeter.Messages acknowledged) {
   private static final double KEEP_ALIVE_SECONDS = 300;
   // A million times so many microseconds in each second.
   private static final double PERCENT_FOR_A_MILLION = 100;
@@ -66,18 +68,21 @@ record SessionCosts(
               rows,
               costs,
               ours,
-              "CPU per QoS 0 message",
+              "CPU per QoS 0 fan-out message",
               "us",
               12.0,
-              SessionCosts::unacknowledgedMicros);
+              cost -> cost.unacknowledged.fanOut());
           add(
               rows,
               costs,
               ours,
-              "CPU per acked QoS 1 message",
+              "CPU per acked QoS 1 fan-out message",
               "us",
               20.0,
-              SessionCosts::acknowledgedMicros);
+              cost -> cost.acknowledged.fanOut());
+          addSingle(rows, costs, "CPU per QoS 0 message to a single device", c -> c.unacknowledged);
+          addSingle(
+              rows, costs, "CPU per acked QoS 1 message to a single device", c -> c.acknowledged);
           add(rows, costs, ours, "CPU per ping", "us", null, SessionCosts::pingMicros);
           add(
               rows,
@@ -107,6 +112,19 @@ record SessionCosts(
     return rows;
   }
 
+  private static void addSingle(
+      List<Report.Row> rows,
+      Map<String, SessionCosts> costs,
+      String metric,
+      Function<SessionCosts, SessionMeter.Messages> messages) {
+    costs.forEach((server, cost) ->
+        messages
+            .apply(cost)
+            .single()
+            .ifPresent(micros ->
+                rows.add(Report.Row.of(metric + ": " + server, "us", hundredths(micros)))));
+  }
+
   private static void add(
       List<Report.Row> rows,
       Map<String, SessionCosts> costs,
@@ -122,13 +140,14 @@ record SessionCosts(
             .min();
     costs.forEach((server, cost) -> {
       boolean isOurs = server.equals(ours);
-      double value = Math.round(figure.applyAsDouble(cost) * 100) / 100.0;
-      Double peer =
-          isOurs && best.isPresent()
-              ? (Double) (Math.round(best.getAsDouble() * 100) / 100.0)
-              : null;
+      double value = hundredths(figure.applyAsDouble(cost));
+      Double peer = isOurs && best.isPresent() ? (Double) hundredths(best.getAsDouble()) : null;
       rows.add(new Report.Row(metric + ": " + server, unit, value, peer, isOurs ? goal : null));
     });
+  }
+
+  private static double hundredths(double value) {
+    return Math.round(value * 100) / 100.0;
   }
 
   /// Live heap and direct buffers; what is resident where there is no heap to look into.

@@ -14,6 +14,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
@@ -23,6 +25,8 @@ import java.util.stream.IntStream;
 /// The figures of processor time are those of the last round, when a JVM has compiled what is hot.
 final class SessionMeter {
   private static final String PREFIX = "0190b8a0";
+  // Else each write of a server pays for waking the fleet: a fifth of a message.
+  private static final Duration LOOKS_EVERY = Duration.ofMillis(1);
   private static final Duration SETTLED_AFTER = Duration.ofSeconds(3);
   private static final Duration IDLE = Duration.ofSeconds(20);
   private static final int CONNECT_ROUNDS = 6;
@@ -43,19 +47,26 @@ final class SessionMeter {
   SessionCosts measure(List<Integer> steps) {
     int most = steps.getLast();
     try (FleetProcess fleet =
-        FleetProcess.start(server, PREFIX, directory.resolve("fleet-" + server.name() + ".log"))) {
+        FleetProcess.startLooking(
+            LOOKS_EVERY, server, PREFIX, directory.resolve("fleet-" + server.name() + ".log"))) {
       List<Memory> memory = fill(fleet, steps);
       double ping = ping(fleet, most);
       double connect = connect(fleet, most);
       List<Idle> idle = idle(fleet, steps);
-      double acknowledged = fanOut(fleet, most, "QoS 1");
+      Messages acknowledged = messages(fleet, most, "QoS 1");
       fleet.leave();
       settle();
       fleet.connect(most, 0);
-      double unacknowledged = fanOut(fleet, most, "QoS 0");
+      Messages unacknowledged = messages(fleet, most, "QoS 0");
       return new SessionCosts(memory, idle, ping, connect, unacknowledged, acknowledged);
     }
   }
+
+  /// Processor time in microseconds.
+  ///
+  /// @param fanOut of each device's copy of one message to everybody
+  /// @param single of a message to a single device, of which many come together
+  record Messages(double fanOut, OptionalDouble single) {}
 
   /// Connects further and further devices, and looks at the memory at each step.
   List<Memory> fill(FleetProcess fleet, List<Integer> steps) {
@@ -147,30 +158,43 @@ final class SessionMeter {
     return last;
   }
 
+  private Messages messages(FleetProcess fleet, int devices, String what) {
+    double fanOut;
+    try (Sender sender = server.fanOut()) {
+      fanOut = each(sender, fleet, devices, "fan-out at " + what);
+    }
+    Optional<Sender> singles = server.singles();
+    if (singles.isEmpty()) {
+      return new Messages(fanOut, OptionalDouble.empty());
+    }
+    try (Sender sender = singles.get()) {
+      return new Messages(
+          fanOut, OptionalDouble.of(each(sender, fleet, devices, "single devices at " + what)));
+    }
+  }
+
   /// One message to everybody at a time; the next when all have it.
-  private double fanOut(FleetProcess fleet, int devices, String what) {
+  private double each(Sender sender, FleetProcess fleet, int devices, String what) {
     List<Device> all =
         IntStream.range(0, devices).mapToObj(n -> FleetProcess.device(PREFIX, n)).toList();
-    try (Sender sender = server.sender()) {
-      long sent = 0;
-      Usage before = Usage.of(server.pid());
-      for (int message = 0; message < WARM_MESSAGES + MESSAGES; message++) {
-        if (message == WARM_MESSAGES) {
-          before = Usage.of(server.pid());
-        }
-        sender.send(all);
-        sent += devices;
-        long received = fleet.awaitReceived(sent);
-        if (received < sent) {
-          throw new IllegalStateException(
-              server.name() + " lost messages: " + received + " of " + sent + " came");
-        }
+    long sent = fleet.counts().received();
+    Usage before = Usage.of(server.pid());
+    for (int message = 0; message < WARM_MESSAGES + MESSAGES; message++) {
+      if (message == WARM_MESSAGES) {
+        before = Usage.of(server.pid());
       }
-      settle();
-      double each = Usage.of(server.pid()).nanosSince(before) / 1e3 / (1.0 * devices * MESSAGES);
-      say("message at %s: %.2f us", what, each);
-      return each;
+      sender.send(all);
+      sent += devices;
+      long received = fleet.awaitReceived(sent);
+      if (received < sent) {
+        throw new IllegalStateException(
+            server.name() + " lost messages: " + received + " of " + sent + " came");
+      }
     }
+    settle();
+    double micros = Usage.of(server.pid()).nanosSince(before) / 1e3 / (1.0 * devices * MESSAGES);
+    say("%s: %.2f us", what, micros);
+    return micros;
   }
 
   private static void settle() {

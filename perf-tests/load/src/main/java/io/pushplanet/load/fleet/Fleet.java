@@ -31,7 +31,7 @@ public final class Fleet implements AutoCloseable {
   private final Sources sources;
   private final Arrivals arrivals;
   private final RandomGenerator random;
-  private final FleetLoop loop = FleetLoop.of("fleet", new Crew());
+  private final FleetLoop loop;
   private final LongAdder connects = new LongAdder();
   private final LongAdder cuts = new LongAdder();
   private final LongAdder refused = new LongAdder();
@@ -60,6 +60,7 @@ public final class Fleet implements AutoCloseable {
     this.sources = sources;
     this.arrivals = arrivals;
     this.random = random;
+    this.loop = FleetLoop.of("fleet", new Crew(), settings.looksEvery());
   }
 
   public static Fleet start(

@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,6 +27,7 @@ final class FleetLoop implements AutoCloseable {
   private static final long SWEEP_NANOS = Duration.ofSeconds(1).toNanos();
 
   private final Selector selector;
+  private final Duration looksEvery;
   private final Thread thread;
   private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
   private final Map<String, LongAdder> reasons = new ConcurrentHashMap<>();
@@ -57,15 +59,21 @@ final class FleetLoop implements AutoCloseable {
     }
   }
 
-  private FleetLoop(String name, Crew crew, Selector selector) {
+  private FleetLoop(String name, Crew crew, Selector selector, Duration looksEvery) {
     this.selector = selector;
+    this.looksEvery = looksEvery;
     this.thread = Thread.ofPlatform().name(name).daemon(true).unstarted(() -> run(crew));
   }
 
-  /// A loop that runs once it is started.
+  /// A loop that runs once it is started, and reads what comes at once.
   static FleetLoop of(String name, Crew crew) {
+    return of(name, crew, Duration.ZERO);
+  }
+
+  /// @param looksEvery how long it sleeps before each look; zero for none, it waits for what comes
+  static FleetLoop of(String name, Crew crew, Duration looksEvery) {
     try {
-      return new FleetLoop(name, crew, Selector.open());
+      return new FleetLoop(name, crew, Selector.open(), looksEvery);
     } catch (IOException e) {
       throw new UncheckedIOException("cannot open a selector for the fleet", e);
     }
@@ -136,7 +144,7 @@ final class FleetLoop implements AutoCloseable {
   private void run(Crew crew) {
     try (selector) {
       while (!closed) {
-        selector.select(TURN.toMillis());
+        look();
         turnNanos = System.nanoTime();
         selector.selectedKeys().forEach(crew::ready);
         selector.selectedKeys().clear();
@@ -158,6 +166,15 @@ final class FleetLoop implements AutoCloseable {
       LOG.error("event=fleet_died", e);
     } finally {
       crew.end();
+    }
+  }
+
+  private void look() throws IOException {
+    if (looksEvery.isZero()) {
+      selector.select(TURN.toMillis());
+    } else {
+      LockSupport.parkNanos(looksEvery.toNanos());
+      selector.selectNow();
     }
   }
 }

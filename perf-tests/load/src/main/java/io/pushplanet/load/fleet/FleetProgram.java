@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
@@ -34,6 +35,7 @@ public final class FleetProgram {
   private final String prefix;
   private final DeviceCredential credential;
   private final int atOnce;
+  private final Duration looksEvery;
   private final @Nullable TlsDevices tls;
   private @Nullable Fleet fleet;
   private int devices;
@@ -42,17 +44,19 @@ public final class FleetProgram {
       InetSocketAddress server,
       String prefix,
       int atOnce,
+      Duration looksEvery,
       @Nullable TlsDevices tls,
       MasterKey masterKey) {
     this.server = server;
     this.prefix = prefix;
     this.atOnce = atOnce;
+    this.looksEvery = looksEvery;
     this.tls = tls;
     this.credential = new DeviceCredential(masterKey, Clock.systemUTC());
   }
 
-  /// Host, port, prefix of device ids, how many connect at once; and a PEM file with the server's certificate where its
-  /// devices are to come over TLS: these can only connect and leave.
+  /// Host, port, prefix of device ids, how many connect at once, microseconds between looks at what came (0: at once); and a PEM
+  /// file with the server's certificate where its devices are to come over TLS: these can only connect and leave.
   public static void main(String[] arguments) throws IOException {
     var server = new InetSocketAddress(arguments[0], Integer.parseInt(arguments[1]));
     var program =
@@ -60,7 +64,8 @@ public final class FleetProgram {
             server,
             arguments[2],
             Integer.parseInt(arguments[3]),
-            arguments.length > 4 ? new TlsDevices(server, Path.of(arguments[4])) : null,
+            Duration.of(Long.parseLong(arguments[4]), ChronoUnit.MICROS),
+            arguments.length > 5 ? new TlsDevices(server, Path.of(arguments[5])) : null,
             MasterKey.parse(System.getenv(MASTER_KEY)));
     var commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = commands.readLine(); line != null; line = commands.readLine()) {
@@ -100,6 +105,7 @@ public final class FleetProgram {
             .withKeepAlive(KEEP_ALIVE)
             .subscribingAt(qos)
             .connectingAtOnce(atOnce)
+            .lookingEvery(looksEvery)
             .forgetting();
     List<Device> more =
         IntStream.range(devices, wanted)

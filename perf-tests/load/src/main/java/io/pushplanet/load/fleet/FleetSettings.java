@@ -10,6 +10,8 @@ import java.util.random.RandomGenerator;
 /// @param handshakeWithin TCP connect to SUBACK
 /// @param qos wished for in SUBSCRIBE
 /// @param forgets whether the session ends with the connection
+/// @param looksEvery what has come is read so often; zero for at once. A server on the same machine wakes a fleet that waits for it
+///     with each write, on its own processor time: devices of other machines cost it nothing like that
 public record FleetSettings(
     Duration keepAlive,
     Duration firstPause,
@@ -17,7 +19,8 @@ public record FleetSettings(
     int mostConnecting,
     Duration handshakeWithin,
     int qos,
-    boolean forgets) {
+    boolean forgets,
+    Duration looksEvery) {
   private static final int MOST_DOUBLINGS = 20;
 
   public static final FleetSettings DEFAULT =
@@ -35,27 +38,54 @@ public record FleetSettings(
       Duration longestPause,
       int mostConnecting,
       Duration handshakeWithin) {
-    this(keepAlive, firstPause, longestPause, mostConnecting, handshakeWithin, 1, false);
+    this(
+        keepAlive,
+        firstPause,
+        longestPause,
+        mostConnecting,
+        handshakeWithin,
+        1,
+        false,
+        Duration.ZERO);
   }
 
   public FleetSettings withKeepAlive(Duration other) {
     return new FleetSettings(
-        other, firstPause, longestPause, mostConnecting, handshakeWithin, qos, forgets);
+        other, firstPause, longestPause, mostConnecting, handshakeWithin, qos, forgets, looksEvery);
   }
 
   public FleetSettings subscribingAt(int other) {
     return new FleetSettings(
-        keepAlive, firstPause, longestPause, mostConnecting, handshakeWithin, other, forgets);
+        keepAlive,
+        firstPause,
+        longestPause,
+        mostConnecting,
+        handshakeWithin,
+        other,
+        forgets,
+        looksEvery);
   }
 
   public FleetSettings connectingAtOnce(int other) {
     return new FleetSettings(
-        keepAlive, firstPause, longestPause, other, handshakeWithin, qos, forgets);
+        keepAlive, firstPause, longestPause, other, handshakeWithin, qos, forgets, looksEvery);
   }
 
   public FleetSettings forgetting() {
     return new FleetSettings(
-        keepAlive, firstPause, longestPause, mostConnecting, handshakeWithin, qos, true);
+        keepAlive,
+        firstPause,
+        longestPause,
+        mostConnecting,
+        handshakeWithin,
+        qos,
+        true,
+        looksEvery);
+  }
+
+  public FleetSettings lookingEvery(Duration other) {
+    return new FleetSettings(
+        keepAlive, firstPause, longestPause, mostConnecting, handshakeWithin, qos, forgets, other);
   }
 
   /// How long a device waits before it comes back: doubles with each failure up to the longest, and is never the same for two.

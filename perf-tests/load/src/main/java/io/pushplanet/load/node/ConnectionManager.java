@@ -1,6 +1,7 @@
 package io.pushplanet.load.node;
 
 import io.pushplanet.common.access.MasterKey;
+import io.pushplanet.load.fleet.Device;
 import io.pushplanet.quickstart.process.ChildProcess;
 import io.pushplanet.quickstart.process.Command;
 import io.pushplanet.quickstart.process.Readiness;
@@ -19,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -188,8 +190,24 @@ public final class ConnectionManager implements Server {
   }
 
   @Override
-  public Sender sender() {
-    return gateway();
+  public Sender fanOut() {
+    Gateway gateway = gateway();
+    return new Sender() {
+      @Override
+      public void send(List<Device> devices) {
+        gateway.broadcast(devices);
+      }
+
+      @Override
+      public void close() {
+        gateway.close();
+      }
+    };
+  }
+
+  @Override
+  public Optional<Sender> singles() {
+    return Optional.of(gateway());
   }
 
   /// A gateway that is logged in.

@@ -11,6 +11,7 @@ import java.io.Writer;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -37,12 +38,23 @@ public final class FleetProcess implements AutoCloseable {
 
   /// @param atOnce how many of them connect at the same time
   public static FleetProcess start(Server server, String prefix, int atOnce, Path log) {
+    return start(server, prefix, atOnce, Duration.ZERO, log);
+  }
+
+  /// One that reads what came only so often ([FleetSettings#looksEvery]).
+  public static FleetProcess startLooking(Duration every, Server server, String prefix, Path log) {
+    return start(server, prefix, FleetSettings.DEFAULT.mostConnecting(), every, log);
+  }
+
+  private static FleetProcess start(
+      Server server, String prefix, int atOnce, Duration looksEvery, Path log) {
     return start(
         List.of(
             server.mqtt().getHostString(),
             Integer.toString(server.mqtt().getPort()),
             prefix,
-            Integer.toString(atOnce)),
+            Integer.toString(atOnce),
+            Long.toString(looksEvery.toNanos() / 1_000)),
         log);
   }
 
@@ -54,6 +66,7 @@ public final class FleetProcess implements AutoCloseable {
             server.getHostString(),
             Integer.toString(server.getPort()),
             prefix,
+            "0",
             "0",
             certificate.toString()),
         log);

@@ -155,7 +155,7 @@ public final class Peer implements Server {
   }
 
   @Override
-  public Sender sender() {
+  public Sender fanOut() {
     return new Publisher("tcp://127.0.0.1:" + port);
   }
 

@@ -1,6 +1,7 @@
 package io.pushplanet.load.node;
 
 import java.net.InetSocketAddress;
+import java.util.Optional;
 
 /// An MQTT server in a process of its own, under measurement.
 public interface Server extends AutoCloseable {
@@ -12,8 +13,13 @@ public interface Server extends AutoCloseable {
   /// Where devices connect.
   InetSocketAddress mqtt();
 
-  /// What tells its devices something.
-  Sender sender();
+  /// Brings one message to all of its devices, the way this server does that best.
+  Sender fanOut();
+
+  /// Brings messages to single devices, for which it looks each of them up; empty where a server knows topics only.
+  default Optional<Sender> singles() {
+    return Optional.empty();
+  }
 
   /// Whether it runs on a JVM of this JDK, so that its heap can be read.
   boolean isJvm();
