@@ -210,6 +210,13 @@ class DeviceProfileIT {
       client.raw.publish("push/receipts", "{\"id\":1}", QoS.AT_LEAST_ONCE, false);
       assertThat(client.raw.expect(MqttPacket.PubAck.class).reason())
           .isEqualTo(ReasonCode.PAYLOAD_FORMAT_INVALID);
+      client.raw.publish(
+          "push/receipts",
+          "{\"id\":\"ffffffff-ffff-7fff-8fff-ffffffffffff\",\"event\":\"opened\"}",
+          QoS.AT_LEAST_ONCE,
+          false);
+      assertThat(client.raw.expect(MqttPacket.PubAck.class).reason())
+          .isEqualTo(ReasonCode.PAYLOAD_FORMAT_INVALID);
 
       client.raw.send(new MqttPacket.PingReq());
       client.raw.expect(MqttPacket.PingResp.class);

@@ -382,5 +382,9 @@ class BadInputIT {
     isProblem(shop.get("/devices/d1/deliveries?cursor=%25"), 422, "invalid_request");
     isProblem(shop.get("/messages/nope"), 404, "message_not_found");
     isProblem(shop.get("/messages/0192e0f0-0000-7000-8000-000000000001"), 404, "message_not_found");
+    String afterAllDays = "/messages/ffffffff-ffff-7fff-8fff-ffffffffffff";
+    isProblem(shop.get(afterAllDays), 404, "message_not_found");
+    isProblem(shop.get(afterAllDays + "/deliveries"), 404, "message_not_found");
+    isProblem(shop.post(afterAllDays + ":cancel", ""), 404, "message_not_found");
   }
 }

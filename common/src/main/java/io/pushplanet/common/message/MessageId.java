@@ -12,6 +12,9 @@ import java.util.HexFormat;
 public record MessageId(@JsonValue String value) implements Comparable<MessageId> {
   private static final int LENGTH = 36;
 
+  /// The first that would be of the year 10000, which no `DATE` of MySQL holds.
+  private static final String PAST_ALL_DAYS = "e677d21f-dc00";
+
   @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
   public MessageId {
     if (!isValid(value)) {
@@ -19,6 +22,7 @@ public record MessageId(@JsonValue String value) implements Comparable<MessageId
     }
   }
 
+  /// Whether it is in that form and of a day up to 9999-12-31: devices and callers send what they like.
   // By hand: every event and every push has one, and a pattern costs ten times as much.
   public static boolean isValid(String value) {
     if (value.length() != LENGTH
@@ -36,7 +40,7 @@ public record MessageId(@JsonValue String value) implements Comparable<MessageId
         return false;
       }
     }
-    return true;
+    return value.compareTo(PAST_ALL_DAYS) < 0;
   }
 
   /// When it was made, to the millisecond.

@@ -49,4 +49,13 @@ class MessageIdTest {
         .isThrownBy(() -> new MessageId("0190f4e0-0000-4000-8000-000000000000"));
     assertThatIllegalArgumentException().isThrownBy(() -> new MessageId("nonsense"));
   }
+
+  @Test
+  void the_last_day_an_id_can_be_of_is_the_last_that_mysql_knows() {
+    MessageId last = new MessageId("e677d21f-dbff-7fff-bfff-ffffffffffff");
+
+    assertThat(last.day()).isEqualTo(LocalDate.of(9999, 12, 31));
+    assertThat(MessageId.isValid("e677d21f-dc00-7000-8000-000000000000")).isFalse();
+    assertThat(MessageId.isValid("ffffffff-ffff-7fff-8fff-ffffffffffff")).isFalse();
+  }
 }
