@@ -35,7 +35,7 @@ final class Batch {
     }
   }
 
-  void fail(RuntimeException why) {
+  void fail(Throwable why) {
     written.completeExceptionally(why);
   }
 }

@@ -156,17 +156,32 @@ public final class StatisticsIntake implements AutoCloseable {
   }
 
   private void run(BlockingQueue<Batch> mine) {
-    Stories stories = new Stories(System.nanoTime());
-    try {
-      while (!Thread.currentThread().isInterrupted()) {
-        gather(mine, stories);
-        List<Told> due = stories.due(System.nanoTime(), flow());
-        for (int from = 0; from < due.size(); from += mostEvents) {
-          write(due.subList(from, Math.min(from + mostEvents, due.size())));
-        }
+    while (!Thread.currentThread().isInterrupted()) {
+      List<Batch> held = new ArrayList<>();
+      try {
+        write(mine, held);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      } catch (Throwable e) {
+        // An Error too: if this thread ended, whoever tells of its messages would wait for ever.
+        held.forEach(batch -> batch.fail(e));
+        LOG.error("event=statistics_writer_failed messages={}", held.size(), e);
       }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+    }
+  }
+
+  /// Until it is interrupted.
+  ///
+  /// @param held gets the batches that are in hand
+  private void write(BlockingQueue<Batch> mine, List<Batch> held) throws InterruptedException {
+    Stories stories = new Stories(System.nanoTime());
+    while (!Thread.currentThread().isInterrupted()) {
+      gather(mine, stories, held);
+      List<Told> due = stories.due(System.nanoTime(), flow());
+      for (int from = 0; from < due.size(); from += mostEvents) {
+        write(due.subList(from, Math.min(from + mostEvents, due.size())));
+      }
+      held.removeIf(batch -> batch.written().isDone());
     }
   }
 
@@ -178,17 +193,19 @@ public final class StatisticsIntake implements AutoCloseable {
     return held >= prefetch ? Stories.Flow.BEHIND : Stories.Flow.STEADY;
   }
 
-  private void gather(BlockingQueue<Batch> mine, Stories stories) throws InterruptedException {
+  private void gather(BlockingQueue<Batch> mine, Stories stories, List<Batch> held)
+      throws InterruptedException {
     if (stories.isEmpty()) {
-      stories.add(mine.take(), System.nanoTime());
+      held.add(mine.take());
+      stories.add(held.getLast(), System.nanoTime());
     }
     long until = System.nanoTime() + gather.toNanos();
     while (stories.ready() < mostEvents && until - System.nanoTime() > 0) {
       // Slept through: to be woken for each batch costs as much as to write it.
       TimeUnit.NANOSECONDS.sleep(Math.min(NAP.toNanos(), gather.toNanos()));
-      List<Batch> come = new ArrayList<>();
-      mine.drainTo(come);
-      come.forEach(batch -> stories.add(batch, System.nanoTime()));
+      int before = held.size();
+      mine.drainTo(held);
+      held.subList(before, held.size()).forEach(batch -> stories.add(batch, System.nanoTime()));
     }
   }
 
