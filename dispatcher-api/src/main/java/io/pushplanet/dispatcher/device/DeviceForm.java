@@ -12,7 +12,7 @@ import tools.jackson.databind.node.ObjectNode;
 /// How a device is told in answers.
 @Component
 class DeviceForm {
-  /// Where every device listens (DESIGN: topics carry no ids).
+  /// Where every device listens: the server knows who it is, so topics carry no ids.
   private static final String TOPIC = "push/messages";
 
   private final DispatcherSettings settings;

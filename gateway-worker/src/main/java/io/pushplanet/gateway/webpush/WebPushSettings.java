@@ -19,8 +19,8 @@ import org.springframework.validation.annotation.Validated;
 ///     host with public addresses
 /// @param trustedOrigins origins such as `https://localhost:8443` whose addresses may be private; for simulators
 /// @param trustedCertificates authorities besides the JDK's, a PEM file; for simulators
-/// @param connectionsPerHost connections, and so requests at a time, to one host
 /// @param connections connections to all hosts together
+/// @param connectionsPerHost connections, and so requests at a time, to one host
 /// @param connectTimeout for looking up a name, for a free connection, and for connecting with the TLS handshake
 /// @param requestTimeout from the write of a request to the end of its answer
 /// @param idleTimeout a connection unused for so long is closed
