@@ -45,6 +45,10 @@ final class ProviderTokens {
     @GuardedBy("lock")
     Instant noRenewalBefore = Instant.MIN;
 
+    /// Used for as long as APNs accepts it, because it called the one after it one too many.
+    @GuardedBy("lock")
+    @Nullable ProviderToken kept;
+
     Slot(ApnsKey key) {
       this.key = key;
     }
@@ -53,8 +57,17 @@ final class ProviderTokens {
     Optional<ProviderToken> held(Instant now) {
       lock.lock();
       try {
-        return Optional.ofNullable(current)
-            .filter(token -> now.isBefore(token.issuedAt().plus(RENEWED_AFTER)));
+        return Optional.ofNullable(current).filter(token -> now.isBefore(until(token)));
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    /// When this token is renewed.
+    Instant until(ProviderToken token) {
+      lock.lock();
+      try {
+        return token.issuedAt().plus(token.equals(kept) ? LONGEST_LIFE : RENEWED_AFTER);
       } finally {
         lock.unlock();
       }
@@ -79,13 +92,14 @@ final class ProviderTokens {
     try {
       Instant now = clock.instant();
       ProviderToken held = slot.current;
-      if (held != null && now.isBefore(held.issuedAt().plus(RENEWED_AFTER))) {
+      if (held != null && now.isBefore(slot.until(held))) {
         return held;
       }
+      // One that is to be renewed and still there was kept by another worker.
       ProviderToken agreed =
           shared
               .current(key)
-              .filter(token -> now.isBefore(token.issuedAt().plus(RENEWED_AFTER)))
+              .filter(token -> isAccepted(token, now))
               .orElseGet(() -> agreed(key, Optional.empty(), now));
       slot.previous = held;
       slot.current = agreed;
@@ -123,19 +137,22 @@ final class ProviderTokens {
     }
   }
 
-  /// APNs has seen too many tokens of this team: no new one for 20 minutes, and back to the older one while it lives.
+  /// APNs has seen too many tokens of this team: no new one for 20 minutes, and back to the older one, this worker's own or the
+  /// others', for as long as APNs accepts it.
   void keepOlder(ApnsKey key, ProviderToken refused) {
     Slot slot = slot(key);
     slot.lock.lock();
     try {
       Instant now = clock.instant();
       slot.noRenewalBefore = now.plus(SHORTEST_LIFE);
-      ProviderToken older = slot.previous;
-      boolean isCurrent = slot.current != null && slot.current.jwt().equals(refused.jwt());
-      if (isCurrent && older != null && now.isBefore(older.issuedAt().plus(LONGEST_LIFE))) {
-        slot.current = older;
-        slot.previous = null;
-        var _ = shared.agree(key, older, Optional.of(refused), lifeLeft(older, now));
+      if (slot.current != null && slot.current.jwt().equals(refused.jwt())) {
+        Optional.ofNullable(slot.previous)
+            .filter(older -> isAccepted(older, now))
+            .or(() ->
+                shared
+                    .current(key)
+                    .filter(other -> !other.equals(refused) && isAccepted(other, now)))
+            .ifPresent(older -> keep(slot, older, refused, now));
       }
       LOG.error(
           "event=apns_too_many_provider_tokens teamId={} keyId={} action=\"use this team's keys from"
@@ -145,6 +162,22 @@ final class ProviderTokens {
     } finally {
       slot.lock.unlock();
     }
+  }
+
+  private void keep(Slot slot, ProviderToken older, ProviderToken refused, Instant now) {
+    slot.lock.lock();
+    try {
+      slot.current = older;
+      slot.kept = older;
+      slot.previous = null;
+      var _ = shared.agree(slot.key, older, Optional.of(refused), lifeLeft(slot, older, now));
+    } finally {
+      slot.lock.unlock();
+    }
+  }
+
+  private static boolean isAccepted(ProviderToken token, Instant now) {
+    return now.isBefore(token.issuedAt().plus(LONGEST_LIFE));
   }
 
   /// Tells the tokens that are in use again where the others do not know them any more, because Redis has lost them: a worker
@@ -171,13 +204,14 @@ final class ProviderTokens {
     slot.held(now)
         .ifPresent(held ->
             known
-                .or(() -> toldAgain(slot.key, held, now))
+                .or(() -> toldAgain(slot, held, now))
                 .ifPresent(agreed -> follow(slot, held, agreed, now)));
   }
 
-  private Optional<ProviderToken> toldAgain(ApnsKey key, ProviderToken held, Instant now) {
+  private Optional<ProviderToken> toldAgain(Slot slot, ProviderToken held, Instant now) {
+    ApnsKey key = slot.key;
     LOG.info("event=provider_token_told_again teamId={} keyId={}", key.teamId(), key.keyId());
-    return shared.agree(key, held, Optional.empty(), lifeLeft(held, now));
+    return shared.agree(key, held, Optional.empty(), lifeLeft(slot, held, now));
   }
 
   private static void follow(Slot slot, ProviderToken held, ProviderToken agreed, Instant now) {
@@ -193,8 +227,8 @@ final class ProviderTokens {
     }
   }
 
-  private static Duration lifeLeft(ProviderToken token, Instant now) {
-    Duration left = Duration.between(now, token.issuedAt().plus(RENEWED_AFTER));
+  private static Duration lifeLeft(Slot slot, ProviderToken token, Instant now) {
+    Duration left = Duration.between(now, slot.until(token));
     return left.isPositive() ? left : Duration.ofSeconds(1);
   }
 

@@ -37,9 +37,13 @@ class ProviderTokensTest {
   private static final class OneForAll implements SharedTokens {
     final Map<String, ProviderToken> held = new ConcurrentHashMap<>();
 
+    /// Of the offer that came last.
+    volatile Duration life = Duration.ZERO;
+
     @Override
     public Optional<ProviderToken> agree(
         ApnsKey key, ProviderToken offer, Optional<ProviderToken> refused, Duration life) {
+      this.life = life;
       return Optional.of(
           held.merge(
               key.keyId(),
@@ -168,6 +172,35 @@ class ProviderTokensTest {
     tokens.keepOlder(key, newer);
 
     assertThat(tokens.renewed(key, older)).isEmpty();
+    assertThat(tokens.current(key)).isEqualTo(older);
+    clock.advance(Duration.ofMinutes(8));
+    assertThat(tokens.current(key)).isEqualTo(older);
+    clock.advance(Duration.ofMinutes(1));
+    assertThat(tokens.current(key)).isNotEqualTo(older).isNotEqualTo(newer);
+  }
+
+  @Test
+  void after_too_many_tokens_all_workers_use_the_older_one_until_apns_takes_it_no_more() {
+    OneForAll shared = new OneForAll();
+    ProviderTokens one = worker(shared);
+    ProviderToken older = one.current(key);
+    clock.advance(Duration.ofMinutes(51));
+    shared.held.clear();
+    ProviderToken newer = one.current(key);
+    ProviderTokens another = worker(shared);
+    assertThat(another.current(key)).isEqualTo(newer);
+
+    one.keepOlder(key, newer);
+    another.keepOlder(key, newer);
+
+    assertThat(shared.life).isEqualTo(Duration.ofMinutes(9));
+    clock.advance(Duration.ofMinutes(5));
+    shared.held.clear();
+    one.share();
+    assertThat(shared.life).isEqualTo(Duration.ofMinutes(4));
+    assertThat(one.current(key)).isEqualTo(older);
+    assertThat(another.current(key)).isEqualTo(older);
+    assertThat(worker(shared).current(key)).isEqualTo(older);
   }
 
   @Test
