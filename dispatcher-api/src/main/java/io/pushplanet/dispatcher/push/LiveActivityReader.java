@@ -103,10 +103,12 @@ final class LiveActivityReader {
     if (value == null) {
       return null;
     }
-    if (!value.isNumber()) {
+    // A number may be larger than any double.
+    double relevance = value.doubleValue(Double.NaN);
+    if (!Double.isFinite(relevance)) {
       activity.wrong("relevance", "not_a_number", "relevance is a number");
       return null;
     }
-    return value.doubleValue();
+    return relevance;
   }
 }

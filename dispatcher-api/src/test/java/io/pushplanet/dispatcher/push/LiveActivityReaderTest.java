@@ -82,6 +82,19 @@ class LiveActivityReaderTest {
   }
 
   @ParameterizedTest
+  @CsvSource({"1e999", "-1e999", "DIGITS"})
+  void a_relevance_beyond_all_doubles_is_no_number(String written) {
+    String relevance = written.replace("DIGITS", "1".repeat(310));
+
+    assertThatThrownBy(() ->
+            read(
+                "{\"event\":\"end\",\"token\":\"abababab\",\"content_state\":{},\"relevance\":%s}"
+                    .formatted(relevance)))
+        .isInstanceOf(ProblemException.class)
+        .hasMessageContaining("is a number");
+  }
+
+  @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       value = {
