@@ -3,6 +3,7 @@ package io.pushplanet.dispatcher.push;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.LiveActivity;
 import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.wire.WireForm;
@@ -22,6 +23,9 @@ import tools.jackson.databind.node.ObjectNode;
 final class PayloadSizes {
   /// https://developer.apple.com/documentation/usernotifications/generating-a-remote-notification
   private static final int APNS = 4_096;
+
+  /// https://developer.apple.com/documentation/usernotifications/sending-broadcast-push-notification-requests-to-apns
+  private static final int APNS_BROADCAST = 5_120;
 
   /// https://firebase.google.com/docs/cloud-messaging/concept-options#notifications_and_data_messages
   private static final int FCM = 4_096;
@@ -44,6 +48,7 @@ final class PayloadSizes {
 
   private static final String AN_ID = "00000000-0000-7000-8000-000000000000";
   private static final String A_TIME = "2026-11-21T10:00:00.000Z";
+  private static final long A_SECOND = 1_795_255_200;
 
   private PayloadSizes() {}
 
@@ -54,7 +59,14 @@ final class PayloadSizes {
     List<FieldError> errors = new ArrayList<>();
     Route route = request.delivery().route();
     if (route != Route.MQTT) {
-      compare("APNs", apns(request), APNS, errors);
+      LiveActivity activity = request.overrides().liveActivity();
+      if (activity == null) {
+        compare("APNs", apns(request), APNS, errors);
+      } else {
+        // Over a channel there is no token.
+        int most = activity.token() == null ? APNS_BROADCAST : APNS;
+        compare("/live_activity", "APNs", liveActivity(request, activity), most, errors);
+      }
       compare("FCM", fcm(request), FCM, errors);
       // Few messages are for browsers or Huawei's phones: one that says nothing of them may be
       // larger
@@ -100,10 +112,15 @@ final class PayloadSizes {
   }
 
   private static void compare(String provider, int bytes, int most, List<FieldError> errors) {
+    compare("/content", provider, bytes, most, errors);
+  }
+
+  private static void compare(
+      String at, String provider, int bytes, int most, List<FieldError> errors) {
     if (bytes > most) {
       errors.add(
           new FieldError(
-              "/content",
+              at,
               "too_large_for_" + provider.toLowerCase(Locale.ROOT).replace(" ", ""),
               String.format(
                   Locale.ROOT,
@@ -121,6 +138,39 @@ final class PayloadSizes {
     put(payload.putObject("aps").putObject("alert"), request.content());
     putData(payload, request.content());
     return mapper.writeValueAsBytes(payload).length + merged(request.overrides().apns());
+  }
+
+  /// As the worker writes it, or less: an object of the overrides is counted instead of one of the same name, not merged with
+  /// it. So what fits is never refused.
+  static int liveActivity(SendRequest request, LiveActivity activity) {
+    JsonMapper mapper = WireForm.mapper();
+    ObjectNode payload = mapper.createObjectNode();
+    ObjectNode aps = payload.putObject("aps");
+    aps.put("timestamp", A_SECOND);
+    aps.put("event", activity.event().name().toLowerCase(Locale.ROOT));
+    aps.set("content-state", activity.contentState());
+    if (activity.attributesType() != null) {
+      aps.put("attributes-type", activity.attributesType());
+    }
+    if (activity.attributes() != null) {
+      aps.set("attributes", activity.attributes());
+    }
+    if (activity.staleAt() != null) {
+      aps.put("stale-date", activity.staleAt().getEpochSecond());
+    }
+    if (activity.dismissAt() != null) {
+      aps.put("dismissal-date", activity.dismissAt().getEpochSecond());
+    }
+    if (activity.relevance() != null) {
+      aps.put("relevance-score", activity.relevance());
+    }
+    if (request.content().title() != null || request.content().body() != null) {
+      put(aps.putObject("alert"), request.content());
+    }
+    if (request.overrides().apns() != null) {
+      aps.setAll(request.overrides().apns());
+    }
+    return mapper.writeValueAsBytes(payload).length;
   }
 
   static int fcm(SendRequest request) {

@@ -9,12 +9,14 @@ import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.dispatcher.problem.FieldError;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -78,6 +80,45 @@ class PayloadSizesTest {
                 assertThat(problem.errors())
                     .extracting(error -> error.code())
                     .containsExactly("too_large_for_webpush"));
+  }
+
+  private static final String TO_A_TOKEN =
+      "\"audience\":{\"device\":\"d\"},\"live_activity\":{\"token\":\"abababab\",";
+  private static final String OVER_A_CHANNEL =
+      "\"audience\":{\"channel\":\"channel-0192e0f0-0000-7000-8000-000000000001\"},\"live_activity\":{";
+
+  private static SendRequest activity(String start, int bytes, String overrides) {
+    String body = "{" + start + "\"event\":\"update\",\"content_state\":{\"x\":\"%s\"}}%s}";
+    return SendRequestReader.read(
+        (ObjectNode) WireForm.mapper().readTree(body.formatted("x".repeat(bytes), overrides)));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"false, 4096", "true, 5120"})
+  void a_live_activity_may_be_as_large_as_its_way_takes(boolean overChannel, int largest) {
+    String start = overChannel ? OVER_A_CHANNEL : TO_A_TOKEN;
+    String empty =
+        "{\"aps\":{\"timestamp\":1795255200,\"event\":\"update\",\"content-state\":{\"x\":\"\"}}}";
+    int most = largest - empty.length();
+
+    assertThatCode(() -> activity(start, most, "")).doesNotThrowAnyException();
+    assertThatThrownBy(() -> activity(start, most + 1, ""))
+        .isInstanceOfSatisfying(
+            ProblemException.class,
+            problem -> {
+              assertThat(problem.code()).isEqualTo(ProblemCode.PAYLOAD_TOO_LARGE);
+              assertThat(problem.errors())
+                  .singleElement()
+                  .returns("/live_activity", FieldError::pointer)
+                  .returns("too_large_for_apns", FieldError::code);
+            });
+  }
+
+  @Test
+  void an_override_that_replaces_a_large_state_lets_it_fit() {
+    String replaced = ",\"overrides\":{\"apns\":{\"content-state\":\"small\"}}";
+
+    assertThatCode(() -> activity(TO_A_TOKEN, 5_000, replaced)).doesNotThrowAnyException();
   }
 
   @ParameterizedTest
