@@ -56,7 +56,8 @@ final class FlowControl {
                   int inARow = before == null ? 1 : before.inARow() + 1;
                   return new Rest(inARow, now, now.plus(asked.orElse(wait(inARow))));
                 });
-    return Duration.between(now, rest.until());
+    // Over already where Huawei asks for none, or names a time that has passed here.
+    return rest.until().isAfter(now) ? Duration.between(now, rest.until()) : Duration.ZERO;
   }
 
   private static Duration wait(int inARow) {

@@ -29,6 +29,9 @@ public final class RetrySchedule {
   /// @param attempt how often it was tried before, 0 at first
   public Duration after(Channel channel, DeliveryOutcome.Deferred deferred, int attempt) {
     Duration asked = deferred.after();
+    if (asked != null && asked.isNegative()) {
+      return Duration.ZERO;
+    }
     if (asked != null) {
       // Never earlier than asked.
       return asked.plusMillis(random.nextLong(1 + asked.toMillis() / 4));

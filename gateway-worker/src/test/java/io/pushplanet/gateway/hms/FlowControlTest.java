@@ -55,4 +55,15 @@ class FlowControlTest {
         .isEqualTo(Duration.ofMinutes(5));
     assertThat(flow.rest("1")).contains(Duration.ofMinutes(5));
   }
+
+  @Test
+  void who_is_not_to_rest_never_rests_less_than_nothing() {
+    assertThat(flow.refused("1", Optional.of(Duration.ZERO))).isZero();
+    clock.advance(Duration.ofMillis(500));
+    assertThat(flow.refused("1", Optional.of(Duration.ZERO))).isZero();
+    assertThat(flow.refused("2", Optional.of(Duration.ofSeconds(-9)))).isZero();
+
+    assertThat(flow.rest("1")).isEmpty();
+    assertThat(flow.rest("2")).isEmpty();
+  }
 }

@@ -7,6 +7,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
 import java.time.Duration;
 import java.util.Random;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
 
 class RetryScheduleTest {
   private final RetrySchedule schedule = new RetrySchedule(new Random());
@@ -17,6 +18,13 @@ class RetryScheduleTest {
 
     assertThat(schedule.after(Channel.FCM, asked, 0))
         .isBetween(Duration.ofSeconds(40), Duration.ofSeconds(50));
+  }
+
+  @Test
+  void a_time_that_has_passed_is_now() {
+    Deferred asked = new Deferred(503, "UNAVAILABLE", Duration.ofSeconds(-40), true);
+
+    assertThat(schedule.after(Channel.HMS, asked, 0)).isZero();
   }
 
   @RepeatedTest(20)
