@@ -52,6 +52,8 @@ final class AlertMail implements AlertWay {
         Trust.with(settings.trustedCertificates()).context().getSocketFactory());
     // One wrong address does not keep the mail from the others.
     all.put("mail.smtp.sendpartial", "true");
+    // What the server answers to QUIT tells nothing: it has taken the mail.
+    all.put("mail.smtp.quitwait", "false");
     for (String wait : new String[] {"connectiontimeout", "timeout", "writetimeout"}) {
       all.put("mail.smtp." + wait, Long.toString(timeout.toMillis()));
     }
@@ -94,7 +96,8 @@ final class AlertMail implements AlertWay {
   /// @return false: some of the addresses were refused
   private boolean isTakenForAll(Alert alert) throws MessagingException {
     MimeMessage mail = mail(alert);
-    try (Transport server = session.getTransport("smtp")) {
+    Transport server = session.getTransport("smtp");
+    try {
       if (settings.user().isEmpty()) {
         server.connect();
       } else {
@@ -108,6 +111,17 @@ final class AlertMail implements AlertWay {
         throw e;
       }
       return false;
+    } finally {
+      leave(server, alert);
+    }
+  }
+
+  /// However that goes, the mail was taken or not before.
+  private static void leave(Transport server, Alert alert) {
+    try {
+      server.close();
+    } catch (MessagingException e) {
+      LOG.debug("event=alert_mail_not_closed alertId={} error={}", alert.id(), e.toString());
     }
   }
 

@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.alert;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.icegreen.greenmail.util.GreenMail;
@@ -123,6 +124,19 @@ class AlertMailIT {
           .isInstanceOf(IOException.class)
           .hasMessageContaining("STARTTLS");
       assertThat(server.plain).allMatch(line -> line.startsWith("EHLO") || line.equals("QUIT"));
+    }
+  }
+
+  @Test
+  void a_mail_that_was_taken_counts_whatever_the_server_says_to_quit() throws Exception {
+    try (MailServer server =
+        new MailServer(Manner.MUTE_AT_QUIT, Authority.in(folder, Clock.systemUTC()))) {
+      AlertMail mail =
+          new AlertMail(settings(Security.NONE, server.port(), "", null), Duration.ofSeconds(15));
+
+      assertThatCode(() -> mail.send(ALERT)).doesNotThrowAnyException();
+
+      assertThat(server.plain).contains(".");
     }
   }
 

@@ -19,7 +19,8 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 
-/// What GreenMail does not do: STARTTLS, TLS with a certificate of an authority, an address that is refused, and silence.
+/// What GreenMail does not do: STARTTLS, TLS with a certificate of an authority, an address that is refused, no answer to QUIT,
+/// and silence.
 /// It keeps the lines it was told.
 final class MailServer implements AutoCloseable {
   static final String REFUSED = "nobody@example.com";
@@ -28,6 +29,7 @@ final class MailServer implements AutoCloseable {
     PLAIN,
     STARTTLS,
     TLS,
+    MUTE_AT_QUIT,
     SILENT
   }
 
@@ -83,7 +85,7 @@ final class MailServer implements AutoCloseable {
           say(inside, "220 ready");
           talk(inside, sealed);
         }
-        case PLAIN, STARTTLS -> {
+        case PLAIN, STARTTLS, MUTE_AT_QUIT -> {
           say(socket, "220 ready");
           if (talk(socket, plain)) {
             talk(inside(socket), sealed);
@@ -125,6 +127,10 @@ final class MailServer implements AutoCloseable {
         inMail = true;
         say(socket, "354 go on");
       } else if (line.equals("QUIT")) {
+        if (manner == Manner.MUTE_AT_QUIT) {
+          // Until the other side goes.
+          continue;
+        }
         say(socket, "221 bye");
         return false;
       } else {
