@@ -218,6 +218,8 @@ public final class EventLoop implements Loop {
     } else {
       selector.select(ready, Math.max(1, TimeUnit.NANOSECONDS.toMillis(wait)));
     }
+    // Not sooner: the selector ignores who wakes it until this call is over.
+    awake.set(false);
     begin();
     runTasks();
     wakeAcceptors();
@@ -236,7 +238,6 @@ public final class EventLoop implements Loop {
   private void begin() {
     if (!begun) {
       begun = true;
-      awake.set(false);
       noticeStandstill();
       nowNanos = nanoTime.getAsLong();
     }
