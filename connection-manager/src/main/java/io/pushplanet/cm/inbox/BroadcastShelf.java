@@ -135,13 +135,15 @@ final class BroadcastShelf {
         fate);
   }
 
-  /// Broadcasts that were parked behind the last row of a page that is not all wait for the next page.
-  private static InboxPage.Rows merged(InboxPage.Rows own, InboxPage.Rows broadcasts) {
+  /// Broadcasts that were parked behind the last row of a page that is not all wait for the next page, and so do all lists after
+  /// the first such one, whatever their gateways' clocks said: a device's position moves past all that come before.
+  static InboxPage.Rows merged(InboxPage.Rows own, InboxPage.Rows broadcasts) {
     List<InboxRow> all = new ArrayList<>(own.rows());
     long latest = Long.MAX_VALUE;
     if (own.more()) {
       latest = own.rows().isEmpty() ? Long.MIN_VALUE : own.rows().getLast().parkedAtMillis();
     }
+    boolean heldBack = false;
     Map<String, MessageId> newest = new HashMap<>();
     for (var row : own.rows()) {
       newest.put(row.slot(), row.message());
@@ -151,7 +153,8 @@ final class BroadcastShelf {
         newest.merge(
             row.slot(), row.message(), (one, other) -> one.compareTo(other) > 0 ? one : other);
       }
-      if (row.parkedAtMillis() <= latest) {
+      heldBack |= row.parkedAtMillis() > latest;
+      if (!heldBack) {
         all.add(row);
       }
     }

@@ -70,7 +70,11 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
       int rowsPerDevice,
       int rowsPerRead) {}
 
-  private record Request(DeviceKey device, Loop loop, Consumer<InboxPage> then) {}
+  private record Request(DeviceKey device, Loop loop, Consumer<InboxPage> then) {
+    void unreadable() {
+      then.accept(new InboxPage.Unreadable());
+    }
+  }
 
   private record Done(InboxRow row, Then then) {}
 
@@ -229,8 +233,11 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     } catch (SQLException away) {
       readFailures.increment();
       reached(false, String.valueOf(away.getMessage()));
-      batch.forEach(request ->
-          handOver.add(request.loop(), () -> request.then().accept(new InboxPage.Unreadable())));
+      batch.forEach(request -> handOver.add(request.loop(), request::unreadable));
+    } catch (RuntimeException bug) {
+      LOG.error("event=inbox_read_error", bug);
+      readFailures.increment();
+      batch.forEach(request -> handOver.add(request.loop(), request::unreadable));
     }
     handOver.go();
   }
