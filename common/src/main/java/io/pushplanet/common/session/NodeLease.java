@@ -1,6 +1,7 @@
 package io.pushplanet.common.session;
 
 import java.time.Instant;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// What a node says of itself in each heartbeat; gone when it stops saying it.
@@ -23,6 +24,12 @@ public record NodeLease(
     Instant at,
     @Nullable String mqttAddress,
     @Nullable String tlsAddress) {
+
+  public NodeLease {
+    Objects.requireNonNull(node, "node");
+    Objects.requireNonNull(host, "host");
+    Objects.requireNonNull(at, "at");
+  }
 
   /// A node that devices do not reach by an address of its own.
   public NodeLease(

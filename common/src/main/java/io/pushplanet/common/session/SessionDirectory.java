@@ -4,6 +4,7 @@ import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.pushplanet.common.wire.MalformedWire;
 import io.pushplanet.common.wire.WireForm;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
@@ -17,12 +18,16 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Which node holds which device, in Redis. It can be lost at any time: nodes announce their sessions again.
 ///
 /// Epochs rise for ever, also over a loss of Redis, because a new epoch is never lower than the clock's milliseconds.
 /// Every call has a deadline ([#DEADLINE]) and throws [DirectoryUnavailable] past it. Thread-safe; calls block.
 public final class SessionDirectory {
+  private static final Logger LOG = LoggerFactory.getLogger(SessionDirectory.class);
+
   /// The longest a call waits for Redis.
   public static final Duration DEADLINE = Duration.ofSeconds(2);
 
@@ -215,7 +220,10 @@ public final class SessionDirectory {
     List<NodeLease> alive = new ArrayList<>();
     Map<String, String> all = await(redis.get().hgetall(NODES));
     all.forEach((name, text) -> {
-      NodeLease lease = WireForm.read(text.getBytes(StandardCharsets.UTF_8), NodeLease.class);
+      NodeLease lease = lease(name, text);
+      if (lease == null) {
+        return;
+      }
       if (lease.at().plus(LEASE).isAfter(now)) {
         alive.add(lease);
       } else if (lease.at().plus(FORGOTTEN_AFTER).isBefore(now)) {
@@ -223,6 +231,18 @@ public final class SessionDirectory {
       }
     });
     return List.copyOf(alive);
+  }
+
+  /// Null for what another version wrote in a form that is not ours, or rubbish: whoever asks for the nodes still learns of the
+  /// others.
+  private static @Nullable NodeLease lease(String name, String text) {
+    try {
+      return WireForm.read(text.getBytes(StandardCharsets.UTF_8), NodeLease.class);
+    } catch (MalformedWire | NullPointerException unreadable) {
+      // A missing field shows as a null where the record wants a value.
+      LOG.warn("event=lease_unreadable node={}", name);
+      return null;
+    }
   }
 
   /// Where the device's owner stands in Redis, `epoch|node`, for scripts that change something only for its owner.

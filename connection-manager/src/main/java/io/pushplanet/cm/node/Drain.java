@@ -155,7 +155,9 @@ final class Drain {
     Run run;
     synchronized (this) {
       // Half of the time is for telling them, half for their last acknowledgements.
-      int needed = (int) Math.min(MOST_PER_SECOND, sessions.size() * 2_000L / longest.toMillis());
+      int needed =
+          (int)
+              Math.min(MOST_PER_SECOND, sessions.size() * 2_000L / Math.max(1, longest.toMillis()));
       int perSecond = Math.max(settings.perSecond(), needed);
       run = current == null ? begin(perSecond, Duration.ZERO) : current;
       run.perSecond = Math.max(run.perSecond, perSecond);

@@ -114,6 +114,8 @@ final class Node {
     } catch (DirectoryUnavailable away) {
       // The next heartbeat comes soon.
       registrar.away(away);
+    } catch (RuntimeException bug) {
+      LOG.error("event=heartbeat_error", bug);
     }
   }
 

@@ -153,6 +153,18 @@ class SessionDirectoryIT {
   }
 
   @Test
+  void a_lease_that_nobody_can_read_hides_no_other() {
+    NodeLease lease =
+        new NodeLease(NODE_A, "127.0.0.1", 1884, 1883, 9083, 7, false, clock.instant());
+    directory.heartbeat(lease);
+
+    connection.sync().hset("nodes", "rubbish", "not JSON");
+    connection.sync().hset("nodes", "other-form", "{\"node\":\"other-form\"}");
+
+    assertThat(directory.nodes()).containsExactly(lease);
+  }
+
+  @Test
   void a_route_comes_back_as_it_was_until_it_is_forgotten() {
     DeviceRoute route =
         new DeviceRoute(
