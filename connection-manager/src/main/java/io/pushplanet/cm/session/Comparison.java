@@ -43,6 +43,9 @@ final class Comparison {
   // Of #next alone, which one thread calls.
   private Iterator<DeviceSession> ahead = Collections.emptyIterator();
   private long pass;
+  // Who connected while all were compared may have come too late for that, and was told nothing of
+  // the directory.
+  private boolean onceMore;
   private volatile long announcedAtMillis;
 
   Comparison(
@@ -75,10 +78,12 @@ final class Comparison {
     return shorter(pause, every);
   }
 
-  /// The next few; everything when the directory was away. Now and then also looks into their inboxes: a drain that got lost on
+  /// The next few; everything when the directory was away, and once more when it is back. Now and then also looks into their inboxes: a drain that got lost on
   /// its way here would otherwise wait for the device's next connect.
   void next() {
-    if (!health.isReachable()) {
+    boolean wasAway = !health.isReachable();
+    if (wasAway || onceMore) {
+      onceMore = wasAway;
       all();
       return;
     }

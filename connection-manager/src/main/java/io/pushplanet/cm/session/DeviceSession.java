@@ -316,10 +316,11 @@ public final class DeviceSession {
 
   /// At QoS 0 the kernel's taking it is all there is to know.
   public void flushed() {
-    var current = subscription;
-    if (lost || current == null || current.qos() != QoS.AT_MOST_ONCE || inFlight.isEmpty()) {
+    if (lost || inFlight.isEmpty()) {
       return;
     }
+    // Whatever the subscription is by now: these were written at QoS 0.
+    boolean some = false;
     for (int index = inFlight.size() - 1; index >= 0; index--) {
       var sent = inFlight.get(index);
       if (sent.packetId == 0) {
@@ -327,10 +328,13 @@ public final class DeviceSession {
         inFlight = inFlight.orNone();
         shared.metrics().inFlight.decrementAndGet();
         settle(sent, new Settlement.Delivered(loop().nowNanos() - sent.sentNanos));
+        some = true;
       }
     }
-    pump();
-    leaveWhenSettled();
+    if (some) {
+      pump();
+      leaveWhenSettled();
+    }
   }
 
   /// @return whether anything is under way that has to be looked at again

@@ -3,23 +3,16 @@ package io.pushplanet.cm.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.pushplanet.cm.mqtt.MqttPacket;
-import io.pushplanet.cm.mqtt.MqttProperties;
-import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.QoS;
-import io.pushplanet.cm.mqtt.ReasonCode;
-import io.pushplanet.cm.mqtt.codec.PacketLimits;
-import io.pushplanet.cm.mqtt.link.KeepAlive;
-import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.cm.session.Directory.Answer;
 import io.pushplanet.cm.session.Directory.Former;
 import io.pushplanet.cm.session.Directory.Order;
 import io.pushplanet.cm.session.Directory.Remembered;
 import io.pushplanet.cm.session.Registrar.Claim;
-import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.session.TakeoverNotices.Bequest;
@@ -31,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /// A session that the directory has lost, and what its node says of it afterwards.
@@ -63,7 +57,7 @@ class RegistrarTest {
           Runnable::run,
           Runnable::run,
           (_, task) -> timers.add(task));
-  private final DeviceSession session = session();
+  private final DeviceSession session = session(DEVICE);
 
   @Test
   void what_a_node_announces_is_not_remembered_on_its_word() {
@@ -155,16 +149,34 @@ class RegistrarTest {
         .containsExactly(new Claim.Taken(EPOCH + 1, Optional.empty()));
   }
 
+  @Test
+  void who_connected_while_the_directory_came_back_is_announced_with_all_the_others() {
+    registrar.away(new DirectoryUnavailable("away", null));
+    registrar.compareNext();
+    assertThat(directory.announced).containsExactly(Map.of(DEVICE, EPOCH));
+
+    var late = IntStream.range(0, 5).mapToObj(n -> device("late-" + n)).toList();
+    late.forEach(this::session);
+    registrar.compareNext();
+
+    assertThat(directory.announced).hasSize(2);
+    assertThat(directory.announced.getLast()).containsKeys(late.toArray(DeviceKey[]::new));
+  }
+
+  private static DeviceKey device(String id) {
+    return new DeviceKey(DEVICE.app(), new DeviceId(id));
+  }
+
   private List<Claim> claimed(Former wish) {
     directory.claimed =
         new Answer.Claimed(
             EPOCH + 1, Optional.of(new SessionOwner(new NodeId("b"), EPOCH)), Optional.empty());
     var claims = new ArrayList<Claim>();
-    assertThat(registrar.claim(DEVICE, wish, new Client(), claims::add)).isTrue();
+    assertThat(registrar.claim(DEVICE, wish, new QuietClient(), claims::add)).isTrue();
     return claims;
   }
 
-  private DeviceSession session() {
+  private DeviceSession session(DeviceKey device) {
     var shared =
         new DeviceSession.Shared(
             new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
@@ -173,7 +185,7 @@ class RegistrarTest {
             clock);
     var made =
         new DeviceSession(
-            DEVICE, EPOCH, new SessionTerms(16, 1 << 20, 3_600), shared, new Client());
+            device, EPOCH, new SessionTerms(16, 1 << 20, 3_600), shared, new QuietClient());
     made.subscribe(AT_ONE);
     table.put(made);
     return made;
@@ -210,77 +222,5 @@ class RegistrarTest {
               Collectors.toMap(
                   Map.Entry::getKey, entry -> new SessionOwner(new NodeId("a"), entry.getValue())));
     }
-  }
-
-  /// A connection on which nothing happens, with a loop that runs everything at once.
-  private static final class Client implements DeviceSession.Owner, Link, Loop {
-    @Override
-    public Link link() {
-      return this;
-    }
-
-    @Override
-    public void askForParked() {}
-
-    @Override
-    public void retire() {}
-
-    @Override
-    public Loop loop() {
-      return this;
-    }
-
-    @Override
-    public void execute(Runnable task) {
-      task.run();
-    }
-
-    @Override
-    public long nowNanos() {
-      return 0;
-    }
-
-    @Override
-    public boolean isOpen() {
-      return true;
-    }
-
-    @Override
-    public boolean isV5() {
-      return true;
-    }
-
-    @Override
-    public void accept(
-        MqttVersion spoken, PacketLimits limits, KeepAlive keepAlive, boolean explains) {}
-
-    @Override
-    public void pauseReading() {}
-
-    @Override
-    public void resumeReading() {}
-
-    @Override
-    public void send(MqttPacket packet) {}
-
-    @Override
-    public byte[] encode(MqttPacket packet) {
-      throw new AssertionError("nothing is sent here");
-    }
-
-    @Override
-    public void sendEncoded(byte[] packet) {}
-
-    @Override
-    public void refuseConnect(MqttVersion spoken, ReasonCode reason, MqttProperties properties) {}
-
-    @Override
-    public void disconnect(ReasonCode reason, String why) {}
-
-    @Override
-    public void disconnect(ReasonCode reason, MqttProperties properties) {}
-
-    @Override
-    public void close() {}
   }
 }

@@ -1,0 +1,70 @@
+package io.pushplanet.cm.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.testing.MutableClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class DeviceSessionTest {
+  private final MutableClock clock = MutableClock.started();
+  private final SessionMetrics metrics = new SessionMetrics(new SimpleMeterRegistry());
+  private final List<Settlement> settled = new ArrayList<>();
+  // Takes one message at a time.
+  private final DeviceSession session =
+      new DeviceSession(
+          new DeviceKey(new AppId("shop"), new DeviceId("d1")),
+          1,
+          new SessionTerms(1, 1 << 20, 3_600),
+          new DeviceSession.Shared(
+              new SessionLimits(
+                  16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
+              metrics,
+              new LateAcknowledgements(1),
+              clock),
+          new QuietClient());
+
+  @Test
+  void what_was_written_at_qos_0_is_settled_by_the_socket_whatever_the_subscription_is_by_then() {
+    session.subscribe(Subscription.of(QoS.AT_MOST_ONCE, 0));
+    offer();
+    assertThat(settled).isEmpty();
+
+    session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
+    session.flushed();
+
+    assertThat(settled).singleElement().isInstanceOf(Settlement.Delivered.class);
+    assertThat(metrics.inFlight).hasValue(0);
+  }
+
+  @Test
+  void what_was_written_at_qos_1_waits_for_its_acknowledgement() {
+    session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
+    offer();
+
+    session.flushed();
+
+    assertThat(settled).isEmpty();
+    assertThat(metrics.inFlight).hasValue(1);
+  }
+
+  private void offer() {
+    session.offer(
+        new OutboundMessage(
+            new Letter(
+                new MessageId("0190b8a0-0000-7000-8000-000000000001"),
+                Binary.of("hello"),
+                clock.millis() + 60_000),
+            OutboundMessage.NO_DEADLINE,
+            (_, settlement) -> settled.add(settlement)));
+  }
+}

@@ -1,0 +1,82 @@
+package io.pushplanet.cm.session;
+
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.codec.PacketLimits;
+import io.pushplanet.cm.mqtt.link.KeepAlive;
+import io.pushplanet.cm.mqtt.link.Link;
+import io.pushplanet.cm.transport.Loop;
+
+/// A device whose socket takes everything and never says that it is empty. Its loop does at once what it is told.
+final class QuietClient implements DeviceSession.Owner, Link, Loop {
+  @Override
+  public Link link() {
+    return this;
+  }
+
+  @Override
+  public void askForParked() {}
+
+  @Override
+  public void retire() {}
+
+  @Override
+  public Loop loop() {
+    return this;
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    task.run();
+  }
+
+  @Override
+  public long nowNanos() {
+    return 0;
+  }
+
+  @Override
+  public boolean isOpen() {
+    return true;
+  }
+
+  @Override
+  public boolean isV5() {
+    return true;
+  }
+
+  @Override
+  public void accept(
+      MqttVersion spoken, PacketLimits limits, KeepAlive keepAlive, boolean explains) {}
+
+  @Override
+  public void pauseReading() {}
+
+  @Override
+  public void resumeReading() {}
+
+  @Override
+  public void send(MqttPacket packet) {}
+
+  @Override
+  public byte[] encode(MqttPacket packet) {
+    return new byte[0];
+  }
+
+  @Override
+  public void sendEncoded(byte[] packet) {}
+
+  @Override
+  public void refuseConnect(MqttVersion spoken, ReasonCode reason, MqttProperties properties) {}
+
+  @Override
+  public void disconnect(ReasonCode reason, String why) {}
+
+  @Override
+  public void disconnect(ReasonCode reason, MqttProperties properties) {}
+
+  @Override
+  public void close() {}
+}
