@@ -75,18 +75,20 @@ public final class Networks {
     return (old ? IPV4 : IPV6) + block;
   }
 
+  private record Used(long key, long millis) {}
+
   /// An eighth at once, so that it is seldom.
   private void forget() {
     if (!forgetting.tryLock()) {
       return;
     }
     try {
+      // Read once each: other loops use them meanwhile.
       networks.entrySet().stream()
-          .sorted(Comparator.comparingLong(entry -> entry.getValue().usedMillis()))
+          .map(entry -> new Used(entry.getKey(), entry.getValue().usedMillis()))
+          .sorted(Comparator.comparingLong(Used::millis))
           .limit(Math.max(1, most / 8))
-          .map(Map.Entry::getKey)
-          .toList()
-          .forEach(networks::remove);
+          .forEach(used -> networks.remove(used.key()));
     } finally {
       forgetting.unlock();
     }

@@ -80,7 +80,8 @@ public final class Uplinks {
     };
   }
 
-  /// The connection ended without a goodbye. Nobody waits for an answer; while the broker is away it is retried.
+  /// The connection ended without a goodbye. Nobody waits for an answer; while the broker is away it is retried, unless as many
+  /// events as are allowed (`cm.uplink.most-open`) are tried already: then it is gone, and counted among the refused events.
   public void will(DeviceKey device, Binary payload) {
     wills.increment();
     lane.tell(uplink(device, payload), () -> {});
