@@ -5,6 +5,7 @@ import com.google.crypto.tink.subtle.EllipticCurves.CurveType;
 import com.google.crypto.tink.subtle.EllipticCurves.PointFormatType;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.Platform;
+import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.audience.AudienceReader;
 import io.pushplanet.dispatcher.input.Fields;
@@ -33,7 +34,8 @@ final class RegistrationReader {
   private static final int MOST_TAGS = 100;
 
   /// Apple says only that the token is binary and its length may change.
-  private static final Pattern APNS_TOKEN = Pattern.compile("(?:[0-9a-fA-F]{2}){4,1024}");
+  private static final Pattern APNS_TOKEN =
+      Pattern.compile("(?:[0-9a-fA-F]{2}){4," + ApnsToken.LONGEST_TOKEN / 2 + "}");
 
   private static final Pattern FCM_TOKEN = Pattern.compile("[A-Za-z0-9:_.~%=+/-]{1,4096}");
   private static final Pattern PRINTABLE = Pattern.compile("[\\x21-\\x7e]+");

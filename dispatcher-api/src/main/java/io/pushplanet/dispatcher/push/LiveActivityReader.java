@@ -2,6 +2,7 @@ package io.pushplanet.dispatcher.push;
 
 import io.pushplanet.common.message.LiveActivity;
 import io.pushplanet.common.message.LiveActivity.Event;
+import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.dispatcher.input.Fields;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
@@ -12,9 +13,9 @@ import tools.jackson.databind.node.ObjectNode;
 
 /// Reads `live_activity` of a send request; every fault is named.
 final class LiveActivityReader {
-  private static final int LONGEST_TOKEN = 2_048;
   private static final int LONGEST_TYPE = 256;
-  private static final Pattern TOKEN = Pattern.compile("(?:[0-9a-fA-F]{2}){4,1024}");
+  private static final Pattern TOKEN =
+      Pattern.compile("(?:[0-9a-fA-F]{2}){4," + ApnsToken.LONGEST_TOKEN / 2 + "}");
 
   private LiveActivityReader() {}
 
@@ -27,8 +28,8 @@ final class LiveActivityReader {
     Event event = event(activity);
     String token =
         overChannel
-            ? activity.text("token", LONGEST_TOKEN)
-            : activity.requiredText("token", LONGEST_TOKEN);
+            ? activity.text("token", ApnsToken.LONGEST_TOKEN)
+            : activity.requiredText("token", ApnsToken.LONGEST_TOKEN);
     if (overChannel) {
       refuse(activity, "token", "the channel says where it goes");
       if (event == Event.START) {

@@ -46,7 +46,6 @@ import tools.jackson.databind.node.MissingNode;
 final class ApnsProvider implements Provider {
   private static final Logger LOG = LoggerFactory.getLogger(ApnsProvider.class);
   private static final JsonMapper JSON = JsonMapper.shared();
-  private static final int LONGEST_TOKEN = 200;
 
   /// A device that got too many rests so long, up to twice.
   private static final Duration DEVICE_REST = Duration.ofSeconds(30);
@@ -111,7 +110,7 @@ final class ApnsProvider implements Provider {
   // By hand: a pattern is a tenth of what a request costs.
   private static boolean isHexadecimal(String token) {
     return !token.isEmpty()
-        && token.length() <= LONGEST_TOKEN
+        && token.length() <= ApnsToken.LONGEST_TOKEN
         && token.length() % 2 == 0
         && token.chars().allMatch(HexFormat::isHexDigit);
   }

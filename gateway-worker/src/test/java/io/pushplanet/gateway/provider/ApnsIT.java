@@ -128,6 +128,13 @@ class ApnsIT {
   }
 
   @Test
+  void apns_is_asked_of_the_longest_token_that_can_be_registered() {
+    String longest = "ab".repeat(io.pushplanet.common.message.target.ApnsToken.LONGEST_TOKEN / 2);
+
+    assertThat(send("shop", longest)).isInstanceOf(Accepted.class);
+  }
+
+  @Test
   void an_uninstalled_app_is_gone_since_the_time_apns_says() {
     String gone = "cd".repeat(32);
     platform

@@ -17,8 +17,8 @@ final class ApnsRules {
   private static final int LARGEST_VOIP_PAYLOAD_BYTES = 5_120;
   private static final int LONGEST_COLLAPSE_ID_BYTES = 64;
 
-  /// 32 bytes today; Apple asks not to rely on it, so up to 100 bytes are well-formed here.
-  static final Pattern TOKEN = Pattern.compile("(?:[0-9a-fA-F]{2}){32,100}");
+  /// 32 bytes today; Apple asks not to rely on it, so up to 1,024 bytes are well-formed here.
+  static final Pattern TOKEN = Pattern.compile("(?:[0-9a-fA-F]{2}){32,1024}");
 
   private static final Pattern UUID =
       Pattern.compile(
