@@ -4,6 +4,7 @@ import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.KeepAlive;
 import io.pushplanet.cm.mqtt.link.Link;
@@ -62,7 +63,7 @@ final class QuietClient implements DeviceSession.Owner, Link, Loop {
 
   @Override
   public byte[] encode(MqttPacket packet) {
-    return new byte[0];
+    return new PacketEncoder().encode(packet, MqttVersion.V5);
   }
 
   @Override

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.OptimisticLockingFailureException;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -172,7 +173,10 @@ public class Credentials {
         changes.tell(Change.Kind.CREDENTIAL, app, Long.toString(former));
       }
     }
-    rows.activate(app, next.id(), next.state(), clock.instant());
+    if (rows.activate(app, next.id(), next.state(), clock.instant()) != 1) {
+      // Retired by a worker since it was read: the one in use stays in use.
+      throw new OptimisticLockingFailureException("the credential's state has changed meanwhile");
+    }
     changes.tell(Change.Kind.CREDENTIAL, app, Long.toString(next.id()));
   }
 

@@ -6,6 +6,7 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
 import com.rabbitmq.client.MessageProperties;
+import com.rabbitmq.client.ShutdownSignalException;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.dashboard.audit.AuditAction;
@@ -121,7 +122,7 @@ class DeadLetters {
         return true;
       });
       return new Outcome.Done(done[0]);
-    } catch (IOException | TimeoutException e) {
+    } catch (IOException | TimeoutException | ShutdownSignalException e) {
       LOG.warn("event=dead_letters_unfinished done={} reason=\"{}\"", done[0], e.toString());
       return new Outcome.BrokerAway(done[0]);
     }

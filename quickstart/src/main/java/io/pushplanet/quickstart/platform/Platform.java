@@ -250,6 +250,7 @@ public final class Platform implements AutoCloseable {
   private static void leftovers(Path state) {
     // A supervisor that was killed leaves files behind, but no processes; unless the leash was
     // killed with it.
+    AddressFile.delete(state);
     ChildRecord.below(state).stream()
         .filter(record -> !record.name().equals(StateLock.SUPERVISOR))
         .forEach(record -> record.end(Duration.ofSeconds(10)));

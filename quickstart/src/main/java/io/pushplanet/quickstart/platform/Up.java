@@ -33,6 +33,9 @@ final class Up {
       this.options = options;
     }
 
+    // What has started is stopped in good order, which nothing may interrupt.
+    private volatile boolean started;
+
     ExitCode run() {
       Thread starter = Thread.currentThread();
       Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(starter), "stop"));
@@ -43,6 +46,7 @@ final class Up {
           platform.train();
           tell("the next start is faster");
         }
+        started = true;
         ExitCode code = watch(platform);
         tell("stopping");
         return code;
@@ -59,7 +63,9 @@ final class Up {
           return;
         }
         // While it is still starting, that is what must be given up.
-        starter.interrupt();
+        if (!started) {
+          starter.interrupt();
+        }
         if (!stopped.await(90, TimeUnit.SECONDS)) {
           System.err.println("pushplanet: not everything has stopped in time; the rest is killed");
         }
