@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
 
-/// Keeps messages that nobody can read or write down in `push.dead`, with the queue they came from and the reason in their headers.
+/// Keeps messages that nobody can read in `push.dead`, with the queue they came from and the reason in their headers.
 /// Rare, so each opens a connection of its own. Thread-safe.
 public final class DeadLetters {
   private static final int LONGEST_REASON = 500;

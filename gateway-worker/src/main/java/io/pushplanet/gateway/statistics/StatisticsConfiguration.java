@@ -54,14 +54,9 @@ class StatisticsConfiguration {
 
   @Bean(destroyMethod = "close")
   StatisticsIntake statisticsIntake(
-      StatisticsWriter writer,
-      DeadLetters deadLetters,
-      StatisticsSettings settings,
-      Clock clock,
-      MeterRegistry meters) {
+      StatisticsWriter writer, StatisticsSettings settings, Clock clock, MeterRegistry meters) {
     return new StatisticsIntake(
         writer,
-        deadLetters,
         clock,
         settings.writers(),
         settings.gather(),

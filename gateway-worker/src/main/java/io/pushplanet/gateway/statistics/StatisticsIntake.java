@@ -5,9 +5,7 @@ import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.pushplanet.common.delivery.DeliveryEvent;
-import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
-import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.statistics.Stories.Told;
 import java.time.Clock;
 import java.time.Duration;
@@ -25,7 +23,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.RecoverableDataAccessException;
 import org.springframework.dao.TransientDataAccessException;
@@ -44,7 +41,6 @@ public final class StatisticsIntake implements AutoCloseable {
   private static final Duration NAP = Duration.ofMillis(5);
 
   private final StatisticsWriter writer;
-  private final DeadLetters deadLetters;
   private final Clock clock;
   private final Duration gather;
   private final int mostEvents;
@@ -65,14 +61,12 @@ public final class StatisticsIntake implements AutoCloseable {
     }
   }
 
-  /// @param deadLetters gets the events that cannot be written, each alone
   /// @param writers threads that write, at most as many as the database has connections for
   /// @param gather how long events may wait for others
   /// @param mostEvents per transaction
   /// @param prefetch of each of the two queues
   public StatisticsIntake(
       StatisticsWriter writer,
-      DeadLetters deadLetters,
       Clock clock,
       int writers,
       Duration gather,
@@ -80,7 +74,6 @@ public final class StatisticsIntake implements AutoCloseable {
       int prefetch,
       MeterRegistry meters) {
     this.writer = writer;
-    this.deadLetters = deadLetters;
     this.clock = clock;
     this.gather = gather;
     this.mostEvents = mostEvents;
@@ -182,12 +175,11 @@ public final class StatisticsIntake implements AutoCloseable {
   /// @param held gets the batches that are in hand
   private void write(BlockingQueue<Batch> mine, List<Batch> held) throws InterruptedException {
     Stories stories = new Stories(System.nanoTime());
-    Unwritable unwritable = new Unwritable();
     while (!Thread.currentThread().isInterrupted()) {
       gather(mine, stories, held);
       List<Told> due = stories.due(System.nanoTime(), flow());
       for (int from = 0; from < due.size(); from += mostEvents) {
-        write(due.subList(from, Math.min(from + mostEvents, due.size())), unwritable);
+        write(due.subList(from, Math.min(from + mostEvents, due.size())));
       }
       held.removeIf(batch -> batch.written().isDone());
     }
@@ -217,42 +209,22 @@ public final class StatisticsIntake implements AutoCloseable {
     }
   }
 
-  private void write(List<Told> told, Unwritable unwritable) {
+  private void write(List<Told> told) {
     List<DeliveryEvent> events = told.stream().map(Told::event).toList();
     sizes.record(events.size());
     try {
       Set<DeliveryEvent> early = writes.record(() -> tooEarly(writer.write(events)));
-      unwritable.wrote();
       told.forEach(one -> one.batch().tellOne(early.contains(one.event())));
     } catch (RuntimeException e) {
       LOG.warn(
           "event=statistics_write_failed events={} reason=\"{}\"", events.size(), e.toString());
-      if (isForAll(e)) {
+      if (told.size() == 1 || isForAll(e)) {
         told.forEach(one -> one.batch().fail(e));
-      } else if (told.size() > 1) {
-        // One event that cannot be written must not hold up its neighbours.
-        write(told.subList(0, told.size() / 2), unwritable);
-        write(told.subList(told.size() / 2, told.size()), unwritable);
-      } else if (unwritable.failedAlone(told.getFirst().event())) {
-        bury(told.getFirst(), e);
-      } else {
-        told.getFirst().batch().fail(e);
+        return;
       }
-    }
-  }
-
-  /// So that its AMQP message does not go round for ever.
-  private void bury(Told told, RuntimeException why) {
-    DeliveryEvent event = told.event();
-    try {
-      deadLetters.bury(
-          event instanceof DeliveryEvent.Accepted ? Topology.ACCEPTED : Topology.EVENTS,
-          WireForm.join(List.of(WireForm.write(event))),
-          "cannot be written: " + NestedExceptionUtils.getMostSpecificCause(why).getMessage());
-      LOG.error("event=statistics_event_dead kind={}", event.getClass().getSimpleName());
-      told.batch().tellOne(false);
-    } catch (RuntimeException e) {
-      told.batch().fail(e);
+      // One event that cannot be written must not hold up its neighbours.
+      write(told.subList(0, told.size() / 2));
+      write(told.subList(told.size() / 2, told.size()));
     }
   }
 

@@ -3,7 +3,6 @@ package io.pushplanet.gateway.statistics;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.rabbitmq.client.ConnectionFactory;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.device.DeviceId;
@@ -11,7 +10,6 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.wire.WireForm;
-import io.pushplanet.gateway.intake.DeadLetters;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.time.Duration;
@@ -48,7 +46,6 @@ class StatisticsIntakeTest {
   private StatisticsIntake intake(DataSource database) {
     return new StatisticsIntake(
         new StatisticsWriter(database),
-        new DeadLetters(new ConnectionFactory()),
         clock,
         1,
         Duration.ofMillis(5),

@@ -1,7 +1,6 @@
 package io.pushplanet.gateway.statistics;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Attempt;
@@ -15,12 +14,9 @@ import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.message.target.Audience;
-import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
-import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
-import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.migrations.Migrations;
 import java.time.Clock;
 import java.time.Duration;
@@ -124,7 +120,15 @@ class StatisticsWriterIT {
     messages.forEach(message -> events.addAll(story(message, 20)));
     Collections.shuffle(events, new Random(1));
 
-    try (StatisticsIntake intake = intake();
+    try (StatisticsIntake intake =
+            new StatisticsIntake(
+                writer,
+                Clock.systemUTC(),
+                2,
+                Duration.ofMillis(20),
+                100,
+                64,
+                new SimpleMeterRegistry());
         var takers = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<?>> taken = new ArrayList<>();
       for (int from = 0; from < events.size(); from += 10) {
@@ -162,29 +166,18 @@ class StatisticsWriterIT {
 
   @Test
   void an_uplink_is_kept_once() {
-    DeliveryEvent uplink = uplink("00000000-0000-0000-0000-000000000001");
+    DeliveryEvent uplink =
+        new DeliveryEvent.Uplink(
+            SHOP,
+            Instant.now(),
+            new DeviceId("d1"),
+            "00000000-0000-0000-0000-000000000001",
+            new byte[] {0, 1, -1});
 
     writer.write(List.of(uplink));
     writer.write(List.of(uplink));
 
     assertThat(count("SELECT COUNT(*) FROM uplinks WHERE app_id = ?", SHOP)).isEqualTo(1);
-  }
-
-  @Test
-  void an_event_that_can_never_be_written_is_buried_alone() throws Exception {
-    DeliveryEvent.Uplink good = uplink("00000000-0000-0000-0000-000000000002");
-    DeliveryEvent.Uplink tooLong = uplink(good.id() + "0");
-    byte[] body = WireForm.join(List.of(WireForm.write(good), WireForm.write(tooLong)));
-
-    try (StatisticsIntake intake = intake()) {
-      assertThatIllegalStateException().isThrownBy(() -> intake.take(body));
-      Eventually.within(Duration.ofSeconds(30), () -> intake.take(body));
-    }
-
-    assertThat(servers.drain(Topology.DEAD, DeliveryEvent.Uplink.class))
-        .extracting(DeliveryEvent.Uplink::id)
-        .containsExactly(tooLong.id());
-    assertThat(count("SELECT COUNT(*) FROM uplinks WHERE event_id = ?", good.id())).isEqualTo(1);
   }
 
   @Test
@@ -228,23 +221,6 @@ class StatisticsWriterIT {
     assertThat(later)
         .contains("deliveries -p20261121", "deliveries +p20261129")
         .doesNotContain("deliveries -p20261125");
-  }
-
-  private StatisticsIntake intake() {
-    return new StatisticsIntake(
-        writer,
-        new DeadLetters(servers.connections()),
-        Clock.systemUTC(),
-        2,
-        Duration.ofMillis(20),
-        100,
-        64,
-        new SimpleMeterRegistry());
-  }
-
-  private static DeliveryEvent.Uplink uplink(String id) {
-    return new DeliveryEvent.Uplink(
-        SHOP, Instant.now(), new DeviceId("d1"), id, new byte[] {0, 1, -1});
   }
 
   private DataSource freshDatabase() {
