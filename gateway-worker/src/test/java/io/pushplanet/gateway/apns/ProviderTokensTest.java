@@ -173,7 +173,7 @@ class ProviderTokensTest {
 
     assertThat(tokens.renewed(key, older)).isEmpty();
     assertThat(tokens.current(key)).isEqualTo(older);
-    clock.advance(Duration.ofMinutes(8));
+    clock.advance(Duration.ofMinutes(6));
     assertThat(tokens.current(key)).isEqualTo(older);
     clock.advance(Duration.ofMinutes(1));
     assertThat(tokens.current(key)).isNotEqualTo(older).isNotEqualTo(newer);
@@ -193,11 +193,11 @@ class ProviderTokensTest {
     one.keepOlder(key, newer);
     another.keepOlder(key, newer);
 
-    assertThat(shared.life).isEqualTo(Duration.ofMinutes(9));
+    assertThat(shared.life).isEqualTo(Duration.ofMinutes(7));
     clock.advance(Duration.ofMinutes(5));
     shared.held.clear();
     one.share();
-    assertThat(shared.life).isEqualTo(Duration.ofMinutes(4));
+    assertThat(shared.life).isEqualTo(Duration.ofMinutes(2));
     assertThat(one.current(key)).isEqualTo(older);
     assertThat(another.current(key)).isEqualTo(older);
     assertThat(worker(shared).current(key)).isEqualTo(older);
