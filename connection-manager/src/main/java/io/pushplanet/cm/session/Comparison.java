@@ -17,6 +17,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /// Compares this node's sessions with the directory, in bulk: announces what it does not know, lets go of what another node
@@ -45,7 +46,7 @@ final class Comparison {
   private long pass;
   // Who connected while all were compared may have come too late for that, and was told nothing of
   // the directory.
-  private boolean onceMore;
+  private final AtomicBoolean onceMore = new AtomicBoolean();
   private volatile long announcedAtMillis;
 
   Comparison(
@@ -81,9 +82,7 @@ final class Comparison {
   /// The next few; everything when the directory was away, and once more when it is back. Now and then also looks into their inboxes: a drain that got lost on
   /// its way here would otherwise wait for the device's next connect.
   void next() {
-    boolean wasAway = !health.isReachable();
-    if (wasAway || onceMore) {
-      onceMore = wasAway;
+    if (!health.isReachable() || onceMore.getAndSet(false)) {
       all();
       return;
     }
@@ -126,6 +125,7 @@ final class Comparison {
 
   /// @return whether all could be compared
   boolean all() {
+    boolean wasAway = !health.isReachable();
     try {
       boolean asked = false;
       for (var sessions = table.all().iterator(); sessions.hasNext(); asked = true) {
@@ -136,6 +136,9 @@ final class Comparison {
         directory.owners(List.of(NOBODY));
       }
       health.answered(table.size());
+      if (wasAway) {
+        onceMore.set(true);
+      }
       return true;
     } catch (DirectoryUnavailable away) {
       health.failed(away);
