@@ -278,8 +278,7 @@ public final class MqttLink implements ConnectionHandler, Link {
       }
       return true;
     }
-    // Of whom we do not read we cannot say that they are silent.
-    if (!connection.isPaused() && KeepAlive.isOver(keepAliveSeconds, lastHeardNanos, nowNanos)) {
+    if (KeepAlive.isOver(keepAliveSeconds, lastHeardNanos, nowNanos)) {
       var why = "silent for one and a half times the keep-alive of " + keepAliveSeconds + " s";
       peer.refused(ReasonCode.KEEP_ALIVE_TIMEOUT, why);
       disconnect(ReasonCode.KEEP_ALIVE_TIMEOUT, why);
