@@ -166,8 +166,8 @@ final class Up {
               "up"));
       command.addAll(arguments);
       try {
-        Files.createDirectories(log.toAbsolutePath().getParent());
-        Files.deleteIfExists(log);
+        // The welcome in it names the operator's password and the API key.
+        OwnerOnlyFile.write(log, "");
         return new ProcessBuilder(command)
             .redirectInput(ProcessBuilder.Redirect.from(new java.io.File("/dev/null")))
             .redirectErrorStream(true)
