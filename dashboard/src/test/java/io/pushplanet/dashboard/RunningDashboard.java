@@ -10,9 +10,9 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /// The whole dashboard on free ports and real services, started once for all tests of this JVM.
-final class RunningDashboard {
+public final class RunningDashboard {
   static final String ADMIN = "admin";
-  static final String PASSWORD = "a password for tests";
+  public static final String PASSWORD = "a password for tests";
   static final String MASTER_KEY = MasterKey.generate(new SecureRandom());
 
   /// What older credentials are sealed with.
@@ -36,7 +36,7 @@ final class RunningDashboard {
     return worker;
   }
 
-  static RunningDashboard shared() {
+  public static RunningDashboard shared() {
     return Started.ONLY;
   }
 
@@ -80,11 +80,11 @@ final class RunningDashboard {
     return context.getEnvironment().getRequiredProperty(property, Integer.class);
   }
 
-  JdbcTemplate sql() {
+  public JdbcTemplate sql() {
     return new JdbcTemplate(context.getBean(javax.sql.DataSource.class));
   }
 
-  <T> T bean(Class<T> type) {
+  public <T> T bean(Class<T> type) {
     return context.getBean(type);
   }
 

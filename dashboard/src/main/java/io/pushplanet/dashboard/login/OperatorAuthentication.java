@@ -19,8 +19,8 @@ import org.springframework.security.core.Authentication;
 import org.springframework.security.crypto.password.PasswordEncoder;
 import org.springframework.stereotype.Component;
 
-/// How an operator gets in. Five wrong passwords lock the name for a quarter of an hour; then the count starts again. An
-/// unknown name costs the same time as a wrong password.
+/// How an operator gets in. Five wrong passwords lock the name for a quarter of an hour, also when many are tried at once; then
+/// the count starts again. An unknown name costs the same time as a wrong password.
 @Component
 class OperatorAuthentication implements AuthenticationProvider {
   static final int MOST_FAILURES = 5;
@@ -66,19 +66,25 @@ class OperatorAuthentication implements AuthenticationProvider {
     firstOperator.ensure();
     Optional<Operator> found = operators.find(name);
     if (found.isPresent() && found.get().isLocked(clock.instant())) {
-      audit.record(name, AuditAction.LOGIN_LOCKED, name, "refused while locked");
-      throw new LockedException("locked");
+      throw lockedOut(name);
     }
     boolean right = matches(password, found.map(Operator::password).orElse(nobodysPassword));
     if (found.isEmpty() || !right) {
       throw refused(name, found.isPresent());
     }
-    operators.loggedIn(name, clock.instant());
+    if (operators.loggedIn(name, clock.instant()) == 0) {
+      throw lockedOut(name);
+    }
     audit.record(name, AuditAction.LOGIN, name, "logged in");
     Operator operator = found.get();
     SignedIn signedIn = SignedIn.of(operator);
     return UsernamePasswordAuthenticationToken.authenticated(
         signedIn, null, operator.role().authorities());
+  }
+
+  private LockedException lockedOut(String name) {
+    audit.record(name, AuditAction.LOGIN_LOCKED, name, "refused while locked");
+    return new LockedException("locked");
   }
 
   private RuntimeException refused(String name, boolean known) {

@@ -36,12 +36,15 @@ interface OperatorMapper {
       @Param("role") Role role,
       @Param("now") Instant now);
 
+  /// Looks at the lock once more: it may have come while the password was checked.
+  ///
+  /// @return 0 when the name is locked now, or gone
   @Update(
       """
       UPDATE operators SET failed_logins = 0, locked_until = NULL, last_login_at = #{now}
-      WHERE name = #{name}
+      WHERE name = #{name} AND (locked_until IS NULL OR locked_until <= #{now})
       """)
-  void loggedIn(@Param("name") String name, @Param("now") Instant now);
+  int loggedIn(@Param("name") String name, @Param("now") Instant now);
 
   /// Assignments are made from left to right. A lock that has run out starts the count again.
   @Update(

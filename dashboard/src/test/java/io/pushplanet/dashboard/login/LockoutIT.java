@@ -1,0 +1,134 @@
+package io.pushplanet.dashboard.login;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.dashboard.DashboardSettings;
+import io.pushplanet.dashboard.RunningDashboard;
+import io.pushplanet.dashboard.audit.AuditLog;
+import java.net.URI;
+import java.sql.Timestamp;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.springframework.security.authentication.LockedException;
+import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
+import org.springframework.security.core.AuthenticationException;
+import org.springframework.security.crypto.password.PasswordEncoder;
+
+class LockoutIT {
+  private static final String NAME = "besieged";
+  private static final String RIGHT = "the right one";
+  private static final int WRONG = 20;
+
+  private final RunningDashboard dashboard = RunningDashboard.shared();
+
+  @Test
+  void a_right_password_among_many_wrong_ones_at_once_gets_nobody_in() throws Exception {
+    operator();
+    var passwords = new Burst();
+    OperatorAuthentication authentication = authentication(passwords);
+
+    List<String> refusals = new ArrayList<>();
+    String answer;
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      Future<String> right = threads.submit(() -> login(authentication, RIGHT));
+      List<Future<String>> wrong = new ArrayList<>();
+      for (int i = 0; i < WRONG; i++) {
+        String password = "wrong " + i;
+        wrong.add(threads.submit(() -> login(authentication, password)));
+      }
+      for (Future<String> one : wrong) {
+        refusals.add(one.get(60, TimeUnit.SECONDS));
+      }
+      passwords.wrongOnesAreCounted.countDown();
+      answer = right.get(60, TimeUnit.SECONDS);
+    }
+
+    assertThat(answer).isEqualTo("locked");
+    assertThat(refusals).hasSize(WRONG).containsOnly("refused", "locked");
+    assertThat(
+            dashboard
+                .sql()
+                .queryForMap(
+                    "SELECT failed_logins, locked_until > NOW(3) AS locked, last_login_at FROM operators WHERE name = ?",
+                    NAME))
+        .containsEntry("failed_logins", OperatorAuthentication.MOST_FAILURES)
+        .containsEntry("locked", 1)
+        .containsEntry("last_login_at", null);
+  }
+
+  /// Everybody has read that the name is not locked before anybody hears that the password is wrong, and the right one is
+  /// found right when all the wrong ones are counted.
+  private static final class Burst implements PasswordEncoder {
+    private final CountDownLatch begun = new CountDownLatch(WRONG + 1);
+    private final CountDownLatch wrongOnesAreCounted = new CountDownLatch(1);
+
+    @Override
+    public String encode(CharSequence password) {
+      return "";
+    }
+
+    @Override
+    public boolean matches(CharSequence password, String stored) {
+      boolean right = RIGHT.contentEquals(password);
+      begun.countDown();
+      await(begun);
+      if (right) {
+        await(wrongOnesAreCounted);
+      }
+      return right;
+    }
+
+    private static void await(CountDownLatch latch) {
+      try {
+        assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+  }
+
+  private static String login(OperatorAuthentication authentication, String password) {
+    try {
+      authentication.authenticate(
+          UsernamePasswordAuthenticationToken.unauthenticated(NAME, password));
+      return "in";
+    } catch (LockedException e) {
+      return "locked";
+    } catch (AuthenticationException e) {
+      return "refused";
+    }
+  }
+
+  private OperatorAuthentication authentication(PasswordEncoder passwords) {
+    return new OperatorAuthentication(
+        dashboard.bean(OperatorMapper.class),
+        dashboard.bean(FirstOperator.class),
+        passwords,
+        dashboard.bean(AuditLog.class),
+        Clock.systemUTC(),
+        new DashboardSettings(
+            URI.create("http://127.0.0.1:1"),
+            Duration.ofSeconds(1),
+            WRONG + 1,
+            Duration.ofSeconds(1),
+            Duration.ofDays(1),
+            new DashboardSettings.BootstrapOperator(null, null)));
+  }
+
+  private void operator() {
+    dashboard
+        .sql()
+        .update(
+            "REPLACE INTO operators (name, password, role, created_at) VALUES (?, 'unused', 'viewer', ?)",
+            NAME,
+            Timestamp.from(Instant.now()));
+  }
+}
