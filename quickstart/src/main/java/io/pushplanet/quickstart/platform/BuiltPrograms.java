@@ -3,15 +3,19 @@ package io.pushplanet.quickstart.platform;
 import io.pushplanet.quickstart.process.ChildProcess;
 import io.pushplanet.quickstart.process.Command;
 import io.pushplanet.quickstart.process.ProcessFailed;
+import io.pushplanet.quickstart.services.DirectoryTree;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 
@@ -81,7 +85,7 @@ final class BuiltPrograms {
   void train(Program program, Map<String, String> settings, Path logs) {
     Path extracted = extracted(program);
     Path cache = cacheOf(extracted);
-    Path draft = cache.resolveSibling("draft.aot");
+    Path draft = cache.resolveSibling("draft-" + UUID.randomUUID() + ".aot");
     var command = new ArrayList<String>();
     command.add(java());
     command.addAll(FLAGS);
@@ -93,7 +97,7 @@ final class BuiltPrograms {
             extracted.toString()));
     run("training of " + program.text(), command, settings, logs, TRAINING_DEADLINE);
     try {
-      Files.move(draft, cache);
+      Files.move(draft, cache, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException e) {
       throw new UncheckedIOException(
           "the training of " + program.text() + " left no class cache", e);
@@ -110,7 +114,18 @@ final class BuiltPrograms {
       if (Files.exists(runnable)) {
         return runnable;
       }
-      Path draft = target.resolve("layout-draft-" + ProcessHandle.current().pid());
+      layOut(program, bootJar, target, layout);
+      return runnable;
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot lay out " + bootJar, e);
+    }
+  }
+
+  /// Others may do the same meanwhile: each lays out a folder of its own, and the first complete one gets the name.
+  private static void layOut(Program program, Path bootJar, Path target, Path layout)
+      throws IOException {
+    Path draft = target.resolve("layout-draft-" + UUID.randomUUID());
+    try {
       run(
           "extraction of " + program.text(),
           List.of(
@@ -125,10 +140,13 @@ final class BuiltPrograms {
           Map.of(),
           target,
           EXTRACTION_DEADLINE);
-      Files.move(draft, layout);
-      return runnable;
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot lay out " + bootJar, e);
+      Files.move(draft, layout, StandardCopyOption.ATOMIC_MOVE);
+    } catch (FileSystemException e) {
+      if (Files.notExists(layout)) {
+        throw e;
+      }
+    } finally {
+      DirectoryTree.delete(draft);
     }
   }
 

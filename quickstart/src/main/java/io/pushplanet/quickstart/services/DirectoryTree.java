@@ -8,10 +8,11 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /// A folder with everything in it.
-final class DirectoryTree {
+public final class DirectoryTree {
   private DirectoryTree() {}
 
-  static void delete(Path root) throws IOException {
+  /// Deletes it, if it is there.
+  public static void delete(Path root) throws IOException {
     if (Files.notExists(root)) {
       return;
     }
