@@ -8,37 +8,74 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import org.jspecify.annotations.Nullable;
 
 /// One platform at a time uses a state directory. The lock ends with the process that holds it.
 final class StateLock implements AutoCloseable {
   static final String SUPERVISOR = "supervisor";
 
   private final FileChannel file;
-  private final ChildRecord supervisor;
+  private final @Nullable ChildRecord supervisor;
 
-  private StateLock(FileChannel file, ChildRecord supervisor) {
+  private StateLock(FileChannel file, @Nullable ChildRecord supervisor) {
     this.file = file;
     this.supervisor = supervisor;
   }
 
+  /// For the process whose children the platform's processes are.
+  ///
+  /// @throws Refusal when a platform is up with this state
   static StateLock take(Path state) {
+    FileChannel file = lock(state, "lock");
+    return new StateLock(file, ChildRecord.ofThisProcess(state, SUPERVISOR));
+  }
+
+  /// For the one that starts a supervisor and waits until it is ready: nobody else does the same meanwhile, so the
+  /// supervisor's log stays the one that is read.
+  ///
+  /// @throws Refusal when a platform is up with this state, or being started
+  static StateLock takeToStart(Path state) {
+    var start = new StateLock(lock(state, "start.lock"), null);
+    try {
+      new StateLock(lock(state, "lock"), null).close();
+      return start;
+    } catch (RuntimeException e) {
+      start.close();
+      throw e;
+    }
+  }
+
+  private static FileChannel lock(Path state, String name) {
     try {
       Files.createDirectories(state);
       FileChannel file =
           FileChannel.open(
-              state.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+              state.resolve(name), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
       if (tryLock(file)) {
-        return new StateLock(file, ChildRecord.ofThisProcess(state, SUPERVISOR));
+        return file;
       }
       file.close();
-      throw new Refusal(
-          ExitCode.ALREADY_RUNNING,
-          "a platform is up already with its state in "
-              + state
-              + "; see ./pushplanet status, end it with ./pushplanet down, or choose another --state=DIRECTORY");
     } catch (IOException e) {
-      throw new UncheckedIOException("cannot use the state directory " + state, e);
+      throw new Refusal(ExitCode.FAILED, "cannot use the state directory " + state + ": " + e);
     }
+    throw upAlready(state);
+  }
+
+  private static Refusal upAlready(Path state) {
+    String process =
+        ChildRecord.below(state).stream()
+            .filter(record -> record.name().equals(SUPERVISOR) && record.process().isPresent())
+            .map(record -> " (process " + record.pid() + ")")
+            .findFirst()
+            .orElse("");
+    return new Refusal(
+        ExitCode.ALREADY_RUNNING,
+        """
+        a platform%s is up already, or starting, with its state in %s; \
+        see it with ./pushplanet status '--state=%s', stop it with ./pushplanet down '--state=%s', \
+        or choose another --state=DIRECTORY\
+        """
+            .formatted(process, state, state, state));
   }
 
   private static boolean tryLock(FileChannel file) throws IOException {
@@ -52,7 +89,9 @@ final class StateLock implements AutoCloseable {
   @Override
   public void close() {
     try {
-      supervisor.forget();
+      if (supervisor != null) {
+        supervisor.forget();
+      }
       file.close();
     } catch (IOException e) {
       throw new UncheckedIOException(e);

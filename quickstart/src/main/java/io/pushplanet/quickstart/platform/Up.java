@@ -127,9 +127,16 @@ final class Up {
     private Detached() {}
 
     static ExitCode run(Path root, Path state, List<String> arguments) {
+      try (var _ = StateLock.takeToStart(state)) {
+        return start(root, state, arguments);
+      }
+    }
+
+    private static ExitCode start(Path root, Path state, List<String> arguments) {
       Path log = state.resolve("supervisor.log");
       Process supervisor =
-          start(root, log, arguments.stream().filter(word -> !word.equals("--detach")).toList());
+          supervisor(
+              root, log, arguments.stream().filter(word -> !word.equals("--detach")).toList());
       var printer = new LogPrinter(log);
       while (true) {
         printer.printNew();
@@ -145,7 +152,7 @@ final class Up {
       }
     }
 
-    private static Process start(Path root, Path log, List<String> arguments) {
+    private static Process supervisor(Path root, Path log, List<String> arguments) {
       var command =
           new java.util.ArrayList<>(
               List.of(
