@@ -4,7 +4,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import tools.jackson.databind.JsonNode;
@@ -37,7 +36,7 @@ final class Demo {
   }
 
   static ExitCode run(Path root, List<String> arguments) {
-    Options options = Options.parse(arguments, Set.of(), Set.of("--state"));
+    Options options = Options.parse(arguments, Options.Names.STATE);
     Addresses addresses = PushPlanet.addresses(PushPlanet.state(root, options));
     try (var api = new Rest(addresses.dispatcherUrl(), addresses.apiKey());
         var simulators = new Rest(addresses.simulatorsUrl(), "")) {

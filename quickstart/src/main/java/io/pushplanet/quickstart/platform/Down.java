@@ -4,7 +4,6 @@ import io.pushplanet.quickstart.process.ChildRecord;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 
 /// `./pushplanet down`: ends the supervisor, which stops everything; then whatever a killed supervisor left behind.
 final class Down {
@@ -14,7 +13,7 @@ final class Down {
   private Down() {}
 
   static ExitCode run(Path root, List<String> arguments) {
-    Options options = Options.parse(arguments, Set.of(), Set.of("--state"));
+    Options options = Options.parse(arguments, Options.Names.STATE);
     Path state = PushPlanet.state(root, options);
     boolean stopped = false;
     for (ChildRecord record : ChildRecord.below(state)) {

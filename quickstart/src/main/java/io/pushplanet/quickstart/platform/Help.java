@@ -34,11 +34,11 @@ final class Help {
         --on-death=stop        end with exit code 5 when a process dies (default)
                   =restart     start it again
         --without=dashboard    do not start these programs (dispatcher-api, gateway-worker, connection-manager, dashboard)
-        --set=PROPERTY=VALUE   a further setting of all four programs (docs/settings.md)
+        --set=PROPERTY=VALUE   a further setting of all four programs (docs/settings.md); once for each
         --train                once up, learn class caches (some 80 s of CPU time) that make later starts faster
 
       Options of send
-        --device=ID  --title=TEXT  --body=TEXT  [--data=KEY=VALUE]  [--route=auto|mqtt|vendor]  [--ttl=PT6H]
+        --device=ID  --title=TEXT  --body=TEXT  [--data=KEY=VALUE …]  [--route=auto|mqtt|vendor]  [--ttl=PT6H]
         [--collapse-key=KEY]  [--priority=high|normal]  [--app=ID]
 
       Exit codes

@@ -1,52 +1,99 @@
 package io.pushplanet.quickstart.platform;
 
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
-/// The words behind a command: `--name=value`, `--name value`, flags `--name`, and plain words in their order.
-record Options(Map<String, String> values, List<String> words) {
+/// The options behind a command: `--name=value` or `--name value`, and flags `--name`, each at most once.
+///
+/// @param values by name; of a flag an empty text
+/// @param pairs by name, of options that take `KEY=VALUE` and may come again with another key
+record Options(Map<String, String> values, Map<String, Map<String, String>> pairs) {
 
   Options {
     values = Map.copyOf(values);
-    words = List.copyOf(words);
+    pairs = Map.copyOf(pairs);
   }
 
-  /// @param flags options that take no value
-  /// @param named options that take one
-  static Options parse(List<String> arguments, Set<String> flags, Set<String> named) {
+  /// The names of a command's options.
+  ///
+  /// @param flags take no value
+  /// @param single take one
+  /// @param pairs take one `KEY=VALUE`, and may come again with another key
+  record Names(Set<String> flags, Set<String> single, Set<String> pairs) {
+    static final Names STATE = single(Set.of("--state"));
+
+    static Names single(Set<String> names) {
+      return new Names(Set.of(), names, Set.of());
+    }
+
+    Stream<String> all() {
+      return Stream.of(flags, single, pairs).flatMap(Set::stream);
+    }
+  }
+
+  /// @throws Refusal when there is anything but these options with their values, or one of them twice
+  static Options parse(List<String> arguments, Names names) {
     var values = new LinkedHashMap<String, String>();
-    var words = new java.util.ArrayList<String>();
-    for (int i = 0; i < arguments.size(); i++) {
-      String argument = arguments.get(i);
+    var pairs = new LinkedHashMap<String, Map<String, String>>();
+    for (Iterator<String> rest = arguments.iterator(); rest.hasNext(); ) {
+      String argument = rest.next();
       if (!argument.startsWith("--")) {
-        words.add(argument);
-        continue;
+        throw usage("'" + argument + "' is neither an option nor the value of one");
       }
-      int equals = argument.indexOf('=');
-      String name = equals < 0 ? argument : argument.substring(0, equals);
-      if (flags.contains(name)) {
-        if (equals >= 0) {
+      String name = argument.split("=", 2)[0];
+      if (names.flags().contains(name)) {
+        if (!argument.equals(name)) {
           throw usage(name + " takes no value");
         }
-        values.put(name, "true");
-      } else if (named.contains(name)) {
-        if (equals < 0 && ++i == arguments.size()) {
-          throw usage(name + " needs a value: " + name + "=…");
+        once(values.put(name, ""), name);
+      } else if (names.single().contains(name)) {
+        once(values.put(name, valueOf(argument, rest)), name);
+      } else if (names.pairs().contains(name)) {
+        String[] pair = valueOf(argument, rest).split("=", 2);
+        if (pair.length < 2 || pair[0].isEmpty()) {
+          throw usage(name + " needs KEY=VALUE");
         }
-        values.put(name, equals < 0 ? arguments.get(i) : argument.substring(equals + 1));
+        once(
+            pairs.computeIfAbsent(name, any -> new LinkedHashMap<>()).put(pair[0], pair[1]),
+            name + "=" + pair[0]);
       } else {
-        throw usage("there is no option " + name + closest(name, flags, named));
+        throw usage("there is no option " + name + closest(name, names));
       }
     }
-    return new Options(values, words);
+    return new Options(values, pairs);
+  }
+
+  private static String valueOf(String argument, Iterator<String> rest) {
+    int equals = argument.indexOf('=');
+    if (equals >= 0) {
+      return argument.substring(equals + 1);
+    }
+    if (!rest.hasNext()) {
+      throw usage(argument + " needs a value: " + argument + "=…");
+    }
+    return rest.next();
+  }
+
+  private static void once(@Nullable String former, String what) {
+    if (former != null) {
+      throw usage(what + " is given twice; leave one of them out");
+    }
   }
 
   Optional<String> value(String name) {
     return Optional.ofNullable(values.get(name));
+  }
+
+  /// The keys and values that an option was given, none when it was not.
+  Map<String, String> pairs(String name) {
+    return pairs.getOrDefault(name, Map.of());
   }
 
   String required(String name) {
@@ -61,8 +108,9 @@ record Options(Map<String, String> values, List<String> words) {
     return new Refusal(ExitCode.USAGE, message + ". See ./pushplanet help");
   }
 
-  private static String closest(String wrong, Set<String> flags, Set<String> named) {
-    return java.util.stream.Stream.concat(flags.stream(), named.stream())
+  private static String closest(String wrong, Names names) {
+    return names
+        .all()
         .filter(name ->
             name.length() > 4
                 && (name.contains(wrong) || wrong.contains(name) || sameLetters(name, wrong)))

@@ -56,7 +56,12 @@ public final class PushPlanet {
   static Path state(Path root, Options options) {
     return options
         .value("--state")
-        .map(Path::of)
+        .map(given -> {
+          if (given.isBlank()) {
+            throw Options.usage("--state names no directory");
+          }
+          return Path.of(given);
+        })
         .orElseGet(() -> root.resolve(".pushplanet"))
         .toAbsolutePath()
         .normalize();

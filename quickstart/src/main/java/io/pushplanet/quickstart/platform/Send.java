@@ -10,23 +10,25 @@ import tools.jackson.databind.node.ObjectNode;
 /// `./pushplanet send`: one message through the REST API.
 final class Send {
   private static final JsonMapper JSON = JsonMapper.shared();
-  private static final Set<String> NAMED =
-      Set.of(
-          "--state",
-          "--app",
-          "--device",
-          "--title",
-          "--body",
-          "--data",
-          "--route",
-          "--ttl",
-          "--collapse-key",
-          "--priority");
+  static final Options.Names OPTIONS =
+      new Options.Names(
+          Set.of(),
+          Set.of(
+              "--state",
+              "--app",
+              "--device",
+              "--title",
+              "--body",
+              "--route",
+              "--ttl",
+              "--collapse-key",
+              "--priority"),
+          Set.of("--data"));
 
   private Send() {}
 
   static ExitCode run(Path root, List<String> arguments) {
-    Options options = Options.parse(arguments, Set.of(), NAMED);
+    Options options = Options.parse(arguments, OPTIONS);
     ObjectNode message = message(options);
     Addresses addresses = PushPlanet.addresses(PushPlanet.state(root, options));
     try (var api = new Rest(addresses.dispatcherUrl(), addresses.apiKey())) {
@@ -44,7 +46,7 @@ final class Send {
     ObjectNode content = message.putObject("content");
     options.value("--title").ifPresent(title -> content.put("title", title));
     options.value("--body").ifPresent(body -> content.put("body", body));
-    options.value("--data").ifPresent(pair -> putData(content.putObject("data"), pair));
+    options.pairs("--data").forEach((key, value) -> content.withObject("/data").put(key, value));
     ObjectNode delivery = JSON.createObjectNode();
     options.value("--route").ifPresent(route -> delivery.put("route", route));
     options.value("--ttl").ifPresent(ttl -> delivery.put("ttl", ttl));
@@ -54,13 +56,5 @@ final class Send {
       message.set("delivery", delivery);
     }
     return message;
-  }
-
-  private static void putData(ObjectNode data, String pair) {
-    int equals = pair.indexOf('=');
-    if (equals < 1) {
-      throw Options.usage("--data needs KEY=VALUE");
-    }
-    data.put(pair.substring(0, equals), pair.substring(equals + 1));
   }
 }

@@ -5,14 +5,13 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Set;
 
 /// `./pushplanet status`: each process, whether it lives, and whether the programs call themselves ready.
 final class Status {
   private Status() {}
 
   static ExitCode run(Path root, List<String> arguments) {
-    Options options = Options.parse(arguments, Set.of(), Set.of("--state"));
+    Options options = Options.parse(arguments, Options.Names.STATE);
     Path state = PushPlanet.state(root, options);
     List<ChildRecord> records =
         ChildRecord.below(state).stream().sorted(Comparator.comparing(ChildRecord::name)).toList();

@@ -6,6 +6,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -14,10 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /// What `up` was asked for.
 record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) {
-  private static final Set<String> FLAGS = Set.of("--detach", "--train");
-
   static UpOptions parse(Path root, List<String> arguments) {
-    var named =
+    var single =
         new HashSet<>(
             Set.of(
                 "--state",
@@ -30,15 +29,13 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
                 "--ports",
                 "--port-offset",
                 "--on-death",
-                "--without",
-                "--set"));
+                "--without"));
     for (Listener listener : Listener.values()) {
-      named.add(listener.option());
+      single.add(listener.option());
     }
-    Options options = Options.parse(arguments, FLAGS, named);
-    if (!options.words().isEmpty()) {
-      throw Options.usage("up takes options only, not '" + options.words().getFirst() + "'");
-    }
+    Options options =
+        Options.parse(
+            arguments, new Options.Names(Set.of("--detach", "--train"), single, Set.of("--set")));
     ServicesChoice services = services(options);
     var plan =
         new Plan(
@@ -48,7 +45,7 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
             external(services, options),
             ports(options),
             without(options),
-            furtherSettings(options));
+            settings(options.pairs("--set")));
     return new UpOptions(
         plan, options.has("--detach"), restartDead(options), options.has("--train"));
   }
@@ -126,17 +123,16 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
     };
   }
 
-  private static Map<String, String> furtherSettings(Options options) {
-    return options
-        .value("--set")
-        .map(setting -> {
-          int equals = setting.indexOf('=');
-          if (equals < 1) {
-            throw Options.usage("--set needs PROPERTY=VALUE");
-          }
-          return Map.of(setting.substring(0, equals), setting.substring(equals + 1));
-        })
-        .orElse(Map.of());
+  /// `a.b-c` and `a.bC` are one setting: a program knows either as `A_BC`.
+  private static Map<String, String> settings(Map<String, String> given) {
+    var variables = new HashMap<String, String>();
+    for (String property : given.keySet()) {
+      String other = variables.put(ProgramSettings.variable(property), property);
+      if (other != null) {
+        throw Options.usage("--set gives one setting twice, as " + other + " and as " + property);
+      }
+    }
+    return given;
   }
 
   private static int number(String option, String text, int most) {

@@ -5,14 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
 class SendTest {
-  private static final Set<String> NAMED =
-      Set.of("--device", "--title", "--body", "--data", "--route", "--ttl");
-
   @Test
   void the_options_become_the_message_of_the_api() {
     var options =
@@ -23,16 +19,17 @@ class SendTest {
                 "Hello",
                 "--body=World",
                 "--data=order=77",
+                "--data",
+                "by=ship",
                 "--route=mqtt"),
-            Set.of(),
-            NAMED);
+            Send.OPTIONS);
 
     assertThat(Send.message(options))
         .isEqualTo(
             JsonMapper.shared()
                 .readTree(
                     """
-                    {"audience":{"device":"d1"},"content":{"title":"Hello","body":"World","data":{"order":"77"}},
+                    {"audience":{"device":"d1"},"content":{"title":"Hello","body":"World","data":{"order":"77","by":"ship"}},
                      "delivery":{"route":"mqtt"}}
                     """));
   }

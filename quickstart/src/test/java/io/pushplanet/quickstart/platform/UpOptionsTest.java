@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.pushplanet.quickstart.services.ServicesChoice;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -86,13 +87,25 @@ class UpOptionsTest {
     "--mqtt-port=abc, number",
     "--mqtt-port=70000, 65535",
     "--on-death=cry, stop",
-    "--set=nothing, PROPERTY=VALUE",
+    "--set=nothing, KEY=VALUE",
+    "--state=, directory",
     "word, word"
   })
   void a_wrong_value_is_refused_with_what_is_possible(String argument, String told) {
     assertThatExceptionOfType(Refusal.class)
         .isThrownBy(() -> parse(argument))
         .withMessageContaining(told);
+  }
+
+  @Test
+  void each_setting_is_given_once_whatever_the_way_it_is_spelt() {
+    assertThat(parse("--set=gateway.retry.first=1s", "--set", "cm.node-id=n").plan().settings())
+        .isEqualTo(Map.of("gateway.retry.first", "1s", "cm.node-id", "n"));
+
+    assertThatExceptionOfType(Refusal.class)
+        .isThrownBy(() -> parse("--set=cm.node-id=a", "--set=cm.nodeId=b"))
+        .withMessageContaining("cm.node-id")
+        .withMessageContaining("cm.nodeId");
   }
 
   private static UpOptions parse(String... arguments) {
