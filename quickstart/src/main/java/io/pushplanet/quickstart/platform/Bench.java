@@ -1,5 +1,6 @@
 package io.pushplanet.quickstart.platform;
 
+import io.pushplanet.quickstart.process.Leash;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -7,8 +8,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
-/// `./pushplanet bench NAME`: hands over to the load module's main program in a JVM of its own, with our terminal.
+/// `./pushplanet bench NAME`: hands over to the load module's main program in a JVM of its own, with our terminal. It ends
+/// with us, and what it has started with it.
 final class Bench {
   /// They start what they measure and need no platform.
   private static final Set<String> ON_THEIR_OWN =
@@ -30,8 +33,9 @@ final class Bench {
     if (arguments.isEmpty() || arguments.getFirst().startsWith("--")) {
       throw Options.usage("bench needs a name, such as accept or end-to-end");
     }
-    Path state = state(root, arguments);
-    Path addresses = state.resolve(AddressFile.NAME);
+    List<String> rest = arguments.subList(1, arguments.size());
+    Options options = Options.parse(rest, new Options.Names(Set.of(), names(rest), Set.of()));
+    Path state = PushPlanet.state(root, options);
     if (!ON_THEIR_OWN.contains(arguments.getFirst())) {
       PushPlanet.addresses(state);
     }
@@ -49,17 +53,20 @@ final class Bench {
                 target.resolve("classes") + ":" + target.resolve("lib") + "/*",
                 "io.pushplanet.load.Bench",
                 arguments.getFirst(),
-                "--addresses=" + addresses));
-    arguments.stream()
-        .skip(1)
-        .filter(argument -> !argument.startsWith("--state"))
-        .forEach(command::add);
+                "--addresses=" + state.resolve(AddressFile.NAME)));
+    options.values().entrySet().stream()
+        .filter(option -> !option.getKey().equals("--state"))
+        .forEach(option -> command.add(option.getKey() + "=" + option.getValue()));
     if (!Files.isDirectory(target.resolve("lib"))) {
       throw new Refusal(
           ExitCode.FAILED, "the benchmarks are not built: ./mvnw -Pfast -DskipTests package");
     }
     try {
-      int code = new ProcessBuilder(command).directory(root.toFile()).inheritIO().start().waitFor();
+      Leash leash = Leash.shared();
+      Process bench = new ProcessBuilder(command).directory(root.toFile()).inheritIO().start();
+      leash.hold(bench.pid());
+      int code = bench.waitFor();
+      leash.release(bench.pid());
       return switch (code) {
         case 0 -> ExitCode.OK;
         case 2 -> ExitCode.USAGE;
@@ -73,11 +80,11 @@ final class Bench {
     }
   }
 
-  private static Path state(Path root, List<String> arguments) {
+  /// Each benchmark knows its own options; all of them take a value.
+  private static Set<String> names(List<String> arguments) {
     return arguments.stream()
-        .filter(argument -> argument.startsWith("--state="))
-        .map(argument -> Path.of(argument.substring("--state=".length())).toAbsolutePath())
-        .findFirst()
-        .orElseGet(() -> root.resolve(".pushplanet"));
+        .filter(argument -> argument.startsWith("--"))
+        .map(argument -> argument.split("=", 2)[0])
+        .collect(Collectors.toSet());
   }
 }

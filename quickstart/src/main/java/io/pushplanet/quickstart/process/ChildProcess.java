@@ -37,8 +37,10 @@ public final class ChildProcess {
               .redirectInput(ProcessBuilder.Redirect.from(new java.io.File("/dev/null")))
               .redirectOutput(ProcessBuilder.Redirect.appendTo(command.log().toFile()));
       builder.environment().putAll(command.environment());
+      // Before the child, so that no time passes between its start and its being held.
+      Leash leash = Leash.shared();
       Process process = builder.start();
-      Leash.shared().hold(process.pid());
+      leash.hold(process.pid());
       return new ChildProcess(command, process);
     } catch (IOException e) {
       throw new ProcessFailed(command.name() + " cannot be started: " + e.getMessage(), e);
