@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -82,17 +83,26 @@ class MessageIT {
             .json()
             .get("results");
 
+    RunningDispatcher other = RunningDispatcher.with(Map.of("dispatcher.key-cache", "11h"));
+    Tenant there = new Tenant(other, shop.app(), shop.key());
     RedisLink redis = dispatcher.context.getBean(RedisLink.class);
     assertThat(results).hasSize(3);
     for (JsonNode result : results) {
-      String key = "accepted-news:" + result.get("id").stringValue();
+      MessageId id = new MessageId(result.get("id").stringValue());
       Eventually.within(
           Duration.ofSeconds(60),
           () -> {
-            String news = redis.ask(commands -> commands.get(key));
-            assertThat(news).contains("\"message\":\"" + result.get("id").stringValue() + '"');
+            Answer answer = there.get("/messages/" + id);
+            assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
+            assertThat(answer.json().get("id").stringValue()).isEqualTo(id.value());
+            assertThat(answer.json().get("state").stringValue()).isEqualTo("accepted");
+          });
+      String key = "accepted-news:" + id.time().toEpochMilli() % 3_600_000 / 100;
+      Eventually.within(
+          Duration.ofSeconds(60),
+          () -> {
             long left = redis.ask(commands -> commands.pttl(key));
-            assertThat(left).isPositive();
+            assertThat(left).isBetween(1L, Duration.ofMinutes(10).toMillis());
           });
     }
   }

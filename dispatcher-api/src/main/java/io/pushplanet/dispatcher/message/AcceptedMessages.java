@@ -3,7 +3,7 @@ package io.pushplanet.dispatcher.message;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.output.IntegerOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
@@ -19,7 +19,10 @@ import io.pushplanet.common.session.Rounds;
 import io.pushplanet.common.wire.WireForm;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -35,6 +38,8 @@ public class AcceptedMessages {
   private static final Logger LOG = LoggerFactory.getLogger(AcceptedMessages.class);
   private static final String ACCEPTED = "accepted-news:";
   private static final Duration KEPT = Duration.ofMinutes(10);
+  private static final long TOGETHER_MILLIS = 100;
+  private static final long ROUND_MILLIS = Duration.ofHours(1).toMillis();
   private static final int MOST_KEPT_HERE = 10_000;
 
   private static final int MOST_WAITING = 10_000;
@@ -74,8 +79,22 @@ public class AcceptedMessages {
   /// One write for many entries. The messages are accepted: nothing that happens here may make the answer another one.
   private CompletionStage<?> putIntoRedis(List<Entry> entries) {
     try {
-      List<AsyncCommand<String, String, String>> commands =
-          entries.stream().map(AcceptedMessages::set).toList();
+      Map<String, CommandArgs<String, String>> hashes = new HashMap<>();
+      for (Entry entry : entries) {
+        hashes
+            .computeIfAbsent(
+                hash(entry.id()), key -> new CommandArgs<>(StringCodec.UTF8).addKey(key))
+            .addKey(entry.id().value())
+            .add(entry.news());
+      }
+      List<AsyncCommand<String, String, Long>> commands = new ArrayList<>();
+      hashes.forEach((key, fields) -> {
+        commands.add(command(CommandType.HSET, fields));
+        commands.add(
+            command(
+                CommandType.PEXPIRE,
+                new CommandArgs<>(StringCodec.UTF8).addKey(key).add(KEPT.toMillis())));
+      });
       redis.connection().dispatch(commands);
       // It ends in bounded time: the client has a timeout for every command.
       return commands.getLast();
@@ -85,15 +104,17 @@ public class AcceptedMessages {
     }
   }
 
-  private static AsyncCommand<String, String, String> set(Entry entry) {
-    CommandArgs<String, String> arguments =
-        new CommandArgs<>(StringCodec.UTF8)
-            .addKey(ACCEPTED + entry.id().value())
-            .add(entry.news())
-            .add("PX")
-            .add(KEPT.toMillis());
+  private static AsyncCommand<String, String, Long> command(
+      CommandType type, CommandArgs<String, String> arguments) {
     return new AsyncCommand<>(
-        new Command<>(CommandType.SET, new StatusOutput<>(StringCodec.UTF8), arguments));
+        new Command<>(type, new IntegerOutput<>(StringCodec.UTF8), arguments));
+  }
+
+  /// One hash for all that were made in the same tenth of a second: a write sets most of its entries with one command, and
+  /// what is over goes away with one key, small enough to hold nobody up. The keys come round, so that one that a process
+  /// set and did not live to give its end gets it then.
+  private static String hash(MessageId id) {
+    return ACCEPTED + id.time().toEpochMilli() % ROUND_MILLIS / TOGETHER_MILLIS;
   }
 
   Optional<DeliveryEvent.Accepted> find(AppId app, MessageId id) {
@@ -109,7 +130,7 @@ public class AcceptedMessages {
 
   private byte @Nullable [] inRedis(MessageId id) {
     try {
-      String text = redis.ask(commands -> commands.get(ACCEPTED + id.value()));
+      String text = redis.ask(commands -> commands.hget(hash(id), id.value()));
       return text == null ? null : text.getBytes(StandardCharsets.UTF_8);
     } catch (DirectoryUnavailable e) {
       return null;
