@@ -66,13 +66,7 @@ public final class Platform implements AutoCloseable {
       startPrograms();
       AddressFile.write(plan.state(), addresses());
     } catch (RuntimeException e) {
-      // Whoever gave the start up has interrupted this thread; what runs is still stopped in good
-      // order.
-      boolean interrupted = Thread.interrupted();
       close();
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
       throw e;
     }
   }
@@ -188,6 +182,9 @@ public final class Platform implements AutoCloseable {
   /// Stops the programs, then what they stand on. The data stays.
   @Override
   public void close() {
+    // Whoever gave a start or a training up has interrupted this thread, which may hurry nobody
+    // here.
+    boolean interrupted = Thread.interrupted();
     AddressFile.delete(plan.state());
     // Devices and senders first, so that nobody gets errors from a half-stopped platform.
     inParallel(
@@ -204,6 +201,9 @@ public final class Platform implements AutoCloseable {
       simulators.stop(PROGRAM_STOP_GRACE);
     }
     lock.close();
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /// Trains the class caches that are missing, one after the other. The platform keeps running meanwhile.
