@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// A private MariaDB on the loopback address: strict, UTC, utf8mb4, durable at commit.
 final class MariaDbServer implements LocalServer {
@@ -33,7 +34,7 @@ final class MariaDbServer implements LocalServer {
   private final String description;
   private final Path server;
   private final List<String> install;
-  private final List<String> extraArguments;
+  private final @Nullable Path base;
   private final Path directory;
   private final int port;
 
@@ -41,13 +42,13 @@ final class MariaDbServer implements LocalServer {
       String description,
       Path server,
       List<String> install,
-      List<String> extraArguments,
+      @Nullable Path base,
       Path directory,
       int port) {
     this.description = description;
     this.server = server;
     this.install = install;
-    this.extraArguments = extraArguments;
+    this.base = base;
     this.directory = directory.toAbsolutePath();
     this.port = port;
   }
@@ -62,8 +63,8 @@ final class MariaDbServer implements LocalServer {
         new MariaDbServer(
             "MariaDB (installed: " + server.get() + ")",
             server.get(),
-            List.of(install.get().toString()),
-            List.of(),
+            List.of(install.get().toString(), "--no-defaults"),
+            null,
             directory,
             port));
   }
@@ -79,13 +80,8 @@ final class MariaDbServer implements LocalServer {
     return new MariaDbServer(
         "MariaDB 11.4 (embedded)",
         base.resolve("bin/mariadbd"),
-        List.of(
-            base.resolve("scripts/mariadb-install-db").toString(),
-            "--no-defaults",
-            "--basedir=" + base),
-        // Without --skip-ssl the embedded server makes a certificate at each start, which took up
-        // to 23 s.
-        List.of("--skip-ssl", "--basedir=" + base, "--lc-messages-dir=" + base.resolve("share")),
+        List.of("./program/scripts/mariadb-install-db", "--no-defaults", "--basedir=./program"),
+        base,
         directory,
         port);
   }
@@ -137,7 +133,12 @@ final class MariaDbServer implements LocalServer {
 
   private List<String> arguments(Path data) {
     var arguments = new ArrayList<>(List.of(server.toString(), "--no-defaults"));
-    arguments.addAll(extraArguments);
+    if (base != null) {
+      // Without --skip-ssl the embedded server makes a certificate at each start, which took up to
+      // 23 s.
+      arguments.addAll(
+          List.of("--skip-ssl", "--basedir=" + base, "--lc-messages-dir=" + base.resolve("share")));
+    }
     arguments.addAll(
         List.of(
             "--datadir=" + data,
@@ -167,6 +168,11 @@ final class MariaDbServer implements LocalServer {
     try {
       Files.createDirectories(directory);
       DirectoryTree.delete(data);
+      Path program = directory.resolve("program");
+      Files.deleteIfExists(program);
+      if (base != null) {
+        Files.createSymbolicLink(program, base);
+      }
       Files.writeString(
           directory.resolve("init.sql"),
           """
@@ -180,12 +186,10 @@ final class MariaDbServer implements LocalServer {
           """
               .formatted(DATABASE, USER, PASSWORD));
       var arguments = new ArrayList<>(install);
-      if (install.size() == 1) {
-        arguments.add("--no-defaults");
-      }
       arguments.addAll(
           List.of(
-              "--datadir=" + data,
+              // Paths are relative, because this script falls over blanks in them.
+              "--datadir=./data",
               "--auth-root-authentication-method=normal",
               "--skip-test-db",
               "--skip-name-resolve"));
@@ -207,6 +211,7 @@ final class MariaDbServer implements LocalServer {
                 + installation.lastLogLines(20));
       }
       installation.stop(Duration.ZERO);
+      Files.deleteIfExists(program);
       Files.createFile(directory.resolve("installed"));
     } catch (IOException e) {
       throw new UncheckedIOException("cannot prepare MariaDB's folder " + directory, e);

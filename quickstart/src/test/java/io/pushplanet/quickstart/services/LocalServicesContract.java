@@ -32,7 +32,8 @@ abstract class LocalServicesContract {
   }
 
   private Path state() {
-    return Path.of("target", "contract-" + choice().text() + "-" + ProcessHandle.current().pid())
+    // Many a program falls over the blanks.
+    return Path.of("target", "contract of " + choice().text() + " " + ProcessHandle.current().pid())
         .toAbsolutePath();
   }
 
