@@ -18,7 +18,8 @@ import org.junit.jupiter.api.io.TempDir;
 /// The script itself, in a repository and with JDKs made of paper.
 class ScriptIT {
   private static final Path SCRIPT = Path.of("..", "pushplanet").toAbsolutePath().normalize();
-  private static final String ECHO_JAVA = "#!/bin/sh\necho \"java of $(dirname \"$0\") with $*\"\n";
+  private static final String ECHO_JAVA =
+      "#!/bin/sh\necho \"java of $(dirname \"$0\") with $* in ${LC_ALL-${LANG-}}\"\n";
 
   @TempDir private Path folder;
   private Path root;
@@ -108,6 +109,15 @@ class ScriptIT {
     Outcome outcome = run(Map.of("PUSHPLANET_JDK_PLACES", ""), jdk("jdk", "25.0.1"), link, "help");
 
     assertThat(outcome.output()).contains("-Dpushplanet.root=" + root.toRealPath());
+  }
+
+  @Test
+  void java_gets_a_locale_in_which_it_can_open_every_path() throws Exception {
+    Path jdk = jdk("jdk", "25.0.1");
+
+    assertThat(run(Map.of(), jdk, "help").output()).contains(" in C.UTF-8");
+    assertThat(run(Map.of("LANG", "C"), jdk, "help").output()).contains(" in C.UTF-8");
+    assertThat(run(Map.of("LANG", "de_DE.utf8"), jdk, "help").output()).contains(" in de_DE.utf8");
   }
 
   private record Outcome(int code, String output) {}
