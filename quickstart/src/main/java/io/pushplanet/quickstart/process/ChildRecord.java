@@ -2,21 +2,29 @@ package io.pushplanet.quickstart.process;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /// What a file beside a child's log says about it: process id and start time. It lets `down` find what a killed
 /// supervisor left behind, without ever ending another program that has got the same process id since.
 public record ChildRecord(Path file, String name, long pid, Instant startedAt) {
   private static final String SUFFIX = ".child";
+
+  /// Deep enough for `services/installed-mysql/MariaDB.child`.
+  private static final int DEPTH = 4;
 
   static ChildRecord write(Command command, Process process) throws IOException {
     Path file = command.log().resolveSibling(command.name() + SUFFIX);
@@ -41,14 +49,39 @@ public record ChildRecord(Path file, String name, long pid, Instant startedAt) {
 
   /// Everything that was recorded below `directory` and not forgotten.
   public static List<ChildRecord> below(Path directory) {
-    if (Files.notExists(directory)) {
-      return List.of();
-    }
-    try (Stream<Path> files =
-        Files.find(directory, 4, (path, attributes) -> path.toString().endsWith(SUFFIX))) {
-      return files.map(ChildRecord::read).flatMap(Optional::stream).toList();
+    var records = new ArrayList<ChildRecord>();
+    try {
+      Files.walkFileTree(directory, Set.of(), DEPTH, new Search(records));
     } catch (IOException e) {
       throw new UncheckedIOException("cannot read " + directory, e);
+    }
+    return records;
+  }
+
+  private static final class Search extends SimpleFileVisitor<Path> {
+    private final List<ChildRecord> found;
+
+    Search(List<ChildRecord> found) {
+      this.found = found;
+    }
+
+    @Override
+    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+      if (file.toString().endsWith(SUFFIX)) {
+        read(file).ifPresent(found::add);
+      }
+      return FileVisitResult.CONTINUE;
+    }
+
+    /// The servers' own files come and go meanwhile.
+    @Override
+    public FileVisitResult visitFileFailed(Path file, IOException gone) {
+      return FileVisitResult.CONTINUE;
+    }
+
+    @Override
+    public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException gone) {
+      return FileVisitResult.CONTINUE;
     }
   }
 

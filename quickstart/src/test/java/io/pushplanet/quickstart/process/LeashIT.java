@@ -3,12 +3,16 @@ package io.pushplanet.quickstart.process;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -55,12 +59,39 @@ class LeashIT {
   void a_record_never_names_another_process_with_the_same_id() throws Exception {
     ChildProcess child = sleeper(folder);
     Path file = ChildRecord.below(folder).getFirst().file();
-    java.nio.file.Files.writeString(file, child.pid() + " 12345\n");
+    Files.writeString(file, child.pid() + " 12345\n");
 
     assertThat(ChildRecord.below(folder).getFirst().process()).isEmpty();
     assertThat(ChildRecord.below(folder).getFirst().end(Duration.ZERO)).isFalse();
 
     assertThat(child.isRunning()).isTrue();
+    child.kill9();
+  }
+
+  @Test
+  void records_are_found_while_a_server_makes_and_deletes_its_own_files() throws Exception {
+    Path data = Files.createDirectories(folder.resolve("services/data"));
+    ChildProcess child = sleeper(folder);
+    var enough = new AtomicBoolean();
+    try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
+      Future<?> server =
+          executor.submit(() -> {
+            while (!enough.get()) {
+              Files.createDirectories(data.resolve("temporary/table"));
+              Files.delete(data.resolve("temporary/table"));
+              Files.delete(data.resolve("temporary"));
+            }
+            return null;
+          });
+      try {
+        for (int time = 0; time < 2_000; time++) {
+          assertThat(ChildRecord.below(folder)).hasSize(1);
+        }
+      } finally {
+        enough.set(true);
+      }
+      server.get();
+    }
     child.kill9();
   }
 
