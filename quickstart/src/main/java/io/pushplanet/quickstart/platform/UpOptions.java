@@ -60,7 +60,7 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
 
   private static Plan.@Nullable External external(ServicesChoice services, Options options) {
     if (services != ServicesChoice.EXTERNAL) {
-      List.of("--mysql", "--redis", "--amqp").stream()
+      List.of("--mysql", "--mysql-user", "--mysql-password", "--redis", "--amqp").stream()
           .filter(options::has)
           .findFirst()
           .ifPresent(option -> {
@@ -89,6 +89,9 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
           .ifPresent(port -> chosen.put(listener, number(listener.option(), port, 65_535)));
     }
     String ports = options.value("--ports").orElse("usual");
+    if (ports.equals("free") && options.has("--port-offset")) {
+      throw Options.usage("--port-offset moves the usual ports, which --ports=free does without");
+    }
     return switch (ports) {
       case "free" -> Ports.free(chosen);
       case "usual" ->

@@ -78,6 +78,16 @@ class UpOptionsTest {
     assertThatExceptionOfType(Refusal.class)
         .isThrownBy(() -> parse("--mysql=jdbc:mysql://db/push"))
         .withMessageContaining("--services=external");
+    assertThatExceptionOfType(Refusal.class)
+        .isThrownBy(() -> parse("--mysql-user=u"))
+        .withMessageContaining("--services=external");
+  }
+
+  @Test
+  void ports_are_free_or_moved_but_not_both() {
+    assertThatExceptionOfType(Refusal.class)
+        .isThrownBy(() -> parse("--ports=free", "--port-offset=100"))
+        .withMessageContaining("--port-offset");
   }
 
   @ParameterizedTest
