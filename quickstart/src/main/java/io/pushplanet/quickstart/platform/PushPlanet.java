@@ -8,6 +8,8 @@ import java.util.List;
 ///
 /// Started by the script with the system property `pushplanet.root`, the repository.
 public final class PushPlanet {
+  private static final String USUAL_STATE = ".pushplanet";
+
   private PushPlanet() {}
 
   public static void main(String[] arguments) {
@@ -62,9 +64,14 @@ public final class PushPlanet {
           }
           return Path.of(given);
         })
-        .orElseGet(() -> root.resolve(".pushplanet"))
+        .orElseGet(() -> root.resolve(USUAL_STATE))
         .toAbsolutePath()
         .normalize();
+  }
+
+  /// What a further command needs to find this state: nothing where it is the usual one, else with a blank before it.
+  static String stateOption(Path root, Path state) {
+    return state.equals(root.resolve(USUAL_STATE)) ? "" : " '--state=" + state + "'";
   }
 
   /// Where the platform with this state is.

@@ -36,8 +36,14 @@ final class Status {
         good &= ready(program, addresses.managementUrlOf(program));
       }
     }
-    System.out.println(Welcome.text(addresses, state));
-    return good ? ExitCode.OK : ExitCode.SERVICE_FAILED;
+    if (!good) {
+      System.out.println(
+          "not everything is up; stop the rest with ./pushplanet down"
+              + PushPlanet.stateOption(root, state));
+      return ExitCode.SERVICE_FAILED;
+    }
+    System.out.println(Welcome.text(addresses, root, state));
+    return ExitCode.OK;
   }
 
   private static boolean ready(Program program, String managementUrl) {

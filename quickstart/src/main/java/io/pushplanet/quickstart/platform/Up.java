@@ -41,7 +41,8 @@ final class Up {
       Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(starter), "stop"));
       try (Platform platform = Platform.start(options.plan(), this::tell)) {
         tell("ready");
-        System.out.println(Welcome.text(platform.addresses(), options.plan().state()));
+        System.out.println(
+            Welcome.text(platform.addresses(), options.plan().root(), options.plan().state()));
         if (options.train()) {
           platform.train();
           tell("the next start is faster");
@@ -145,7 +146,7 @@ final class Up {
           printer.printNew();
           return exitCodeOf(supervisor.exitValue());
         }
-        if (addresses.isPresent() && printer.hasSeen(Welcome.LAST_LINE)) {
+        if (addresses.isPresent() && printer.hasSeen(Welcome.END)) {
           return ExitCode.OK;
         }
         pause(supervisor);

@@ -4,12 +4,13 @@ import java.nio.file.Path;
 
 /// What `up` prints once everything is ready.
 final class Welcome {
-  static final String LAST_LINE =
-      "./pushplanet down stops everything, and so does ctrl-C in the foreground.";
+  /// Its last words.
+  static final String END = " stops everything, and so does ctrl-C in the foreground.";
 
   private Welcome() {}
 
-  static String text(Addresses addresses, Path state) {
+  static String text(Addresses addresses, Path root, Path state) {
+    String option = PushPlanet.stateOption(root, state);
     return """
 
     Push Planet is up.
@@ -32,7 +33,7 @@ final class Welcome {
       curl -X POST $API/v1/apps/%s/messages -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
         -d '{"audience":{"device":"d1"},"content":{"title":"Shipped","body":"Order 77 is on its way"}}'
 
-    ./pushplanet demo shows all channels at once. %s
+    ./pushplanet demo%s shows all channels at once. ./pushplanet down%s%s
     """
         .formatted(
             addresses.dispatcherUrl(),
@@ -54,6 +55,8 @@ final class Welcome {
             addresses.mqttPort(),
             addresses.app(),
             addresses.app(),
-            LAST_LINE);
+            option,
+            option,
+            END);
   }
 }

@@ -55,7 +55,7 @@ class AddressFileTest {
     assertThat(addresses().toString()).doesNotContain("secret").doesNotContain("key");
   }
 
-  private static Addresses addresses() {
+  static Addresses addresses() {
     return new Addresses(
         "http://127.0.0.1:8080",
         "http://127.0.0.1:8081",
