@@ -101,7 +101,7 @@ public final class ChangeFeed implements AutoCloseable {
         told.removeFirst();
       }
       failing = false;
-    } catch (SQLException | RuntimeException e) {
+    } catch (SQLException | RuntimeException | Error e) {
       if (!failing) {
         LOG.warn("event=change_feed_failed reason=\"{}\"", e.toString());
       }

@@ -1,7 +1,6 @@
 package io.pushplanet.common.session;
 
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -118,7 +117,7 @@ public final class RedisLink implements AutoCloseable {
     try {
       connection.set(client.connect());
       return true;
-    } catch (RedisException e) {
+    } catch (RuntimeException | Error e) {
       LOG.warn("event=redis_connect_failed reason=\"{}\"", e.toString());
       return false;
     }

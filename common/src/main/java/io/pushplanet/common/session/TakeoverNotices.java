@@ -1,7 +1,6 @@
 package io.pushplanet.common.session;
 
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisException;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
@@ -135,7 +134,7 @@ public final class TakeoverNotices implements AutoCloseable {
         opened.close();
       }
       return true;
-    } catch (RedisException e) {
+    } catch (RuntimeException | Error e) {
       if (opened != null) {
         opened.close();
       }

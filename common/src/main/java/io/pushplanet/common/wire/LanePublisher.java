@@ -194,7 +194,8 @@ public final class LanePublisher implements AutoCloseable {
         sendOneRound(live);
       } catch (InterruptedException e) {
         break;
-      } catch (IOException | TimeoutException | RuntimeException e) {
+      } catch (Throwable e) {
+        // An Error too: if this thread ended, nobody would connect again.
         if (live == null) {
           LOG.warn("event=lane_connect_failed publisher={} reason=\"{}\"", name, e.toString());
         }
@@ -259,7 +260,7 @@ public final class LanePublisher implements AutoCloseable {
           cause -> drop(made, "the connection to the message broker broke"));
       LOG.info("event=lane_connected publisher={}", name);
       return made;
-    } catch (IOException | RuntimeException e) {
+    } catch (Throwable e) {
       connection.abort();
       throw e;
     }
@@ -290,7 +291,7 @@ public final class LanePublisher implements AutoCloseable {
       Batch batch = full.remove();
       try {
         send(live, batch);
-      } catch (IOException | RuntimeException | InterruptedException e) {
+      } catch (Throwable e) {
         full.forEach(rest -> fail(rest.items, "the connection to the message broker broke"));
         throw e;
       }
@@ -323,9 +324,9 @@ public final class LanePublisher implements AutoCloseable {
   }
 
   private void send(Link live, Batch batch) throws IOException, InterruptedException {
-    byte[] body = WireForm.join(batch.items.stream().map(Item::body).toList());
     boolean registered = false;
     try {
+      byte[] body = WireForm.join(batch.items.stream().map(Item::body).toList());
       if (!unconfirmed.tryAcquire(settings.confirmWithin().toMillis(), TimeUnit.MILLISECONDS)) {
         throw new IOException("no confirm within " + settings.confirmWithin());
       }
@@ -334,7 +335,7 @@ public final class LanePublisher implements AutoCloseable {
       registered = true;
       batchSizes.record(batch.items.size());
       live.channel.basicPublish("", batch.queue, PERSISTENT, body);
-    } catch (IOException | RuntimeException | InterruptedException e) {
+    } catch (Throwable e) {
       if (!registered) {
         fail(batch.items, "the connection to the message broker broke");
       }

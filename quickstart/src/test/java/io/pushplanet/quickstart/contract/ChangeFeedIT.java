@@ -60,6 +60,26 @@ class ChangeFeedIT {
   }
 
   @Test
+  void a_feed_goes_on_after_an_error_of_its_listener() throws Exception {
+    try (ChangeFeed feed =
+        ChangeFeed.follow(
+            database,
+            change -> {
+              heard.add(change.subject());
+              if (change.subject().equals("first")) {
+                throw new NoClassDefFoundError("io/pushplanet/Gone");
+              }
+            })) {
+      assertThat(feed).isNotNull();
+      record("first");
+      Eventually.within(PATIENCE, () -> assertThat(heard).containsExactly("first"));
+      record("second");
+
+      Eventually.within(PATIENCE, () -> assertThat(heard).containsExactly("first", "second"));
+    }
+  }
+
+  @Test
   void a_feed_goes_on_after_the_database_was_away() throws Exception {
     try (ChangeFeed feed = ChangeFeed.follow(database, change -> heard.add(change.subject()))) {
       assertThat(feed).isNotNull();

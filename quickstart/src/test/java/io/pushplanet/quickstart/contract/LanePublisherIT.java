@@ -16,13 +16,17 @@ import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.quickstart.services.LocalServices;
 import io.pushplanet.quickstart.services.Service;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -49,6 +53,26 @@ class LanePublisherIT {
   @AfterEach
   void close() {
     lane.close();
+  }
+
+  @Test
+  void an_error_while_sending_fails_its_items_and_the_lane_connects_again() throws Exception {
+    AtomicInteger confirmed = new AtomicInteger();
+    AtomicInteger failed = new AtomicInteger();
+    try (LanePublisher other =
+        new LanePublisher(
+            failingOnce(), "test", LanePublisher.Settings.DEFAULT, new SimpleMeterRegistry())) {
+      Eventually.within(PATIENCE, () -> assertThat(other.connected()).isTrue());
+      other.publish(QUEUE, item(1), counting(confirmed, failed));
+      Eventually.within(PATIENCE, () -> assertThat(failed).hasValue(1));
+
+      Eventually.within(
+          PATIENCE,
+          () -> {
+            other.publish(QUEUE, item(2), counting(confirmed, new AtomicInteger()));
+            assertThat(confirmed).hasPositiveValue();
+          });
+    }
   }
 
   @Test
@@ -192,6 +216,50 @@ class LanePublisherIT {
       }
     }
     return batches;
+  }
+
+  /// Its first message ends with an Error.
+  private ConnectionFactory failingOnce() throws Exception {
+    AtomicInteger sent = new AtomicInteger();
+    ConnectionFactory factory =
+        new ConnectionFactory() {
+          @Override
+          public Connection newConnection(String name) throws IOException, TimeoutException {
+            Connection real = super.newConnection(name);
+            return answering(
+                Connection.class,
+                real,
+                (method, answer) ->
+                    answer instanceof Channel channel
+                        ? answering(
+                            Channel.class,
+                            channel,
+                            (called, result) -> {
+                              if (called.equals("getNextPublishSeqNo")
+                                  && sent.incrementAndGet() == 1) {
+                                throw new NoClassDefFoundError("com/rabbitmq/client/Gone");
+                              }
+                              return result;
+                            })
+                        : answer);
+          }
+        };
+    factory.setUri(services.amqp());
+    factory.setAutomaticRecoveryEnabled(false);
+    return factory;
+  }
+
+  private interface Answering {
+    @Nullable Object answer(String method, @Nullable Object answer);
+  }
+
+  private static <T> T answering(Class<T> type, T real, Answering answering) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            (_, method, arguments) ->
+                answering.answer(method.getName(), method.invoke(real, arguments))));
   }
 
   private ConnectionFactory connections() {

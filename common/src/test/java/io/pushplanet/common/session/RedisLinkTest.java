@@ -1,0 +1,56 @@
+package io.pushplanet.common.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisConnectionException;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/// Both go on trying until Redis is there, whatever a try ends with.
+class RedisLinkTest {
+  private final CountDownLatch tries = new CountDownLatch(3);
+
+  /// Redis is away, and then a class is missing.
+  private final class Failing extends RedisClient {
+    @Override
+    public StatefulRedisConnection<String, String> connect() {
+      throw failure();
+    }
+
+    @Override
+    public StatefulRedisPubSubConnection<String, String> connectPubSub() {
+      throw failure();
+    }
+
+    private RedisConnectionException failure() {
+      tries.countDown();
+      if (tries.getCount() == 1) {
+        throw new NoClassDefFoundError("io/lettuce/core/Gone");
+      }
+      return new RedisConnectionException("Redis is away");
+    }
+  }
+
+  @Test
+  void a_link_tries_again_after_an_error() throws Exception {
+    try (RedisClient client = new Failing();
+        RedisLink link = RedisLink.open(client)) {
+      assertThat(tries.await(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(link.connected()).isFalse();
+    }
+  }
+
+  @Test
+  void who_listens_for_takeovers_tries_again_after_an_error() throws Exception {
+    try (RedisClient client = new Failing();
+        TakeoverNotices notices =
+            TakeoverNotices.listen(client, new NodeId("cm-1"), _ -> {}, () -> {})) {
+      assertThat(notices).isNotNull();
+      assertThat(tries.await(20, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+}
