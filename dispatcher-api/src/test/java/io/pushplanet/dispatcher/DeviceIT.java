@@ -273,6 +273,8 @@ class DeviceIT {
         "{\"platform\":\"web\",\"channels\":{\"webpush\":{\"endpoint\":\"http://a\"}}} | /channels/webpush/endpoint | not_a_url",
         "{\"platform\":\"web\",\"channels\":{\"webpush\":{\"endpoint\":\"https://ä.net/x\"}}} | /channels/webpush/endpoint | not_a_url",
         "{\"platform\":\"web\",\"channels\":{\"webpush\":{\"endpoint\":\"https://user@a.net/x\"}}} | /channels/webpush/endpoint | not_a_url",
+        "{\"platform\":\"web\",\"channels\":{\"webpush\":{\"endpoint\":\"https://a.net:65536/x\"}}} | /channels/webpush/endpoint | not_a_url",
+        "{\"platform\":\"web\",\"channels\":{\"webpush\":{\"endpoint\":\"https://a.net:0/x\"}}} | /channels/webpush/endpoint | not_a_url",
         "{\"platform\":\"web\",\"channels\":{\"webpush\":{\"endpoint\":\"https://a.net/x\"}}} | /channels/webpush/keys | required",
         "{\"platform\":\"web\",\"channels\":{\"webpush\":{\"endpoint\":\"https://a.net/x\",\"keys\":{\"auth\":\"AAAA\"}}}} | /channels/webpush/keys/auth | not_a_key",
         "{\"platform\":\"web\",\"channels\":{\"webpush\":{\"endpoint\":\"https://a.net/x\",\"keys\":{\"p256dh\":\"AAAA\"}}}} | /channels/webpush/keys/p256dh | not_a_key",

@@ -40,6 +40,7 @@ final class RegistrationReader {
   private static final Pattern FCM_TOKEN = Pattern.compile("[A-Za-z0-9:_.~%=+/-]{1,4096}");
   private static final Pattern PRINTABLE = Pattern.compile("[\\x21-\\x7e]+");
   private static final int LONGEST_ENDPOINT = 2_000;
+  private static final int HIGHEST_PORT = 65_535;
   private static final Set<String> ZONES = Set.copyOf(ZoneId.getAvailableZoneIds());
 
   /// In a registration an absent list is left alone; a patch that removes one empties it.
@@ -254,6 +255,8 @@ final class RegistrationReader {
       URI uri = URI.create(text);
       return "https".equalsIgnoreCase(uri.getScheme())
           && uri.getHost() != null
+          && uri.getPort() != 0
+          && uri.getPort() <= HIGHEST_PORT
           && uri.getRawUserInfo() == null;
     } catch (IllegalArgumentException e) {
       return false;
