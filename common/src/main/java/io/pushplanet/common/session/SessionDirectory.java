@@ -4,7 +4,6 @@ import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
-import io.pushplanet.common.wire.MalformedWire;
 import io.pushplanet.common.wire.WireForm;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
@@ -18,16 +17,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /// Which node holds which device, in Redis. It can be lost at any time: nodes announce their sessions again.
 ///
 /// Epochs rise for ever, also over a loss of Redis, because a new epoch is never lower than the clock's milliseconds.
 /// Every call has a deadline ([#DEADLINE]) and throws [DirectoryUnavailable] past it. Thread-safe; calls block.
 public final class SessionDirectory {
-  private static final Logger LOG = LoggerFactory.getLogger(SessionDirectory.class);
-
   /// The longest a call waits for Redis.
   public static final Duration DEADLINE = Duration.ofSeconds(2);
 
@@ -101,6 +96,7 @@ public final class SessionDirectory {
 
   private final Supplier<RedisAsyncCommands<String, String>> redis;
   private final SharedReads reads;
+  private final LeaseReader leases = new LeaseReader();
   private final Clock clock;
 
   public SessionDirectory(StatefulRedisConnection<String, String> connection, Clock clock) {
@@ -218,31 +214,16 @@ public final class SessionDirectory {
   public List<NodeLease> nodes() {
     Instant now = clock.instant();
     List<NodeLease> alive = new ArrayList<>();
-    Map<String, String> all = await(redis.get().hgetall(NODES));
-    all.forEach((name, text) -> {
-      NodeLease lease = lease(name, text);
-      if (lease == null) {
-        return;
-      }
-      if (lease.at().plus(LEASE).isAfter(now)) {
-        alive.add(lease);
-      } else if (lease.at().plus(FORGOTTEN_AFTER).isBefore(now)) {
-        await(redis.get().hdel(NODES, name));
-      }
-    });
+    leases
+        .read(await(redis.get().hgetall(NODES)))
+        .forEach((name, lease) -> {
+          if (lease.at().plus(LEASE).isAfter(now)) {
+            alive.add(lease);
+          } else if (lease.at().plus(FORGOTTEN_AFTER).isBefore(now)) {
+            await(redis.get().hdel(NODES, name));
+          }
+        });
     return List.copyOf(alive);
-  }
-
-  /// Null for what another version wrote in a form that is not ours, or rubbish: whoever asks for the nodes still learns of the
-  /// others.
-  private static @Nullable NodeLease lease(String name, String text) {
-    try {
-      return WireForm.read(text.getBytes(StandardCharsets.UTF_8), NodeLease.class);
-    } catch (MalformedWire | NullPointerException unreadable) {
-      // A missing field shows as a null where the record wants a value.
-      LOG.warn("event=lease_unreadable node={}", name);
-      return null;
-    }
   }
 
   /// Where the device's owner stands in Redis, `epoch|node`, for scripts that change something only for its owner.

@@ -2,9 +2,6 @@ package io.pushplanet.cm.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.session.Directory.Answer;
@@ -16,6 +13,7 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.SessionOwner;
+import io.pushplanet.common.testing.LogLines;
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -27,7 +25,6 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 
 class OrderLineTest {
   private static final int MOST = 600;
@@ -165,11 +162,7 @@ class OrderLineTest {
 
   @Test
   void a_full_line_takes_nobody_counts_each_and_says_so_once() {
-    var log = new ListAppender<ILoggingEvent>();
-    var logger = (Logger) LoggerFactory.getLogger(OrderLine.class);
-    log.start();
-    logger.addAppender(log);
-    try {
+    try (var log = new LogLines(OrderLine.class)) {
       IntStream.range(0, MOST).forEach(this::claim);
 
       assertThat(claim(MOST)).isFalse();
@@ -180,13 +173,10 @@ class OrderLineTest {
         send();
       }
       assertThat(claim(MOST)).isTrue();
-      assertThat(log.list)
-          .extracting(ILoggingEvent::getFormattedMessage)
+      assertThat(log.said())
           .containsExactly(
               "event=registrations_full waiting=600 allowed=cm.directory.waiting",
               "event=registrations_flow_again");
-    } finally {
-      logger.detachAppender(log);
     }
   }
 
