@@ -11,6 +11,7 @@ import io.pushplanet.common.wire.Topology;
 import io.pushplanet.dashboard.browser.Chromium;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -39,6 +40,7 @@ class DeadLettersIT {
 
   @AfterEach
   void close() throws Exception {
+    Topology.declare(broker);
     broker.queuePurge(Topology.DEAD);
     broker.queuePurge(LANE);
     connection.close();
@@ -48,6 +50,8 @@ class DeadLettersIT {
   void a_letter_is_shown_replayed_byte_for_byte_or_dropped() throws Exception {
     bury(LANE, "broken since <b>today</b>", PUSH);
     bury("no.queue.of.ours", "rubbish", "\u0001\u0002");
+    long newest =
+        dashboard.sql().queryForObject("SELECT COALESCE(MAX(id), 0) FROM audit", Long.class);
     try (var chromium = Chromium.open(dashboard.address())) {
       chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
 
@@ -70,10 +74,39 @@ class DeadLettersIT {
               dashboard
                   .sql()
                   .queryForList(
-                      "SELECT action FROM audit WHERE action LIKE 'dead_letter%' ORDER BY id",
-                      String.class))
+                      "SELECT action FROM audit WHERE action LIKE 'dead_letter%' AND id > ? ORDER BY id",
+                      String.class, newest))
           .containsExactly("dead_letter_replayed", "dead_letter_dropped");
     }
+  }
+
+  @Test
+  void a_letter_whose_queue_is_gone_stays_and_the_log_says_so() throws Exception {
+    bury(LANE, "broken", PUSH);
+    waiting(Topology.DEAD, 1);
+    broker.queueDelete(LANE);
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+    long before = audited().size();
+
+    admin.post("/dead-letters", "/dead-letters/replay", "letter", "all");
+
+    assertThat(admin.get("/dead-letters").body())
+        .contains("has no queue for the next one")
+        .contains(ID);
+    waiting(Topology.DEAD, 1);
+    assertThat(audited().stream().skip(before))
+        .containsExactly(
+            "from " + LANE, "failed: the broker did not take it; it stays, from " + LANE);
+  }
+
+  private List<String> audited() {
+    return dashboard
+        .sql()
+        .queryForList(
+            "SELECT detail FROM audit WHERE subject = ? AND action = 'dead_letter_replayed' ORDER BY id",
+            String.class,
+            ID);
   }
 
   /// What a closing channel gives back arrives a moment later.

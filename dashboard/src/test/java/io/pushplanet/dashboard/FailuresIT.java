@@ -151,6 +151,8 @@ class FailuresIT {
                   + " "
                   + live
                   + " "
+                  + audited("tested")
+                  + " "
                   + new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
           boolean known = asked.size() > 1;
           byte[] answer =
@@ -173,7 +175,8 @@ class FailuresIT {
       assertThat(chromium.text()).contains("Accepted").contains("01a1fc9a");
       assertThat(asked)
           .hasSize(2)
-          .allMatch(request -> request.startsWith("/v1/apps/tested/messages true "))
+          .allMatch(request ->
+              request.startsWith("/v1/apps/tested/messages true [device d1: asked] "))
           .allMatch(request -> request.contains("\"audience\":{\"device\":\"d1\"}"));
       assertThat(
               dashboard
@@ -186,9 +189,21 @@ class FailuresIT {
       dispatcher.stop(0);
       chromium.press("Send");
       assertThat(chromium.text()).contains("does not answer, so nothing was sent");
+      assertThat(audited("tested"))
+          .containsExactly(
+              "device d1: asked",
+              "device d1: accepted as 01a1fc9a-a1eb-76b5-9f6e-4fed5846eeaf",
+              "device d1: asked",
+              "device d1: dispatcher away");
     } finally {
       other.stop();
       dispatcher.stop(0);
     }
+  }
+
+  private List<String> audited(String app) {
+    return dashboard
+        .sql()
+        .queryForList("SELECT detail FROM audit WHERE subject = ? ORDER BY id", String.class, app);
   }
 }

@@ -5,7 +5,8 @@ import java.time.Clock;
 import org.springframework.stereotype.Component;
 
 /// Writes down every change and every login. Called in the transaction of the change, so that neither is there without the
-/// other. Thread-safe.
+/// other. What no transaction holds, such as a push or an order to a node, is written down before it is done, and once more
+/// when its end is worth knowing. Thread-safe.
 @Component
 public class AuditLog {
   private static final int LONGEST_SUBJECT = 255;

@@ -124,6 +124,9 @@ interface CredentialMapper {
       "SELECT key_id AS name, COUNT(*) AS sealed FROM credentials WHERE key_id > '' GROUP BY key_id ORDER BY key_id")
   List<SealedBy> sealedBy();
 
+  @Select("SELECT COUNT(*) FROM credentials WHERE key_id IS NULL OR key_id <> #{name}")
+  long countNotSealedBy(@Param("name") String name);
+
   @Select("SELECT COUNT(*) FROM credentials WHERE key_id IS NULL")
   long sealedBySomeKey();
 

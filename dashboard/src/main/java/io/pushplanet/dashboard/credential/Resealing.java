@@ -8,27 +8,34 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /// Brings all credentials over to the current master key, in the background, one run at a time. What has changed meanwhile is
-/// left alone; a run that was interrupted is started again and goes on where it was. Thread-safe.
+/// left alone; a run that was interrupted is started again and goes on where it was. The audit log has an entry of each run's
+/// begin and of its end, or of how far it got before it failed. Thread-safe.
 @Component
 class Resealing {
   private static final Logger LOG = LoggerFactory.getLogger(Resealing.class);
+  private static final String SUBJECT = "credentials";
 
   private final CredentialMapper rows;
   private final CredentialVault vault;
   private final AuditLog audit;
   private final AtomicBoolean running = new AtomicBoolean();
   private final AtomicLong unreadable = new AtomicLong();
+  private final AtomicReference<@Nullable String> failure = new AtomicReference<>();
 
   /// @param unreadable those that no known master key opens, in the last run
+  /// @param failure how far the last run got, if it failed
   public record Progress(
       long all,
       long done,
       long unreadable,
+      @Nullable String failure,
       boolean running,
       String currentKey,
       List<SealedBy> keys) {
@@ -54,6 +61,7 @@ class Resealing {
         keys.stream().mapToLong(SealedBy::sealed).sum(),
         keys.stream().filter(key -> key.name().equals(current)).mapToLong(SealedBy::sealed).sum(),
         unreadable.get(),
+        failure.get(),
         running.get(),
         current,
         keys);
@@ -64,15 +72,25 @@ class Resealing {
     if (!running.compareAndSet(false, true)) {
       return false;
     }
-    Thread.ofVirtual().name("resealing").start(() -> run(by));
-    return true;
-  }
-
-  private void run(String by) {
-    long resealed = 0;
-    unreadable.set(0);
     try {
       String key = vault.currentKeyId();
+      long all = rows.countNotSealedBy(key);
+      // Before the first is sealed, so that no run is without an entry.
+      audit.record(
+          by, AuditAction.CREDENTIALS_RESEALED, SUBJECT, "begun: " + all + " to seal with " + key);
+      unreadable.set(0);
+      failure.set(null);
+      Thread.ofVirtual().name("resealing").start(() -> run(by, key, all));
+      return true;
+    } catch (RuntimeException e) {
+      running.set(false);
+      throw e;
+    }
+  }
+
+  private void run(String by, String key, long all) {
+    long resealed = 0;
+    try {
       long after = 0;
       List<SealedCredential> some = rows.notSealedBy(after, key);
       while (!some.isEmpty()) {
@@ -85,12 +103,23 @@ class Resealing {
       audit.record(
           by,
           AuditAction.CREDENTIALS_RESEALED,
-          "credentials",
+          SUBJECT,
           resealed + " sealed again with " + key + ", " + unreadable + " could not be opened");
     } catch (RuntimeException e) {
-      LOG.error("event=resealing_failed resealed={}", resealed, e);
+      LOG.error("event=resealing_failed resealed={} all={}", resealed, all, e);
+      failed(by, "failed after " + resealed + " of " + all);
     } finally {
       running.set(false);
+    }
+  }
+
+  private void failed(String by, String howFar) {
+    failure.set(howFar);
+    try {
+      audit.record(by, AuditAction.CREDENTIALS_RESEALED, SUBJECT, howFar);
+    } catch (RuntimeException e) {
+      // The entry of its begin is there, and none of its end.
+      LOG.error("event=resealing_failure_not_audited howFar=\"{}\"", howFar, e);
     }
   }
 

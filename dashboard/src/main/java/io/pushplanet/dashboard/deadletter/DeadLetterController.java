@@ -62,7 +62,8 @@ class DeadLetterController {
               "problem",
               "The broker went away after "
                   + some
-                  + " letters. Nothing is lost: the others are still here. Try again when it is back.");
+                  + " letters, or has no queue for the next one. Nothing is lost: the others are still here."
+                  + " Try again when it is back and the workers run.");
     }
   }
 }

@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,7 +57,7 @@ class DeadLetters {
   sealed interface Outcome {
     record Done(int letters) implements Outcome {}
 
-    /// The broker went away, or did not take a letter. Those before it are done.
+    /// The broker went away, or did not take a letter: it has no such queue any more. Those before it are done.
     record BrokerAway(int letters) implements Outcome {}
   }
 
@@ -90,9 +91,17 @@ class DeadLetters {
         AuditAction.DEAD_LETTER_REPLAYED,
         wanted.and(DeadLetter::isReplayable),
         (channel, response, letter) -> {
+          // A queue that is not there any more gives the letter back, and the broker confirms it all the same.
+          var returned = new AtomicBoolean();
+          channel.clearReturnListeners();
+          channel.addReturnListener(_ -> returned.set(true));
           channel.basicPublish(
-              "", letter.queue(), MessageProperties.MINIMAL_PERSISTENT_BASIC, response.getBody());
-          return channel.waitForConfirms(CONFIRM_MILLIS);
+              "",
+              letter.queue(),
+              true,
+              MessageProperties.MINIMAL_PERSISTENT_BASIC,
+              response.getBody());
+          return channel.waitForConfirms(CONFIRM_MILLIS) && !returned.get();
         });
   }
 
@@ -103,29 +112,43 @@ class DeadLetters {
 
   private Outcome finish(
       String operator, AuditAction action, Predicate<DeadLetter> wanted, Deed deed) {
-    var done = new int[1];
+    var done = new ArrayList<DeadLetter>();
+    var begun = new ArrayList<DeadLetter>();
     try {
       eachLetter((channel, response, letter) -> {
         if (!wanted.test(letter)) {
           return false;
         }
         // First, for what is not written down is not done.
-        audit.record(
-            operator,
-            action,
-            letter.message().map(MessageId::value).orElse(letter.digest()),
-            "from " + (letter.isReplayable() ? letter.queue() : "an unknown queue"));
+        begun.add(letter);
+        audit.record(operator, action, subject(letter), "from " + origin(letter));
         if (!deed.with(channel, response, letter)) {
           throw new IOException("the broker refused the letter");
         }
-        done[0]++;
+        done.add(letter);
         return true;
       });
-      return new Outcome.Done(done[0]);
+      return new Outcome.Done(done.size());
     } catch (IOException | TimeoutException | ShutdownSignalException e) {
-      LOG.warn("event=dead_letters_unfinished done={} reason=\"{}\"", done[0], e.toString());
-      return new Outcome.BrokerAway(done[0]);
+      LOG.warn("event=dead_letters_unfinished done={} reason=\"{}\"", done.size(), e.toString());
+      if (begun.size() > done.size()) {
+        DeadLetter letter = begun.getLast();
+        audit.record(
+            operator,
+            action,
+            subject(letter),
+            "failed: the broker did not take it; it stays, from " + origin(letter));
+      }
+      return new Outcome.BrokerAway(done.size());
     }
+  }
+
+  private static String subject(DeadLetter letter) {
+    return letter.message().map(MessageId::value).orElse(letter.digest());
+  }
+
+  private static String origin(DeadLetter letter) {
+    return letter.isReplayable() ? letter.queue() : "an unknown queue";
   }
 
   private void eachLetter(Deed deed) throws IOException, TimeoutException {

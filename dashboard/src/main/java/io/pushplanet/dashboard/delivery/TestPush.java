@@ -71,14 +71,13 @@ class TestPush {
       return new Result.Refused(
           "Data is a JSON object with text values, such as {\"order\":\"77\"}.");
     }
+    String to = draft.audienceKind() + " " + draft.audience();
+    // First, for what is not written down is not sent.
+    audit.record(by, AuditAction.TEST_PUSH, app.value(), to + ": asked");
     ApiKey key = keys.forTestPush(app);
     try {
       Result result = post(app, key, body);
-      audit.record(
-          by,
-          AuditAction.TEST_PUSH,
-          app.value(),
-          draft.audienceKind() + " " + draft.audience() + ": " + words(result));
+      audit.record(by, AuditAction.TEST_PUSH, app.value(), to + ": " + words(result));
       return result;
     } finally {
       keys.endTestPush(app, key);

@@ -15,6 +15,7 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.security.crypto.password.PasswordEncoder;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /// Creates the admin of `dashboard.bootstrap-operator` while there is no operator at all. Tried at the start, and again
 /// before a login when MySQL was away at the start. Thread-safe.
@@ -26,6 +27,7 @@ class FirstOperator {
   private final OperatorMapper operators;
   private final PasswordEncoder passwords;
   private final AuditLog audit;
+  private final TransactionTemplate transaction;
   private final Clock clock;
   private final AtomicBoolean done = new AtomicBoolean();
 
@@ -34,11 +36,13 @@ class FirstOperator {
       OperatorMapper operators,
       PasswordEncoder passwords,
       AuditLog audit,
+      TransactionTemplate transaction,
       Clock clock) {
     this.bootstrap = settings.bootstrapOperator();
     this.operators = operators;
     this.passwords = passwords;
     this.audit = audit;
+    this.transaction = transaction;
     this.clock = clock;
   }
 
@@ -69,10 +73,12 @@ class FirstOperator {
           "event=no_operator hint=\"set dashboard.bootstrap-operator.name and .password to create one\"");
       return;
     }
+    String encoded = String.valueOf(passwords.encode(password.reveal()));
     try {
-      operators.insert(
-          name, String.valueOf(passwords.encode(password.reveal())), Role.ADMIN, clock.instant());
-      audit.record(name, AuditAction.OPERATOR_CREATED, name, "first operator, from the settings");
+      transaction.executeWithoutResult(_ -> {
+        operators.insert(name, encoded, Role.ADMIN, clock.instant());
+        audit.record(name, AuditAction.OPERATOR_CREATED, name, "first operator, from the settings");
+      });
       LOG.info("event=first_operator_created name={}", name);
     } catch (DuplicateKeyException e) {
       LOG.info("event=first_operator_exists name={}", name);
