@@ -37,6 +37,12 @@ document.addEventListener("change", (event) => {
   }
 });
 
+// Parts of a page ask for themselves again: what has not come is said, for old figures look like fresh ones.
+document.addEventListener("htmx:afterRequest", (event) => {
+  const stale = document.getElementById("stale");
+  if (stale) stale.hidden = event.detail.successful;
+});
+
 const holder = document.getElementById("charts");
 if (holder) charts(holder);
 
@@ -47,7 +53,7 @@ function charts(holder) {
   const line = colour("--line");
   const reds = [colour("--bad"), "#e07b39", "#c9a227", "#a05195", "#5b8def", soft];
   const day = holder.dataset.span === "day";
-  const time = (text) => new Date(text).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
+  const time = (text) => new Date(text).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false, timeZone: "UTC" });
   const options = (stacked) => ({
     animation: false,
     maintainAspectRatio: false,
@@ -70,8 +76,8 @@ function charts(holder) {
   async function refresh() {
     if (document.hidden) return;
     try {
-      const answer = await fetch("/overview/figures?span=" + (day ? "day" : "hour"), { headers: { Accept: "application/json" } });
-      if (answer.redirected || answer.status === 401 || answer.status === 403) { location.reload(); return; }
+      const answer = await fetch("/overview/figures?span=" + (day ? "day" : "hour"), { headers: { Accept: "application/json", "HX-Request": "true" } });
+      if (answer.status === 401 || answer.status === 403) { location.reload(); return; }
       if (!answer.ok) throw new Error(String(answer.status));
       draw(await answer.json());
       holder.dataset.drawn = "true";

@@ -2,12 +2,14 @@ package io.pushplanet.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dashboard.browser.Chromium;
 import java.net.http.HttpResponse;
 import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.springframework.security.crypto.password.PasswordEncoder;
 
@@ -121,13 +123,47 @@ class LoginIT {
   }
 
   @Test
+  void a_page_that_refreshes_itself_gives_way_to_the_login_and_comes_back() {
+    operator("watcher", "viewer");
+    try (Chromium chromium = Chromium.open(dashboard.address())) {
+      chromium.login("watcher", RunningDashboard.PASSWORD).go("/nodes");
+
+      operator("watcher", "viewer");
+      Eventually.within(
+          Duration.ofSeconds(60), () -> assertThat(chromium.path()).isEqualTo("/login"));
+
+      chromium
+          .type("username", "watcher")
+          .type("password", RunningDashboard.PASSWORD)
+          .press("Log in");
+      assertThat(chromium.path()).startsWith("/nodes").doesNotContain("table");
+      assertThat(chromium.textOf("h1")).isEqualTo("Nodes");
+    }
+  }
+
+  @Test
+  void a_page_says_when_it_is_no_longer_fresh() {
+    RunningDashboard other = RunningDashboard.start(dashboard.services(), Map.of());
+    try (Chromium chromium = Chromium.open(other.address())) {
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD).go("/nodes");
+      assertThat(chromium.text()).doesNotContain("no longer fresh");
+
+      other.stop();
+      Eventually.within(
+          Duration.ofSeconds(60), () -> assertThat(chromium.text()).contains("no longer fresh"));
+    }
+  }
+
+  @Test
   void the_last_admin_stays() throws Exception {
     HttpOperator admin =
         HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
 
-    admin.post("/operators", "/operators/admin/delete");
+    for (String name : List.of("admin", "admin%20")) {
+      admin.post("/operators", "/operators/" + name + "/delete");
 
-    assertThat(admin.get("/operators").body()).contains("This is the last admin");
+      assertThat(admin.get("/operators").body()).contains("This is the last admin");
+    }
     assertThat(admin.get("/operators").statusCode()).isEqualTo(200);
   }
 
@@ -149,6 +185,17 @@ class LoginIT {
     assertThat(changer.get("/messages").statusCode()).isEqualTo(302);
     HttpOperator again = HttpOperator.loggedIn(dashboard, "changer", "quite another one");
     assertThat(again.get("/messages").statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void a_logout_that_cannot_be_written_down_ends_the_session_all_the_same() throws Exception {
+    operator("leaver", "viewer");
+    HttpOperator leaver = HttpOperator.loggedIn(dashboard, "leaver", RunningDashboard.PASSWORD);
+    try (var _ = Refusing.of(dashboard.sql(), "INSERT ON audit", "NEW.operator = 'leaver'")) {
+      leaver.post("/account", "/logout");
+    }
+
+    assertThat(leaver.get("/messages").statusCode()).isEqualTo(302);
   }
 
   private void operator(String name, String role) {

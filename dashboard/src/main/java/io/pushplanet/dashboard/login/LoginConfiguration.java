@@ -5,9 +5,11 @@ import io.pushplanet.dashboard.audit.AuditLog;
 import io.pushplanet.dashboard.page.DatabaseAway;
 import io.pushplanet.dashboard.page.TextTypeHandler;
 import jakarta.servlet.DispatcherType;
+import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 import org.mybatis.spring.boot.autoconfigure.ConfigurationCustomizer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,18 +24,25 @@ import org.springframework.security.authentication.LockedException;
 import org.springframework.security.authentication.ProviderManager;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.http.SessionCreationPolicy;
+import org.springframework.security.core.Authentication;
 import org.springframework.security.core.AuthenticationException;
 import org.springframework.security.crypto.bcrypt.BCryptPasswordEncoder;
 import org.springframework.security.crypto.password.PasswordEncoder;
+import org.springframework.security.web.AuthenticationEntryPoint;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.access.intercept.AuthorizationFilter;
+import org.springframework.security.web.authentication.LoginUrlAuthenticationEntryPoint;
 import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
+import org.springframework.security.web.savedrequest.HttpSessionRequestCache;
+import org.springframework.security.web.savedrequest.RequestCache;
 
 /// Who may call what. A page that is not named here needs a login; every change needs at least an operator.
 @Configuration(proxyBeanMethods = false)
 class LoginConfiguration {
   private static final Logger LOG = LoggerFactory.getLogger(LoginConfiguration.class);
   private static final int BCRYPT_STRENGTH = 11;
+  private static final AuthenticationEntryPoint LOGIN =
+      new LoginUrlAuthenticationEntryPoint("/login");
 
   private static final String CONTENT_SECURITY_POLICY =
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
@@ -98,17 +107,16 @@ class LoginConfiguration {
                 .hasRole("OPERATOR")
                 .anyRequest()
                 .hasRole("ADMIN"))
+        .exceptionHandling(
+            failures -> failures.authenticationEntryPoint(LoginConfiguration::askToLogIn))
+        .requestCache(cache -> cache.requestCache(pagesToComeBackTo()))
         .formLogin(form ->
             form.loginPage("/login")
                 .failureHandler(LoginConfiguration::failed)
                 .defaultSuccessUrl("/"))
         .logout(logout ->
             logout
-                .addLogoutHandler((_, _, who) -> {
-                  if (who != null) {
-                    audit.record(who.getName(), AuditAction.LOGOUT, who.getName(), "logged out");
-                  }
-                })
+                .addLogoutHandler((_, _, who) -> loggedOut(who, audit))
                 .logoutSuccessUrl("/login?out"))
         .sessionManagement(sessions -> sessions.sessionFixation(fix -> fix.changeSessionId()))
         .headers(headers ->
@@ -117,6 +125,41 @@ class LoginConfiguration {
                 .referrerPolicy(referrer -> referrer.policy(ReferrerPolicy.SAME_ORIGIN)))
         .addFilterBefore(new SessionStillValid(operators), AuthorizationFilter.class)
         .build();
+  }
+
+  /// What refreshes itself would show the login in its place, so it has the browser load the whole page again.
+  private static void askToLogIn(
+      HttpServletRequest request, HttpServletResponse response, AuthenticationException failure)
+      throws IOException, ServletException {
+    if (isPartOfPage(request)) {
+      response.setHeader("HX-Refresh", "true");
+      response.setStatus(HttpServletResponse.SC_UNAUTHORIZED);
+      return;
+    }
+    LOGIN.commence(request, response, failure);
+  }
+
+  private static RequestCache pagesToComeBackTo() {
+    var pages = new HttpSessionRequestCache();
+    pages.setRequestMatcher(
+        request -> HttpMethod.GET.matches(request.getMethod()) && !isPartOfPage(request));
+    return pages;
+  }
+
+  private static boolean isPartOfPage(HttpServletRequest request) {
+    return request.getHeader("HX-Request") != null;
+  }
+
+  /// A session ends also while nothing can be written down.
+  private static void loggedOut(@Nullable Authentication who, AuditLog audit) {
+    if (who == null) {
+      return;
+    }
+    try {
+      audit.record(who.getName(), AuditAction.LOGOUT, who.getName(), "logged out");
+    } catch (DataAccessException e) {
+      LOG.warn("event=logout_not_audited operator={} reason=\"{}\"", who.getName(), e.toString());
+    }
   }
 
   private static void failed(

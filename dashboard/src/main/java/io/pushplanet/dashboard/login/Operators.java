@@ -115,8 +115,10 @@ class Operators {
     return Optional.empty();
   }
 
+  /// MySQL takes `admin ` for `admin`, so the names are compared as they are stored.
   private boolean isLastAdmin(String name) {
-    return rows.adminsForUpdate().equals(List.of(name));
+    List<String> admins = rows.adminsForUpdate();
+    return rows.find(name).map(Operator::name).map(List::of).filter(admins::equals).isPresent();
   }
 
   private String encode(String password) {
