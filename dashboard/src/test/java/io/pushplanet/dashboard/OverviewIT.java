@@ -16,7 +16,12 @@ import io.pushplanet.dashboard.browser.Chromium;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class OverviewIT {
@@ -64,7 +69,29 @@ class OverviewIT {
   }
 
   @Test
-  void without_redis_and_the_broker_it_says_so_and_shows_the_rest() {
+  void the_charts_tell_the_time_in_utc_as_all_else_does() {
+    DateTimeFormatter minute = DateTimeFormatter.ofPattern("HH:mm").withZone(ZoneOffset.UTC);
+    try (Chromium chromium = Chromium.open(dashboard.address())) {
+      chromium.timezone("Asia/Kathmandu");
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+      Instant before = Instant.now();
+      chromium.go("/").waitFor("#charts[data-drawn]");
+      Object newest = chromium.script("return Chart.getChart('flow').data.labels.at(-1)");
+      List<String> meanwhile =
+          Stream.iterate(
+                  before.truncatedTo(ChronoUnit.MINUTES),
+                  at -> !at.isAfter(Instant.now()),
+                  at -> at.plusSeconds(60))
+              .map(minute::format)
+              .toList();
+
+      assertThat(newest).isIn(meanwhile);
+      assertThat(chromium.text()).contains("Times are UTC");
+    }
+  }
+
+  @Test
+  void without_redis_and_the_broker_it_says_so_and_shows_the_rest() throws Exception {
     RunningDashboard alone =
         RunningDashboard.start(
             dashboard.services(),
@@ -78,6 +105,14 @@ class OverviewIT {
           .contains("RabbitMQ does not answer")
           .contains("Redis does not answer")
           .contains("unknown");
+
+      HttpOperator admin =
+          HttpOperator.loggedIn(alone, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+      assertThat(admin.get("/nodes/n1/drain").headers().firstValue("Location").orElse(""))
+          .endsWith("/nodes");
+      admin.post("/account", "/nodes/n1/drain", "perSecond", "5");
+      assertThat(admin.get("/nodes").body())
+          .contains("Redis does not answer, which knows where the node is");
     } finally {
       alone.stop();
     }

@@ -6,6 +6,7 @@ import io.pushplanet.common.change.Change;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.dashboard.audit.AuditAction;
 import io.pushplanet.dashboard.audit.AuditLog;
+import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
@@ -118,7 +119,9 @@ public class ApiKeys {
   }
 
   private boolean revoke(AppId app, String id) {
-    if (rows.revokeKey(app, id, clock.instant()) == 0) {
+    // The column is ASCII, and MySQL compares it with nothing else.
+    if (!StandardCharsets.US_ASCII.newEncoder().canEncode(id)
+        || rows.revokeKey(app, id, clock.instant()) == 0) {
       return false;
     }
     changes.tell(Change.Kind.API_KEY, app, id);

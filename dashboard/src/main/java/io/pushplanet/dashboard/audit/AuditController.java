@@ -10,6 +10,9 @@ import org.springframework.web.bind.annotation.RequestParam;
 class AuditController {
   private static final int PAGE = 50;
 
+  /// Comes after every id.
+  private static final String NEWEST = "9223372036854775807";
+
   private final AuditMapper entries;
 
   AuditController(AuditMapper entries) {
@@ -17,7 +20,8 @@ class AuditController {
   }
 
   @GetMapping("/audit")
-  String audit(@RequestParam(defaultValue = "9223372036854775807") long before, Model model) {
+  String audit(@RequestParam(defaultValue = NEWEST) long before, Model model) {
+    model.addAttribute("first", before == Long.parseLong(NEWEST));
     model.addAttribute(
         "entries",
         Slice.of(entries.before(before, PAGE + 1), PAGE, entry -> Long.toString(entry.id())));

@@ -1,5 +1,6 @@
 package io.pushplanet.dashboard.delivery;
 
+import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.dashboard.app.Apps;
 import io.pushplanet.dashboard.page.Missing;
@@ -62,14 +63,15 @@ class MessageController {
   String message(
       @PathVariable String id, @RequestParam(defaultValue = "") String after, Model model) {
     MessageRow message = known(id);
+    String from = DeviceId.isValid(after) ? after : "";
     model.addAttribute("message", message);
     model.addAttribute(
         "deliveries",
         Slice.of(
-            messages.deliveriesAfter(message.id().day(), message.id(), after, PAGE + 1),
+            messages.deliveriesAfter(message.id().day(), message.id(), from, PAGE + 1),
             PAGE,
             row -> row.deviceId().value()));
-    model.addAttribute("after", after);
+    model.addAttribute("after", from);
     return "message";
   }
 

@@ -40,6 +40,8 @@ class DeviceController {
     model.addAttribute("apps", apps.all());
     model.addAttribute("app", app);
     model.addAttribute("find", wanted);
+    String from = DeviceId.isValid(after) ? after : "";
+    model.addAttribute("after", from);
     if (app.isEmpty()) {
       return "devices";
     }
@@ -47,17 +49,19 @@ class DeviceController {
     if (wanted.isEmpty()) {
       model.addAttribute(
           "devices",
-          Slice.of(devices.after(id, after, PAGE + 1), PAGE, row -> row.deviceId().value()));
+          Slice.of(devices.after(id, from, PAGE + 1), PAGE, row -> row.deviceId().value()));
       return "devices";
     }
-    if (DeviceId.isValid(wanted) && devices.find(id, new DeviceId(wanted)).isPresent()) {
+    if (from.isEmpty()
+        && DeviceId.isValid(wanted)
+        && devices.find(id, new DeviceId(wanted)).isPresent()) {
       return "redirect:"
           + UriComponentsBuilder.fromPath("/devices/{app}/{device}")
               .encode()
               .buildAndExpand(id.value(), wanted)
               .toUriString();
     }
-    List<DeviceRow> ofUser = devices.ofUser(id, wanted, PAGE);
+    List<DeviceRow> ofUser = devices.ofUser(id, wanted, from, PAGE + 1);
     model.addAttribute("devices", Slice.of(ofUser, PAGE, row -> row.deviceId().value()));
     return "devices";
   }
@@ -79,8 +83,9 @@ class DeviceController {
     model.addAttribute("tokens", devices.tokens(appId, deviceId));
     model.addAttribute("topics", devices.topics(appId, deviceId));
     model.addAttribute("tags", devices.tags(appId, deviceId));
-    model.addAttribute(
-        "deliveries", deliveries.of(appId, deviceId, MessageId.isValid(before) ? before : "~"));
+    boolean first = !MessageId.isValid(before);
+    model.addAttribute("first", first);
+    model.addAttribute("deliveries", deliveries.of(appId, deviceId, first ? "~" : before));
     return "device";
   }
 }

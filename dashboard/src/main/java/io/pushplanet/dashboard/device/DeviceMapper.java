@@ -25,9 +25,17 @@ interface DeviceMapper {
   List<DeviceRow> after(
       @Param("app") AppId app, @Param("after") String after, @Param("most") int most);
 
-  @Select(DEVICE + "WHERE app_id = #{app} AND user_id = #{user} ORDER BY device_id LIMIT #{most}")
+  @Select(
+      DEVICE
+          + """
+          WHERE app_id = #{app} AND user_id = #{user} AND device_id > #{after}
+          ORDER BY device_id LIMIT #{most}
+          """)
   List<DeviceRow> ofUser(
-      @Param("app") AppId app, @Param("user") String user, @Param("most") int most);
+      @Param("app") AppId app,
+      @Param("user") String user,
+      @Param("after") String after,
+      @Param("most") int most);
 
   @Select(
       """

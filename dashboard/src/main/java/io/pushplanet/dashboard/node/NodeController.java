@@ -18,6 +18,8 @@ import org.springframework.web.servlet.mvc.support.RedirectAttributes;
 @Controller
 class NodeController {
   private static final String BACK = "redirect:/nodes";
+  private static final String REDIS_AWAY =
+      "Redis does not answer, which knows where the node is. Nothing was changed. Try again when it is back.";
 
   private final Nodes nodes;
   private final NodeManagement management;
@@ -60,7 +62,11 @@ class NodeController {
   /// Asks before it happens.
   @GetMapping("/nodes/{node}/drain")
   String confirm(@PathVariable String node, Model model) {
-    model.addAttribute("node", find(node));
+    Optional<NodeLease> lease = find(node);
+    if (lease.isEmpty()) {
+      return BACK;
+    }
+    model.addAttribute("node", lease.get());
     return "drain";
   }
 
@@ -70,7 +76,10 @@ class NodeController {
       @PathVariable String node,
       @RequestParam int perSecond,
       RedirectAttributes flash) {
-    NodeLease lease = find(node);
+    Optional<NodeLease> lease = find(node);
+    if (lease.isEmpty()) {
+      return told(Optional.of(REDIS_AWAY), "", flash);
+    }
     // Before the order, so that no drain is without an entry.
     audit.record(
         me.getName(),
@@ -78,27 +87,32 @@ class NodeController {
         node,
         "asked to move " + perSecond + " devices a second");
     return told(
-        management.drain(lease, perSecond),
+        management.drain(lease.get(), perSecond),
         node + " takes no new devices and moves those it has, " + perSecond + " a second.",
         flash);
   }
 
   @PostMapping("/nodes/{node}/drain/cancel")
   String cancel(Principal me, @PathVariable String node, RedirectAttributes flash) {
-    NodeLease lease = find(node);
+    Optional<NodeLease> lease = find(node);
+    if (lease.isEmpty()) {
+      return told(Optional.of(REDIS_AWAY), "", flash);
+    }
     audit.record(
         me.getName(), AuditAction.NODE_DRAIN_CANCELLED, node, "asked to take devices again");
-    return told(management.cancelDrain(lease), node + " takes devices again.", flash);
+    return told(management.cancelDrain(lease.get()), node + " takes devices again.", flash);
   }
 
-  private NodeLease find(String node) {
+  /// @return empty when Redis does not answer, so that nobody knows
+  private Optional<NodeLease> find(String node) {
     return switch (nodes.now()) {
       case Nodes.Answer.Known known ->
-          known.nodes().stream()
-              .filter(lease -> lease.node().value().equals(node))
-              .findFirst()
-              .orElseThrow(() -> new Missing("node"));
-      case Nodes.Answer.Unknown() -> throw new Missing("node");
+          Optional.of(
+              known.nodes().stream()
+                  .filter(lease -> lease.node().value().equals(node))
+                  .findFirst()
+                  .orElseThrow(() -> new Missing("no node " + node)));
+      case Nodes.Answer.Unknown() -> Optional.empty();
     };
   }
 

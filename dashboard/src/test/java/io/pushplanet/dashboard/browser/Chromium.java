@@ -95,6 +95,11 @@ public final class Chromium implements AutoCloseable {
     return this;
   }
 
+  public Chromium timezone(String id) {
+    driver.executeCdpCommand("Emulation.setTimezoneOverride", Map.of("timezoneId", id));
+    return this;
+  }
+
   public Chromium go(String path) {
     driver.get(address + path);
     return this;
