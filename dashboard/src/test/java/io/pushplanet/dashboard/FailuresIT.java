@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
+import org.springframework.transaction.support.TransactionTemplate;
 
 class FailuresIT {
   private final RunningDashboard dashboard = RunningDashboard.shared();
@@ -119,6 +120,105 @@ class FailuresIT {
   }
 
   @Test
+  void a_user_with_many_devices_has_more_than_one_page_of_them() throws Exception {
+    Rows rows = new Rows(dashboard.sql());
+    rows.app("crowd", "Crowd");
+    for (int i = 10; i < 70; i++) {
+      rows.device("crowd", "one-of-" + i, "android", "collector");
+    }
+    rows.device("crowd", "zzz", "android", "somebody else");
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+    String first = admin.get("/devices?app=crowd&find=collector").body();
+    assertThat(first)
+        .contains("one-of-59")
+        .doesNotContain("one-of-60")
+        .contains("/devices?app=crowd&amp;find=collector&amp;after=one-of-59");
+    assertThat(admin.get("/devices?app=crowd&find=collector&after=one-of-59").body())
+        .contains("one-of-60")
+        .contains("one-of-69")
+        .doesNotContain("zzz");
+  }
+
+  @Test
+  void strange_words_in_an_address_are_no_error() throws Exception {
+    Rows rows = new Rows(dashboard.sql());
+    rows.app("odd", "Odd");
+    rows.device("odd", "d1", "android", "u-1");
+    String message = rows.message("odd", "Odd", "Odd", "{\"kind\":\"all\"}", 1);
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+    for (String word : List.of("%C3%BC", "%F0%9F%98%80", "%00")) {
+      for (String path :
+          List.of(
+              "/devices?app=odd&after=" + word,
+              "/devices?app=odd&find=" + word,
+              "/devices/odd/d1?before=" + word,
+              "/messages?before=" + word,
+              "/messages/" + message + "?after=" + word,
+              "/audit?before=-1",
+              "/?span=" + word)) {
+        assertThat(admin.get(path).statusCode()).as(path).isEqualTo(200);
+      }
+      assertThat(admin.get("/devices?app=" + word).statusCode()).as(word).isEqualTo(404);
+      assertThat(admin.post("/apps", "/apps/odd/keys/" + word + "/revoke").statusCode())
+          .as(word)
+          .isIn(400, 404);
+    }
+  }
+
+  @Test
+  void queues_that_have_no_leader_hold_up_no_page() throws Exception {
+    LeaderlessBroker broker = new LeaderlessBroker(dashboard.services().amqp());
+    RunningDashboard other =
+        RunningDashboard.start(dashboard.services(), Map.of("pushplanet.amqp.uri", broker.uri()));
+    try (broker) {
+      HttpOperator admin =
+          HttpOperator.loggedIn(other, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+      assertThat(admin.get("/").body()).contains("RabbitMQ does not answer").contains("Accepted");
+      assertThat(admin.get("/dead-letters").body()).contains("The broker does not answer");
+    } finally {
+      other.stop();
+    }
+  }
+
+  @Test
+  void a_database_that_is_too_busy_is_said_to_be() throws Exception {
+    new Rows(dashboard.sql()).app("contended", "Contended");
+    RunningDashboard hasty =
+        RunningDashboard.start(
+            dashboard.services(), Map.of("mybatis.configuration.default-statement-timeout", "1"));
+    var rows = dashboard.bean(TransactionTemplate.class);
+    try {
+      HttpOperator admin =
+          HttpOperator.loggedIn(hasty, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+      HttpResponse<String> answer =
+          rows.execute(_ -> {
+            dashboard.sql().queryForMap("SELECT * FROM apps WHERE id = 'contended' FOR UPDATE");
+            return create(admin);
+          });
+
+      assertThat(answer.statusCode()).isEqualTo(503);
+      assertThat(answer.body()).contains("away or too busy");
+    } finally {
+      hasty.stop();
+    }
+  }
+
+  private static HttpResponse<String> create(HttpOperator admin) {
+    try {
+      return admin.post(
+          "/apps/contended/keys", "/apps/contended/keys", "name", "waits", "scopes", "SEND");
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
   void health_and_metrics_are_on_the_management_port_only() throws Exception {
     HttpOperator management = new HttpOperator(dashboard.managementAddress());
 
@@ -175,8 +275,8 @@ class FailuresIT {
       assertThat(chromium.text()).contains("Accepted").contains("01a1fc9a");
       assertThat(asked)
           .hasSize(2)
-          .allMatch(request ->
-              request.startsWith("/v1/apps/tested/messages true [device d1: asked] "))
+          .allMatch(
+              request -> request.startsWith("/v1/apps/tested/messages true [device d1: asked] "))
           .allMatch(request -> request.contains("\"audience\":{\"device\":\"d1\"}"));
       assertThat(
               dashboard

@@ -24,6 +24,8 @@ final class FakeNode implements AutoCloseable {
   private final HttpServer server;
   private volatile String state = "OPEN";
   private volatile int answer = 202;
+  private volatile String page = "";
+  private volatile boolean stuck;
 
   FakeNode(RunningDashboard dashboard, String name) throws IOException {
     this.dashboard = dashboard;
@@ -53,6 +55,16 @@ final class FakeNode implements AutoCloseable {
     answer = status;
   }
 
+  /// What it tells of itself in place of its figures.
+  void telling(String json) {
+    page = json;
+  }
+
+  /// From now on its answers stop after the headers.
+  void stuck() {
+    stuck = true;
+  }
+
   /// A port at which nobody listens.
   void silent() {
     announce(1);
@@ -65,8 +77,13 @@ final class FakeNode implements AutoCloseable {
 
   private void handle(HttpExchange exchange) throws IOException {
     String method = exchange.getRequestMethod();
+    if (stuck) {
+      exchange.sendResponseHeaders(200, 1_000);
+      exchange.getResponseBody().flush();
+      return;
+    }
     if (method.equals("GET")) {
-      reply(exchange, 200, page());
+      reply(exchange, 200, page.isEmpty() ? page() : page);
       return;
     }
     orders.add(method + " " + exchange.getRequestURI());

@@ -87,6 +87,52 @@ class NodesIT {
   }
 
   @Test
+  void a_node_that_stops_in_the_middle_of_its_answer_holds_up_no_page() throws Exception {
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+    try (FakeNode node = new FakeNode(dashboard, "cm-stuck")) {
+      node.stuck();
+
+      assertThat(admin.get("/nodes").body())
+          .contains("cm-stuck")
+          .contains("only what its lease says is known");
+      admin.post("/nodes/cm-stuck/drain", "/nodes/cm-stuck/drain", "perSecond", "5");
+      assertThat(admin.get("/nodes").body()).contains("does not answer at 127.0.0.1:");
+    }
+  }
+
+  @Test
+  void a_node_that_tells_something_else_spoils_no_page() throws Exception {
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+    try (FakeNode node = new FakeNode(dashboard, "cm-strange")) {
+      for (String answer :
+          List.of(
+              "null",
+              "{}",
+              "[]",
+              "<html>",
+              "{\"drain\":{},\"numbers\":{\"refused\":{},\"dropped\":{}}}")) {
+        node.telling(answer);
+
+        assertThat(admin.get("/nodes").body())
+            .as(answer)
+            .contains("cm-strange")
+            .contains("only what its lease says is known");
+      }
+      // As a version would that does not tell times yet.
+      node.telling(
+          """
+          {"sessions":7,
+           "drain":{"state":"OPEN","per_second":0,"sessions_at_start":0,"told":0,"seconds_left":0},
+           "numbers":{"connects_per_second":1.0,"connected":1,"refused":{},"in_flight":0,"published":0,"redelivered":0,
+            "dropped":{},"dead_paths":0,"fenced":0}}
+          """);
+      assertThat(admin.get("/nodes").body()).contains("cm-strange").contains("frame to PUBLISH -");
+    }
+  }
+
+  @Test
   void only_admins_drain_and_only_with_the_forms_token() throws Exception {
     try (FakeNode node = new FakeNode(dashboard, "cm-guarded")) {
       for (String role : List.of("viewer", "operator")) {

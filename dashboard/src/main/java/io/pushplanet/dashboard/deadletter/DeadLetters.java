@@ -33,11 +33,15 @@ class DeadLetters {
   private static final Logger LOG = LoggerFactory.getLogger(DeadLetters.class);
   private static final long CONFIRM_MILLIS = 10_000;
 
+  /// A queue without its leader answers nothing, and the library would wait ten minutes.
+  private static final int PATIENCE_MILLIS = 3_000;
+
   private final ConnectionFactory broker;
   private final AuditLog audit;
 
   DeadLetters(ConnectionFactory broker, AuditLog audit) {
-    this.broker = broker;
+    this.broker = broker.clone();
+    this.broker.setChannelRpcTimeout(PATIENCE_MILLIS);
     this.audit = audit;
   }
 
@@ -91,7 +95,8 @@ class DeadLetters {
         AuditAction.DEAD_LETTER_REPLAYED,
         wanted.and(DeadLetter::isReplayable),
         (channel, response, letter) -> {
-          // A queue that is not there any more gives the letter back, and the broker confirms it all the same.
+          // A queue that is not there any more gives the letter back, and the broker confirms it
+          // all the same.
           var returned = new AtomicBoolean();
           channel.clearReturnListeners();
           channel.addReturnListener(_ -> returned.set(true));
@@ -178,14 +183,16 @@ class DeadLetters {
 
   /// Asked on a channel of its own, which a missing queue closes.
   private static boolean exists(Connection connection) throws IOException, TimeoutException {
-    try (Channel channel = connection.createChannel()) {
-      if (channel == null) {
-        throw new IOException("no channel left");
-      }
+    Channel channel = connection.createChannel();
+    if (channel == null) {
+      throw new IOException("no channel left");
+    }
+    try {
       AMQP.Queue.DeclareOk found = channel.queueDeclarePassive(Topology.DEAD);
+      channel.close();
       return found.getQueue().equals(Topology.DEAD);
     } catch (IOException e) {
-      if (!connection.isOpen()) {
+      if (channel.isOpen() || !connection.isOpen()) {
         throw e;
       }
       return false;

@@ -20,7 +20,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
@@ -48,15 +50,33 @@ class NodeManagement {
                   node.node(), http.sendAsync(request.GET().build(), BodyHandlers.ofByteArray())));
     }
     Map<NodeId, NodeAnswer> figures = new HashMap<>();
-    asked.forEach((node, answer) -> read(answer).ifPresent(read -> figures.put(node, read)));
+    long endNanos = System.nanoTime() + PATIENCE.toNanos();
+    asked.forEach(
+        (node, answer) -> read(answer, endNanos).ifPresent(read -> figures.put(node, read)));
     return figures;
   }
 
-  private static Optional<NodeAnswer> read(CompletableFuture<HttpResponse<byte[]>> answer) {
+  private static Optional<NodeAnswer> read(
+      CompletableFuture<HttpResponse<byte[]>> answer, long endNanos) {
     try {
-      return Optional.of(WireForm.read(answer.join().body(), NodeAnswer.class));
-    } catch (CompletionException | MalformedWire unknown) {
+      byte[] body = await(answer, endNanos - System.nanoTime()).body();
+      return Optional.ofNullable(WireForm.read(body, NodeAnswer.class));
+    } catch (IOException | MalformedWire unknown) {
       return Optional.empty();
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      return Optional.empty();
+    }
+  }
+
+  /// The request's own timeout ends when the headers have come; a node that stops in the middle of its answer is given up, too.
+  private static <T> T await(CompletableFuture<T> answer, long nanos)
+      throws IOException, InterruptedException {
+    try {
+      return answer.get(nanos, TimeUnit.NANOSECONDS);
+    } catch (ExecutionException | TimeoutException away) {
+      answer.cancel(true);
+      throw new IOException(away);
     }
   }
 
@@ -77,13 +97,15 @@ class NodeManagement {
     }
     try {
       var answer =
-          http.send(
-              request
-                  .get()
-                  .method(method, BodyPublishers.noBody())
-                  .header("Authorization", "Bearer " + passes.mint(node.node()))
-                  .build(),
-              BodyHandlers.discarding());
+          await(
+              http.sendAsync(
+                  request
+                      .get()
+                      .method(method, BodyPublishers.noBody())
+                      .header("Authorization", "Bearer " + passes.mint(node.node()))
+                      .build(),
+                  BodyHandlers.discarding()),
+              PATIENCE.toNanos());
       return switch (answer.statusCode()) {
         case 200, 202 -> Optional.empty();
         case 401 ->

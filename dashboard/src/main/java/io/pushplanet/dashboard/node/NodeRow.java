@@ -36,8 +36,10 @@ record NodeRow(NodeLease lease, @Nullable NodeAnswer figures) {
   }
 
   /// `1.4 ms`, `2.0 s`
-  public String millis(NodeFigures.Times times) {
-    if (times.count() == 0) {
+  ///
+  /// @param times absent where the node is of a version that does not tell them
+  public String millis(NodeFigures.@Nullable Times times) {
+    if (times == null || times.count() == 0) {
       return "-";
     }
     double millis = times.p99Millis() > 0 ? times.p99Millis() : times.maxMillis();

@@ -22,6 +22,9 @@ import org.springframework.stereotype.Component;
 class QueueDepths {
   static final Duration FRESH = Duration.ofSeconds(2);
 
+  /// A queue without its leader answers nothing, and the library would wait ten minutes.
+  private static final int PATIENCE_MILLIS = 3_000;
+
   private final ConnectionFactory broker;
   private final Clock clock;
   private @Nullable Connection connection;
@@ -29,7 +32,8 @@ class QueueDepths {
   private Instant asked = Instant.EPOCH;
 
   QueueDepths(ConnectionFactory broker, Clock clock) {
-    this.broker = broker;
+    this.broker = broker.clone();
+    this.broker.setChannelRpcTimeout(PATIENCE_MILLIS);
     this.clock = clock;
   }
 
@@ -94,16 +98,13 @@ class QueueDepths {
     }
     try {
       AMQP.Queue.DeclareOk found = channel.queueDeclarePassive(name);
+      channel.close();
       return new Queue(name, true, found.getMessageCount(), found.getConsumerCount());
     } catch (IOException e) {
-      if (!open.isOpen()) {
+      if (channel.isOpen() || !open.isOpen()) {
         throw e;
       }
       return new Queue(name, false, 0, 0);
-    } finally {
-      if (channel.isOpen()) {
-        channel.close();
-      }
     }
   }
 
