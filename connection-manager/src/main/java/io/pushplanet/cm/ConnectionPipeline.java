@@ -303,7 +303,7 @@ public final class ConnectionPipeline {
       sessionMetrics.established(link.loop().nowNanos() - beganNanos);
       link.send(new MqttPacket.ConnAck(remembered != null, 0, handshake.welcome(known)));
       if (loser == null) {
-        resume(made, remembered);
+        resume(made, known.device(), remembered);
         return;
       }
       // Two connections of one device were claimed at once: the window of the first is taken up
@@ -312,15 +312,15 @@ public final class ConnectionPipeline {
           .loop()
           .execute(() -> {
             loser.fence();
-            link.loop().execute(() -> resume(made, remembered));
+            link.loop().execute(() -> resume(made, known.device(), remembered));
           });
     }
 
-    private void resume(DeviceSession made, @Nullable Remembered remembered) {
+    private void resume(DeviceSession made, DeviceKey device, @Nullable Remembered remembered) {
       if (made.isGone()) {
         return;
       }
-      var left = detached.take(made.key(), remembered == null ? 0 : remembered.epoch());
+      var left = detached.take(device, remembered == null ? 0 : remembered.epoch());
       if (remembered != null) {
         made.resume(remembered.subscription(), left);
         made.askForParked();

@@ -18,6 +18,8 @@ public final class DeviceCredential {
 
   private static final int LONGEST_EXPIRY = 12;
 
+  private static final Base64.Encoder BASE64 = Base64.getUrlEncoder().withoutPadding();
+
   /// The first one signs; former ones have signed what is not too old yet.
   private final List<MasterKey.Signer> signers;
 
@@ -39,7 +41,8 @@ public final class DeviceCredential {
 
   public String mint(AppId app, DeviceId device, Duration validity) {
     long expiry = clock.instant().plus(validity).getEpochSecond();
-    return VERSION + "." + expiry + "." + signature(signers.getFirst(), app, device, expiry);
+    byte[] signature = signature(signers.getFirst(), app, device, expiry);
+    return VERSION + "." + expiry + "." + new String(signature, StandardCharsets.US_ASCII);
   }
 
   public Verdict verify(AppId app, DeviceId device, String password) {
@@ -50,18 +53,14 @@ public final class DeviceCredential {
     }
     long expiry = Long.parseLong(password, first + 1, second, 10);
     byte[] shown = password.substring(second + 1).getBytes(StandardCharsets.UTF_8);
-    if (signers.stream().noneMatch(signer -> isBy(signer, app, device, expiry, shown))) {
-      return Verdict.INVALID;
+    for (MasterKey.Signer signer : signers) {
+      if (MessageDigest.isEqual(signature(signer, app, device, expiry), shown)) {
+        return clock.instant().isBefore(Instant.ofEpochSecond(expiry))
+            ? Verdict.VALID
+            : Verdict.EXPIRED;
+      }
     }
-    return clock.instant().isBefore(Instant.ofEpochSecond(expiry))
-        ? Verdict.VALID
-        : Verdict.EXPIRED;
-  }
-
-  private static boolean isBy(
-      MasterKey.Signer signer, AppId app, DeviceId device, long expiry, byte[] shown) {
-    byte[] expected = signature(signer, app, device, expiry).getBytes(StandardCharsets.US_ASCII);
-    return MessageDigest.isEqual(expected, shown);
+    return Verdict.INVALID;
   }
 
   private static boolean isNumber(String text, int from, int to) {
@@ -76,10 +75,11 @@ public final class DeviceCredential {
     return true;
   }
 
-  private static String signature(
+  /// In base64.
+  private static byte[] signature(
       MasterKey.Signer signer, AppId app, DeviceId device, long expiry) {
     byte[] signed =
         (app.value() + "\0" + device.value() + "\0" + expiry).getBytes(StandardCharsets.UTF_8);
-    return Base64.getUrlEncoder().withoutPadding().encodeToString(signer.sign(signed));
+    return BASE64.encode(signer.sign(signed));
   }
 }

@@ -14,13 +14,33 @@ sealed interface HeldKey {
 
   static HeldKey of(DeviceKey device) {
     var text = device.device().value();
-    if (!isCanonical(text)) {
+    if (text.length() != UUID_LENGTH) {
       return new Text(device);
     }
-    return new Number(
-        device.app(),
-        (hex(text, 0, 8) << 32) | (hex(text, 9, 13) << 16) | hex(text, 14, 18),
-        (hex(text, 19, 23) << 48) | hex(text, 24, 36));
+    long high = 0;
+    long low = 0;
+    for (int index = 0; index < UUID_LENGTH; index++) {
+      char each = text.charAt(index);
+      boolean dash = index == 8 || index == 13 || index == 18 || index == 23;
+      int digit = digit(each);
+      if (dash ? each != '-' : digit < 0) {
+        return new Text(device);
+      }
+      if (!dash && index < 18) {
+        high = (high << 4) | digit;
+      } else if (!dash) {
+        low = (low << 4) | digit;
+      }
+    }
+    return new Number(device.app(), high, low);
+  }
+
+  /// As a UUID in lower case is written; -1 for what is none.
+  private static int digit(char each) {
+    if (each >= '0' && each <= '9') {
+      return each - '0';
+    }
+    return each >= 'a' && each <= 'f' ? each - 'a' + 10 : -1;
   }
 
   /// Any other id.
@@ -32,29 +52,5 @@ sealed interface HeldKey {
     public DeviceKey device() {
       return new DeviceKey(app, new DeviceId(new UUID(high, low).toString()));
     }
-  }
-
-  /// Whether the text is exactly what its numbers would be written as.
-  private static boolean isCanonical(String text) {
-    if (text.length() != UUID_LENGTH) {
-      return false;
-    }
-    for (int index = 0; index < UUID_LENGTH; index++) {
-      char each = text.charAt(index);
-      boolean dash = index == 8 || index == 13 || index == 18 || index == 23;
-      boolean digit = (each >= '0' && each <= '9') || (each >= 'a' && each <= 'f');
-      if (dash ? each != '-' : !digit) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  private static long hex(String text, int from, int to) {
-    long value = 0;
-    for (int index = from; index < to; index++) {
-      value = (value << 4) | Character.digit(text.charAt(index), 16);
-    }
-    return value;
   }
 }

@@ -92,17 +92,17 @@ final class PacketBody {
 
   /// UTF-8 as MQTT defines it: no overlong forms, no surrogates, no U+0000.
   String text() {
-    int length = unsignedShort();
-    need(length);
-    var slice = bytes.slice(bytes.position(), length);
-    bytes.position(bytes.position() + length);
+    byte[] encoded = binary();
+    if (isAscii(encoded)) {
+      return new String(encoded, StandardCharsets.US_ASCII);
+    }
     try {
       var text =
           StandardCharsets.UTF_8
               .newDecoder()
               .onMalformedInput(CodingErrorAction.REPORT)
               .onUnmappableCharacter(CodingErrorAction.REPORT)
-              .decode(slice)
+              .decode(ByteBuffer.wrap(encoded))
               .toString();
       if (text.indexOf('\0') >= 0) {
         throw malformed("U+0000 in a string");
@@ -111,6 +111,16 @@ final class PacketBody {
     } catch (CharacterCodingException notUtf8) {
       throw malformed("a string that is not UTF-8");
     }
+  }
+
+  /// As nearly all texts are, without U+0000: for these there is a quicker way than a decoder.
+  private static boolean isAscii(byte[] encoded) {
+    for (byte each : encoded) {
+      if (each <= 0) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /// The name of a topic to publish to; may be empty.
@@ -136,7 +146,11 @@ final class PacketBody {
       throw new ProtocolViolation(tooLong, "a topic over " + PacketLimits.TOPIC_BYTES + " bytes");
     }
     var topic = text();
-    if (topic.chars().filter(character -> character == '/').count() >= PacketLimits.TOPIC_LEVELS) {
+    int levels = 1;
+    for (int slash = topic.indexOf('/'); slash >= 0; slash = topic.indexOf('/', slash + 1)) {
+      levels++;
+    }
+    if (levels > PacketLimits.TOPIC_LEVELS) {
       throw new ProtocolViolation(
           tooLong, "a topic of more than " + PacketLimits.TOPIC_LEVELS + " levels");
     }

@@ -18,6 +18,8 @@ import io.pushplanet.cm.transport.ConnectionHandler;
 import io.pushplanet.cm.transport.EventLoop;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -106,16 +108,20 @@ public final class MqttLink implements ConnectionHandler, Link {
     if (networks == null || address == null) {
       return granted;
     }
-    var operator =
-        connect.properties().userProperties().stream()
-            .filter(property -> property.name().equals(OPERATOR))
-            .map(UserProperty::value)
-            .findFirst();
-    var found = networks.of(address.getAddress(), operator);
+    var found = networks.of(address.getAddress(), operator(connect.properties().userProperties()));
     network = found;
     return connect.version() == MqttVersion.V5
         ? granted.advised(networks.advise(found, granted.seconds()))
         : granted;
+  }
+
+  private static Optional<String> operator(List<UserProperty> properties) {
+    for (var property : properties) {
+      if (property.name().equals(OPERATOR)) {
+        return Optional.of(property.value());
+      }
+    }
+    return Optional.empty();
   }
 
   @Override
