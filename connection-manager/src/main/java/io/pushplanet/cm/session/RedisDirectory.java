@@ -21,12 +21,11 @@ public final class RedisDirectory implements Directory {
   /// While a device is connected its session does not age; the longest that a session may outlive its connection.
   private static final Duration LONGEST = Duration.ofDays(30);
 
-  private static final int ARGUMENTS_OF_ALL = 3;
-  private static final int ARGUMENTS_OF_EACH = 3;
-
   /// Whoever had a session that was taken up since, and is not connected any more.
   private static final NodeId NOBODY = new NodeId("nobody");
 
+  private static final String[] NO_KEYS = {};
+  private static final int ROOM_OF_EACH = 96;
   private static final char FAILED = '!';
   private static final char BETWEEN = '\n';
 
@@ -59,9 +58,12 @@ public final class RedisDirectory implements Directory {
               return owners
               """);
 
-  /// KEYS two for each order: the owner, and the subscription (`qos,identifier,epoch`). ARGV node, now in ms, ms that a
-  /// session lives untouched; then three for each order: what to do, the writer's epoch, and something more. Answers with a
-  /// line for each. An order that fails (a key that holds something else) fails alone.
+  /// ARGV node, now in ms, ms that a session lives untouched, and the orders, a line for each: what to do, the writer's epoch, the
+  /// device, and something more. Answers with a text for each. Two keys belong to a device: the owner, and the subscription
+  /// (`qos,identifier,epoch`). An order that fails (a key that holds something else) fails alone.
+  ///
+  /// One argument for all, because the client does so much for each; Redis needs the keys' names beforehand only in a cluster,
+  /// where no script can have keys of many devices anyway.
   ///
   /// Who had a session that is remembered nowhere tells the node that took it, so that this need not guess whether there was none.
   ///
@@ -126,11 +128,10 @@ public final class RedisDirectory implements Directory {
                 return ''
               end
               local answers = {}
-              for i = 1, #KEYS / 2 do
-                local fine, answer =
-                    pcall(carry_out, KEYS[2 * i - 1], KEYS[2 * i], ARGV[3 * i + 1], ARGV[3 * i + 2], ARGV[3 * i + 3])
+              for what, epoch, device, more in string.gmatch(ARGV[4], '(%l+) (%d+) (%S+) ([^\\n]*)\\n') do
+                local fine, answer = pcall(carry_out, 'session:' .. device, 'mqtt-session:' .. device, what, epoch, more)
                 if not fine then answer = '!' .. (type(answer) == 'table' and answer.err or tostring(answer)) end
-                answers[i] = answer
+                answers[#answers + 1] = answer
               end
               return answers
               """);
@@ -150,40 +151,37 @@ public final class RedisDirectory implements Directory {
 
   @Override
   public List<Answer> carryOut(List<Order> orders) {
-    var keys = new String[2 * orders.size()];
-    var arguments = new String[ARGUMENTS_OF_ALL + ARGUMENTS_OF_EACH * orders.size()];
-    arguments[0] = node.value();
-    arguments[1] = Long.toString(clock.millis());
-    arguments[2] = Long.toString(LONGEST.toMillis());
-    for (int index = 0; index < orders.size(); index++) {
-      var device = orders.get(index).device();
-      keys[2 * index] = SessionDirectory.key(device);
-      keys[2 * index + 1] = kept(device);
-      write(orders.get(index), arguments, ARGUMENTS_OF_ALL + ARGUMENTS_OF_EACH * index);
+    var lines = new StringBuilder(ROOM_OF_EACH * orders.size());
+    for (var order : orders) {
+      write(order, lines);
     }
-    List<String> lines = redis.run(CARRY_OUT, keys, arguments);
-    var answers = new ArrayList<Answer>(lines.size());
-    for (var line : lines) {
-      answers.add(answer(line));
+    List<String> told =
+        redis.run(
+            CARRY_OUT,
+            NO_KEYS,
+            node.value(),
+            Long.toString(clock.millis()),
+            Long.toString(LONGEST.toMillis()),
+            lines.toString());
+    var answers = new ArrayList<Answer>(told.size());
+    for (var text : told) {
+      answers.add(answer(text));
     }
     return answers;
   }
 
-  private static void write(Order order, String[] into, int at) {
+  private static void write(Order order, StringBuilder into) {
+    var device = order.device();
     switch (order) {
-      case Order.Claim(_, var former) -> put(into, at, "claim", 0, word(former));
+      case Order.Claim(_, var former) -> put(into, "claim", 0, device, word(former));
       case Order.Remember(_, var epoch, var subscription) ->
-          put(into, at, "remember", epoch, subscription.text());
-      case Order.Forget(_, var epoch) -> put(into, at, "forget", epoch, "");
-      case Order.Release(_, var epoch) -> put(into, at, "release", epoch, "");
+          put(into, "remember", epoch, device, subscription.text());
+      case Order.Forget(_, var epoch) -> put(into, "forget", epoch, device, "");
+      case Order.Release(_, var epoch) -> put(into, "release", epoch, device, "");
       case Order.End(_, var epoch, var seconds, var left) -> {
         long millis = Math.min(Duration.ofSeconds(seconds).toMillis(), LONGEST.toMillis());
-        put(
-            into,
-            at,
-            "end",
-            epoch,
-            millis + " " + (left == null ? Subscription.NONE : left.text()));
+        var session = left == null ? Subscription.NONE : left.text();
+        put(into, "end", epoch, device, millis + " " + session);
       }
     }
   }
@@ -196,10 +194,12 @@ public final class RedisDirectory implements Directory {
     };
   }
 
-  private static void put(String[] into, int at, String what, long epoch, String more) {
-    into[at] = what;
-    into[at + 1] = Long.toString(epoch);
-    into[at + 2] = more;
+  /// No part but the last may hold a blank, and none a line's end: ids are letters, digits and a few signs.
+  private static void put(
+      StringBuilder into, String what, long epoch, DeviceKey device, String more) {
+    into.append(what).append(' ').append(epoch).append(' ');
+    into.append(device.app().value()).append('/').append(device.device().value());
+    into.append(' ').append(more).append('\n');
   }
 
   private static Answer answer(String line) {
