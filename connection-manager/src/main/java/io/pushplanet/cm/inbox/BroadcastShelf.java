@@ -102,8 +102,10 @@ final class BroadcastShelf {
         }
       }
       Map<DeviceKey, InboxPage.Rows> merged = new HashMap<>(pages);
-      rows.forEach((device, some) ->
-          merged.merge(device, new InboxPage.Rows(some, false), BroadcastShelf::merged));
+      rows.forEach((device, some) -> {
+        var own = pages.getOrDefault(device, InboxPage.Rows.NONE);
+        merged.put(device, merged(own, new InboxPage.Rows(some, false)));
+      });
       return merged;
     }
   }
@@ -254,14 +256,14 @@ final class BroadcastShelf {
     if (wanted.isEmpty()) {
       return wanted;
     }
-    var devices = List.copyOf(new HashSet<>(wanted.stream().map(Wanted::device).toList()));
+    var devices = new SomeDevices(wanted.stream().map(Wanted::device).distinct().toList());
     Map<DeviceKey, Long> positions = new HashMap<>();
     try (var statement =
         connection.prepareStatement(
             "SELECT app_id, device_id, seq FROM broadcast_positions WHERE "
-                + InboxTable.either(devices.size()))) {
+                + devices.condition())) {
       statement.setQueryTimeout(SECONDS);
-      InboxTable.bind(statement, devices);
+      devices.bind(statement);
       try (var row = statement.executeQuery()) {
         while (row.next()) {
           positions.put(

@@ -227,7 +227,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
       reads.increment();
       reached(true, "");
       byDevice.forEach((device, asked) -> {
-        InboxPage page = pages.getOrDefault(device, new InboxPage.Rows(List.of(), false));
+        InboxPage page = pages.getOrDefault(device, InboxPage.Rows.NONE);
         asked.forEach(request -> handOver.add(request.loop(), () -> request.then().accept(page)));
       });
     } catch (SQLException away) {

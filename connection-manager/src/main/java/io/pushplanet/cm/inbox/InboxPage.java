@@ -7,6 +7,8 @@ public sealed interface InboxPage {
 
   /// @param more there is more than was read
   record Rows(List<InboxRow> rows, boolean more) implements InboxPage {
+    static final Rows NONE = new Rows(List.of(), false);
+
     public Rows {
       rows = List.copyOf(rows);
     }

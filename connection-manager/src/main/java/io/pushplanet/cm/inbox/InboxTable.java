@@ -5,14 +5,12 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -23,6 +21,7 @@ import javax.sql.DataSource;
 /// Thread-safe; blocks.
 final class InboxTable {
   private static final int SECONDS = 5;
+  private static final InboxPage.Rows UNKNOWN = new InboxPage.Rows(List.of(), true);
 
   private final DataSource database;
   private final int perDevice;
@@ -38,15 +37,16 @@ final class InboxTable {
 
   /// Those of the devices that have a living row.
   List<DeviceKey> among(List<DeviceKey> devices, Instant now) throws SQLException {
+    var some = new SomeDevices(devices);
     var sql =
         "SELECT DISTINCT app_id, device_id FROM inbox WHERE ("
-            + either(devices.size())
+            + some.condition()
             + ") AND expires_at > ?";
     List<DeviceKey> found = new ArrayList<>();
     try (var connection = database.getConnection();
         var statement = connection.prepareStatement(sql)) {
       statement.setQueryTimeout(SECONDS);
-      int index = bind(statement, devices);
+      int index = some.bind(statement);
       statement.setObject(index, LocalDateTime.ofInstant(now, ZoneOffset.UTC));
       try (var result = statement.executeQuery()) {
         while (result.next()) {
@@ -57,38 +57,16 @@ final class InboxTable {
     return found;
   }
 
-  /// For so many devices or a few more: a statement that was seen before need not be prepared again. (a, b) IN (...) is not
-  /// used as a range by every server version; OR is.
-  static String either(int devices) {
-    return String.join(" OR ", Collections.nCopies(places(devices), "(app_id=? AND device_id=?)"));
-  }
-
-  private static int places(int devices) {
-    return devices == 1 ? 1 : 2 * Integer.highestOneBit(devices - 1);
-  }
-
-  /// The last device takes the places that are left over, too.
-  ///
-  /// @return the next parameter's number
-  static int bind(PreparedStatement statement, List<DeviceKey> devices) throws SQLException {
-    int places = places(devices.size());
-    for (int place = 0; place < places; place++) {
-      var device = devices.get(Math.min(place, devices.size() - 1));
-      statement.setString(2 * place + 1, device.app().value());
-      statement.setString(2 * place + 2, device.device().value());
-    }
-    return 2 * places + 1;
-  }
-
   private static DeviceKey device(ResultSet row) throws SQLException {
     return new DeviceKey(new AppId(row.getString(1)), new DeviceId(row.getString(2)));
   }
 
-  /// The oldest living rows of each device, in the order they were parked.
+  /// The oldest living rows of each device, in the order they were parked. Devices for which there is nothing are absent.
   Map<DeviceKey, InboxPage.Rows> read(List<DeviceKey> devices, Instant now) throws SQLException {
+    var some = new SomeDevices(devices);
     var sql =
         "SELECT app_id, device_id, slot, message_id, payload, expires_at, parked_at FROM inbox WHERE ("
-            + either(devices.size())
+            + some.condition()
             + ") AND expires_at > ? ORDER BY app_id, device_id, parked_at, message_id LIMIT ?";
     Map<DeviceKey, List<InboxRow>> found = new HashMap<>();
     DeviceKey last = null;
@@ -96,7 +74,7 @@ final class InboxTable {
     try (var connection = database.getConnection();
         var statement = connection.prepareStatement(sql)) {
       statement.setQueryTimeout(SECONDS);
-      int index = bind(statement, devices);
+      int index = some.bind(statement);
       statement.setObject(index++, LocalDateTime.ofInstant(now, ZoneOffset.UTC));
       statement.setInt(index, perRead);
       try (var result = statement.executeQuery()) {
@@ -118,19 +96,22 @@ final class InboxTable {
         }
       }
     }
-    boolean cut = rows == perRead;
     Map<DeviceKey, InboxPage.Rows> pages = new HashMap<>();
-    for (var device : devices) {
-      var all = found.getOrDefault(device, List.of());
-      // Behind the cut nothing is known: such a device asks again.
-      boolean unknown = cut && last != null && ORDER.compare(device, last) >= 0;
-      pages.put(
-          device,
-          new InboxPage.Rows(
-              all.size() > perDevice ? all.subList(0, perDevice) : all,
-              unknown || all.size() > perDevice));
+    found.forEach((device, all) -> pages.put(device, page(all)));
+    if (rows == perRead && last != null) {
+      // From the cut on nothing is known: such a device asks again.
+      for (var device : devices) {
+        if (ORDER.compare(device, last) >= 0) {
+          pages.merge(device, UNKNOWN, (known, _) -> new InboxPage.Rows(known.rows(), true));
+        }
+      }
     }
     return pages;
+  }
+
+  private InboxPage.Rows page(List<InboxRow> all) {
+    boolean more = all.size() > perDevice;
+    return new InboxPage.Rows(more ? all.subList(0, perDevice) : all, more);
   }
 
   static long millis(ResultSet row, int column) throws SQLException {

@@ -1,0 +1,53 @@
+package io.pushplanet.cm.inbox;
+
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.session.DeviceKey;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/// The condition that a row belongs to one of some devices: `app_id=? AND device_id IN (?,?) OR app_id=? AND ...`, an IN for each app.
+/// (a, b) IN (...) is not used as a range by every server version; this is.
+///
+/// There are places for a power of two of devices of each app: a statement that was seen before need not be prepared again.
+final class SomeDevices {
+  private final Map<AppId, List<DeviceKey>> byApp = new LinkedHashMap<>();
+
+  SomeDevices(List<DeviceKey> devices) {
+    for (var device : devices) {
+      byApp.computeIfAbsent(device.app(), _ -> new ArrayList<>()).add(device);
+    }
+  }
+
+  String condition() {
+    var sql = new StringBuilder();
+    for (var devices : byApp.values()) {
+      sql.append(sql.isEmpty() ? "" : " OR ").append("app_id=? AND device_id IN (?");
+      sql.repeat(",?", places(devices) - 1).append(')');
+    }
+    return sql.toString();
+  }
+
+  private static int places(List<DeviceKey> devices) {
+    return devices.size() == 1 ? 1 : 2 * Integer.highestOneBit(devices.size() - 1);
+  }
+
+  /// The last device of an app takes the places that are left over, too.
+  ///
+  /// @return the next parameter's number
+  int bind(PreparedStatement statement) throws SQLException {
+    int next = 1;
+    for (var app : byApp.entrySet()) {
+      statement.setString(next++, app.getKey().value());
+      var devices = app.getValue();
+      for (int place = 0; place < places(devices); place++) {
+        var device = devices.get(Math.min(place, devices.size() - 1));
+        statement.setString(next++, device.device().value());
+      }
+    }
+    return next;
+  }
+}
