@@ -158,7 +158,7 @@ final class CredentialPauses {
             .toList();
     try {
       later.bringForward(app, lanes, List.of(PAUSED, reason), clock.instant());
-    } catch (DataAccessException e) {
+    } catch (DataAccessException | TransactionException e) {
       LOG.warn("event=later_not_brought_forward appId={} reason=\"{}\"", app, e.toString());
     }
   }

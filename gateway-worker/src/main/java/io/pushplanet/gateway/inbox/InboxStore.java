@@ -23,7 +23,6 @@ import java.util.Map;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -36,7 +35,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 public final class InboxStore {
   private static final Logger LOG = LoggerFactory.getLogger(InboxStore.class);
   private static final int ROWS_PER_SELECT = 200;
-  private static final int MOST_TRIES = 5;
 
   static final String LOCK_ROWS =
       "SELECT app_id, device_id, slot, message_id FROM inbox WHERE %s FOR UPDATE";
@@ -95,26 +93,14 @@ public final class InboxStore {
         few.addAll(some);
       } else {
         Parked one = some.getFirst();
-        retrying(() ->
+        Deadlocks.retrying(() ->
             broadcasts.append(one.push(), one.slot(), some.stream().map(Parked::device).toList()));
       }
     }
     if (!few.isEmpty()) {
       List<Parked> sorted = few.stream().sorted(Parked.BY_KEY).toList();
-      retrying(() -> transactions.executeWithoutResult(status -> parkInTransaction(sorted)));
-    }
-  }
-
-  private static void retrying(Runnable work) {
-    for (int tried = 1; ; tried++) {
-      try {
-        work.run();
-        return;
-      } catch (ConcurrencyFailureException e) {
-        if (tried == MOST_TRIES) {
-          throw e;
-        }
-      }
+      Deadlocks.retrying(
+          () -> transactions.executeWithoutResult(status -> parkInTransaction(sorted)));
     }
   }
 

@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.later;
 
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.gateway.inbox.Deadlocks;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -9,6 +10,9 @@ import java.util.Collections;
 import java.util.List;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /// The table `later`. Thread-safe; what [#keep] has returned from is durable.
 public final class LaterStore {
@@ -21,9 +25,13 @@ public final class LaterStore {
   private static final int AT_ONCE = 500;
 
   private final JdbcTemplate database;
+  private final TransactionTemplate transactions;
 
   public LaterStore(DataSource database) {
     this.database = new JdbcTemplate(database);
+    this.transactions = new TransactionTemplate(new JdbcTransactionManager(database));
+    // No gap locks: nobody who inserts a row waits for rows to be brought forward.
+    this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
   }
 
   /// @throws org.springframework.dao.DataAccessException when the rows may not be there: do not acknowledge then
@@ -42,10 +50,10 @@ public final class LaterStore {
                   later.pushes()
                 })
             .toList();
-    database.batchUpdate(INSERT, rows);
+    Deadlocks.retrying(() -> database.batchUpdate(INSERT, rows));
   }
 
-  /// Makes what waits in these lanes for one of these reasons due now.
+  /// Makes what waits in these lanes for one of these reasons due now, some at a time.
   ///
   /// @return how many
   public int bringForward(
@@ -64,7 +72,8 @@ public final class LaterStore {
     int all = 0;
     int some;
     do {
-      some = database.update(update, values.toArray());
+      Integer updated = transactions.execute(_ -> database.update(update, values.toArray()));
+      some = updated == null ? 0 : updated;
       all += some;
     } while (some == AT_ONCE);
     return all;

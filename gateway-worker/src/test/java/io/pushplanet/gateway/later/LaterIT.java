@@ -5,21 +5,31 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.gateway.RealServers;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.SQLTransactionRollbackException;
 import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 class LaterIT {
   private static final String LANE = "push.apns.high";
@@ -27,7 +37,8 @@ class LaterIT {
   private final RealServers servers = start();
   private final MutableClock clock = new MutableClock(Instant.parse("2026-11-21T10:00:00Z"));
   private final LaterStore store = new LaterStore(servers.database());
-  private final DueLane due = new DueLane(servers.database(), servers.lanes(), clock);
+  private final DueLane due =
+      new DueLane(servers.database(), servers.lanes(), clock);
 
   @BeforeEach
   void empty() {
@@ -64,6 +75,77 @@ class LaterIT {
     due.bringBack();
 
     assertThat(servers.drain(LANE, Push.class)).hasSize(1);
+  }
+
+  @Test
+  void what_is_brought_forward_stops_nobody_who_keeps() throws Exception {
+    Later first = waiting("other", Duration.ofMinutes(20));
+    Later second = waiting("other", Duration.ofMinutes(10));
+    try (var connection = servers.database().getConnection();
+        var other = Executors.newSingleThreadExecutor()) {
+      connection.setAutoCommit(false);
+      LaterStore keeping = new LaterStore(new SingleConnectionDataSource(connection, true));
+      keeping.keep(List.of(first));
+
+      Future<Integer> forward =
+          other.submit(() ->
+              store.bringForward(
+                  new AppId("shop"), List.of(LANE), List.of("paused"), clock.instant()));
+      Eventually.within(
+          Duration.ofSeconds(20), () -> assertThat(forward.isDone() || someoneWaits()).isTrue());
+      keeping.keep(List.of(second));
+      connection.commit();
+
+      assertThat(forward.get(20, TimeUnit.SECONDS)).isZero();
+    }
+
+    assertThat(servers.sql().queryForList("SELECT id FROM later", String.class))
+        .containsExactlyInAnyOrder(first.id().toString(), second.id().toString());
+  }
+
+  @Test
+  void what_a_deadlock_rolled_back_is_kept_after_all() {
+    AtomicInteger deadlocks = new AtomicInteger(1);
+    DataSource deadlocking =
+        new DelegatingDataSource(servers.database()) {
+          @Override
+          public Connection getConnection() throws SQLException {
+            Connection connection = super.getConnection();
+            return deadlocks.getAndDecrement() > 0 ? deadlockedOn(connection) : connection;
+          }
+        };
+
+    new LaterStore(deadlocking).keep(List.of(waiting("shop", Duration.ofMinutes(1))));
+
+    assertThat(servers.sql().queryForObject("SELECT COUNT(*) FROM later", Integer.class)).isOne();
+  }
+
+  private static Connection deadlockedOn(Connection connection) {
+    return (Connection)
+        Proxy.newProxyInstance(
+            LaterIT.class.getClassLoader(),
+            new Class<?>[] {Connection.class},
+            (_, method, arguments) -> {
+              if (method.getName().equals("prepareStatement")) {
+                throw new SQLTransactionRollbackException("Deadlock found", "40001", 1213);
+              }
+              return method.invoke(connection, arguments);
+            });
+  }
+
+  private Later waiting(String app, Duration wait) {
+    Push push = aPush(clock).from(app).toApns("d1", "ab").build();
+    return new Later(clock.instant().plus(wait), LANE, "paused", push);
+  }
+
+  private boolean someoneWaits() {
+    Integer waiting =
+        servers
+            .sql()
+            .queryForObject(
+                "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
+                Integer.class);
+    return waiting != null && waiting > 0;
   }
 
   @Test

@@ -1,0 +1,26 @@
+package io.pushplanet.gateway.inbox;
+
+import org.springframework.dao.ConcurrencyFailureException;
+
+/// The database ends a deadlock by rolling one of its transactions back, which loses nothing when it is done again.
+public final class Deadlocks {
+  private static final int MOST_TRIES = 5;
+
+  private Deadlocks() {}
+
+  /// Does work that may be done twice, again when it was rolled back: five times at most.
+  ///
+  /// @throws ConcurrencyFailureException of the last try
+  public static void retrying(Runnable work) {
+    for (int tried = 1; ; tried++) {
+      try {
+        work.run();
+        return;
+      } catch (ConcurrencyFailureException e) {
+        if (tried == MOST_TRIES) {
+          throw e;
+        }
+      }
+    }
+  }
+}
