@@ -56,7 +56,7 @@ final class FlowControl {
                   int inARow = before == null ? 1 : before.inARow() + 1;
                   return new Rest(inARow, now, now.plus(asked.orElse(wait(inARow))));
                 });
-    // Over already where Huawei asks for none, or names a time that has passed here.
+    // Over already where what was asked for has passed meanwhile.
     return rest.until().isAfter(now) ? Duration.between(now, rest.until()) : Duration.ZERO;
   }
 

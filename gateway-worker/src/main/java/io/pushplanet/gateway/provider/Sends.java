@@ -98,11 +98,12 @@ public record Sends(Clock clock, RandomGenerator random) {
     };
   }
 
-  /// The wait that the vendor asks for.
+  /// The wait that the vendor asks for. None is no wait to ask for: it would come again at once until its time to live ends.
   public Optional<Duration> asked(Answered answered) {
     return answered
         .header("retry-after")
-        .flatMap(value -> RetryAfter.parse(value, clock.instant()));
+        .flatMap(value -> RetryAfter.parse(value, clock.instant()))
+        .filter(Duration::isPositive);
   }
 
   /// The wait that the vendor asks for, else `rest` up to twice over.

@@ -1,0 +1,34 @@
+package io.pushplanet.gateway.provider;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.gateway.connection.Reply.Answered;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SendsTest {
+  private static final Duration REST = Duration.ofSeconds(30);
+
+  private final Sends sends = new Sends(MutableClock.started(), new Random(1));
+
+  @ParameterizedTest
+  @ValueSource(strings = {"0", "Sat, 21 Nov 2026 09:00:00 GMT", "soon"})
+  void whoever_asks_for_no_wait_is_left_alone_as_if_it_had_not_asked(String retryAfter) {
+    Answered busy = new Answered(503, Map.of("retry-after", retryAfter), new byte[0]);
+
+    assertThat(sends.asked(busy)).isEmpty();
+    assertThat(sends.askedOr(busy, REST)).isBetween(REST, REST.multipliedBy(2));
+  }
+
+  @Test
+  void what_a_vendor_asks_for_is_waited() {
+    Answered busy = new Answered(503, Map.of("retry-after", "7"), new byte[0]);
+
+    assertThat(sends.askedOr(busy, REST)).isEqualTo(Duration.ofSeconds(7));
+  }
+}
