@@ -34,7 +34,7 @@ class LaterConfiguration {
       LaterSettings settings,
       Clock clock,
       MeterRegistry meters) {
-    DueLane due = new DueLane(database, lanes, clock);
+    DueLane due = new DueLane(database, lanes::publishAndWait, clock);
     return new Rounds("due-lane", settings.period(), () -> due.bringBack() > 0, meters);
   }
 

@@ -166,7 +166,10 @@ class PromptOutcomesIT {
     assertThat(inbox()).containsExactly("d1");
     assertThat(waiting()).containsExactly("drain_failed");
     node.answer("d1", Result.DELIVERED);
-    new DueLane(servers.database(), servers.lanes(), Clock.offset(clock, Duration.ofMinutes(1)))
+    new DueLane(
+            servers.database(),
+            servers.lanes()::publishAndWait,
+            Clock.offset(clock, Duration.ofMinutes(1)))
         .bringBack();
     List<Push> back = servers.drain("push.mqtt.high", Push.class);
     assertThat(back).hasSize(1);

@@ -2,6 +2,7 @@ package io.pushplanet.gateway.later;
 
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
@@ -9,6 +10,7 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.common.wire.BrokerUnavailable;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.gateway.RealServers;
 import java.lang.reflect.Proxy;
@@ -38,7 +40,7 @@ class LaterIT {
   private final MutableClock clock = new MutableClock(Instant.parse("2026-11-21T10:00:00Z"));
   private final LaterStore store = new LaterStore(servers.database());
   private final DueLane due =
-      new DueLane(servers.database(), servers.lanes(), clock);
+      new DueLane(servers.database(), servers.lanes()::publishAndWait, clock);
 
   @BeforeEach
   void empty() {
@@ -173,6 +175,36 @@ class LaterIT {
   }
 
   @Test
+  void a_lane_that_the_broker_refuses_holds_up_no_other() throws Exception {
+    String full = "push.webpush.high";
+    List<Later> refused = new ArrayList<>();
+    for (int number = 0; number <= DueLane.MOST_ROWS; number++) {
+      Push push = aPush(clock).toWebPush("d" + number, "{}").build();
+      refused.add(new Later(clock.instant().minusSeconds(60), full, "retry", push));
+    }
+    store.keep(refused);
+    Push other = aPush(clock).toApns("d1", "ab").build();
+    store.keep(List.of(new Later(clock.instant(), LANE, "retry", other)));
+    DueLane refusing =
+        new DueLane(
+            servers.database(),
+            (lane, items) -> {
+              if (lane.equals(full)) {
+                throw new BrokerUnavailable("the broker refused the message", null);
+              }
+              servers.lanes().publishAndWait(lane, items);
+            },
+            clock);
+
+    assertThatThrownBy(refusing::bringBack).isInstanceOf(BrokerUnavailable.class);
+
+    assertThat(servers.drain(LANE, Push.class)).containsExactly(other);
+    assertThat(servers.sql().queryForList("SELECT lane FROM later", String.class))
+        .hasSameSizeAs(refused)
+        .containsOnly(full);
+  }
+
+  @Test
   void what_waited_too_long_in_an_inbox_is_expired() throws Exception {
     Push old = aPush(clock).toMqtt("d1").build();
     Push young = aPush(clock).toMqtt("d2").build();
@@ -198,7 +230,11 @@ class LaterIT {
     assertThat(
             servers
                 .sql()
-                .queryForList("EXPLAIN " + DueLane.CLAIM, Timestamp.from(clock.instant()), 10))
+                .queryForList(
+                    "EXPLAIN " + DueLane.CLAIM,
+                    Timestamp.from(clock.instant()),
+                    "push.fcm.high",
+                    10))
         .allSatisfy(step -> assertThat(step.get("key")).isEqualTo("later_by_due"));
     assertThat(
             servers
