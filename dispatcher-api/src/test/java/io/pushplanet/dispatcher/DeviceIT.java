@@ -148,6 +148,7 @@ class DeviceIT {
 
     assertThat(shop.put("/devices/d1/topics/news.sport", "").status()).isEqualTo(204);
     assertThat(shop.put("/devices/d1/tags/vip%20%EA%B0%80", "").status()).isEqualTo(204);
+    assertThat(shop.put("/devices/d1/tags/vip%20", "").status()).isEqualTo(422);
     assertThat(shop.get("/devices/d1").json().at("/topics/0").stringValue())
         .isEqualTo("news.sport");
     assertThat(shop.get("/devices/d1").json().at("/tags/0").stringValue()).isEqualTo("vip 가");
@@ -280,6 +281,8 @@ class DeviceIT {
         "{\"platform\":\"web\",\"channels\":{\"webpush\":{\"endpoint\":\"https://a.net/x\",\"keys\":{\"p256dh\":\"AAAA\"}}}} | /channels/webpush/keys/p256dh | not_a_key",
         "{\"platform\":\"web\",\"channels\":{\"webpush\":{\"endpoint\":\"https://a.net/x\",\"keys\":{\"p256dh\":\"BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAAAA\"}}}} | /channels/webpush/keys/p256dh | not_a_key",
         "{\"platform\":\"ios\",\"tags\":[1]} | /tags/0 | not_a_string",
+        "{\"platform\":\"ios\",\"tags\":[\"a\",\"vip \"]} | /tags/1 | ends_in_blank",
+        "{\"platform\":\"ios\",\"user\":\"u1 \"} | /user | ends_in_blank",
         "{\"platform\":\"ios\",\"colour\":\"red\"} | /colour | unknown_field",
         "{\"platform\":\"ios\",\"device\":\"a/b\"} | /device | not_a_device_id",
       })

@@ -174,12 +174,12 @@ public final class AudienceReader {
   }
 
   private static @Nullable Audience user(Fields audience) {
-    String user = audience.requiredText("user", LONGEST_USER);
+    String user = audience.requiredKey("user", LONGEST_USER);
     return user == null ? null : new Audience.Users(List.of(user));
   }
 
   private static @Nullable Audience users(Fields audience) {
-    List<String> users = audience.texts("users", MOST_USERS, LONGEST_USER);
+    List<String> users = audience.keys("users", MOST_USERS, LONGEST_USER);
     if (users == null) {
       requireSome(audience, "users");
       return null;
@@ -206,7 +206,7 @@ public final class AudienceReader {
   }
 
   private static @Nullable Audience tag(Fields audience) {
-    String tag = audience.requiredText("tag", LONGEST_TAG);
+    String tag = audience.requiredKey("tag", LONGEST_TAG);
     return tag == null ? null : new Audience.Tag(tag);
   }
 

@@ -6,6 +6,7 @@ import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.access.Caller;
 import io.pushplanet.dispatcher.access.Needs;
 import io.pushplanet.dispatcher.audience.AudienceReader;
+import io.pushplanet.dispatcher.input.Fields;
 import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.input.JsonBody;
 import io.pushplanet.dispatcher.problem.ProblemCode;
@@ -134,6 +135,9 @@ class DeviceController {
       Caller caller, @PathVariable("device") String id, @PathVariable("tag") String tag) {
     if (tag.length() > AudienceReader.LONGEST_TAG) {
       refuse("tag", "too_long", "a tag has at most " + AudienceReader.LONGEST_TAG + " characters");
+    }
+    if (Fields.endsInBlank(tag)) {
+      refuse("tag", "ends_in_blank", "a tag does not end in a blank");
     }
     return noContent(registry.addTag(caller.app(), known(id), tag), id);
   }

@@ -73,7 +73,7 @@ final class RegistrationReader {
       body.wrong("platform", "required", "platform is one of android, ios, web, iot");
     }
     Registration.Channels channels = channels(body.fields("channels"));
-    String user = body.text("user", AudienceReader.LONGEST_USER);
+    String user = body.key("user", AudienceReader.LONGEST_USER);
     String locale = locale(body);
     String timezone = timezone(body);
     List<String> tags = tags(body);
@@ -116,7 +116,7 @@ final class RegistrationReader {
   }
 
   static @Nullable List<String> tags(Fields fields) {
-    return fields.texts("tags", MOST_TAGS, AudienceReader.LONGEST_TAG);
+    return fields.keys("tags", MOST_TAGS, AudienceReader.LONGEST_TAG);
   }
 
   static @Nullable List<String> topics(Fields fields) {

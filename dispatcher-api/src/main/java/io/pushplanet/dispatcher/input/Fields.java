@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.function.BiPredicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -71,10 +72,38 @@ public final class Fields {
   }
 
   public @Nullable String requiredText(String name, int most) {
+    require(name);
+    return text(name, most);
+  }
+
+  private void require(String name) {
     if (!has(name)) {
       wrong(name, "required", name + " is required");
     }
-    return text(name, most);
+  }
+
+  /// A text by which something is found. It does not end in a blank: the database takes no notice of one there, and would find
+  /// what has none.
+  public @Nullable String key(String name, int most) {
+    String text = text(name, most);
+    return text == null || isKey(at(name), text) ? text : null;
+  }
+
+  public @Nullable String requiredKey(String name, int most) {
+    require(name);
+    return key(name, most);
+  }
+
+  private boolean isKey(String where, String text) {
+    if (endsInBlank(text)) {
+      findings.add(where, "ends_in_blank", "this must not end in a blank");
+      return false;
+    }
+    return true;
+  }
+
+  public static boolean endsInBlank(String text) {
+    return text.endsWith(" ");
   }
 
   public @Nullable Boolean flag(String name) {
@@ -166,6 +195,16 @@ public final class Fields {
 
   /// A list of at most `most` texts of 1 to `longest` characters, without repeats, in the given order.
   public @Nullable List<String> texts(String name, int most, int longest) {
+    return texts(name, most, longest, (_, _) -> true);
+  }
+
+  /// The same of texts by which something is found.
+  public @Nullable List<String> keys(String name, int most, int longest) {
+    return texts(name, most, longest, this::isKey);
+  }
+
+  private @Nullable List<String> texts(
+      String name, int most, int longest, BiPredicate<String, String> right) {
     JsonNode value = value(name);
     if (value == null) {
       return null;
@@ -183,8 +222,9 @@ public final class Fields {
     }
     List<String> texts = new ArrayList<>(value.size());
     for (int i = 0; i < value.size(); i++) {
-      String text = textOf(value.get(i), at(name) + "/" + i, longest);
-      if (text != null) {
+      String where = at(name) + "/" + i;
+      String text = textOf(value.get(i), where, longest);
+      if (text != null && right.test(where, text)) {
         texts.add(text);
       }
     }

@@ -160,7 +160,7 @@ final class SendRequestReader {
     Route route = delivery.word("route", Route.class);
     Duration ttl = delivery.duration("ttl", DeliveryOptions.LONGEST_TTL);
     Priority priority = delivery.word("priority", Priority.class);
-    String collapseKey = delivery.text("collapse_key", LONGEST_TEXT);
+    String collapseKey = delivery.key("collapse_key", LONGEST_TEXT);
     Duration fallbackAfter = delivery.duration("fallback_after", LONGEST_FALLBACK);
     if (collapseKey != null) {
       int bytes = collapseKey.getBytes(StandardCharsets.UTF_8).length;
