@@ -6,6 +6,7 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.DefaultConsumer;
 import com.rabbitmq.client.Envelope;
+import com.rabbitmq.client.ShutdownSignalException;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.wire.MalformedWire;
@@ -224,6 +225,15 @@ public final class QueueConsumer implements SmartLifecycle {
     @Override
     public void handleCancel(String consumerTag) {
       getChannel().getConnection().abort(1_000);
+    }
+
+    /// The broker closed this channel alone, as it does when a message stays unanswered for half an hour: connect anew, else
+    /// nobody consumes its queue any more.
+    @Override
+    public void handleShutdownSignal(String consumerTag, ShutdownSignalException cause) {
+      if (running && !cause.isHardError()) {
+        getChannel().getConnection().abort(1_000);
+      }
     }
 
     private void handle(Envelope envelope, byte[] body) {

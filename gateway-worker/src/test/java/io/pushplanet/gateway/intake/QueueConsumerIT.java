@@ -1,9 +1,11 @@
 package io.pushplanet.gateway.intake;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.message.Push;
@@ -11,12 +13,15 @@ import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -57,6 +62,52 @@ class QueueConsumerIT {
   }
 
   @Test
+  void a_channel_that_the_broker_closes_is_opened_anew() throws Exception {
+    Queue<Channel> channels = new ConcurrentLinkedQueue<>();
+    Queue<String> consumed = new ConcurrentLinkedQueue<>();
+    QueueConsumer consumer =
+        consumer(
+            watched(channels),
+            (body, again) -> consumed.add(new String(body, StandardCharsets.UTF_8)));
+    consumer.start();
+    Eventually.within(SOON, () -> assertThat(consumer.connected()).isTrue());
+
+    // The first has declared the queues and is closed, the second consumes.
+    Channel consuming = List.copyOf(channels).get(1);
+    assertThatThrownBy(() -> consuming.queueDeclarePassive("no-such-queue"))
+        .isInstanceOf(IOException.class);
+    servers.lanes().publishAndWait(QUEUE, List.of("{}".getBytes(StandardCharsets.UTF_8)));
+
+    Eventually.within(SOON, () -> assertThat(consumed).containsExactly("[{}]"));
+    consumer.stop();
+  }
+
+  /// The same broker's connections, which tell of their channels.
+  private ConnectionFactory watched(Queue<Channel> channels) throws Exception {
+    ConnectionFactory watched =
+        new ConnectionFactory() {
+          @Override
+          public Connection newConnection(String name) throws IOException, TimeoutException {
+            Connection connection = super.newConnection(name);
+            return (Connection)
+                Proxy.newProxyInstance(
+                    getClass().getClassLoader(),
+                    new Class<?>[] {Connection.class},
+                    (_, method, arguments) -> {
+                      Object result = method.invoke(connection, arguments);
+                      if (result instanceof Channel channel) {
+                        channels.add(channel);
+                      }
+                      return result;
+                    });
+          }
+        };
+    watched.setUri(servers.services().amqp());
+    watched.setAutomaticRecoveryEnabled(false);
+    return watched;
+  }
+
+  @Test
   void a_message_nobody_can_read_is_kept_with_its_reason() throws Exception {
     QueueConsumer consumer = consumer((body, again) -> WireForm.readBatch(body, Push.class));
     servers.lanes().publishAndWait(QUEUE, List.of("{\"id\":7}".getBytes(StandardCharsets.UTF_8)));
@@ -76,8 +127,12 @@ class QueueConsumerIT {
   }
 
   private QueueConsumer consumer(BatchHandler handler) {
+    return consumer(servers.connections(), handler);
+  }
+
+  private QueueConsumer consumer(ConnectionFactory connections, BatchHandler handler) {
     return new QueueConsumer(
-        servers.connections(),
+        connections,
         "test",
         List.of(new Subscription(QUEUE, 4, handler)),
         new DeadLetters(servers.connections()),
