@@ -39,7 +39,7 @@ class DeliveryConfiguration {
   @Bean(destroyMethod = "close")
   Nodes nodes(
       SessionDirectory directory, NodeSettings settings, Clock clock, MeterRegistry meters) {
-    return new Nodes(directory, settings, clock, meters);
+    return new Nodes(directory::nodes, settings, clock, System::nanoTime, meters);
   }
 
   @Bean

@@ -9,7 +9,6 @@ import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.Fencing;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.NodeLease;
-import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.wire.NodeBroadcast;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes;
@@ -28,6 +27,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.commons.pool2.BaseKeyedPooledObjectFactory;
@@ -46,26 +47,35 @@ public final class Nodes implements AutoCloseable {
   private static final Duration LEASES_KEPT = Duration.ofSeconds(1);
   private static final Duration BORROW = Duration.ofSeconds(5);
 
-  private final SessionDirectory directory;
+  private final Supplier<List<NodeLease>> directory;
   private final NodeSettings settings;
   private final Clock clock;
+  private final LongSupplier nanoTime;
   private final GenericKeyedObjectPool<Address, NodeConnection> pool;
   private final AtomicLong frames = new AtomicLong();
   private final Map<NodeOutcomes.Result, Timer> answerTimes =
       new EnumMap<>(NodeOutcomes.Result.class);
   private final ReentrantLock reading = new ReentrantLock();
-  private volatile Leases leases = new Leases(Map.of(), Instant.EPOCH);
+  private volatile Leases leases;
 
-  private record Leases(Map<NodeId, NodeLease> byId, Instant readAt) {}
+  private record Leases(Map<NodeId, NodeLease> byId, long readAtNanos) {}
 
   /// A node that restarts with another port is another address.
   private record Address(NodeId node, String host, int port) {}
 
+  /// @param directory reads the nodes whose leases run
+  /// @param nanoTime never set, unlike the clock
   public Nodes(
-      SessionDirectory directory, NodeSettings settings, Clock clock, MeterRegistry meters) {
+      Supplier<List<NodeLease>> directory,
+      NodeSettings settings,
+      Clock clock,
+      LongSupplier nanoTime,
+      MeterRegistry meters) {
     this.directory = directory;
     this.settings = settings;
     this.clock = clock;
+    this.nanoTime = nanoTime;
+    this.leases = new Leases(Map.of(), nanoTime.getAsLong() - LEASES_KEPT.toNanos());
     GenericKeyedObjectPoolConfig<NodeConnection> config = new GenericKeyedObjectPoolConfig<>();
     config.setMaxTotalPerKey(settings.connections());
     config.setMaxIdlePerKey(settings.connections());
@@ -142,18 +152,19 @@ public final class Nodes implements AutoCloseable {
     String number = Long.toString(frames.incrementAndGet());
     byte[] body = WireForm.write(form.apply(number));
     OpenFrame frame = new OpenFrame(targets);
+    long sentNanos = nanoTime.getAsLong();
     // The node answers by the deadline; its answer needs a moment to come back.
-    Instant waitUntil = answerBy.plusMillis(500);
-    long sentNanos = System.nanoTime();
+    Duration answerWithin = Duration.between(clock.instant(), answerBy.plusMillis(500));
+    long endNanos = sentNanos + answerWithin.toNanos();
     String silence = "no_answer";
     NodeConnection connection = null;
     try {
       connection = withConnection(lease.get(), some -> some.send(topic, number, body, frame));
-      List<NodeOutcomes.Outcome> some = frame.next(until(waitUntil));
+      List<NodeOutcomes.Outcome> some = frame.next(until(endNanos));
       while (!some.isEmpty()) {
         time(some, sentNanos);
         answers.accept(some);
-        some = frame.next(until(waitUntil));
+        some = frame.next(until(endNanos));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -182,12 +193,12 @@ public final class Nodes implements AutoCloseable {
         : new NodeOutcomes.Outcome(outcome.target(), NodeOutcomes.Result.TIMEOUT, "fenced");
   }
 
-  private Duration until(Instant end) {
-    return Duration.between(clock.instant(), end);
+  private Duration until(long endNanos) {
+    return Duration.ofNanos(endNanos - nanoTime.getAsLong());
   }
 
   private void time(List<NodeOutcomes.Outcome> outcomes, long sentNanos) {
-    long nanos = System.nanoTime() - sentNanos;
+    long nanos = nanoTime.getAsLong() - sentNanos;
     for (NodeOutcomes.Outcome outcome : outcomes) {
       Timer timer = answerTimes.get(outcome.result());
       if (timer != null) {
@@ -279,7 +290,7 @@ public final class Nodes implements AutoCloseable {
   }
 
   private boolean isOld(Leases known) {
-    return known.readAt().plus(LEASES_KEPT).isBefore(clock.instant());
+    return nanoTime.getAsLong() - known.readAtNanos() >= LEASES_KEPT.toNanos();
   }
 
   private void readIfOld() {
@@ -289,9 +300,9 @@ public final class Nodes implements AutoCloseable {
     try {
       leases =
           new Leases(
-              directory.nodes().stream()
+              directory.get().stream()
                   .collect(Collectors.toMap(NodeLease::node, Function.identity())),
-              clock.instant());
+              nanoTime.getAsLong());
     } catch (DirectoryUnavailable e) {
       LOG.debug("event=leases_unknown reason=\"{}\"", e.toString());
     }

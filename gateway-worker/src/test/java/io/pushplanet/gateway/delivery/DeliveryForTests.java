@@ -27,9 +27,10 @@ public final class DeliveryForTests {
 
   public static Nodes nodes(SessionDirectory directory, Clock clock, MeterRegistry meters) {
     return new Nodes(
-        directory,
+        directory::nodes,
         new NodeSettings("gateway", new Secret("x"), 2, 8, ANSWER_WITHIN),
         clock,
+        System::nanoTime,
         meters);
   }
 

@@ -1,0 +1,72 @@
+package io.pushplanet.gateway.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.access.Secret;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.session.NodeLease;
+import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.common.wire.NodeFrame;
+import io.pushplanet.common.wire.NodeOutcomes;
+import io.pushplanet.common.wire.NodeOutcomes.Result;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+class NodesIT {
+  private static final int CONNECTIONS = 2;
+
+  private final MutableClock clock = MutableClock.started();
+  private final AtomicLong nanos = new AtomicLong();
+
+  @Test
+  void a_clock_that_is_set_back_hides_no_node() throws Exception {
+    List<NodeLease> leases = new CopyOnWriteArrayList<>();
+    try (FakeNode first = new FakeNode("n1");
+        FakeNode second = new FakeNode("n2");
+        Nodes nodes = nodes(() -> leases)) {
+      first.answer("d1", Result.DELIVERED);
+      second.answer("d1", Result.DELIVERED);
+      leases.add(first.lease(clock.instant()));
+      assertThat(delivered(nodes, "n1")).containsExactly(Result.DELIVERED);
+
+      clock.advance(Duration.ofHours(-1));
+      leases.add(second.lease(clock.instant()));
+      nanos.addAndGet(Duration.ofSeconds(2).toNanos());
+
+      assertThat(delivered(nodes, "n2")).containsExactly(Result.DELIVERED);
+    }
+  }
+
+  private Nodes nodes(Supplier<List<NodeLease>> directory) {
+    return new Nodes(
+        directory,
+        new NodeSettings("gateway", new Secret("x"), CONNECTIONS, 8, Duration.ofSeconds(20)),
+        clock,
+        nanos::get,
+        new SimpleMeterRegistry());
+  }
+
+  private List<Result> delivered(Nodes nodes, String node) {
+    Instant answerBy = clock.instant().plusSeconds(20);
+    List<Result> results = new ArrayList<>();
+    nodes.deliver(
+        new NodeId(node),
+        List.of(
+            new NodeFrame.Letter(
+                new MessageId("019aa000-0000-7000-8000-000000000001"), answerBy, "{}")),
+        List.of(new NodeFrame.Target(new AppId("shop"), new DeviceId("d1"), 0, null)),
+        answerBy,
+        some -> some.stream().map(NodeOutcomes.Outcome::result).forEach(results::add));
+    return results;
+  }
+}
