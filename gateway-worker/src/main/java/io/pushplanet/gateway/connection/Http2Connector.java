@@ -128,15 +128,18 @@ final class Http2Connector implements AutoCloseable {
         connected.completeExceptionally(done.cause());
       }
     });
+    boolean kept = false;
     try {
-      return connected.get(deadline.toMillis(), TimeUnit.MILLISECONDS);
+      Http2Connection connection = connected.get(deadline.toMillis(), TimeUnit.MILLISECONDS);
+      kept = true;
+      return connection;
     } catch (TimeoutException e) {
       throw new IOException("no connection within " + deadline, e);
     } catch (ExecutionException e) {
       throw new IOException(String.valueOf(e.getCause()), e.getCause());
     } finally {
-      // Late or given up: nobody waits for it any more.
-      if (!connected.isDone() || connected.isCompletedExceptionally()) {
+      // Given up or late, be it by a moment: nobody waits for it any more.
+      if (!kept) {
         connected.completeExceptionally(new IOException("given up"));
         var _ = opened.channel().close();
       }
