@@ -58,7 +58,8 @@ public final class Nodes implements AutoCloseable {
   private final ReentrantLock reading = new ReentrantLock();
   private volatile Leases leases;
 
-  private record Leases(Map<NodeId, NodeLease> byId, long readAtNanos) {}
+  /// @param looks how often the directory was asked, whether or not it answered
+  private record Leases(Map<NodeId, NodeLease> byId, long readAtNanos, long looks) {}
 
   /// A node that restarts with another port is another address.
   private record Address(NodeId node, String host, int port) {}
@@ -75,7 +76,7 @@ public final class Nodes implements AutoCloseable {
     this.settings = settings;
     this.clock = clock;
     this.nanoTime = nanoTime;
-    this.leases = new Leases(Map.of(), nanoTime.getAsLong() - LEASES_KEPT.toNanos());
+    this.leases = new Leases(Map.of(), nanoTime.getAsLong() - LEASES_KEPT.toNanos(), 0);
     GenericKeyedObjectPoolConfig<NodeConnection> config = new GenericKeyedObjectPoolConfig<>();
     config.setMaxTotalPerKey(settings.connections());
     config.setMaxIdlePerKey(settings.connections());
@@ -269,7 +270,7 @@ public final class Nodes implements AutoCloseable {
   }
 
   /// Leases are read again after [#LEASES_KEPT]. One thread reads; the others go on with what was known, except where they look
-  /// for a node that was not: they wait for the answer.
+  /// for a node that was not: they wait for its answer, and go by it also when it is none.
   private Optional<NodeLease> lease(NodeId node) {
     Leases known = leases;
     if (isOld(known)) {
@@ -280,7 +281,9 @@ public final class Nodes implements AutoCloseable {
       }
       if (mine) {
         try {
-          readIfOld();
+          if (leases.looks() == known.looks()) {
+            leases = read(known);
+          }
         } finally {
           reading.unlock();
         }
@@ -293,18 +296,14 @@ public final class Nodes implements AutoCloseable {
     return nanoTime.getAsLong() - known.readAtNanos() >= LEASES_KEPT.toNanos();
   }
 
-  private void readIfOld() {
-    if (!isOld(leases)) {
-      return;
-    }
+  private Leases read(Leases known) {
     try {
-      leases =
-          new Leases(
-              directory.get().stream()
-                  .collect(Collectors.toMap(NodeLease::node, Function.identity())),
-              nanoTime.getAsLong());
+      Map<NodeId, NodeLease> byId =
+          directory.get().stream().collect(Collectors.toMap(NodeLease::node, Function.identity()));
+      return new Leases(byId, nanoTime.getAsLong(), known.looks() + 1);
     } catch (DirectoryUnavailable e) {
       LOG.debug("event=leases_unknown reason=\"{}\"", e.toString());
+      return new Leases(known.byId(), known.readAtNanos(), known.looks() + 1);
     }
   }
 

@@ -7,8 +7,10 @@ import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.NodeLease;
+import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes;
@@ -18,6 +20,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
@@ -45,6 +50,47 @@ class NodesIT {
 
       assertThat(delivered(nodes, "n2")).containsExactly(Result.DELIVERED);
     }
+  }
+
+  @Test
+  void those_who_look_for_an_unknown_node_wait_for_one_failure_together() throws Exception {
+    CountDownLatch gate = new CountDownLatch(1);
+    AtomicInteger reads = new AtomicInteger();
+    Supplier<List<NodeLease>> hanging =
+        () -> {
+          reads.incrementAndGet();
+          try {
+            assertThat(gate.await(60, TimeUnit.SECONDS)).isTrue();
+          } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+          }
+          throw new DirectoryUnavailable("Redis hangs", null);
+        };
+    List<Thread> asking = new ArrayList<>();
+    List<Result> results = new CopyOnWriteArrayList<>();
+    try (Nodes nodes = nodes(hanging)) {
+      for (int frame = 0; frame < 3; frame++) {
+        asking.add(Thread.ofPlatform().start(() -> results.addAll(delivered(nodes, "n1"))));
+      }
+      Eventually.within(
+          Duration.ofSeconds(20),
+          () ->
+              assertThat(asking)
+                  .allSatisfy(thread -> {
+                    assertThat(thread.getStackTrace())
+                        .extracting(StackTraceElement::getMethodName)
+                        .contains("lease");
+                    assertThat(thread.getState())
+                        .isIn(Thread.State.WAITING, Thread.State.TIMED_WAITING);
+                  }));
+      gate.countDown();
+      for (Thread one : asking) {
+        assertThat(one.join(Duration.ofSeconds(20))).isTrue();
+      }
+    }
+
+    assertThat(reads).hasValue(1);
+    assertThat(results).containsExactly(Result.NOT_HERE, Result.NOT_HERE, Result.NOT_HERE);
   }
 
   private Nodes nodes(Supplier<List<NodeLease>> directory) {
