@@ -113,7 +113,7 @@ final class NodeConnection implements MqttCallback {
     open.put(number, frame);
     try {
       publish(topic, body);
-    } catch (MqttException e) {
+    } catch (MqttException | RuntimeException e) {
       open.remove(number);
       throw e;
     }

@@ -231,7 +231,7 @@ public final class Nodes implements AutoCloseable {
     pool.close();
   }
 
-  private interface Use {
+  interface Use {
     void on(NodeConnection connection) throws MqttException;
   }
 
@@ -243,7 +243,7 @@ public final class Nodes implements AutoCloseable {
     }
   }
 
-  private NodeConnection withConnection(NodeLease lease, Use use) {
+  NodeConnection withConnection(NodeLease lease, Use use) {
     Address address = new Address(lease.node(), lease.host(), lease.gatewayPort());
     NodeConnection connection;
     try {
@@ -258,6 +258,9 @@ public final class Nodes implements AutoCloseable {
     } catch (MqttException e) {
       invalidate(address, connection);
       throw new NodeUnreachable(e);
+    } catch (RuntimeException e) {
+      invalidate(address, connection);
+      throw e;
     }
   }
 

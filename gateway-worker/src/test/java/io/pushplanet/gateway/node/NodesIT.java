@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.access.Secret;
@@ -91,6 +92,25 @@ class NodesIT {
 
     assertThat(reads).hasValue(1);
     assertThat(results).containsExactly(Result.NOT_HERE, Result.NOT_HERE, Result.NOT_HERE);
+  }
+
+  @Test
+  void an_error_of_the_client_keeps_no_place_in_the_pool() throws Exception {
+    try (FakeNode node = new FakeNode("n1");
+        Nodes nodes = nodes(List::of)) {
+      NodeLease lease = node.lease(clock.instant());
+      for (int error = 0; error <= CONNECTIONS; error++) {
+        assertThatThrownBy(() ->
+                nodes.withConnection(
+                    lease,
+                    connection -> {
+                      throw new IllegalStateException("a bug of the client");
+                    }))
+            .hasMessage("a bug of the client");
+      }
+
+      assertThat(nodes.withConnection(lease, connection -> {}).isOpen()).isTrue();
+    }
   }
 
   private Nodes nodes(Supplier<List<NodeLease>> directory) {
