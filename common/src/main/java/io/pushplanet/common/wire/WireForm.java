@@ -16,7 +16,9 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
 
 /// The form of everything that travels between our processes: JSON in UTF-8, snake_case, no nulls, times as RFC 3339.
-/// A field that a reader does not know is skipped, so that processes of two versions work side by side.
+/// A field that a reader does not know is skipped, so that processes of two versions work side by side. A word that it does not
+/// know (an event, a channel, a result) is malformed, and with it the whole batch: every process must know a new one before
+/// any writes it.
 ///
 /// A batch is a JSON array of items that were encoded one by one: the accepting threads encode, the lane only joins.
 public final class WireForm {

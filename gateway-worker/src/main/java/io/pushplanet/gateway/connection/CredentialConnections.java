@@ -78,7 +78,8 @@ final class CredentialConnections {
     return turnstile;
   }
 
-  /// The request ends within the time for a free stream and the time for an answer.
+  /// The request ends within the time for a free stream and the time for an answer, or these anew each time that it is to be
+  /// written again.
   void submit(Exchange exchange) {
     exchange.waitsUntilNanos = System.nanoTime() + settings.connectTimeout().toNanos();
     boolean first = waiting == 0 || exchange.request.priority() == Priority.HIGH;
@@ -103,7 +104,7 @@ final class CredentialConnections {
     }
   }
 
-  /// A connection could not keep it, and the peer has not looked at it.
+  /// A connection could not keep it, and the peer has not looked at it. One that was written has its time for a free stream anew.
   void again(Exchange exchange, String why, boolean wasWritten) {
     long now = System.nanoTime();
     if (wasWritten) {

@@ -13,7 +13,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /// One HTTP/2 connection as those see it who want to send: how much room it has, and where to hand a request over. What is
-/// handed over fits: a stream and the bytes of the connection's window are taken before, so that nothing queues inside.
+/// handed over fits: a stream and the bytes of the connection's window are taken before, so that nothing queues inside but for
+/// the socket.
 ///
 /// Thread-safe. [Http2Streams] is the same connection on its event loop.
 final class Http2Connection {

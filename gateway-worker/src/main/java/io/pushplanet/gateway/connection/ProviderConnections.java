@@ -23,8 +23,9 @@ import org.apache.commons.pool2.impl.GenericKeyedObjectPoolConfig;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// One provider's pooled HTTP/2 connections. A request has one answer, within the time for a free stream and the time for an
-/// answer of [ConnectionSettings]; it is written again only when the peer has not looked at it before.
+/// One provider's pooled HTTP/2 connections. A request has one answer; it is written again only when the peer has not looked at
+/// it before. It takes as long, at most, as [ConnectionSettings] say: `connectTimeout` until it may queue, the same until it has
+/// a stream, and `requestTimeout` for its answer; the latter two begin anew when it is written again.
 ///
 /// Thread-safe; calls block, so make them on virtual threads.
 public final class ProviderConnections implements AutoCloseable {

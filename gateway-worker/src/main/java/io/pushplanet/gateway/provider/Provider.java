@@ -25,8 +25,8 @@ public interface Provider {
     return Optional.empty();
   }
 
-  /// Sends one message to one device and waits for the vendor's answer, at most the provider's request timeout; called on
-  /// virtual threads. The same push to the same recipient always carries the same vendor-side id, so that a repeat merges.
+  /// Sends one message to one device and waits for the vendor's answer: in bounded time, the provider's request timeout after
+  /// it was written; called on virtual threads. The same push to the same recipient always carries the same vendor-side id, so that a repeat merges.
   ///
   /// @return what the vendor said, or [DeliveryOutcome.Deferred] when it did not say anything. Never throws for what a
   ///     vendor, a network or a credential can do.
