@@ -1,6 +1,8 @@
 package io.pushplanet.gateway.statistics;
 
 import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.gateway.statistics.Refusals.Refusal;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -8,11 +10,21 @@ import java.util.concurrent.CompletableFuture;
 final class Batch {
   private final List<DeliveryEvent> events;
 
-  /// Whether every event has its row; false where a receipt came before it.
-  private final CompletableFuture<Boolean> written = new CompletableFuture<>();
+  private final CompletableFuture<Written> written = new CompletableFuture<>();
 
+  private final List<Refusal> refused = new ArrayList<>();
   private int open;
   private boolean early;
+
+  /// Everything is written but this.
+  ///
+  /// @param early whether a receipt came before its row
+  /// @param refused events that the database does not take
+  record Written(boolean early, List<Refusal> refused) {
+    Written {
+      refused = List.copyOf(refused);
+    }
+  }
 
   Batch(List<DeliveryEvent> events) {
     this.events = List.copyOf(events);
@@ -23,15 +35,24 @@ final class Batch {
     return events;
   }
 
-  CompletableFuture<Boolean> written() {
+  CompletableFuture<Written> written() {
     return written;
   }
 
   /// One of the events was written, or came too early.
   void tellOne(boolean tooEarly) {
     early |= tooEarly;
+    close();
+  }
+
+  void refuse(Refusal refusal) {
+    refused.add(refusal);
+    close();
+  }
+
+  private void close() {
     if (--open == 0) {
-      written.complete(!early);
+      written.complete(new Written(early, refused));
     }
   }
 

@@ -37,6 +37,9 @@ class StatisticsConfiguration {
   /// @param writers transactions at once; each takes a connection of the database's pool
   /// @param gather how long events may wait for others to be written with
   /// @param mostEvents events written in one transaction
+  /// @param refusedFor how long the database must have refused an event before it is buried in the dead letters. Meanwhile
+  ///   its AMQP message goes round
+  /// @param refusedTimes how often, besides
   /// @param retentionDays whole days of messages, deliveries and statistics kept before today
   @Validated
   @ConfigurationProperties(prefix = "gateway.statistics", ignoreUnknownFields = false)
@@ -45,6 +48,8 @@ class StatisticsConfiguration {
       @Positive @DefaultValue("2") int writers,
       @NotNull @DefaultValue("100ms") Duration gather,
       @Positive @DefaultValue("2000") int mostEvents,
+      @NotNull @DefaultValue("5m") Duration refusedFor,
+      @Positive @DefaultValue("10") int refusedTimes,
       @Positive @DefaultValue("30") int retentionDays) {}
 
   @Bean
@@ -54,9 +59,14 @@ class StatisticsConfiguration {
 
   @Bean(destroyMethod = "close")
   StatisticsIntake statisticsIntake(
-      StatisticsWriter writer, StatisticsSettings settings, Clock clock, MeterRegistry meters) {
+      StatisticsWriter writer,
+      DeadLetters deadLetters,
+      StatisticsSettings settings,
+      Clock clock,
+      MeterRegistry meters) {
     return new StatisticsIntake(
         writer,
+        new Refusals(deadLetters, clock, settings.refusedTimes(), settings.refusedFor()),
         clock,
         settings.writers(),
         settings.gather(),

@@ -6,7 +6,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.statistics.Refusals.Refusal;
 import io.pushplanet.gateway.statistics.Stories.Told;
+import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,7 +25,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.dao.RecoverableDataAccessException;
 import org.springframework.dao.TransientDataAccessException;
 import org.springframework.transaction.TransactionException;
@@ -40,7 +44,12 @@ public final class StatisticsIntake implements AutoCloseable {
   private static final Duration LONGEST_WAIT_FOR_ROOM = Duration.ofSeconds(60);
   private static final Duration NAP = Duration.ofMillis(5);
 
+  /// MySQL's "incorrect value" tells no class of error (`HY000`), MariaDB's does
+  /// (https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html#error_er_truncated_wrong_value_for_field).
+  private static final int INCORRECT_VALUE = 1366;
+
   private final StatisticsWriter writer;
+  private final Refusals refusals;
   private final Clock clock;
   private final Duration gather;
   private final int mostEvents;
@@ -61,12 +70,14 @@ public final class StatisticsIntake implements AutoCloseable {
     }
   }
 
+  /// @param refusals what the database does not take
   /// @param writers threads that write, at most as many as the database has connections for
   /// @param gather how long events may wait for others
   /// @param mostEvents per transaction
   /// @param prefetch of each of the two queues
-  public StatisticsIntake(
+  StatisticsIntake(
       StatisticsWriter writer,
+      Refusals refusals,
       Clock clock,
       int writers,
       Duration gather,
@@ -74,6 +85,7 @@ public final class StatisticsIntake implements AutoCloseable {
       int prefetch,
       MeterRegistry meters) {
     this.writer = writer;
+    this.refusals = refusals;
     this.clock = clock;
     this.gather = gather;
     this.mostEvents = mostEvents;
@@ -92,7 +104,7 @@ public final class StatisticsIntake implements AutoCloseable {
             .toList();
   }
 
-  /// Writes the events of one AMQP message; acknowledge it afterwards.
+  /// Writes the events of one AMQP message, or buries those that the database keeps refusing; acknowledge it afterwards.
   ///
   /// @param body a batch of [DeliveryEvent] in wire form
   /// @throws io.pushplanet.common.wire.MalformedWire when it is not
@@ -101,13 +113,23 @@ public final class StatisticsIntake implements AutoCloseable {
     inHand.incrementAndGet();
     try {
       boolean early = false;
+      List<Refusal> refused = new ArrayList<>();
       for (Batch batch : handOver(WireForm.readBatch(body, DeliveryEvent.class))) {
         // Without a clock, which would cost more than the wait: a statement ends within the
         // connection's time, and with it the batch.
-        early |= !batch.written().get();
+        Batch.Written written = batch.written().get();
+        early |= written.early();
+        refused.addAll(written.refused());
       }
       if (early) {
         throw new ReceiptTooEarly();
+      }
+      if (!refused.isEmpty() && !refusals.bury(body, refused)) {
+        throw new IllegalStateException(
+            "the database refuses "
+                + refused.size()
+                + " of the events: "
+                + refused.getFirst().reason());
       }
     } catch (ExecutionException e) {
       throw new IllegalStateException("the events were not written: " + e.getCause(), e.getCause());
@@ -178,9 +200,13 @@ public final class StatisticsIntake implements AutoCloseable {
     while (!Thread.currentThread().isInterrupted()) {
       gather(mine, stories, held);
       List<Told> due = stories.due(System.nanoTime(), flow());
+      List<Told> refusedBefore = new ArrayList<>();
+      due.removeIf(told -> refusals.has(told.event()) && refusedBefore.add(told));
       for (int from = 0; from < due.size(); from += mostEvents) {
         write(due.subList(from, Math.min(from + mostEvents, due.size())));
       }
+      // Among others each would make all be written again in halves.
+      refusedBefore.forEach(told -> write(List.of(told)));
       held.removeIf(batch -> batch.written().isDone());
     }
   }
@@ -214,18 +240,34 @@ public final class StatisticsIntake implements AutoCloseable {
     sizes.record(events.size());
     try {
       Set<DeliveryEvent> early = writes.record(() -> tooEarly(writer.write(events)));
+      if (told.size() == 1) {
+        refusals.remove(told.getFirst().event());
+      }
       told.forEach(one -> one.batch().tellOne(early.contains(one.event())));
     } catch (RuntimeException e) {
       LOG.warn(
           "event=statistics_write_failed events={} reason=\"{}\"", events.size(), e.toString());
-      if (told.size() == 1 || isForAll(e)) {
+      if (told.size() > 1 && !isForAll(e)) {
+        // One event that cannot be written must not hold up its neighbours.
+        write(told.subList(0, told.size() / 2));
+        write(told.subList(told.size() / 2, told.size()));
+      } else if (told.size() == 1 && isForIt(e)) {
+        DeliveryEvent refused = told.getFirst().event();
+        refusals.add(refused);
+        told.getFirst()
+            .batch()
+            .refuse(new Refusal(refused, NestedExceptionUtils.getMostSpecificCause(e).toString()));
+      } else {
         told.forEach(one -> one.batch().fail(e));
-        return;
       }
-      // One event that cannot be written must not hold up its neighbours.
-      write(told.subList(0, told.size() / 2));
-      write(told.subList(told.size() / 2, told.size()));
     }
+  }
+
+  /// The event's values are at fault, not the database or the statement.
+  private static boolean isForIt(RuntimeException failure) {
+    return failure instanceof DataIntegrityViolationException
+        || (NestedExceptionUtils.getMostSpecificCause(failure) instanceof SQLException refusal
+            && refusal.getErrorCode() == INCORRECT_VALUE);
   }
 
   /// The database is away: each event would only wait for it in turn.

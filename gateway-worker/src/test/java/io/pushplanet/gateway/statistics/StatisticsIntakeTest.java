@@ -3,6 +3,7 @@ package io.pushplanet.gateway.statistics;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.rabbitmq.client.ConnectionFactory;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.device.DeviceId;
@@ -10,6 +11,7 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.intake.DeadLetters;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.time.Duration;
@@ -46,6 +48,7 @@ class StatisticsIntakeTest {
   private StatisticsIntake intake(DataSource database) {
     return new StatisticsIntake(
         new StatisticsWriter(database),
+        new Refusals(new DeadLetters(new ConnectionFactory()), clock, 10, Duration.ofMinutes(5)),
         clock,
         1,
         Duration.ofMillis(5),

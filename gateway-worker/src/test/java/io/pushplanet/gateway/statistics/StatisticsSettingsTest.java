@@ -19,7 +19,9 @@ class StatisticsSettingsTest {
   void the_defaults_are_these() {
     runner.run(context ->
         assertThat(context.getBean(StatisticsSettings.class))
-            .isEqualTo(new StatisticsSettings(200, 2, Duration.ofMillis(100), 2_000, 30)));
+            .isEqualTo(
+                new StatisticsSettings(
+                    200, 2, Duration.ofMillis(100), 2_000, Duration.ofMinutes(5), 10, 30)));
   }
 
   @Test

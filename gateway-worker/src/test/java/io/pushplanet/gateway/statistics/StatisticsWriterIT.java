@@ -17,6 +17,7 @@ import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
+import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.migrations.Migrations;
 import java.time.Clock;
 import java.time.Duration;
@@ -123,6 +124,11 @@ class StatisticsWriterIT {
     try (StatisticsIntake intake =
             new StatisticsIntake(
                 writer,
+                new Refusals(
+                    new DeadLetters(servers.connections()),
+                    Clock.systemUTC(),
+                    10,
+                    Duration.ofMinutes(5)),
                 Clock.systemUTC(),
                 2,
                 Duration.ofMillis(20),

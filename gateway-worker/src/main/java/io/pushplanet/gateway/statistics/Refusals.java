@@ -1,0 +1,179 @@
+package io.pushplanet.gateway.statistics;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.util.stream.Collectors.joining;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.intake.DeadLetters;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.SequencedMap;
+import java.util.SequencedSet;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.node.ObjectNode;
+
+/// The events that the database refuses for themselves, each alone: a value that fits no column, a row that breaks a
+/// constraint. Once each of an AMQP message's has been refused so often and for so long, they are buried, in one letter, and
+/// the message need not go round any more.
+///
+/// A message whose acknowledgement was lost comes again: it is known by its bytes and not buried twice. What an operator
+/// replays is another message, for a letter says when it was buried, and it gets all its tries again. A restart forgets: the
+/// tries begin anew, and a message is buried twice only if it came to its acknowledgement between the two.
+///
+/// Thread-safe.
+final class Refusals {
+  /// More than there are events in the messages in hand.
+  static final int MOST_REMEMBERED = 30_000;
+
+  private static final Logger LOG = LoggerFactory.getLogger(Refusals.class);
+
+  private final DeadLetters deadLetters;
+  private final Clock clock;
+  private final int leastTries;
+  private final Duration patience;
+  private final Lock burying = new ReentrantLock();
+
+  /// By the event's digest; that which was not tried for the longest time is first.
+  @GuardedBy("this")
+  private final SequencedMap<String, Tries> refused = new LinkedHashMap<>();
+
+  /// Digests of AMQP messages, each with what was refused of it.
+  @GuardedBy("burying")
+  private final SequencedSet<String> buried = new LinkedHashSet<>();
+
+  /// @param reason what the database said
+  record Refusal(DeliveryEvent event, String reason) {}
+
+  private record Tries(int count, Instant first, Instant last) {}
+
+  /// @param leastTries how often an event is tried before it is buried
+  /// @param patience since its first try. An event that was not tried for so long begins anew
+  Refusals(DeadLetters deadLetters, Clock clock, int leastTries, Duration patience) {
+    this.deadLetters = deadLetters;
+    this.clock = clock;
+    this.leastTries = leastTries;
+    this.patience = patience;
+  }
+
+  /// Whether the event was refused lately.
+  synchronized boolean has(DeliveryEvent event) {
+    if (refused.isEmpty()) {
+      return false;
+    }
+    forgetOld();
+    return refused.containsKey(digest(event));
+  }
+
+  synchronized void add(DeliveryEvent event) {
+    forgetOld();
+    Instant now = clock.instant();
+    String digest = digest(event);
+    Tries before = refused.remove(digest);
+    refused.put(
+        digest,
+        before == null
+            ? new Tries(1, now, now)
+            : new Tries(before.count() + 1, before.first(), now));
+    if (refused.size() > MOST_REMEMBERED) {
+      refused.pollFirstEntry();
+    }
+  }
+
+  /// The event was written after all.
+  synchronized void remove(DeliveryEvent event) {
+    if (!refused.isEmpty()) {
+      refused.remove(digest(event));
+    }
+  }
+
+  /// Buries what is refused of an AMQP message, unless that was done before.
+  ///
+  /// @param body the message's, all else of which is written
+  /// @return whether the message is done with; else it is to be handed out again
+  /// @throws io.pushplanet.common.wire.BrokerUnavailable when nothing was buried
+  boolean bury(byte[] body, List<Refusal> refusals) {
+    String message = digest(body, refusals);
+    burying.lock();
+    try {
+      if (!buried.contains(message)) {
+        if (!refusals.stream().allMatch(one -> isFinal(one.event()))) {
+          return false;
+        }
+        buryNow(refusals);
+        buried.add(message);
+        if (buried.size() > MOST_REMEMBERED) {
+          buried.removeFirst();
+        }
+      }
+      refusals.forEach(one -> remove(one.event()));
+      return true;
+    } finally {
+      burying.unlock();
+    }
+  }
+
+  private synchronized boolean isFinal(DeliveryEvent event) {
+    Tries tries = refused.get(digest(event));
+    return tries != null
+        && tries.count() >= leastTries
+        && !tries.first().plus(patience).isAfter(clock.instant());
+  }
+
+  private void buryNow(List<Refusal> refusals) {
+    String queue =
+        refusals.getFirst().event() instanceof DeliveryEvent.Accepted
+            ? Topology.ACCEPTED
+            : Topology.EVENTS;
+    String reason =
+        refusals.stream().map(Refusal::reason).distinct().collect(joining("; ", "refused: ", ""));
+    deadLetters.bury(
+        queue, WireForm.join(refusals.stream().map(one -> inLetter(one.event())).toList()), reason);
+    LOG.error("event=statistics_events_dead queue={} events={}", queue, refusals.size());
+  }
+
+  /// Readers skip the field. It makes the letter unlike every message that was buried before.
+  private byte[] inLetter(DeliveryEvent event) {
+    ObjectNode told = WireForm.mapper().valueToTree(event);
+    return WireForm.write(told.put("buried_at", clock.instant().toString()));
+  }
+
+  @GuardedBy("this")
+  private void forgetOld() {
+    Instant old = clock.instant().minus(patience);
+    while (!refused.isEmpty() && refused.firstEntry().getValue().last().isBefore(old)) {
+      refused.pollFirstEntry();
+    }
+  }
+
+  private static String digest(byte[] body, List<Refusal> refusals) {
+    return refusals.stream()
+        .map(one -> digest(one.event()))
+        .sorted()
+        .reduce(digest(body), (before, one) -> digest((before + one).getBytes(US_ASCII)));
+  }
+
+  private static String digest(DeliveryEvent event) {
+    return digest(WireForm.write(event));
+  }
+
+  private static String digest(byte[] bytes) {
+    try {
+      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
+    }
+  }
+}

@@ -1,0 +1,222 @@
+package io.pushplanet.gateway.statistics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.GetResponse;
+import com.rabbitmq.client.MessageProperties;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.RealServers;
+import io.pushplanet.gateway.intake.DeadLetters;
+import io.pushplanet.gateway.intake.QueueConsumer;
+import io.pushplanet.gateway.intake.Subscription;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/// Events that MariaDB does not take, for their id is longer than its column.
+class RefusedEventsIT {
+  private static final AppId SHOP = new AppId("refused-events-it");
+  private static final Duration SOON = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofMinutes(5);
+  private static final int TRIES = 3;
+
+  private final MutableClock clock = MutableClock.started();
+  private RealServers servers;
+  private StatisticsIntake intake;
+
+  @BeforeEach
+  void start() throws Exception {
+    servers = new RealServers();
+    servers.sql().update("DELETE FROM uplinks WHERE app_id = ?", SHOP.value());
+    intake = intake();
+  }
+
+  @AfterEach
+  void close() {
+    intake.close();
+    servers.close();
+  }
+
+  @Test
+  void two_of_one_message_are_buried_once_and_what_is_beside_them_is_written() throws Exception {
+    AtomicInteger rounds = new AtomicInteger();
+    QueueConsumer consumer =
+        consumer(body -> {
+          rounds.incrementAndGet();
+          clock.advance(Duration.ofMinutes(2));
+          intake.take(body);
+        });
+    publish(message(good(1), bad(2), good(3), bad(4), good(5)));
+
+    consumer.start();
+
+    Eventually.within(SOON, () -> assertThat(depth(Topology.DEAD)).isPositive());
+    consumer.stop();
+    assertThat(rounds).hasValue(4);
+    assertThat(depth(Topology.EVENTS)).isZero();
+    assertThat(written()).containsExactly(good(1).id(), good(3).id(), good(5).id());
+    GetResponse letter = letter();
+    assertThat(letter.getProps().getHeaders().get(Topology.DEAD_QUEUE_HEADER))
+        .hasToString(Topology.EVENTS);
+    assertThat(letter.getProps().getHeaders().get(Topology.DEAD_REASON_HEADER).toString())
+        .contains("refused", "Data too long for column 'event_id'");
+    assertThat(WireForm.readBatch(letter.getBody(), DeliveryEvent.Uplink.class))
+        .extracting(DeliveryEvent.Uplink::id)
+        .containsExactly(bad(2).id(), bad(4).id());
+    assertThat(depth(Topology.DEAD)).isZero();
+  }
+
+  @Test
+  void neither_many_tries_nor_much_time_alone_buries_an_event() throws Exception {
+    byte[] often = message(good(1), bad(2));
+    byte[] slowly = message(good(3), bad(4));
+
+    for (int tried = 0; tried < 3 * TRIES; tried++) {
+      refuse(often);
+    }
+    refuse(slowly);
+    clock.advance(PATIENCE);
+    refuse(slowly);
+
+    assertThat(depth(Topology.DEAD)).isZero();
+    intake.take(often);
+    assertThat(depth(Topology.DEAD)).isEqualTo(1);
+  }
+
+  @Test
+  void a_message_whose_acknowledgement_was_lost_is_not_buried_again() throws Exception {
+    byte[] body = message(bad(1), bad(2));
+    bury(body);
+
+    intake.take(body);
+
+    assertThat(depth(Topology.DEAD)).isEqualTo(1);
+  }
+
+  @Test
+  void what_is_replayed_is_tried_again_and_comes_back_when_it_is_still_refused() throws Exception {
+    bury(message(bad(1)));
+    byte[] first = letter().getBody();
+
+    bury(first);
+
+    byte[] second = letter().getBody();
+    bury(second);
+    assertThat(servers.drain(Topology.DEAD, DeliveryEvent.Uplink.class))
+        .extracting(DeliveryEvent.Uplink::id)
+        .containsExactly(bad(1).id());
+  }
+
+  @Test
+  void another_worker_or_the_same_started_again_begins_to_count_anew() throws Exception {
+    byte[] body = message(bad(1));
+    bury(body);
+
+    try (StatisticsIntake restarted = intake()) {
+      assertThatIllegalStateException().isThrownBy(() -> restarted.take(body));
+    }
+
+    assertThat(depth(Topology.DEAD)).isEqualTo(1);
+  }
+
+  /// Has its last try buried.
+  private void bury(byte[] body) {
+    for (int tried = 1; tried < TRIES; tried++) {
+      refuse(body);
+    }
+    clock.advance(PATIENCE);
+    intake.take(body);
+  }
+
+  private void refuse(byte[] body) {
+    assertThatIllegalStateException()
+        .isThrownBy(() -> intake.take(body))
+        .withMessageContaining("the database refuses");
+  }
+
+  private static byte[] message(DeliveryEvent... events) {
+    return WireForm.join(List.of(events).stream().map(WireForm::write).toList());
+  }
+
+  private DeliveryEvent.Uplink good(int number) {
+    return uplink("11111111-0000-0000-0000-00000000000" + number);
+  }
+
+  private DeliveryEvent.Uplink bad(int number) {
+    return uplink("11111111-0000-0000-0000-00000000000" + number + "-too-long");
+  }
+
+  private DeliveryEvent.Uplink uplink(String id) {
+    return new DeliveryEvent.Uplink(
+        SHOP, MutableClock.started().instant(), new DeviceId("d1"), id, new byte[] {0, 1, -1});
+  }
+
+  private List<String> written() {
+    return servers
+        .sql()
+        .queryForList(
+            "SELECT event_id FROM uplinks WHERE app_id = ? ORDER BY event_id",
+            String.class,
+            SHOP.value());
+  }
+
+  private StatisticsIntake intake() {
+    return new StatisticsIntake(
+        new StatisticsWriter(servers.database()),
+        new Refusals(new DeadLetters(servers.connections()), clock, TRIES, PATIENCE),
+        clock,
+        2,
+        Duration.ofMillis(5),
+        100,
+        64,
+        new SimpleMeterRegistry());
+  }
+
+  private QueueConsumer consumer(Consumer<byte[]> taking) {
+    return new QueueConsumer(
+        servers.connections(),
+        "test",
+        List.of(new Subscription(Topology.EVENTS, 4, (body, again) -> taking.accept(body))),
+        new DeadLetters(servers.connections()),
+        new Random(1),
+        new SimpleMeterRegistry());
+  }
+
+  private void publish(byte[] body) throws Exception {
+    try (Connection connection = servers.connections().newConnection();
+        Channel channel = connection.createChannel()) {
+      channel.confirmSelect();
+      channel.basicPublish("", Topology.EVENTS, MessageProperties.MINIMAL_PERSISTENT_BASIC, body);
+      channel.waitForConfirmsOrDie(SOON.toMillis());
+    }
+  }
+
+  private GetResponse letter() throws Exception {
+    try (Connection connection = servers.connections().newConnection();
+        Channel channel = connection.createChannel()) {
+      return channel.basicGet(Topology.DEAD, true);
+    }
+  }
+
+  private long depth(String queue) throws Exception {
+    try (Connection connection = servers.connections().newConnection();
+        Channel channel = connection.createChannel()) {
+      return channel.messageCount(queue);
+    }
+  }
+}
