@@ -119,7 +119,8 @@ public final class ProviderConnections implements AutoCloseable {
   private void look() {
     try {
       inUse.asMap().values().forEach(CredentialConnections::look);
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
+      // Whatever leaves here ends the schedule.
       LOG.error("event=connections_not_looked_after channel={}", channel.word(), e);
     }
   }

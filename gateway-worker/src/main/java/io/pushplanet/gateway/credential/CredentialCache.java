@@ -107,8 +107,8 @@ public final class CredentialCache implements AutoCloseable {
             close();
           }
           return;
-        } catch (SQLException e) {
-          LOG.warn("event=credential_feed_waits reason=\"{}\"", e.getMessage());
+        } catch (SQLException | RuntimeException | Error e) {
+          LOG.warn("event=credential_feed_waits reason=\"{}\"", e.toString());
         }
       } while (!closed.await(FEED_RETRY.toMillis(), TimeUnit.MILLISECONDS));
     } catch (InterruptedException e) {

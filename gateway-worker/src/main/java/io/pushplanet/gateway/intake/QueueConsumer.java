@@ -127,10 +127,11 @@ public final class QueueConsumer implements SmartLifecycle {
         Connection connection = connect();
         pause = FIRST_PAUSE;
         stayConnected(connection);
-      } catch (IOException | TimeoutException | RuntimeException e) {
-        LOG.warn("event=intake_connect_failed consumer={} reason=\"{}\"", name, e.toString());
       } catch (InterruptedException e) {
         return;
+      } catch (Throwable e) {
+        // An Error too: if this thread ended, nobody would connect again.
+        LOG.warn("event=intake_connect_failed consumer={} reason=\"{}\"", name, e.toString());
       }
       try {
         long millis = pause.toMillis();
@@ -160,7 +161,7 @@ public final class QueueConsumer implements SmartLifecycle {
       }
       LOG.info("event=intake_connected consumer={} queues={}", name, subscriptions.size());
       return connection;
-    } catch (IOException | TimeoutException | RuntimeException e) {
+    } catch (Throwable e) {
       connection.abort(1_000);
       throw e;
     }
@@ -241,17 +242,25 @@ public final class QueueConsumer implements SmartLifecycle {
       try {
         result = handleOrBury(envelope, body);
         answer(() -> getChannel().basicAck(envelope.getDeliveryTag(), false));
-      } catch (RuntimeException e) {
-        LOG.warn(
-            "event=message_requeued queue={} reason=\"{}\"", subscription.queue(), e.toString());
-        LOG.debug("event=message_requeued queue={}", subscription.queue(), e);
-        pause();
-        answer(() -> getChannel().basicNack(envelope.getDeliveryTag(), false, true));
+      } catch (Throwable e) {
+        giveBack(envelope, e);
       } finally {
         inHand.decrementAndGet();
         meters
             .counter("pushplanet.intake.messages", "queue", subscription.queue(), "result", result)
             .increment();
+      }
+    }
+
+    /// After an Error too: a message without an answer holds its place of the prefetch as long as the connection lives.
+    private void giveBack(Envelope envelope, Throwable why) {
+      try {
+        LOG.warn(
+            "event=message_requeued queue={} reason=\"{}\"", subscription.queue(), why.toString());
+        LOG.debug("event=message_requeued queue={}", subscription.queue(), why);
+        pause();
+      } finally {
+        answer(() -> getChannel().basicNack(envelope.getDeliveryTag(), false, true));
       }
     }
 

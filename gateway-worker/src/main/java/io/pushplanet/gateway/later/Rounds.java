@@ -61,7 +61,8 @@ public final class Rounds implements SmartLifecycle {
             wait = Duration.ZERO;
           }
           failing = false;
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
+          // An Error too: nobody would do this work until the process starts again.
           meters.counter("pushplanet.rounds.failed", "name", name).increment();
           if (!failing) {
             LOG.warn("event=round_failed name={} reason=\"{}\"", name, e.toString());

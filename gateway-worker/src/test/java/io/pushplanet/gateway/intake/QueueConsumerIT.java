@@ -108,6 +108,25 @@ class QueueConsumerIT {
   }
 
   @Test
+  void a_message_whose_handler_ends_with_an_error_is_handed_out_again() throws Exception {
+    Queue<Boolean> redelivered = new ConcurrentLinkedQueue<>();
+    QueueConsumer consumer =
+        consumer((body, again) -> {
+          redelivered.add(again);
+          if (!again) {
+            throw new NoClassDefFoundError("io/pushplanet/gateway/Gone");
+          }
+        });
+    servers.lanes().publishAndWait(QUEUE, List.of("{}".getBytes(StandardCharsets.UTF_8)));
+
+    consumer.start();
+
+    Eventually.within(SOON, () -> assertThat(redelivered).containsExactly(false, true));
+    consumer.stop();
+    assertThat(depth(QUEUE)).isZero();
+  }
+
+  @Test
   void a_message_nobody_can_read_is_kept_with_its_reason() throws Exception {
     QueueConsumer consumer = consumer((body, again) -> WireForm.readBatch(body, Push.class));
     servers.lanes().publishAndWait(QUEUE, List.of("{\"id\":7}".getBytes(StandardCharsets.UTF_8)));
