@@ -27,6 +27,10 @@ final class ProviderTokens {
   static final Duration RENEWED_AFTER = Duration.ofMinutes(50);
   // Two minutes before APNs refuses it, for the way there and for clocks that differ.
   static final Duration LONGEST_LIFE = Duration.ofMinutes(58);
+
+  /// By how much workers' clocks may differ at most.
+  private static final Duration SKEW = Duration.ofMinutes(1);
+
   private static final int MOST_KEYS = 10_000;
   private static final int MOST_ASKED_AT_ONCE = 500;
 
@@ -96,7 +100,7 @@ final class ProviderTokens {
       if (held != null && now.isBefore(slot.until(held))) {
         return held;
       }
-      // One that is to be renewed and still there was kept by another worker.
+      // One that is to be renewed and still there may have been kept by another worker.
       ProviderToken agreed =
           shared
               .current(key)
@@ -104,6 +108,10 @@ final class ProviderTokens {
               .orElseGet(() -> agreed(key, Optional.empty(), now));
       slot.previous = held;
       slot.current = agreed;
+      if (now.isAfter(agreed.issuedAt().plus(RENEWED_AFTER).plus(SKEW))) {
+        // It was kept: else it would be gone, whatever the clock of whoever made it says.
+        slot.kept = agreed;
+      }
       return agreed;
     } finally {
       slot.lock.unlock();
@@ -148,11 +156,8 @@ final class ProviderTokens {
       slot.noRenewalBefore = now.plus(SHORTEST_LIFE);
       if (slot.current != null && slot.current.jwt().equals(refused.jwt())) {
         Optional.ofNullable(slot.previous)
-            .filter(older -> isAccepted(older, now))
-            .or(() ->
-                shared
-                    .current(key)
-                    .filter(other -> !other.equals(refused) && isAccepted(other, now)))
+            .filter(older -> isAnother(older, refused, now))
+            .or(() -> shared.current(key).filter(other -> isAnother(other, refused, now)))
             .ifPresent(older -> keep(slot, older, refused, now));
       }
       LOG.error(
@@ -175,6 +180,11 @@ final class ProviderTokens {
     } finally {
       slot.lock.unlock();
     }
+  }
+
+  /// Whether the other token may be used in place of the refused one.
+  private static boolean isAnother(ProviderToken other, ProviderToken refused, Instant now) {
+    return !other.jwt().equals(refused.jwt()) && isAccepted(other, now);
   }
 
   private static boolean isAccepted(ProviderToken token, Instant now) {

@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -36,6 +37,8 @@ class ProviderTokensTest {
   /// Redis, as far as workers see it.
   private static final class OneForAll implements SharedTokens {
     final Map<String, ProviderToken> held = new ConcurrentHashMap<>();
+
+    final AtomicInteger reads = new AtomicInteger();
 
     /// Of the offer that came last.
     volatile Duration life = Duration.ZERO;
@@ -53,6 +56,7 @@ class ProviderTokensTest {
 
     @Override
     public Optional<ProviderToken> current(ApnsKey key) {
+      reads.incrementAndGet();
       return Optional.ofNullable(held.get(key.keyId()));
     }
 
@@ -201,6 +205,50 @@ class ProviderTokensTest {
     assertThat(one.current(key)).isEqualTo(older);
     assertThat(another.current(key)).isEqualTo(older);
     assertThat(worker(shared).current(key)).isEqualTo(older);
+  }
+
+  @Test
+  void a_worker_that_finds_a_kept_token_asks_for_it_once() {
+    OneForAll shared = new OneForAll();
+    ProviderToken kept = worker(shared).current(key);
+    clock.advance(ProviderTokens.RENEWED_AFTER.plusMinutes(2));
+    ProviderTokens fresh = worker(shared);
+
+    for (int sent = 0; sent < 5; sent++) {
+      assertThat(fresh.current(key)).isEqualTo(kept);
+    }
+    shared.held.clear();
+    assertThat(fresh.current(key)).isEqualTo(kept);
+
+    assertThat(shared.reads).hasValue(2);
+    clock.advance(Duration.ofMinutes(6));
+    assertThat(fresh.current(key)).isNotEqualTo(kept);
+  }
+
+  @Test
+  void a_token_that_only_a_clock_ahead_takes_for_old_is_renewed_as_it_was_to_be() {
+    OneForAll shared = new OneForAll();
+    ProviderToken old = worker(shared).current(key);
+    clock.advance(ProviderTokens.RENEWED_AFTER.plusSeconds(10));
+    ProviderTokens ahead = worker(shared);
+    assertThat(ahead.current(key)).isEqualTo(old);
+    shared.held.clear();
+
+    assertThat(ahead.current(key)).isNotEqualTo(old);
+  }
+
+  @Test
+  void the_token_that_apns_refused_is_not_the_older_one() {
+    OneForAll shared = new OneForAll();
+    ProviderTokens tokens = worker(shared);
+    ProviderToken token = tokens.current(key);
+    clock.advance(ProviderTokens.RENEWED_AFTER.plusSeconds(10));
+    assertThat(tokens.current(key)).isEqualTo(token);
+
+    tokens.keepOlder(key, token);
+
+    shared.held.clear();
+    assertThat(tokens.current(key)).isNotEqualTo(token);
   }
 
   @Test
