@@ -408,7 +408,7 @@ public final class Delivery {
       Thread.currentThread().interrupt();
       return Collections.nCopies(
           recipients.size(), new DeliveryOutcome.Deferred(0, "worker_stops", null, false));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       // A bug that one message meets must not send its neighbours a second time: only this one is
       // tried again, until its TTL.
       LOG.error("event=send_failed lane={} messageId={} appId={}", lane, push.id(), push.app(), e);

@@ -60,6 +60,8 @@ final class FcmAnswers {
     return switch (status) {
       case 401 -> Meaning.RENEW_ACCESS_TOKEN;
       case 403, 404 -> Meaning.CREDENTIAL_FAULT;
+      // It did not get the whole request in time.
+      case 408 -> Meaning.UNAVAILABLE;
       case 429 -> Meaning.QUOTA;
       case 500 -> Meaning.INTERNAL;
       default -> status >= 400 && status < 500 ? Meaning.REJECTED : Meaning.UNAVAILABLE;

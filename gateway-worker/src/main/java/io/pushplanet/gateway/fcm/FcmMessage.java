@@ -37,6 +37,7 @@ final class FcmMessage {
     content.data().forEach(data::put);
     data.put(content.data().containsKey(ID) ? OTHER_ID : ID, push.id().value());
     android(message.putObject("android"), push, shown, now);
+    elsewhere(message, push, now);
     if (push.overrides().fcm() != null) {
       JsonMerge.into(message, push.overrides().fcm());
     }
@@ -64,6 +65,17 @@ final class FcmMessage {
           .putObject("notification")
           .put("tag", collapseKey == null ? push.id().value() : collapseKey);
     }
+  }
+
+  /// Phones of Apple's and browsers have a lifespan of their own, four weeks where none is said
+  /// (https://firebase.google.com/docs/cloud-messaging/customize-messages/setting-message-lifespan).
+  private static void elsewhere(ObjectNode message, Push push, Instant now) {
+    long end = push.delivery().ttl().isZero() ? 0 : push.expiresAt().getEpochSecond();
+    message.putObject("apns").putObject("headers").put("apns-expiration", Long.toString(end));
+    message
+        .putObject("webpush")
+        .putObject("headers")
+        .put("TTL", Long.toString(secondsLeft(push, now)));
   }
 
   private static long secondsLeft(Push push, Instant now) {

@@ -76,6 +76,8 @@ final class HmsAnswers {
     return switch (status) {
       case 401 -> Meaning.RENEW_ACCESS_TOKEN;
       case 403, 404 -> Meaning.CREDENTIAL_FAULT;
+      // It did not get the whole request in time.
+      case 408 -> Meaning.INTERNAL;
       case 429, 503 -> Meaning.FLOW_CONTROL;
       default -> status >= 400 && status < 500 ? Meaning.REJECTED_TOGETHER : Meaning.INTERNAL;
     };

@@ -26,8 +26,8 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// The access tokens of a vendor's credentials: asked for once, kept, renewed five minutes before their end. One thread asks,
-/// the others wait for it. Thread-safe.
+/// The access tokens of a vendor's credentials: asked for once, kept, renewed five minutes before their end, and used until
+/// then where nobody answers. One thread asks, the others wait for it. Thread-safe.
 public final class AccessTokens<C extends Credential> implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(AccessTokens.class);
   private static final JsonMapper JSON = JsonMapper.shared();
@@ -45,8 +45,13 @@ public final class AccessTokens<C extends Credential> implements AutoCloseable {
     @GuardedBy("lock")
     @Nullable Grant grant;
 
+    /// When it is asked for again.
     @GuardedBy("lock")
     Instant until = Instant.MIN;
+
+    /// When the vendor takes it no more.
+    @GuardedBy("lock")
+    Instant end = Instant.MIN;
   }
 
   private record Answer(Grant grant, Duration life) {}
@@ -100,8 +105,17 @@ public final class AccessTokens<C extends Credential> implements AutoCloseable {
         return held;
       }
       Answer answer = ask(credential);
+      Instant now = clock.instant();
+      slot.until = now.plus(answer.life());
+      if (answer.grant() instanceof Grant.Unavailable
+          && held instanceof Grant.Granted
+          && !held.equals(refused)
+          && now.isBefore(slot.end)) {
+        // That is what it is renewed early for.
+        return held;
+      }
       slot.grant = answer.grant();
-      slot.until = clock.instant().plus(answer.life());
+      slot.end = slot.until.plus(RENEWED_EARLY);
       return answer.grant();
     } finally {
       slot.lock.unlock();

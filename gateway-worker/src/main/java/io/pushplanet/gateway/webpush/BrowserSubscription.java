@@ -21,6 +21,7 @@ import tools.jackson.databind.json.JsonMapper;
 record BrowserSubscription(URI endpoint, byte[] point, ECPublicKey key, byte[] auth) {
   private static final int AUTH_BYTES = 16;
   private static final int HTTPS_PORT = 443;
+  private static final int HIGHEST_PORT = 65_535;
 
   /// @throws IllegalArgumentException says what is wrong, without the keys
   static BrowserSubscription parse(String json) {
@@ -29,6 +30,8 @@ record BrowserSubscription(URI endpoint, byte[] point, ECPublicKey key, byte[] a
       URI endpoint = URI.create(subscription.path("endpoint").asString(""));
       if (!"https".equalsIgnoreCase(endpoint.getScheme())
           || endpoint.getHost() == null
+          || endpoint.getPort() == 0
+          || endpoint.getPort() > HIGHEST_PORT
           || endpoint.getRawUserInfo() != null) {
         throw new IllegalArgumentException("the endpoint is no https URL");
       }

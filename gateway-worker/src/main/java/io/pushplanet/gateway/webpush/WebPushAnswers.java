@@ -30,6 +30,8 @@ final class WebPushAnswers {
           new Row(401, Meaning.CREDENTIAL_FAULT),
           new Row(403, Meaning.CREDENTIAL_FAULT),
           new Row(404, Meaning.SUBSCRIPTION_GONE),
+          // It did not get the whole request in time.
+          new Row(408, Meaning.UNAVAILABLE),
           new Row(410, Meaning.SUBSCRIPTION_GONE),
           new Row(413, Meaning.REJECTED),
           new Row(429, Meaning.BUSY),

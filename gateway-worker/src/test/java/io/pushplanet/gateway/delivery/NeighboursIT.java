@@ -62,6 +62,9 @@ class NeighboursIT {
       if (device.equals("bug")) {
         throw new IllegalStateException("a bug");
       }
+      if (device.equals("gone")) {
+        throw new NoClassDefFoundError("io/pushplanet/gateway/Gone");
+      }
       return new DeliveryOutcome.Accepted(200, "", "id-of-" + device);
     }
   }
@@ -96,14 +99,15 @@ class NeighboursIT {
 
   @Test
   void a_message_that_trips_over_a_bug_takes_no_neighbour_along() throws Exception {
-    byte[] batch = batch(aPush(clock).toApns("bug", "aa").toApns("d2", "bb").build());
+    byte[] batch =
+        batch(aPush(clock).toApns("bug", "aa").toApns("d2", "bb").toApns("gone", "cc").build());
 
     delivery(servers.sessions()).deliver(Channel.APNS, batch, false);
 
     assertThat(ends(servers.drain(Topology.EVENTS, DeliveryEvent.class)))
         .containsExactly(DeliveryState.DELIVERED);
     assertThat(servers.sql().queryForList("SELECT reason FROM later", String.class))
-        .containsExactly("internal_error");
+        .containsExactly("internal_error", "internal_error");
   }
 
   @Test

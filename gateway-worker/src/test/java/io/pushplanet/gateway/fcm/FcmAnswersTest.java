@@ -28,6 +28,7 @@ class FcmAnswersTest {
     "401, '', RENEW_ACCESS_TOKEN",
     "403, '', CREDENTIAL_FAULT",
     "400, '', REJECTED",
+    "408, '', UNAVAILABLE",
     "429, '', QUOTA",
     "500, '', INTERNAL",
     "502, '', UNAVAILABLE",

@@ -41,6 +41,22 @@ class FcmMessageTest {
     assertThat(message.path("android").path("collapse_key").asString()).isEqualTo("order-77");
     assertThat(message.path("android").path("notification").path("tag").asString())
         .isEqualTo("order-77");
+    assertThat(message.path("apns").path("headers").path("apns-expiration").asString())
+        .isEqualTo(Long.toString(push.expiresAt().getEpochSecond()));
+    assertThat(message.path("webpush").path("headers").path("TTL").asString()).isEqualTo("3000");
+  }
+
+  @Test
+  void now_or_never_is_said_to_each_kind_of_device() {
+    DeliveryOptions nowOrNever =
+        new DeliveryOptions(Route.AUTO, Duration.ZERO, Priority.HIGH, null, Duration.ofSeconds(5));
+
+    JsonNode message = message(aPush(clock).delivered(nowOrNever).build(), token);
+
+    assertThat(message.path("android").path("ttl").asString()).isEqualTo("0s");
+    assertThat(message.path("apns").path("headers").path("apns-expiration").asString())
+        .isEqualTo("0");
+    assertThat(message.path("webpush").path("headers").path("TTL").asString()).isEqualTo("0");
   }
 
   @Test

@@ -41,6 +41,7 @@ class HmsAnswersTest {
     "200, 99999999, INTERNAL",
     "400, '', REJECTED_TOGETHER",
     "401, '', RENEW_ACCESS_TOKEN",
+    "408, '', INTERNAL",
     "403, '', CREDENTIAL_FAULT",
     "404, '', CREDENTIAL_FAULT",
     "429, '', FLOW_CONTROL",

@@ -30,7 +30,17 @@ class BrowserSubscriptionTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"http://a/x", "ftp://a", "https:///x", "https://user@a/x", "a", "", "https://a b"})
+      strings = {
+        "https://a:0/x",
+        "https://a:65536/x",
+        "http://a/x",
+        "ftp://a",
+        "https:///x",
+        "https://user@a/x",
+        "a",
+        "",
+        "https://a b"
+      })
   void what_is_no_https_url_is_refused(String endpoint) {
     assertThatThrownBy(() -> Browsers.at(endpoint)).isInstanceOf(IllegalArgumentException.class);
   }

@@ -1,0 +1,96 @@
+package io.pushplanet.gateway.oauth;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpServer;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.access.Secret;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.gateway.credential.Credential.HmsClient;
+import io.pushplanet.gateway.provider.ProviderMetrics;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.net.ssl.SSLContext;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class AccessTokensTest {
+  private static final HmsClient CLIENT = new HmsClient("1", new Secret("s"), "fingerprint");
+
+  private final MutableClock clock = MutableClock.started();
+  private final AtomicInteger asked = new AtomicInteger();
+  private volatile int status = 200;
+  private HttpServer endpoint;
+  private AccessTokens<HmsClient> tokens;
+
+  @BeforeEach
+  void start() throws Exception {
+    endpoint = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    endpoint.createContext(
+        "/",
+        exchange -> {
+          byte[] answer =
+              ("{\"access_token\":\"token-" + asked.incrementAndGet() + "\",\"expires_in\":3600}")
+                  .getBytes(StandardCharsets.UTF_8);
+          exchange.sendResponseHeaders(status, answer.length);
+          exchange.getResponseBody().write(answer);
+          exchange.close();
+        });
+    endpoint.start();
+    URI address = URI.create("http://127.0.0.1:" + endpoint.getAddress().getPort() + "/token");
+    tokens =
+        new AccessTokens<>(
+            (_, _) -> new TokenRequest(address, Map.of("grant_type", "client_credentials")),
+            Duration.ofSeconds(20),
+            Duration.ofSeconds(20),
+            SSLContext.getDefault(),
+            clock,
+            new ProviderMetrics(new SimpleMeterRegistry(), Channel.HMS));
+  }
+
+  @AfterEach
+  void stop() {
+    tokens.close();
+    endpoint.stop(0);
+  }
+
+  @Test
+  void a_token_is_used_to_its_end_while_nobody_gives_another() {
+    Grant first = tokens.current(CLIENT);
+    clock.advance(Duration.ofMinutes(56));
+    status = 503;
+
+    assertThat(tokens.current(CLIENT)).isEqualTo(first);
+    assertThat(tokens.current(CLIENT)).isEqualTo(first);
+    assertThat(asked).hasValue(2);
+
+    clock.advance(Duration.ofMinutes(4));
+    assertThat(tokens.current(CLIENT)).isEqualTo(new Grant.Unavailable("token_endpoint_503"));
+  }
+
+  @Test
+  void a_token_that_the_vendor_refused_is_not_used_while_nobody_gives_another() {
+    Grant.Granted first = (Grant.Granted) tokens.current(CLIENT);
+    status = 503;
+
+    assertThat(tokens.renewed(CLIENT, first))
+        .isEqualTo(new Grant.Unavailable("token_endpoint_503"));
+    assertThat(tokens.current(CLIENT)).isEqualTo(new Grant.Unavailable("token_endpoint_503"));
+  }
+
+  @Test
+  void a_refused_credential_gets_no_token_though_the_former_has_not_ended() {
+    tokens.current(CLIENT);
+    clock.advance(Duration.ofMinutes(56));
+    status = 401;
+
+    assertThat(tokens.current(CLIENT)).isInstanceOf(Grant.Refused.class);
+  }
+}
