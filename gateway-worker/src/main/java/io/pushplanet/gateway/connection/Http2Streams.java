@@ -481,6 +481,12 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
   @Override
   protected void handlerRemoved0(ChannelHandlerContext ctx) {
     reader.close();
+    // What came in one piece with the end was answered after it.
+    ByteBuf unsaid = out;
+    out = null;
+    if (unsaid != null) {
+      unsaid.release();
+    }
   }
 
   // Looking after it.
