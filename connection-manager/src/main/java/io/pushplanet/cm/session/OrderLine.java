@@ -18,6 +18,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,7 +48,10 @@ final class OrderLine {
   /// Who waits for an answer, and on which loop. Without an answer nobody knows what became of the order: the directory is away.
   record Asker(Loop loop, Consumer<Optional<Answer>> then, Runnable tooLate) {}
 
-  private record Waiting(Order order, @Nullable Asker asker, long sinceMillis) {}
+  private record Waiting(Supplier<Order> order, @Nullable Asker asker, long sinceMillis) {}
+
+  /// What travels.
+  private record Travelling(Order order, @Nullable Asker asker) {}
 
   /// @param most in line
   /// @param patience whoever has stood in line for longer, and waits for an answer, is not asked for any more
@@ -77,6 +81,12 @@ final class OrderLine {
 
   /// @return false when too many are in line
   boolean add(Order order, @Nullable Asker asker) {
+    return add(() -> order, asker);
+  }
+
+  /// @param order asked for once, when its turn has come, on another thread; not when its asker is too late
+  /// @return false when too many are in line: it is not asked for
+  boolean add(Supplier<Order> order, @Nullable Asker asker) {
     if (waiting.incrementAndGet() > most) {
       waiting.decrementAndGet();
       metrics.registrationsRefused.increment();
@@ -122,13 +132,13 @@ final class OrderLine {
 
   private void carryOut(List<Waiting> some) {
     long latest = clock.millis() - patience.toMillis();
-    var inTime = new ArrayList<Waiting>(some.size());
+    var inTime = new ArrayList<Travelling>(some.size());
     var handOver = new HandOver();
     for (var each : some) {
       if (each.asker() != null && each.sinceMillis() < latest) {
         handOver.add(each.asker().loop(), each.asker().tooLate());
       } else {
-        inTime.add(each);
+        inTime.add(new Travelling(each.order().get(), each.asker()));
       }
     }
     handOver.go();
@@ -153,8 +163,8 @@ final class OrderLine {
     }
   }
 
-  private List<Answer> ask(List<Waiting> some) {
-    var answers = directory.carryOut(some.stream().map(Waiting::order).toList());
+  private List<Answer> ask(List<Travelling> some) {
+    var answers = directory.carryOut(some.stream().map(Travelling::order).toList());
     metrics.registrations.record(some.size());
     int failed = 0;
     var why = "";
@@ -175,7 +185,7 @@ final class OrderLine {
     return answers;
   }
 
-  private static void handBack(List<Waiting> some, Optional<List<Answer>> answers) {
+  private static void handBack(List<Travelling> some, Optional<List<Answer>> answers) {
     var handOver = new HandOver();
     for (int index = 0; index < some.size(); index++) {
       var asker = some.get(index).asker();

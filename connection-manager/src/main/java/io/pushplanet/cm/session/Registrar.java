@@ -24,6 +24,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,6 +56,7 @@ public final class Registrar implements AutoCloseable {
   private final OrderLine orders;
   private final Comparison comparison;
   private final ConcurrentHashMap<DeviceKey, Arriving> arriving = new ConcurrentHashMap<>();
+  private final Set<DeviceSession> changed = ConcurrentHashMap.newKeySet();
   private final Set<DeviceSession> doubted = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean lookingAtDoubted = new AtomicBoolean();
   private final CountDownLatch closed = new CountDownLatch(1);
@@ -275,16 +277,24 @@ public final class Registrar implements AutoCloseable {
     }
   }
 
-  /// The subscription of a session changed. One that ends with its connection is known to nobody.
+  /// The subscription of a session changed. One that ends with its connection is known to nobody. However often it changes, one
+  /// order stands in line, and says what is true when its turn comes.
   public void remember(DeviceSession session) {
-    if (!session.terms().isPersistent() || session.isPresumed()) {
-      return;
+    if (session.terms().isPersistent()
+        && !session.isPresumed()
+        && changed.add(session)
+        && !tell(() -> changed(session))) {
+      changed.remove(session);
     }
+  }
+
+  private Order changed(DeviceSession session) {
+    // First: what changes from here on is told anew.
+    changed.remove(session);
     var subscription = session.subscription();
-    tell(
-        subscription == null
-            ? new Order.Forget(session.key(), session.epoch())
-            : new Order.Remember(session.key(), session.epoch(), subscription));
+    return subscription == null
+        ? new Order.Forget(session.key(), session.epoch())
+        : new Order.Remember(session.key(), session.epoch(), subscription);
   }
 
   /// The device says something of its own accord: it is here. What the directory knows by this node's word only is true then.
@@ -307,9 +317,15 @@ public final class Registrar implements AutoCloseable {
 
   /// What cannot be said now, the comparison and the lease make up for.
   private void tell(Order order) {
-    if (!health.isReachable() || !orders.add(order, null)) {
+    tell(() -> order);
+  }
+
+  private boolean tell(Supplier<Order> order) {
+    boolean inLine = health.isReachable() && orders.add(order, null);
+    if (!inLine) {
       metrics.directoryFailures.increment();
     }
+    return inLine;
   }
 
   /// Another node says that it has one of our devices.

@@ -9,9 +9,37 @@ import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.KeepAlive;
 import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.cm.transport.Loop;
+import java.util.ArrayList;
+import java.util.List;
 
-/// A device whose socket takes everything and never says that it is empty. Its loop does at once what it is told.
-final class QuietClient implements DeviceSession.Owner, Link, Loop {
+/// A device whose socket takes everything and never says that it is empty.
+public class QuietClient implements DeviceSession.Owner, Link {
+  /// The messages, in order.
+  public final List<byte[]> sent = new ArrayList<>();
+
+  private final Loop loop;
+
+  /// Its loop does at once what it is told.
+  public QuietClient() {
+    this(new AtOnce());
+  }
+
+  public QuietClient(Loop loop) {
+    this.loop = loop;
+  }
+
+  private record AtOnce() implements Loop {
+    @Override
+    public void execute(Runnable task) {
+      task.run();
+    }
+
+    @Override
+    public long nowNanos() {
+      return 0;
+    }
+  }
+
   @Override
   public Link link() {
     return this;
@@ -25,17 +53,7 @@ final class QuietClient implements DeviceSession.Owner, Link, Loop {
 
   @Override
   public Loop loop() {
-    return this;
-  }
-
-  @Override
-  public void execute(Runnable task) {
-    task.run();
-  }
-
-  @Override
-  public long nowNanos() {
-    return 0;
+    return loop;
   }
 
   @Override
@@ -67,7 +85,9 @@ final class QuietClient implements DeviceSession.Owner, Link, Loop {
   }
 
   @Override
-  public void sendEncoded(byte[] packet) {}
+  public void sendEncoded(byte[] packet) {
+    sent.add(packet);
+  }
 
   @Override
   public void refuseConnect(MqttVersion spoken, ReasonCode reason, MqttProperties properties) {}

@@ -18,11 +18,13 @@ import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.session.TakeoverNotices.Bequest;
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -39,25 +41,28 @@ class RegistrarTest {
   private final SessionTable table = new SessionTable();
   private final Asked directory = new Asked();
   private final List<Runnable> timers = new ArrayList<>();
-  private final Registrar registrar =
-      new Registrar(
-          directory,
-          new NodeId("a"),
-          table,
-          devices -> devices,
-          metrics,
-          meters,
-          clock,
-          new Registrar.Settings(
-              100,
-              Duration.ofSeconds(5),
-              Duration.ofSeconds(1),
-              Duration.ofMinutes(5),
-              Duration.ofMinutes(30)),
-          Runnable::run,
-          Runnable::run,
-          (_, task) -> timers.add(task));
+  private final Registrar registrar = registrar(Runnable::run);
   private final DeviceSession session = session(DEVICE);
+
+  private Registrar registrar(Executor sender) {
+    return new Registrar(
+        directory,
+        new NodeId("a"),
+        table,
+        devices -> devices,
+        metrics,
+        meters,
+        clock,
+        new Registrar.Settings(
+            100,
+            Duration.ofSeconds(5),
+            Duration.ofSeconds(1),
+            Duration.ofMinutes(5),
+            Duration.ofMinutes(30)),
+        Runnable::run,
+        sender,
+        (_, task) -> timers.add(task));
+  }
 
   @Test
   void what_a_node_announces_is_not_remembered_on_its_word() {
@@ -163,6 +168,48 @@ class RegistrarTest {
     assertThat(directory.announced.getLast()).containsKeys(late.toArray(DeviceKey[]::new));
   }
 
+  @Test
+  void a_device_that_subscribes_over_and_over_stands_in_line_once() {
+    var sender = new ArrayDeque<Runnable>();
+    var slow = registrar(sender::add);
+    for (int time = 0; time < 5_000; time++) {
+      session.unsubscribe();
+      slow.remember(session);
+      session.subscribe(Subscription.of(QoS.AT_MOST_ONCE, time));
+      slow.remember(session);
+    }
+    assertThat(slow.claim(device("other"), Former.FORGET, new QuietClient().loop(), _ -> {}))
+        .isTrue();
+
+    sender.remove().run();
+    session.unsubscribe();
+    slow.remember(session);
+    sender.remove().run();
+
+    assertThat(directory.orders)
+        .containsExactly(
+            new Order.Remember(DEVICE, EPOCH, Subscription.of(QoS.AT_MOST_ONCE, 4_999)),
+            new Order.Claim(device("other"), Former.FORGET),
+            new Order.Forget(DEVICE, EPOCH));
+  }
+
+  @Test
+  void what_could_not_be_said_while_the_directory_was_away_is_said_when_it_changes_again() {
+    var sender = new ArrayDeque<Runnable>();
+    var slow = registrar(sender::add);
+    slow.remember(session);
+    slow.away(new DirectoryUnavailable("away", null));
+    sender.remove().run();
+    slow.remember(session);
+    slow.compareNext();
+    session.prove();
+
+    slow.remember(session);
+    sender.remove().run();
+
+    assertThat(directory.orders).containsExactly(new Order.Remember(DEVICE, EPOCH, AT_ONE));
+  }
+
   private static DeviceKey device(String id) {
     return new DeviceKey(DEVICE.app(), new DeviceId(id));
   }
@@ -172,7 +219,7 @@ class RegistrarTest {
         new Answer.Claimed(
             EPOCH + 1, Optional.of(new SessionOwner(new NodeId("b"), EPOCH)), Optional.empty());
     var claims = new ArrayList<Claim>();
-    assertThat(registrar.claim(DEVICE, wish, new QuietClient(), claims::add)).isTrue();
+    assertThat(registrar.claim(DEVICE, wish, new QuietClient().loop(), claims::add)).isTrue();
     return claims;
   }
 
