@@ -8,7 +8,8 @@ import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 
 /// Empties one device's inbox into its session: a page at a time, in order, never the same row twice, and asks again until
-/// nothing is left. Of broadcasts one at a time is under way, because the device's position must not pass one whose end
+/// nothing is left. What cannot be read, or whose end cannot be told, is tried again after [#RETRY_NANOS], and nothing is read
+/// meanwhile. Of broadcasts one at a time is under way, because the device's position must not pass one whose end
 /// has not been told; when one stays, the later ones stay too. Confined to the session's event loop.
 public final class InboxDrain {
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -49,7 +50,8 @@ public final class InboxDrain {
   }
 
   private void askWhenIdle() {
-    if (!again || asked || outstanding > 0 || session.isGone() || session.subscription() == null) {
+    boolean busy = asked || retry || outstanding > 0;
+    if (!again || busy || session.isGone() || session.subscription() == null) {
       return;
     }
     again = false;
@@ -71,11 +73,13 @@ public final class InboxDrain {
         feed();
         askWhenIdle();
       }
-      case InboxPage.Unreadable() -> {
-        retry = true;
-        retryAtNanos = session.loop().nowNanos() + RETRY_NANOS;
-      }
+      case InboxPage.Unreadable() -> retryLater();
     }
+  }
+
+  private void retryLater() {
+    retry = true;
+    retryAtNanos = session.loop().nowNanos() + RETRY_NANOS;
   }
 
   /// Half of the session's waiting room is left to what comes fresh.
@@ -98,23 +102,38 @@ public final class InboxDrain {
                 OutboundMessage.NO_DEADLINE,
                 (_, settlement) -> settled(row, settlement)));
       } else {
-        inbox.over(row, told -> doneLater(row, told));
+        inbox.over(row, told -> endedLater(row, told));
       }
     }
   }
 
   private void settled(InboxRow row, Settlement settlement) {
     switch (settlement) {
-      case Settlement.Delivered _ -> inbox.delivered(row, told -> doneLater(row, told));
+      case Settlement.Delivered _ ->
+          inbox.delivered(
+              row,
+              told -> {
+                if (!told) {
+                  session.hasAlready(row.message());
+                }
+                endedLater(row, told);
+              });
       case Settlement.Refused(var reason) ->
-          inbox.failed(row, reason, told -> doneLater(row, told));
+          inbox.failed(row, reason, told -> endedLater(row, told));
       // The row stays: for the next connection, or for whoever tells that it expired.
       case Settlement.NotHere(), Settlement.TimedOut(), Settlement.Expired() -> done(row, false);
     }
   }
 
-  private void doneLater(InboxRow row, boolean told) {
-    session.loop().execute(() -> done(row, told));
+  private void endedLater(InboxRow row, boolean told) {
+    session
+        .loop()
+        .execute(() -> {
+          if (!told) {
+            retryLater();
+          }
+          done(row, told);
+        });
   }
 
   private void done(InboxRow row, boolean told) {

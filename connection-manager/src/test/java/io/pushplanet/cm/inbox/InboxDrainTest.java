@@ -1,0 +1,158 @@
+package io.pushplanet.cm.inbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.LateAcknowledgements;
+import io.pushplanet.cm.session.QuietClient;
+import io.pushplanet.cm.session.SessionLimits;
+import io.pushplanet.cm.session.SessionMetrics;
+import io.pushplanet.cm.session.SessionTerms;
+import io.pushplanet.cm.session.Subscription;
+import io.pushplanet.cm.transport.Loop;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.testing.MutableClock;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class InboxDrainTest {
+  private static final DeviceKey DEVICE = new DeviceKey(new AppId("shop"), new DeviceId("d1"));
+  private static final int PAGE = 5;
+
+  private final MutableClock clock = MutableClock.started();
+  private final HandLoop loop = new HandLoop();
+  private final QuietClient client = new QuietClient(loop);
+  private int acknowledged;
+  private final FullLane inbox = new FullLane();
+  private final DeviceSession session =
+      new DeviceSession(
+          DEVICE,
+          1,
+          new SessionTerms(16, 1 << 20, 3_600),
+          new DeviceSession.Shared(
+              new SessionLimits(
+                  16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
+              new SessionMetrics(new SimpleMeterRegistry()),
+              new LateAcknowledgements(100),
+              clock),
+          client);
+  private final InboxDrain drain = new InboxDrain(inbox, session);
+
+  @Test
+  void while_no_outcome_can_be_told_each_message_is_sent_once_and_read_every_two_seconds() {
+    session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
+
+    drain.wanted();
+    acknowledgeAll();
+    loop.nowNanos += TimeUnit.SECONDS.toNanos(1);
+    drain.swept(loop.nowNanos);
+    drain.wanted();
+    acknowledgeAll();
+    assertThat(inbox.reads).isEqualTo(1);
+
+    loop.nowNanos += TimeUnit.SECONDS.toNanos(2);
+    drain.swept(loop.nowNanos);
+    acknowledgeAll();
+
+    assertThat(inbox.reads).isEqualTo(2);
+    assertThat(client.sent).hasSize(PAGE);
+    assertThat(drain.isIdle()).isFalse();
+  }
+
+  @Test
+  void nor_is_the_end_of_what_is_over_tried_at_once_again() {
+    inbox.fate = InboxRow.Fate.EXPIRED;
+    session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
+
+    drain.wanted();
+    loop.turn();
+
+    assertThat(inbox.reads).isEqualTo(1);
+    assertThat(client.sent).isEmpty();
+  }
+
+  private void acknowledgeAll() {
+    while (acknowledged < client.sent.size()) {
+      session.acknowledged(++acknowledged, ReasonCode.SUCCESS);
+      loop.turn();
+    }
+    loop.turn();
+  }
+
+  /// Too many events are open already: nothing can be told, and the rows stay.
+  private static final class FullLane implements ParkedMessages {
+    // The loop of a test that fails would be one without an end.
+    private static final int ENOUGH = 10;
+    private InboxRow.Fate fate = InboxRow.Fate.DUE;
+    private int reads;
+
+    @Override
+    public void read(DeviceKey device, Loop loop, Consumer<InboxPage> then) {
+      if (reads++ < ENOUGH) {
+        then.accept(new InboxPage.Rows(rows(), true));
+      }
+    }
+
+    private List<InboxRow> rows() {
+      return IntStream.range(0, PAGE)
+          .mapToObj(number ->
+              new InboxRow(
+                      DEVICE,
+                      "slot-" + number,
+                      new MessageId("0190b8a0-0000-7000-8000-00000000000" + number),
+                      Binary.of("{}"),
+                      Long.MAX_VALUE)
+                  .with(fate))
+          .toList();
+    }
+
+    @Override
+    public void delivered(InboxRow row, Then then) {
+      then.done(false);
+    }
+
+    @Override
+    public void failed(InboxRow row, String reason, Then then) {
+      then.done(false);
+    }
+
+    @Override
+    public void over(InboxRow row, Then then) {
+      then.done(false);
+    }
+  }
+
+  private static final class HandLoop implements Loop {
+    private final Queue<Runnable> tasks = new ArrayDeque<>();
+    private long nowNanos;
+
+    @Override
+    public void execute(Runnable task) {
+      tasks.add(task);
+    }
+
+    @Override
+    public long nowNanos() {
+      return nowNanos;
+    }
+
+    void turn() {
+      for (var next = tasks.poll(); next != null; next = tasks.poll()) {
+        next.run();
+      }
+    }
+  }
+}
