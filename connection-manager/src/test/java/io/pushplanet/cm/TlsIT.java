@@ -19,6 +19,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.WebSocket;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
@@ -246,6 +247,30 @@ class TlsIT {
     @Override
     public void close() throws IOException {
       listener.close();
+    }
+  }
+
+  @Test
+  void a_client_that_changes_its_keys_over_and_over_is_closed() throws Exception {
+    var changer =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx128m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty(
+                    "surefire.test.class.path", System.getProperty("java.class.path")),
+                KeyChanger.class.getName(),
+                Integer.toString(port()))
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    try (var told = changer.inputReader(StandardCharsets.UTF_8)) {
+      assertThat(Integer.parseInt(told.readLine()))
+          .as("answers before it was closed")
+          .isBetween(1, KeyChanger.MOST - 1);
+    } finally {
+      changer.destroyForcibly();
     }
   }
 

@@ -15,6 +15,11 @@ public final class TlsLayer {
   // One record: 16 KB plain text, header, tag, padding.
   private static final int MOST_RECORD = 17 * 1024;
 
+  // A handshake takes three records, and who changes its keys does so once in millions. Each such
+  // change costs us a record of our
+  // own, new keys and a turn.
+  private static final int MOST_WITHOUT_TEXT = 32;
+
   /// What [#receive] needs next.
   public enum Progress {
     WAITING,
@@ -29,6 +34,7 @@ public final class TlsLayer {
   // What is kept is the start of a record whose rest has not come.
   private boolean starved;
   private int keptTold;
+  private int withoutText;
   private volatile boolean abandoned;
 
   public TlsLayer(SSLEngine engine) {
@@ -67,6 +73,8 @@ public final class TlsLayer {
       var result = engine.unwrap(input, scratch);
       if (scratch.position() > 0) {
         plain.accept(scratch.flip());
+      } else if (result.bytesConsumed() > 0 && ++withoutText > MOST_WITHOUT_TEXT) {
+        throw new SSLException("too many TLS records without text");
       }
       switch (result.getStatus()) {
         case OK -> {}

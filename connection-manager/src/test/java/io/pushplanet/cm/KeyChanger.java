@@ -1,0 +1,35 @@
+package io.pushplanet.cm;
+
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import java.io.IOException;
+import java.security.Security;
+
+/// A device that changes its TLS keys before every packet, and asks for the server's to be changed as well. In a JVM of its own,
+/// which reads how often once for all its connections. Prints how many of [#MOST] pings were answered.
+final class KeyChanger {
+  static final int MOST = 500;
+
+  private KeyChanger() {}
+
+  public static void main(String[] arguments) throws Exception {
+    Security.setProperty(
+        "jdk.tls.keyLimits", "AES/GCM/NoPadding KeyUpdate 2^1, ChaCha20-Poly1305 KeyUpdate 2^1");
+    int answered = 0;
+    try (var socket =
+        new TestCertificate.Witness()
+            .context()
+            .getSocketFactory()
+            .createSocket("127.0.0.1", Integer.parseInt(arguments[0]))) {
+      var client = new RawClient(socket, MqttVersion.V5);
+      client.send(RawClient.connect(MqttVersion.V5, TestNode.newDevice()));
+      client.expect(MqttPacket.ConnAck.class);
+      while (answered < MOST && client.send(new MqttPacket.PingReq()).next().isPresent()) {
+        answered++;
+      }
+    } catch (IOException closed) {
+      // As the number says.
+    }
+    System.out.println(answered);
+  }
+}
