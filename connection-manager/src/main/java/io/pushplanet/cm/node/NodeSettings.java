@@ -68,8 +68,9 @@ record NodeSettings(
 
   /// @param loops event loops; 0 takes one per processor
   /// @param unauthenticatedBytes cap on what all peers without a CONNECT make us hold
-  /// @param pendingBytes what may wait for one device before it is closed as a slow reader
-  /// @param gatewayPendingBytes what may wait for one gateway before it is closed as a slow reader
+  /// @param pendingBytes what may wait for one device, 80 bytes for each packet included, before it is closed as a slow reader
+  /// @param gatewayPendingBytes what may wait for one gateway, 80 bytes for each packet included, before it is closed as a slow
+  ///     reader
   /// @param writeStall how long a peer may take nothing while something waits for it
   /// @param backlog connections of each listener that wait to be accepted
   record Transport(

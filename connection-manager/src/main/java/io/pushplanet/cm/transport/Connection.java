@@ -20,6 +20,10 @@ public final class Connection {
   private static final int FLAT_COST = 512;
   private static final int TLS_HANDSHAKE_COST = 16 * 1024;
   private static final int UPGRADE_COST = 4 * 1024;
+  // What a frame takes of the heap besides its bytes: array, buffer, its place in the line.
+  private static final int FRAME_COST = 80;
+  // To a stranger goes an upgrade's answer or a refusal.
+  private static final int MOST_TO_STRANGERS = 4 * 1024;
   private static final int READS_PER_TURN = 4;
   private static final int FIRST_PARTIAL = 256;
   private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -126,7 +130,9 @@ public final class Connection {
     if (closed || closing) {
       return;
     }
-    if (pendingBytes + frame.length > listener.pendingBytes()) {
+    int most = authenticated ? listener.pendingBytes() : MOST_TO_STRANGERS;
+    int before = pending == null ? 0 : pendingBytes + FRAME_COST * pending.size();
+    if (before + frame.length > most) {
       close(CloseCause.SLOW_READER);
       return;
     }

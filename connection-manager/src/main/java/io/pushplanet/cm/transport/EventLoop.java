@@ -135,11 +135,16 @@ public final class EventLoop implements Loop {
     var key = channel.register(selector, SelectionKey.OP_READ);
     var connection = new Connection(this, key, listener);
     key.attach(connection);
+    add(connection);
+    connection.watch();
+    guarded(connection, connection::opened);
+  }
+
+  /// From now on it is one of this loop's, until it has [#left].
+  void add(Connection connection) {
     connection.place = connections.size();
     connections.add(connection);
-    connection.watch();
     count.incrementAndGet();
-    guarded(connection, connection::opened);
   }
 
   void onStandstill(Standstill after) {

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param tls null for plain TCP
 /// @param webSocket whether MQTT comes in WebSocket frames
-/// @param pendingBytes what may wait to be read by one peer before it is closed as a slow reader
+/// @param pendingBytes what may wait to be read by one peer, and what that takes besides, before it is closed as a slow reader;
+///     a stranger is closed sooner
 /// @param handlers makes the handler of a new connection, on its loop
 public record Listener(
     String name,

@@ -58,6 +58,7 @@ public final class FakeSockets implements AutoCloseable {
   /// A new connection. On the loop.
   public Connection accept() {
     var connection = new Connection(loop, new Key(wire), listener);
+    loop.add(connection);
     connection.opened();
     return connection;
   }

@@ -1,0 +1,89 @@
+package io.pushplanet.cm.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.cm.transport.gate.AcceptGate;
+import io.pushplanet.cm.transport.gate.GateSettings;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/// Small answers to small questions: what they take of the heap counts, not their bytes.
+class PendingFramesTest {
+  private static final int QUESTIONS = 60_000;
+
+  private final List<CloseCause> closed = new ArrayList<>();
+  private int answered;
+
+  @Test
+  void a_peer_that_lets_thousands_of_small_frames_wait_is_closed() throws Exception {
+    ask(true);
+
+    assertThat(closed).containsExactly(CloseCause.SLOW_READER);
+    assertThat(answered).isLessThan(1_000);
+  }
+
+  @Test
+  void for_a_stranger_a_few_may_wait() throws Exception {
+    ask(false);
+
+    assertThat(closed).containsExactly(CloseCause.SLOW_READER);
+    assertThat(answered).isLessThan(60);
+  }
+
+  private void ask(boolean known) throws Exception {
+    try (var sockets =
+        new FakeSockets(
+            new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(1)),
+            new SimpleMeterRegistry(),
+            connection -> new Answering(connection, known))) {
+      var done = new CountDownLatch(1);
+      sockets
+          .loop()
+          .execute(() -> {
+            sockets.receive(sockets.accept(), new byte[QUESTIONS]);
+            done.countDown();
+          });
+      assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  /// Answers each byte with two, as PINGREQ and a WebSocket's ping are; nothing leaves before the turn is over.
+  private final class Answering implements ConnectionHandler {
+    private final Connection connection;
+
+    Answering(Connection connection, boolean known) {
+      this.connection = connection;
+      if (known) {
+        connection.authenticated();
+      }
+    }
+
+    @Override
+    public void received(ByteBuffer input) {
+      while (input.hasRemaining() && connection.isOpen()) {
+        input.get();
+        connection.write(new byte[2]);
+        answered++;
+      }
+    }
+
+    @Override
+    public void flushed() {}
+
+    @Override
+    public boolean swept(long nowNanos) {
+      return false;
+    }
+
+    @Override
+    public void closed(CloseCause cause) {
+      closed.add(cause);
+    }
+  }
+}
