@@ -187,7 +187,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
         }
       } catch (InterruptedException stopped) {
         return;
-      } catch (RuntimeException bug) {
+      } catch (RuntimeException | Error bug) {
         LOG.error("event=inbox_reader_error", bug);
       }
     }
@@ -234,7 +234,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
       readFailures.increment();
       reached(false, String.valueOf(away.getMessage()));
       batch.forEach(request -> handOver.add(request.loop(), request::unreadable));
-    } catch (RuntimeException bug) {
+    } catch (RuntimeException | Error bug) {
       LOG.error("event=inbox_read_error", bug);
       readFailures.increment();
       batch.forEach(request -> handOver.add(request.loop(), request::unreadable));
@@ -254,7 +254,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
         }
       } catch (InterruptedException stopped) {
         return;
-      } catch (RuntimeException bug) {
+      } catch (RuntimeException | Error bug) {
         LOG.error("event=inbox_deleter_error", bug);
       }
     }

@@ -114,7 +114,7 @@ final class Node {
     } catch (DirectoryUnavailable away) {
       // The next heartbeat comes soon.
       registrar.away(away);
-    } catch (RuntimeException bug) {
+    } catch (RuntimeException | Error bug) {
       LOG.error("event=heartbeat_error", bug);
     }
   }

@@ -156,7 +156,7 @@ final class OrderLine {
     } catch (DirectoryUnavailable away) {
       health.failed(away);
       handBack(inTime, Optional.empty());
-    } catch (RuntimeException bug) {
+    } catch (RuntimeException | Error bug) {
       metrics.directoryFailures.increment();
       LOG.error("event=registration_error orders={}", inTime.size(), bug);
       handBack(inTime, Optional.empty());

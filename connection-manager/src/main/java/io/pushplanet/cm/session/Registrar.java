@@ -445,7 +445,7 @@ public final class Registrar implements AutoCloseable {
   public void compareNext() {
     try {
       comparison.next();
-    } catch (RuntimeException bug) {
+    } catch (RuntimeException | Error bug) {
       LOG.error("event=comparison_error", bug);
     }
   }

@@ -92,7 +92,7 @@ final class Acceptor {
         judge(channel, now);
       } catch (IOException gone) {
         EventLoop.closeQuietly(channel);
-      } catch (RuntimeException bug) {
+      } catch (RuntimeException | Error bug) {
         loop.metrics.loopErrors.increment();
         LOG.error("event=accept_error listener={}", listener.name(), bug);
         EventLoop.closeQuietly(channel);

@@ -24,7 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// One thread, one selector, and the connections it accepted. Nothing on it blocks, locks or logs per message; what other
-/// threads want from it they hand over with [#execute]. Writes made during a turn leave at its end, together.
+/// threads want from it they hand over with [#execute]. Writes made during a turn leave at its end, together. Whatever goes wrong
+/// on a connection, an Error too, ends that connection and not the loop.
 ///
 /// The task queue has no bound of its own: every producer has one (frames in flight per gateway, claims in flight,
 /// unconfirmed uplinks), named in RATIONALE.md.
@@ -194,7 +195,7 @@ public final class EventLoop implements Loop {
     while (!stopping) {
       try {
         turn();
-      } catch (IOException | RuntimeException unexpected) {
+      } catch (IOException | RuntimeException | Error unexpected) {
         metrics.loopErrors.increment();
         LOG.error("event=loop_error loop={}", number, unexpected);
       }
@@ -302,7 +303,7 @@ public final class EventLoop implements Loop {
       }
       try {
         task.run();
-      } catch (RuntimeException unexpected) {
+      } catch (RuntimeException | Error unexpected) {
         metrics.loopErrors.increment();
         LOG.error("event=loop_task_error loop={}", number, unexpected);
       }
@@ -354,7 +355,7 @@ public final class EventLoop implements Loop {
   private boolean sweep(Connection connection) {
     try {
       return connection.sweep(nowNanos);
-    } catch (RuntimeException bug) {
+    } catch (RuntimeException | Error bug) {
       metrics.loopErrors.increment();
       LOG.error("event=connection_error loop={}", number, bug);
       connection.close(CloseCause.ERROR);
@@ -379,7 +380,7 @@ public final class EventLoop implements Loop {
       step.run();
     } catch (IOException gone) {
       connection.close(CloseCause.PEER);
-    } catch (RuntimeException bug) {
+    } catch (RuntimeException | Error bug) {
       metrics.loopErrors.increment();
       LOG.error("event=connection_error loop={}", number, bug);
       connection.close(CloseCause.ERROR);

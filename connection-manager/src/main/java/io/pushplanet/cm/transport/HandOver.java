@@ -27,7 +27,7 @@ public final class HandOver {
   private static void guarded(Runnable what) {
     try {
       what.run();
-    } catch (RuntimeException bug) {
+    } catch (RuntimeException | Error bug) {
       LOG.error("event=hand_over_error", bug);
     }
   }

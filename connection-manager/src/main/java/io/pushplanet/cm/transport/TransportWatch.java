@@ -60,7 +60,7 @@ final class TransportWatch implements AutoCloseable {
       if (overflowing || looks++ % OVERFLOWS_EVERY == 0) {
         lookForOverflows();
       }
-    } catch (RuntimeException unexpected) {
+    } catch (RuntimeException | Error unexpected) {
       LOG.error("event=transport_watch_error", unexpected);
     }
   }

@@ -28,7 +28,7 @@ public final class HandshakeLine implements AutoCloseable {
   /// @param tasks the blocking work
   /// @param wanted false once the client has gone
   /// @param whenDone told from the line's thread
-  /// @param whenGivenUp told from whichever thread filled the line
+  /// @param whenGivenUp told from whichever thread filled the line, or from the line's when an Error ended the work
   public record Handshake(
       Runnable tasks,
       java.util.function.BooleanSupplier wanted,
@@ -106,6 +106,11 @@ public final class HandshakeLine implements AutoCloseable {
     } catch (RuntimeException refused) {
       // The engine keeps what went wrong and says it on its loop, where the connection is closed.
       LOG.debug("event=handshake_task_failed reason=\"{}\"", refused.getMessage());
+    } catch (Error broken) {
+      // The engine would wait for this task for ever.
+      LOG.error("event=handshake_task_error", broken);
+      handshake.whenGivenUp().run();
+      return;
     } finally {
       running.decrementAndGet();
     }

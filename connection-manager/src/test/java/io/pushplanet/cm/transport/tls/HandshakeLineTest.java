@@ -97,6 +97,29 @@ class HandshakeLineTest {
     }
   }
 
+  @Test
+  void a_handshake_that_ends_in_an_error_is_given_up_and_its_thread_goes_on() {
+    try (var line = new HandshakeLine(1, 10)) {
+      line.start();
+      line.add(
+          new Handshake(
+              () -> {
+                throw new NoClassDefFoundError("for the test");
+              },
+              () -> true,
+              () -> done.add(1),
+              () -> givenUp.add(1)));
+      line.add(handshake(2, true));
+
+      Eventually.within(
+          PATIENCE,
+          () -> {
+            assertThat(done).containsExactly(2);
+            assertThat(givenUp).containsExactly(1);
+          });
+    }
+  }
+
   private Handshake handshake(int number, boolean wanted) {
     return new Handshake(() -> {}, () -> wanted, () -> done.add(number), () -> givenUp.add(number));
   }

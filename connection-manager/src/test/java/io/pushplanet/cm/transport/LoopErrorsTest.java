@@ -1,0 +1,83 @@
+package io.pushplanet.cm.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.cm.transport.gate.AcceptGate;
+import io.pushplanet.cm.transport.gate.GateSettings;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/// What is thrown on a loop, a class that is missing for instance, ends what it belongs to and not the loop.
+class LoopErrorsTest {
+  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  private final List<CloseCause> closed = new CopyOnWriteArrayList<>();
+
+  @Test
+  void an_error_on_one_connection_closes_it_and_the_loop_goes_on() throws Exception {
+    try (var sockets = sockets()) {
+      sockets.loop().execute(() -> sockets.accept().write(new byte[1]));
+      turned(sockets);
+      // What was written leaves at the end of a turn.
+      turned(sockets);
+
+      assertThat(closed).containsExactly(CloseCause.ERROR);
+      assertThat(meters.get("cm.transport.loop.errors").counter().count()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void an_error_in_a_task_skips_that_task_and_the_loop_goes_on() throws Exception {
+    try (var sockets = sockets()) {
+      sockets
+          .loop()
+          .execute(() -> {
+            throw new NoClassDefFoundError("for the test");
+          });
+      turned(sockets);
+
+      assertThat(meters.get("cm.transport.loop.errors").counter().count()).isEqualTo(1);
+    }
+  }
+
+  private static void turned(FakeSockets sockets) throws InterruptedException {
+    var done = new CountDownLatch(1);
+    sockets.loop().execute(done::countDown);
+    assertThat(done.await(20, TimeUnit.SECONDS)).as("the loop turns").isTrue();
+  }
+
+  private FakeSockets sockets() throws Exception {
+    return new FakeSockets(
+        new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(1)),
+        meters,
+        connection -> {
+          connection.authenticated();
+          return new Broken();
+        });
+  }
+
+  private final class Broken implements ConnectionHandler {
+    @Override
+    public void received(ByteBuffer input) {}
+
+    @Override
+    public void flushed() {
+      throw new NoClassDefFoundError("for the test");
+    }
+
+    @Override
+    public boolean swept(long nowNanos) {
+      return false;
+    }
+
+    @Override
+    public void closed(CloseCause cause) {
+      closed.add(cause);
+    }
+  }
+}
