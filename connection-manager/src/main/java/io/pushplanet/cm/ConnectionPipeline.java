@@ -36,8 +36,6 @@ import io.pushplanet.common.session.DeviceKey;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /// The story of a device's connection, from top to bottom:
@@ -80,7 +78,8 @@ public final class ConnectionPipeline {
       ParkedMessages inbox,
       Uplinks uplinks,
       Limits limits,
-      InstantSource clock) {
+      InstantSource clock,
+      DelayedWills.Timer timer) {
     this.handshake = handshake;
     this.admission = admission;
     this.registrar = registrar;
@@ -90,13 +89,7 @@ public final class ConnectionPipeline {
     this.sessionMetrics = sessionMetrics;
     this.inbox = inbox;
     this.uplinks = uplinks;
-    this.wills =
-        new DelayedWills(
-            (delay, task) ->
-                CompletableFuture.delayedExecutor(delay.toSeconds(), TimeUnit.SECONDS)
-                    .execute(task),
-            registrar::unlessElsewhere,
-            uplinks::will);
+    this.wills = new DelayedWills(timer, registrar::unlessElsewhere, uplinks::will);
     this.limits = limits;
   }
 

@@ -212,7 +212,8 @@ final class FullTable {
         new NothingParked(),
         new Uplinks((_, _) -> true, 4_096, CLOCK, new SplittableRandom(4), meters),
         new ConnectionPipeline.Limits(PacketLimits.UNAUTHENTICATED, 32),
-        CLOCK);
+        CLOCK,
+        (_, _) -> () -> {});
   }
 
   private static final class NoDirectory implements Directory {

@@ -50,6 +50,7 @@ import java.util.HexFormat;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
@@ -275,7 +276,11 @@ class NodeConfiguration {
         uplinks,
         new ConnectionPipeline.Limits(
             PacketLimits.UNAUTHENTICATED.withPacketBytes(packetBytes), inFlight),
-        clock);
+        clock,
+        (delay, task) -> {
+          var timer = ForkJoinPool.commonPool().schedule(task, delay.toSeconds(), TimeUnit.SECONDS);
+          return () -> timer.cancel(false);
+        });
   }
 
   @Bean(destroyMethod = "shutdown")

@@ -21,7 +21,8 @@ public final class DelayedWills {
   /// Runs something once, later, on any thread.
   @FunctionalInterface
   public interface Timer {
-    void after(Duration delay, Runnable task);
+    /// @return calls it off, and keeps nothing of it
+    Runnable after(Duration delay, Runnable task);
   }
 
   /// Runs something unless another node has the device; does not wait for that.
@@ -31,7 +32,9 @@ public final class DelayedWills {
   }
 
   /// One end of one connection: told from a later one of the same device by its identity.
-  private static final class Pending {}
+  private static final class Pending {
+    private Runnable callOff = () -> {};
+  }
 
   public DelayedWills(Timer timer, Elsewhere elsewhere, BiConsumer<DeviceKey, Binary> tell) {
     this.timer = timer;
@@ -45,21 +48,30 @@ public final class DelayedWills {
       tell.accept(device, will);
       return;
     }
-    var mine = new Pending();
-    pending.put(device, mine);
-    timer.after(
-        delay,
-        () -> {
-          if (pending.remove(device, mine)) {
-            elsewhere.unlessThere(device, () -> tell.accept(device, will));
+    // Within the map's step, so that neither the timer nor who calls it off comes in between.
+    pending.compute(
+        device,
+        (_, before) -> {
+          if (before != null) {
+            before.callOff.run();
           }
+          var mine = new Pending();
+          mine.callOff = timer.after(delay, () -> due(device, mine, will));
+          return mine;
         });
+  }
+
+  private void due(DeviceKey device, Pending mine, Binary will) {
+    if (pending.remove(device, mine)) {
+      elsewhere.unlessThere(device, () -> tell.accept(device, will));
+    }
   }
 
   /// The device has connected to this node.
   public void cameBack(DeviceKey device) {
-    if (!pending.isEmpty()) {
-      pending.remove(device);
+    var waiting = pending.isEmpty() ? null : pending.remove(device);
+    if (waiting != null) {
+      waiting.callOff.run();
     }
   }
 }

@@ -144,7 +144,11 @@ final class SimNode {
             stores.new InboxOf(this),
             new Uplinks((_, _) -> true, 4_096, clock, world.random, METERS),
             new ConnectionPipeline.Limits(PacketLimits.UNAUTHENTICATED, 8),
-            clock);
+            clock,
+            (delay, task) -> {
+              work(delay.toMillis(), delay.toMillis(), task);
+              return () -> {};
+            });
     if (!bugs.contains(Bug.NO_FENCING)) {
       stores.subscribe(
           id,

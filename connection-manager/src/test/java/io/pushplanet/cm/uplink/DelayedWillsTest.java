@@ -22,7 +22,10 @@ class DelayedWillsTest {
   private final List<String> told = new ArrayList<>();
   private final DelayedWills wills =
       new DelayedWills(
-          (_, task) -> due.add(task),
+          (_, task) -> {
+            due.add(task);
+            return () -> due.remove(task);
+          },
           (device, task) -> {
             if (!elsewhere.contains(device)) {
               task.run();
@@ -43,11 +46,26 @@ class DelayedWillsTest {
   @Test
   void mqtt_3_1_3_9_a_will_is_not_told_when_the_client_is_back_before_its_delay_is_over() {
     wills.later(DEVICE, Binary.of("gone"), MINUTE);
+    var timer = due.getFirst();
     wills.cameBack(DEVICE);
 
-    due.getFirst().run();
+    timer.run();
 
     assertThat(told).isEmpty();
+  }
+
+  @Test
+  void nothing_is_kept_of_a_will_that_was_called_off() {
+    for (int time = 0; time < 1_000; time++) {
+      wills.later(DEVICE, Binary.of("gone"), MINUTE);
+      wills.cameBack(DEVICE);
+    }
+    assertThat(due).isEmpty();
+
+    for (int time = 0; time < 1_000; time++) {
+      wills.later(DEVICE, Binary.of("gone"), MINUTE);
+    }
+    assertThat(due).as("the last one").hasSize(1);
   }
 
   @Test
@@ -63,10 +81,11 @@ class DelayedWillsTest {
   @Test
   void a_will_of_a_later_connection_has_its_own_time() {
     wills.later(DEVICE, Binary.of("first"), MINUTE);
+    var first = due.getFirst();
     wills.cameBack(DEVICE);
     wills.later(DEVICE, Binary.of("second"), MINUTE);
 
-    due.getFirst().run();
+    first.run();
     assertThat(told).isEmpty();
     due.getLast().run();
     assertThat(told).containsExactly("second");
