@@ -374,26 +374,23 @@ public final class ConnectionPipeline {
     // 6. Receipts and uplinks
 
     private void published(DeviceSession current, MqttPacket.Publish publish) {
-      if (publish.qos() == QoS.AT_LEAST_ONCE && isInboundFull()) {
+      if (inbound == null) {
+        inbound = new InboundWindow(limits.uplinksInFlight());
+      }
+      if (publish.qos() == QoS.AT_LEAST_ONCE && inbound.isExhausted()) {
         violation(
             ReasonCode.RECEIVE_MAXIMUM_EXCEEDED,
             "more than " + limits.uplinksInFlight() + " unacknowledged");
         return;
       }
       int packetId = publish.packetId();
-      if (publish.qos() == QoS.AT_LEAST_ONCE) {
-        if (inbound == null) {
-          inbound = new InboundWindow(limits.uplinksInFlight());
-        }
-        inbound.arrived(packetId);
-      }
+      inbound.arrived(packetId);
       var outcome =
           uplinks.take(
               current.key(), publish, () -> link.loop().execute(() -> confirmed(packetId)));
       switch (outcome) {
         case UplinkOutcome.Taken _ -> {
-          // A 3.1.1 client knows no Receive Maximum: it is slowed down instead.
-          if (!link.isV5() && isInboundFull()) {
+          if (isInboundFull()) {
             link.pauseReading();
           }
         }
@@ -415,26 +412,28 @@ public final class ConnectionPipeline {
       } else if (reason == ReasonCode.PAYLOAD_FORMAT_INVALID) {
         // 3.1.1 cannot be told, and closing would make it send the same rubbish for ever.
         admission.countRefused(reason);
-        if (asksForAck) {
-          confirmed(packetId);
-        }
+        confirmed(packetId);
       } else if (reason == ReasonCode.QUOTA_EXCEEDED && !asksForAck) {
         admission.countRefused(reason);
+        confirmed(packetId);
       } else {
         violation(reason, why);
       }
     }
 
     private void confirmed(int packetId) {
-      if (packetId == 0 || !link.isOpen()) {
+      if (!link.isOpen()) {
         return;
       }
       acknowledge(packetId, () -> link.send(new MqttPacket.PubAck(packetId, ReasonCode.SUCCESS)));
-      link.resumeReading();
+      if (!isInboundFull()) {
+        link.resumeReading();
+      }
     }
 
+    /// A 3.1.1 client knows no Receive Maximum, and at QoS 0 nobody does: such a one is slowed down instead.
     private boolean isInboundFull() {
-      return inbound != null && inbound.isFull();
+      return inbound != null && (link.isV5() ? inbound.isFullBeyondNumbers() : inbound.isFull());
     }
 
     private void acknowledge(int packetId, Runnable acknowledgement) {

@@ -174,7 +174,7 @@ record NodeSettings(
       @NotNull @DefaultValue("30s") Duration longestWait) {}
 
   /// @param bytes largest uplink
-  /// @param inFlight unacknowledged publishes of one device (its Receive Maximum)
+  /// @param inFlight publishes of one device that wait for the broker's confirm (its Receive Maximum); those of QoS 0 count too
   /// @param mostOpen events of all devices that wait for the broker's confirm
   record Uplink(
       @NotNull @DefaultValue("4KB") DataSize bytes,

@@ -3,11 +3,13 @@ package io.pushplanet.cm.uplink;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
-/// A device's unacknowledged publishes. Acknowledges in the order they came, as the protocol demands, however the broker's
-/// confirms arrive. Confined to the connection's event loop.
+/// A device's publishes that the broker has not confirmed. Acknowledges in the order they came, as the protocol demands, however
+/// the broker's confirms arrive. Those of QoS 0 have no packet id (0) and no acknowledgement: they are only counted. Confined
+/// to the connection's event loop.
 public final class InboundWindow {
   private final int most;
   private @Nullable ArrayDeque<Entry> entries;
+  private int withoutId;
 
   private static final class Entry {
     final int packetId;
@@ -23,23 +25,47 @@ public final class InboundWindow {
     this.most = most;
   }
 
+  /// Whether so many are open as a client may have.
   public boolean isFull() {
-    return entries != null && entries.size() >= most;
+    return numbered() + withoutId >= most;
+  }
+
+  /// Whether it is full, and not by those alone that a Receive Maximum counts.
+  public boolean isFullBeyondNumbers() {
+    return withoutId > 0 && isFull();
+  }
+
+  /// Whether one more that asks for an acknowledgement exceeds the Receive Maximum.
+  public boolean isExhausted() {
+    return numbered() >= most;
+  }
+
+  private int numbered() {
+    return entries == null ? 0 : entries.size();
   }
 
   public boolean isEmpty() {
-    return entries == null;
+    return entries == null && withoutId == 0;
   }
 
+  /// @param packetId 0 at QoS 0
   public void arrived(int packetId) {
+    if (packetId == 0) {
+      withoutId++;
+      return;
+    }
     if (entries == null) {
       entries = new ArrayDeque<>(2);
     }
     entries.add(new Entry(packetId));
   }
 
-  /// One can be acknowledged: runs `acknowledge` now, or when its turn comes.
+  /// One can be acknowledged: runs `acknowledge` now, or when its turn comes; never at QoS 0.
   public void done(int packetId, Runnable acknowledge) {
+    if (packetId == 0) {
+      withoutId--;
+      return;
+    }
     var open = entries;
     if (open == null) {
       return;

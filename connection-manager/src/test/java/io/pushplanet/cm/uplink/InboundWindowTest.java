@@ -26,6 +26,30 @@ class InboundWindowTest {
   }
 
   @Test
+  void what_comes_at_qos_0_takes_room_but_exceeds_no_receive_maximum() {
+    var window = new InboundWindow(2);
+    window.arrived(0);
+    window.arrived(0);
+    assertThat(window.isFullBeyondNumbers()).isTrue();
+    assertThat(window.isExhausted()).isFalse();
+
+    window.done(
+        0,
+        () -> {
+          throw new AssertionError("nothing to acknowledge");
+        });
+    assertThat(window.isFull()).isFalse();
+    window.arrived(7);
+    window.arrived(8);
+
+    assertThat(window.isFullBeyondNumbers()).isTrue();
+    assertThat(window.isExhausted()).isTrue();
+    window.done(0, () -> {});
+    assertThat(window.isFullBeyondNumbers()).as("by numbers alone").isFalse();
+    assertThat(window.isEmpty()).isFalse();
+  }
+
+  @Test
   void an_id_that_is_not_open_is_ignored() {
     var window = new InboundWindow(1);
 
