@@ -450,7 +450,7 @@ public final class ConnectionPipeline {
     // 7. The end
 
     private void disconnect(DeviceSession current, MqttPacket.Disconnect disconnect) {
-      if (disconnect.reason() != ReasonCode.DISCONNECT_WITH_WILL) {
+      if (disconnect.reason() == ReasonCode.SUCCESS) {
         will = null;
       }
       long wished = disconnect.properties().number(PropertyId.SESSION_EXPIRY_INTERVAL, -1);

@@ -151,6 +151,20 @@ class ConnectionPipelineTest {
     assertThat(client.packets).filteredOn(MqttPacket.PubAck.class::isInstance).hasSize(2);
   }
 
+  @Test
+  void mqtt_3_14_4_3_only_a_normal_disconnection_discards_the_will() {
+    var pipeline = pipeline(10);
+    connected(pipeline, MqttVersion.V5, "d1", will(0)).receive(goodbye(ReasonCode.SUCCESS));
+    assertThat(told).isEmpty();
+
+    connected(pipeline, MqttVersion.V5, "d2", will(0))
+        .receive(goodbye(ReasonCode.UNSPECIFIED_ERROR));
+    connected(pipeline, MqttVersion.V5, "d3", will(0))
+        .receive(goodbye(ReasonCode.DISCONNECT_WITH_WILL));
+
+    assertThat(told).hasSize(2);
+  }
+
   private ConnectionPipeline pipeline(int mostSessions) {
     var gate = new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(1));
     return new ConnectionPipeline(

@@ -87,10 +87,12 @@ class WillStatementsIT extends ConnectScene {
         like.properties());
   }
 
-  @Test
-  void mqtt_3_1_2_8_a_will_is_published_on_a_disconnect_that_asks_for_it() throws Exception {
+  @ParameterizedTest
+  @EnumSource(names = {"DISCONNECT_WITH_WILL", "UNSPECIFIED_ERROR"})
+  void mqtt_3_1_2_8_a_will_is_published_on_a_disconnect_that_is_no_normal_one(ReasonCode reason)
+      throws Exception {
     try (var client = at.connected(with(MqttVersion.V5, WILL, MqttProperties.NONE))) {
-      client.send(new MqttPacket.Disconnect(ReasonCode.DISCONNECT_WITH_WILL, MqttProperties.NONE));
+      client.send(new MqttPacket.Disconnect(reason, MqttProperties.NONE));
       assertThat(client.next()).isEmpty();
     }
     at.awaitGone(device);
