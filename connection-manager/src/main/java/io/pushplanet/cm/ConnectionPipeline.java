@@ -176,12 +176,8 @@ public final class ConnectionPipeline {
         return;
       }
       long now = link.loop().nowNanos();
-      switch (admission.ask(sessions.size(), link.isTls(), link.source(), now)) {
-        case AdmissionOutcome.Refused refused -> {
-          var properties = later(refused.why(), refused.retryAfter());
-          refused.elsewhere().ifPresent(to -> properties.text(PropertyId.SERVER_REFERENCE, to));
-          refuse(connect, refused.reason(), properties.build());
-        }
+      switch (admission.ask(link.isTls(), link.source(), now)) {
+        case AdmissionOutcome.Refused refused -> refuse(connect, refused);
         case AdmissionOutcome.Admitted _ -> {
           switch (handshake.check(connect)) {
             case HandshakeOutcome.Refused(var reason, var why) -> {
@@ -190,10 +186,26 @@ public final class ConnectionPipeline {
               }
               refuse(connect, reason, MqttProperties.with(PropertyId.REASON_STRING, why));
             }
-            case Welcome known -> takeOver(known.with(link.advised(connect, known.keepAlive())));
+            case Welcome known -> admit(connect, known);
           }
         }
       }
+    }
+
+    /// Who is here already takes no more room, and cannot be told apart before the credential is checked.
+    private void admit(MqttPacket.Connect connect, Welcome known) {
+      boolean isHere = sessions.find(known.device()) != null;
+      switch (admission.askForRoom(isHere, sessions.size(), link.isTls())) {
+        case AdmissionOutcome.Refused refused -> refuse(connect, refused);
+        case AdmissionOutcome.Admitted _ ->
+            takeOver(known.with(link.advised(connect, known.keepAlive())));
+      }
+    }
+
+    private void refuse(MqttPacket.Connect connect, AdmissionOutcome.Refused refused) {
+      var properties = later(refused.why(), refused.retryAfter());
+      refused.elsewhere().ifPresent(to -> properties.text(PropertyId.SERVER_REFERENCE, to));
+      refuse(connect, refused.reason(), properties.build());
     }
 
     /// MQTT 5 has no word for when to come back: a user property says it to programs, the reason to people.

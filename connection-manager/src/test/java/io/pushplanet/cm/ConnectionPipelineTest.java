@@ -165,6 +165,19 @@ class ConnectionPipelineTest {
     assertThat(told).hasSize(2);
   }
 
+  @Test
+  void a_full_node_takes_the_devices_that_it_has_already() {
+    var pipeline = pipeline(1);
+    var first = connected(pipeline, MqttVersion.V5, "d1");
+
+    var again = connected(pipeline, MqttVersion.V5, "d1");
+    var other = connecting(pipeline, MqttVersion.V5, "d2", null);
+
+    assertThat(first.open).isFalse();
+    assertThat(again.open).isTrue();
+    assertThat(other.refusal).isEqualTo(ReasonCode.SERVER_BUSY);
+  }
+
   private ConnectionPipeline pipeline(int mostSessions) {
     var gate = new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(1));
     return new ConnectionPipeline(

@@ -49,13 +49,9 @@ public final class Admission {
   ///
   /// @param tls whether the device came over TLS, and so should elsewhere
   /// @param source where the device is; null once it is gone
-  public AdmissionOutcome ask(
-      int sessions, boolean tls, @Nullable InetAddress source, long nowNanos) {
+  public AdmissionOutcome ask(boolean tls, @Nullable InetAddress source, long nowNanos) {
     if (draining) {
       return refused(ReasonCode.SERVER_SHUTTING_DOWN, "this node is leaving", tls);
-    }
-    if (sessions >= mostSessions) {
-      return refused(ReasonCode.SERVER_BUSY, "this node is full", tls);
     }
     // For sockets that came through the gate together, before the address had used its failures up.
     if (source != null && gate.failsTooOften(source, nowNanos)) {
@@ -66,6 +62,16 @@ public final class Admission {
           gate.retryAfter());
     }
     return new AdmissionOutcome.Admitted();
+  }
+
+  /// Whether there is room for a device whose credential is good.
+  ///
+  /// @param isHere it is one of the `sessions`
+  /// @param tls as in [#ask]
+  public AdmissionOutcome askForRoom(boolean isHere, int sessions, boolean tls) {
+    return isHere || sessions < mostSessions
+        ? new AdmissionOutcome.Admitted()
+        : refused(ReasonCode.SERVER_BUSY, "this node is full", tls);
   }
 
   private AdmissionOutcome refused(ReasonCode alone, String why, boolean tls) {
