@@ -538,17 +538,17 @@ public final class ConnectionPipeline {
         registrar.release(ended, ended.terms().expirySeconds());
       }
       if (will != null) {
-        tell(will, ended);
+        tell(will, ended, wasCurrent && !ended.isLost());
       }
     }
 
-    /// After its delay, at the latest when the session ends. Who has been taken over by another node is back already.
-    private void tell(Will last, DeviceSession ended) {
+    /// After its delay, at the latest when the session ends. Who has been taken over, here or by another node, is back already.
+    private void tell(Will last, DeviceSession ended, boolean gone) {
       long delay =
           Math.min(
               last.properties().number(PropertyId.WILL_DELAY_INTERVAL, 0),
               ended.terms().expirySeconds());
-      if (delay == 0 || !ended.isLost()) {
+      if (delay == 0 || gone) {
         wills.later(ended.key(), last.payload(), Duration.ofSeconds(delay));
       }
     }

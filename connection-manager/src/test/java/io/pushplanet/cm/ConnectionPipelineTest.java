@@ -166,6 +166,20 @@ class ConnectionPipelineTest {
   }
 
   @Test
+  void mqtt_3_1_3_9_a_delayed_will_is_not_told_of_a_device_that_a_second_connection_has_here() {
+    var pipeline = pipeline(10);
+    var first = connecting(pipeline, MqttVersion.V5, "d1", will(60));
+    var second = connecting(pipeline, MqttVersion.V5, "d1", will(60));
+
+    letGo();
+    due.forEach(Runnable::run);
+
+    assertThat(first.open).isFalse();
+    assertThat(second.open).isTrue();
+    assertThat(told).isEmpty();
+  }
+
+  @Test
   void a_full_node_takes_the_devices_that_it_has_already() {
     var pipeline = pipeline(1);
     var first = connected(pipeline, MqttVersion.V5, "d1");
