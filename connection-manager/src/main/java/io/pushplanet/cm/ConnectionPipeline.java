@@ -294,6 +294,8 @@ public final class ConnectionPipeline {
           loser.loop().execute(loser::fence);
         }
         sessions.remove(made);
+        // A frame may have found it in the table meanwhile.
+        made.end();
         refuse(
             known.connect(),
             ReasonCode.SERVER_BUSY,

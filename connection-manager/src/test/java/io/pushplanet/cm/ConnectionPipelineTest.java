@@ -21,13 +21,18 @@ import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.MqttPeer;
 import io.pushplanet.cm.session.DetachedWindows;
+import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.Directory;
 import io.pushplanet.cm.session.LateAcknowledgements;
+import io.pushplanet.cm.session.Letter;
+import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.QuietClient;
 import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
+import io.pushplanet.cm.session.SessionTerms;
+import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.GateSettings;
@@ -37,9 +42,11 @@ import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.device.DeviceCredential;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionOwner;
+import io.pushplanet.common.session.TakeoverNotices.Notice;
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -190,6 +197,45 @@ class ConnectionPipelineTest {
     assertThat(first.open).isFalse();
     assertThat(again.open).isTrue();
     assertThat(other.refusal).isEqualTo(ReasonCode.SERVER_BUSY);
+  }
+
+  @Test
+  void a_frame_that_finds_a_session_which_is_refused_is_answered() {
+    var device = new DeviceKey(APP, new DeviceId("d1"));
+    var refused = connecting(pipeline(10), MqttVersion.V5, "d1", null);
+    registrar.takenOver(new Notice(device, new SessionOwner(new NodeId("b"), 1_000)));
+    List<DeviceSession> found = new ArrayList<>();
+    var former =
+        new Client(
+            new HandLoop() {
+              @Override
+              public void execute(Runnable task) {
+                found.add(table.find(device));
+              }
+            });
+    table.put(
+        new DeviceSession(
+            device,
+            0,
+            new SessionTerms(16, 1 << 20, 0),
+            new DeviceSession.Shared(limits, metrics, new LateAcknowledgements(1), clock),
+            former));
+
+    letGo();
+    List<Settlement> settled = new ArrayList<>();
+    found
+        .getFirst()
+        .offer(
+            new OutboundMessage(
+                new Letter(
+                    new MessageId("0190b8a0-0000-7000-8000-000000000001"),
+                    Binary.of("hello"),
+                    clock.millis() + 60_000),
+                OutboundMessage.NO_DEADLINE,
+                (_, settlement) -> settled.add(settlement)));
+
+    assertThat(refused.refusal).isEqualTo(ReasonCode.SERVER_BUSY);
+    assertThat(settled).containsExactly(new Settlement.NotHere());
   }
 
   private ConnectionPipeline pipeline(int mostSessions) {
