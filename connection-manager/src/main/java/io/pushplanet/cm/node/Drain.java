@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
 /// balancers to see that, devices are sent elsewhere at a set rate. A device that has messages in flight may acknowledge
 /// them first; what it does not goes back to its gateway as `not here`, which parks it or takes another channel.
 ///
-/// One drain at a time; starting it again only changes its rate. It ends when the node is empty, which stays closed to
-/// devices until [#cancel]. Thread-safe.
+/// One drain at a time; starting it again only changes its rate. The node stays closed to devices until [#cancel], and one whose
+/// claim was under way when the drain began is sent on whenever it comes. Thread-safe.
 final class Drain {
   static final int MOST_PER_SECOND = 100_000;
 
@@ -67,6 +67,7 @@ final class Drain {
     final Instant startedAt;
     final int sessionsAtStart;
     final CountDownLatch called = new CountDownLatch(1);
+    // Once the node has been empty, or nobody is moved any more.
     final CountDownLatch ended = new CountDownLatch(1);
     final CountDownLatch noticeOver = new CountDownLatch(1);
     volatile State state = State.CLOSING;
@@ -166,6 +167,7 @@ final class Drain {
     if (!run.ended.await(longest.toMillis(), TimeUnit.MILLISECONDS)) {
       LOG.warn("event=drain_cut_short sessions_left={}", sessions.size());
     }
+    run.called.countDown();
   }
 
   private void go(Run run, Duration notice) {
@@ -174,7 +176,6 @@ final class Drain {
       boolean hurried = run.noticeOver.await(notice.toMillis(), TimeUnit.MILLISECONDS);
       LOG.debug("event=drain_moves hurried={}", hurried);
       if (!run.isCalledOff()) {
-        run.state = State.MOVING;
         moveAll(run);
       }
     } catch (InterruptedException interrupted) {
@@ -188,7 +189,13 @@ final class Drain {
     Iterator<DeviceSession> round = Collections.emptyIterator();
     long lastNanos = nanoTime.getAsLong();
     double allowed = 1;
-    while (sessions.size() > 0) {
+    do {
+      look(run);
+      long now = nanoTime.getAsLong();
+      double earned = (now - lastNanos) / 1e9 * run.perSecond;
+      // What a stalled process did not use is not made up for in one rush.
+      allowed = Math.min(allowed + earned, Math.max(1, run.perSecond));
+      lastNanos = now;
       if (!round.hasNext()) {
         round = sessions.all().iterator();
       }
@@ -200,18 +207,17 @@ final class Drain {
           run.told.incrementAndGet();
         }
       }
-      if (run.called.await(TURN.toMillis(), TimeUnit.MILLISECONDS)) {
-        return;
-      }
-      long now = nanoTime.getAsLong();
-      double earned = (now - lastNanos) / 1e9 * run.perSecond;
-      // What a stalled process did not use is not made up for in one rush.
-      allowed = Math.min(allowed + earned, Math.max(1, run.perSecond));
-      lastNanos = now;
+    } while (!run.called.await(TURN.toMillis(), TimeUnit.MILLISECONDS));
+  }
+
+  private void look(Run run) {
+    boolean empty = sessions.size() == 0;
+    run.state = empty ? State.EMPTY : State.MOVING;
+    if (empty && run.ended.getCount() > 0) {
+      long took = Duration.between(run.startedAt, clock.instant()).toMillis();
+      LOG.info("event=drain_finished told={} millis={}", run.told, took);
+      run.ended.countDown();
     }
-    run.state = State.EMPTY;
-    long took = Duration.between(run.startedAt, clock.instant()).toMillis();
-    LOG.info("event=drain_finished told={} millis={}", run.told, took);
   }
 
   private void sendAway(DeviceSession session) {
