@@ -31,6 +31,8 @@ final class Drain {
 
   private static final Logger LOG = LoggerFactory.getLogger(Drain.class);
   private static final Duration TURN = Duration.ofMillis(50);
+  // What a DISCONNECT has besides its Server Reference, at most.
+  private static final int AROUND_REFERENCE = 9;
 
   private final SessionTable sessions;
   private final Admission admission;
@@ -224,6 +226,7 @@ final class Drain {
     var told = MqttProperties.builder();
     elsewhere
         .reference(session.isTls())
+        .filter(address -> address.length() + AROUND_REFERENCE <= session.terms().largestPacket())
         .ifPresent(address -> told.text(PropertyId.SERVER_REFERENCE, address));
     session.leave(
         elsewhere.exists() ? ReasonCode.USE_ANOTHER_SERVER : ReasonCode.SERVER_SHUTTING_DOWN,

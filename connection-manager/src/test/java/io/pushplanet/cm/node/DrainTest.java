@@ -68,6 +68,17 @@ class DrainTest {
         PATIENCE, () -> assertThat(drain.progress().state()).isEqualTo(Drain.State.EMPTY));
   }
 
+  @Test
+  void mqtt_3_1_2_24_no_server_reference_goes_to_a_client_that_takes_only_short_packets() {
+    var brief = comes("d1", 32);
+    var other = comes("d2", 1 << 20);
+
+    drain.begin(500);
+
+    Eventually.within(PATIENCE, () -> assertThat(other.references).containsExactly(OTHER));
+    Eventually.within(PATIENCE, () -> assertThat(brief.references).containsExactly(""));
+  }
+
   private Client comes(String device, int largestPacket) {
     var client = new Client();
     client.session =
