@@ -217,6 +217,10 @@ public final class GatewayPeer implements MqttPeer, FrameDispatch.Answers {
       metrics.malformed.increment();
       LOG.warn("event=frame_malformed bytes={}", publish.payload().size());
       return ReasonCode.PAYLOAD_FORMAT_INVALID;
+    } catch (RuntimeException | Error bug) {
+      metrics.malformed.increment();
+      LOG.error("event=frame_error bytes={}", publish.payload().size(), bug);
+      return ReasonCode.UNSPECIFIED_ERROR;
     }
   }
 
