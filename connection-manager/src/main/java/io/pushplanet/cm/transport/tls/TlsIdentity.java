@@ -59,12 +59,12 @@ public final class TlsIdentity {
   /// Reads the files again if either has changed. What is broken, or half written, is said once and not taken: the old
   /// certificate stays until both files are whole. Blocking; for one thread.
   public void reloadIfChanged() {
+    var now = state(certificate, privateKey);
+    if (now.equals(seen)) {
+      return;
+    }
+    seen = now;
     try {
-      var now = state(certificate, privateKey);
-      if (now.equals(seen)) {
-        return;
-      }
-      seen = now;
       var files = PemPair.read(certificate, privateKey);
       keys.replace(files.key(), files.chain());
       LOG.info("event=tls_certificate_reloaded not_after={}", notAfter());
@@ -94,12 +94,16 @@ public final class TlsIdentity {
     return engine;
   }
 
-  /// Follows links, as those that Kubernetes turns to new secrets.
-  private static String state(Path... files) throws IOException {
+  /// Follows links, as those that Kubernetes turns to new secrets. That one is missing is a state as well.
+  private static String state(Path... files) {
     var state = new StringBuilder();
     for (var file : files) {
-      var real = file.toRealPath();
-      state.append(real).append(Files.getLastModifiedTime(real)).append(Files.size(real));
+      try {
+        var real = file.toRealPath();
+        state.append(real).append(Files.getLastModifiedTime(real)).append(Files.size(real));
+      } catch (IOException missing) {
+        state.append(missing);
+      }
     }
     return state.toString();
   }
