@@ -91,7 +91,10 @@ final class FullTable {
     var networks = new Networks(16, CLOCK, new SplittableRandom(2), meters);
     try (var sockets =
         new FakeSockets(
-            gate, meters, connection -> new MqttLink(connection, networks, pipeline::accepted))) {
+            gate,
+            meters,
+            System::nanoTime,
+            connection -> new MqttLink(connection, networks, pipeline::accepted))) {
       var connections = new Connection[sessions];
       var subscribe = subscribe();
       for (int from = 0; from < sessions; from += BATCH) {

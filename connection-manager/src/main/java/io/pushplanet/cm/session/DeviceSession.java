@@ -119,7 +119,7 @@ public final class DeviceSession {
 
   /// Whether the device has said anything since CONNACK was sent: until then nobody knows that it came.
   boolean isHeard() {
-    return link().hasReadSince(connectedNanos);
+    return link().hasSpoken();
   }
 
   /// The device changed its mind about how long the session outlives the connection.

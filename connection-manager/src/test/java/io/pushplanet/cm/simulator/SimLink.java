@@ -33,7 +33,9 @@ final class SimLink implements Link {
   private boolean gone;
   private boolean paused;
   private boolean watched;
-  private long lastHeardNanos;
+  private boolean accepted;
+  private boolean spoken;
+  private long silentSinceNanos;
 
   SimLink(World world, SimNode node, SimDevice.Socket device) {
     this.world = world;
@@ -71,7 +73,9 @@ final class SimLink implements Link {
   void fromDevice(MqttPacket packet) {
     toNode(() -> {
       if (open) {
-        lastHeardNanos = node.loop.nowNanos();
+        long now = node.loop.nowNanos();
+        spoken |= accepted && now - silentSinceNanos > 0;
+        silentSinceNanos = now;
         peer.packet(packet);
       }
     });
@@ -136,16 +140,18 @@ final class SimLink implements Link {
   }
 
   @Override
-  public void accept(MqttVersion spoken, PacketLimits limits, KeepAlive kept, boolean explains) {}
-
-  @Override
-  public boolean hasHeardSince(long nanos) {
-    return lastHeardNanos - nanos > 0 || !input.isEmpty();
+  public void accept(MqttVersion spoken, PacketLimits limits, KeepAlive kept, boolean explains) {
+    accepted = true;
   }
 
   @Override
-  public boolean hasReadSince(long nanos) {
-    return lastHeardNanos - nanos > 0;
+  public boolean hasHeardSince(long nanos) {
+    return silentSinceNanos - nanos > 0 || !input.isEmpty();
+  }
+
+  @Override
+  public boolean hasSpoken() {
+    return spoken;
   }
 
   @Override
@@ -160,6 +166,9 @@ final class SimLink implements Link {
 
   @Override
   public void resumeReading() {
+    if (paused) {
+      silentSinceNanos = node.loop.nowNanos();
+    }
     paused = false;
     node.loop.wake();
   }

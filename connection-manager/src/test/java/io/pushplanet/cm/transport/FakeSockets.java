@@ -16,6 +16,7 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 
 /// Connections of a real event loop whose sockets are one fake: for numbers of sessions that no process has descriptors for.
 /// What they are sent is swallowed.
@@ -25,7 +26,10 @@ public final class FakeSockets implements AutoCloseable {
   private final Wire wire = new Wire();
 
   public FakeSockets(
-      AcceptGate gate, MeterRegistry meters, Function<Connection, ConnectionHandler> handlers)
+      AcceptGate gate,
+      MeterRegistry meters,
+      LongSupplier nanoTime,
+      Function<Connection, ConnectionHandler> handlers)
       throws IOException {
     loop =
         new EventLoop(
@@ -38,7 +42,7 @@ public final class FakeSockets implements AutoCloseable {
                 new HandshakeLine(1, 1),
                 new Pressure(meters),
                 new Heap(),
-                System::nanoTime));
+                nanoTime));
     listener =
         new Listener(
             "fake",

@@ -55,6 +55,7 @@ class LoopErrorsTest {
     return new FakeSockets(
         new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(1)),
         meters,
+        System::nanoTime,
         connection -> {
           connection.authenticated();
           return new Broken();

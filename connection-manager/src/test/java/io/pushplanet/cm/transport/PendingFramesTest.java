@@ -41,6 +41,7 @@ class PendingFramesTest {
         new FakeSockets(
             new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(1)),
             new SimpleMeterRegistry(),
+            System::nanoTime,
             connection -> new Answering(connection, known))) {
       var done = new CountDownLatch(1);
       sockets

@@ -34,8 +34,8 @@ public record KeepAlive(int seconds, boolean changed) {
   }
 
   /// Whether a client with this keep-alive has been silent for too long.
-  static boolean isOver(int seconds, long lastHeardNanos, long nowNanos) {
+  static boolean isOver(int seconds, long silentSinceNanos, long nowNanos) {
     return seconds > 0
-        && nowNanos - lastHeardNanos > TimeUnit.MILLISECONDS.toNanos(seconds * 1_500L);
+        && nowNanos - silentSinceNanos > TimeUnit.MILLISECONDS.toNanos(seconds * 1_500L);
   }
 }

@@ -39,14 +39,15 @@ public interface Link {
     return granted;
   }
 
-  /// Whether anything came since then: the peer lives, however slow it is.
+  /// Whether anything came since then: the peer lives, however slow it is. What lay unread until [#resumeReading] may have come
+  /// at any time.
   default boolean hasHeardSince(long nanos) {
     return true;
   }
 
-  /// Whether a packet that came was read since then: what lies unread may have been sent before.
-  default boolean hasReadSince(long nanos) {
-    return hasHeardSince(nanos);
+  /// Whether the peer has said anything since it was accepted. What is read in the turn of [#resumeReading] was sent before.
+  default boolean hasSpoken() {
+    return true;
   }
 
   /// Nothing came since something was sent at that time: the path to the peer is dead.
@@ -58,6 +59,7 @@ public interface Link {
   /// Something begins that the peer has to be [MqttPeer#swept] for; writing does as well.
   default void watch() {}
 
+  /// Until [#resumeReading] the peer is not silent, whatever it does.
   void pauseReading();
 
   void resumeReading();

@@ -41,7 +41,9 @@ public final class MqttLink implements ConnectionHandler, Link {
   private @Nullable MqttVersion version;
   private int keepAliveSeconds;
   private boolean explains;
-  private long lastHeardNanos;
+  private boolean spoke;
+  // Of the last packet, or of when we read on: until then it was not the peer that was silent.
+  private long silentSinceNanos;
   private @Nullable Network network;
 
   public MqttLink(Connection connection, Function<MqttLink, MqttPeer> peer) {
@@ -53,7 +55,7 @@ public final class MqttLink implements ConnectionHandler, Link {
       Connection connection, @Nullable Networks networks, Function<MqttLink, MqttPeer> peer) {
     this.connection = connection;
     this.networks = networks;
-    this.lastHeardNanos = connection.loop().nowNanos();
+    this.silentSinceNanos = connection.loop().nowNanos();
     this.peer = peer.apply(this);
   }
 
@@ -127,18 +129,18 @@ public final class MqttLink implements ConnectionHandler, Link {
   @Override
   public boolean hasHeardSince(long nanos) {
     // What lies unread in the kernel, or is half a packet, is a sign of life as well.
-    return hasReadSince(nanos) || connection.isPaused() || connection.hasPartial();
+    return silentSinceNanos - nanos > 0 || connection.isPaused() || connection.hasPartial();
   }
 
   @Override
-  public boolean hasReadSince(long nanos) {
-    return lastHeardNanos - nanos > 0;
+  public boolean hasSpoken() {
+    return spoke;
   }
 
   @Override
   public void pathDied(long sentNanos) {
     if (network != null) {
-      network.died(seconds(sentNanos - lastHeardNanos));
+      network.died(seconds(sentNanos - silentSinceNanos));
       network = null;
     }
   }
@@ -160,6 +162,9 @@ public final class MqttLink implements ConnectionHandler, Link {
 
   @Override
   public void resumeReading() {
+    if (connection.isPaused()) {
+      silentSinceNanos = loop().nowNanos();
+    }
     connection.resumeReading();
   }
 
@@ -214,8 +219,8 @@ public final class MqttLink implements ConnectionHandler, Link {
 
   /// A device that is overdue, or comes by a new connection while its ping on this one is, has lost this one on the way.
   private void learnFromSilence() {
-    boolean overdue = seconds(loop().nowNanos() - lastHeardNanos) > keepAliveSeconds;
-    if (network != null && keepAliveSeconds > 0 && overdue) {
+    boolean overdue = seconds(loop().nowNanos() - silentSinceNanos) > keepAliveSeconds;
+    if (network != null && keepAliveSeconds > 0 && overdue && !connection.isPaused()) {
       network.died(keepAliveSeconds);
     }
   }
@@ -251,12 +256,14 @@ public final class MqttLink implements ConnectionHandler, Link {
   private void heard(MqttPacket packet) {
     long now = loop().nowNanos();
     if (network != null) {
-      int idle = seconds(now - lastHeardNanos);
+      int idle = seconds(now - silentSinceNanos);
       if (idle >= Network.SHORTEST) {
         network.survived(idle, packet instanceof MqttPacket.PingReq ? keepAliveSeconds : 0);
       }
     }
-    lastHeardNanos = now;
+    // In the turn in which we read on comes what was sent before.
+    spoke |= version != null && now - silentSinceNanos > 0;
+    silentSinceNanos = now;
   }
 
   private void refuse(ReasonCode reason, String why, @Nullable MqttVersion spoken) {
@@ -277,14 +284,15 @@ public final class MqttLink implements ConnectionHandler, Link {
 
   @Override
   public boolean swept(long nowNanos) {
-    if (version == null && !connection.isPaused()) {
-      if (nowNanos - lastHeardNanos > TimeUnit.SECONDS.toNanos(CONNECT_WITHIN_SECONDS)) {
+    boolean paused = connection.isPaused();
+    if (version == null && !paused) {
+      if (nowNanos - silentSinceNanos > TimeUnit.SECONDS.toNanos(CONNECT_WITHIN_SECONDS)) {
         peer.refused(ReasonCode.KEEP_ALIVE_TIMEOUT, "no CONNECT in time");
         connection.close(CloseCause.OURS);
       }
       return true;
     }
-    if (KeepAlive.isOver(keepAliveSeconds, lastHeardNanos, nowNanos)) {
+    if (!paused && KeepAlive.isOver(keepAliveSeconds, silentSinceNanos, nowNanos)) {
       var why = "silent for one and a half times the keep-alive of " + keepAliveSeconds + " s";
       peer.refused(ReasonCode.KEEP_ALIVE_TIMEOUT, why);
       disconnect(ReasonCode.KEEP_ALIVE_TIMEOUT, why);

@@ -1,0 +1,253 @@
+package io.pushplanet.cm.mqtt.link;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.cm.keepalive.Networks;
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.codec.PacketEncoder;
+import io.pushplanet.cm.mqtt.codec.PacketLimits;
+import io.pushplanet.cm.transport.Connection;
+import io.pushplanet.cm.transport.FakeSockets;
+import io.pushplanet.cm.transport.gate.AcceptGate;
+import io.pushplanet.cm.transport.gate.GateSettings;
+import io.pushplanet.common.testing.MutableClock;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/// The silence of a peer, on a loop whose time is moved by hand.
+class MqttLinkTest {
+  private static final int KEEP_ALIVE = 300;
+  private static final Duration OUTAGE = Duration.ofMinutes(20);
+  // More than a network has to show before it is believed.
+  private static final int OFTEN = 60;
+  private static final PacketEncoder ENCODER = new PacketEncoder();
+  // A ping would prove no more than the keep-alive that it keeps.
+  private static final byte[] UPLINK =
+      ENCODER.encode(
+          new MqttPacket.Publish(
+              "push/uplink", Binary.EMPTY, QoS.AT_MOST_ONCE, false, false, 0, MqttProperties.NONE),
+          MqttVersion.V3_1_1);
+
+  private final AtomicLong nanos = new AtomicLong(1);
+  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  private final Networks networks =
+      new Networks(1, MutableClock.started(), new SplittableRandom(1), meters);
+  private final AtomicReference<MqttLink> newest = new AtomicReference<>();
+  private final List<ReasonCode> refused = new ArrayList<>();
+  private final FakeSockets sockets;
+
+  MqttLinkTest() throws IOException {
+    sockets =
+        new FakeSockets(
+            new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(2)),
+            meters,
+            nanos::get,
+            connection -> new MqttLink(connection, networks, Peer::new));
+  }
+
+  @AfterEach
+  void close() {
+    sockets.close();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void a_peer_is_not_silent_while_nobody_reads_it(MqttVersion version) {
+    var connection = connected(version);
+    var link = newest.get();
+    inTurn(link::pauseReading);
+
+    pass(OUTAGE);
+    inTurn(() -> sockets.sweep(connection));
+    assertThat(link.isOpen()).isTrue();
+    inTurn(() -> {
+      link.resumeReading();
+      sockets.sweep(connection);
+      assertThat(link.hasHeardSince(1)).as("a dead path").isTrue();
+    });
+    assertThat(link.isOpen()).isTrue();
+    pass(Duration.ofSeconds(KEEP_ALIVE * 3 / 2));
+    inTurn(() -> sockets.sweep(connection));
+    assertThat(refused).isEmpty();
+    pass(Duration.ofNanos(1));
+    inTurn(() -> sockets.sweep(connection));
+
+    assertThat(refused).containsExactly(ReasonCode.KEEP_ALIVE_TIMEOUT);
+    assertThat(link.isOpen()).isFalse();
+  }
+
+  @Test
+  void a_network_proves_nothing_while_its_devices_are_not_read() {
+    var connection = connected(MqttVersion.V3_1_1);
+    var link = newest.get();
+
+    for (int count = 0; count < OFTEN; count++) {
+      inTurn(link::pauseReading);
+      pass(OUTAGE);
+      inTurn(link::resumeReading);
+      uplink(connection);
+    }
+
+    assertThat(advised()).isEqualTo(KEEP_ALIVE);
+  }
+
+  @Test
+  void what_a_device_is_silent_for_while_it_is_read_its_network_has_proven() {
+    var connection = connected(MqttVersion.V3_1_1);
+
+    for (int count = 0; count < OFTEN; count++) {
+      pass(OUTAGE);
+      uplink(connection);
+    }
+
+    assertThat(advised()).isGreaterThan(KEEP_ALIVE);
+  }
+
+  @Test
+  void a_device_that_comes_back_while_its_former_connection_is_not_read_blames_no_network() {
+    for (int count = 0; count < OFTEN; count++) {
+      connected(MqttVersion.V3_1_1);
+      inTurn(newest.get()::pauseReading);
+      takenOverAfterAnOutage();
+    }
+
+    assertThat(advised()).isEqualTo(KEEP_ALIVE);
+  }
+
+  @Test
+  void a_device_that_comes_back_while_its_former_connection_is_overdue_blames_its_network() {
+    for (int count = 0; count < OFTEN; count++) {
+      connected(MqttVersion.V3_1_1);
+      takenOverAfterAnOutage();
+    }
+
+    assertThat(advised()).isLessThan(KEEP_ALIVE);
+  }
+
+  @Test
+  void what_a_client_sends_along_with_its_connect_is_no_answer_to_what_it_is_told() {
+    var connection = inTurn(sockets::accept);
+    byte[] connect = connect(MqttVersion.V3_1_1);
+    var together = ByteBuffer.allocate(connect.length + UPLINK.length).put(connect).put(UPLINK);
+    inTurn(() -> sockets.receive(connection, together.array()));
+    var link = newest.get();
+
+    pass(Duration.ofMillis(5));
+    inTurn(link::resumeReading);
+    assertThat(inTurn(link::hasSpoken)).isFalse();
+    pass(Duration.ofMillis(5));
+    uplink(connection);
+
+    assertThat(inTurn(link::hasSpoken)).isTrue();
+  }
+
+  /// As a device's connection: not read until its CONNECT is answered.
+  private final class Peer implements MqttPeer {
+    private final MqttLink link;
+
+    Peer(MqttLink link) {
+      this.link = link;
+      newest.set(link);
+    }
+
+    @Override
+    public void packet(MqttPacket packet) {
+      if (packet instanceof MqttPacket.Connect connect) {
+        link.pauseReading();
+        var keepAlive = new KeepAlive(connect.keepAliveSeconds(), false);
+        link.advised(connect, keepAlive);
+        link.accept(connect.version(), PacketLimits.UNAUTHENTICATED, keepAlive, false);
+      }
+    }
+
+    @Override
+    public void refused(ReasonCode reason, String why) {
+      refused.add(reason);
+    }
+
+    @Override
+    public void flushed() {}
+
+    @Override
+    public boolean swept(long nowNanos) {
+      return false;
+    }
+
+    @Override
+    public void closed() {}
+  }
+
+  private Connection connected(MqttVersion version) {
+    return inTurn(() -> {
+      var connection = sockets.accept();
+      sockets.receive(connection, connect(version));
+      newest.get().resumeReading();
+      return connection;
+    });
+  }
+
+  private static byte[] connect(MqttVersion version) {
+    return ENCODER.encode(
+        new MqttPacket.Connect(
+            version, true, KEEP_ALIVE, "d1", null, null, null, MqttProperties.NONE),
+        version);
+  }
+
+  private void uplink(Connection connection) {
+    inTurn(() -> sockets.receive(connection, UPLINK));
+  }
+
+  private void takenOverAfterAnOutage() {
+    pass(OUTAGE);
+    inTurn(() -> newest.get().disconnect(ReasonCode.SESSION_TAKEN_OVER, "connected again"));
+  }
+
+  /// The keep-alive of the next device of the network.
+  private int advised() {
+    var network = networks.of(InetAddress.getLoopbackAddress(), Optional.empty());
+    return networks.advise(network, KEEP_ALIVE);
+  }
+
+  private void pass(Duration time) {
+    nanos.addAndGet(time.toNanos());
+  }
+
+  private void inTurn(Runnable step) {
+    inTurn(Executors.callable(step));
+  }
+
+  /// In a turn that begins now, not in one that may have begun before.
+  private <T> T inTurn(Callable<T> step) {
+    var task = new FutureTask<>(step);
+    sockets.loop().execute(() -> sockets.loop().execute(task));
+    try {
+      return task.get(60, TimeUnit.SECONDS);
+    } catch (InterruptedException | ExecutionException | TimeoutException failed) {
+      throw new AssertionError(failed);
+    }
+  }
+}
