@@ -20,6 +20,7 @@ public class Nodes {
   private final RedisClient redis;
   private final Clock clock;
   private @Nullable StatefulRedisConnection<String, String> connection;
+  private @Nullable SessionDirectory directory;
 
   Nodes(RedisClient redis, Clock clock) {
     this.redis = redis;
@@ -54,12 +55,14 @@ public class Nodes {
   }
 
   private synchronized SessionDirectory directory() {
-    StatefulRedisConnection<String, String> open = connection;
-    if (open == null) {
-      open = redis.connect();
+    SessionDirectory known = directory;
+    if (known == null) {
+      StatefulRedisConnection<String, String> open = redis.connect();
       connection = open;
+      known = new SessionDirectory(open, clock);
+      directory = known;
     }
-    return new SessionDirectory(open, clock);
+    return known;
   }
 
   @PreDestroy
