@@ -2,24 +2,28 @@ package io.pushplanet.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.Will;
 import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.uplink.EventLane;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.testing.LogLines;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import io.pushplanet.quickstart.services.LocalServices;
 import io.pushplanet.quickstart.services.Service;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -68,6 +72,91 @@ class OutagesIT {
   private static void keepAlive(RawClient client) throws Exception {
     client.patience(Duration.ofSeconds(60));
     assertThat(client.expect(MqttPacket.PubAck.class).reason()).isEqualTo(ReasonCode.SUCCESS);
+  }
+
+  @Test
+  void a_device_that_is_not_read_while_the_broker_is_away_is_not_cut_as_silent() throws Exception {
+    try (var slowed = TestNode.start("--cm.uplink.in-flight=2", "--cm.transport.loops=1")) {
+      services.kill9(Service.AMQP);
+      RawClient client;
+      try {
+        client = new RawClient(slowed.port("mqtt"), MqttVersion.V3_1_1);
+        client.send(connect(MqttVersion.V3_1_1, 2, null));
+        uplink(client, 1);
+        uplink(client, 2);
+        client.expect(MqttPacket.ConnAck.class);
+        // It is looked at once a second, and three seconds of silence would be too many.
+        var sweeps = slowed.bean(MeterRegistry.class).get("cm.transport.sweep").timer();
+        long before = sweeps.count();
+        Eventually.within(
+            PATIENCE, () -> assertThat(sweeps.count() - before).isGreaterThanOrEqualTo(5));
+      } finally {
+        services.restart(Service.AMQP);
+      }
+      assertThat(client.expect(MqttPacket.PubAck.class).packetId()).isEqualTo(1);
+      assertThat(client.expect(MqttPacket.PubAck.class).packetId()).isEqualTo(2);
+      client.close();
+    }
+  }
+
+  @Test
+  void a_will_that_is_one_too_many_is_dropped_and_counted_and_the_log_says_so_once()
+      throws Exception {
+    try (var log = new LogLines(EventLane.class);
+        var crowded = TestNode.start("--cm.uplink.most-open=1")) {
+      services.kill9(Service.AMQP);
+      try (var client = new RawClient(crowded.port("mqtt"), MqttVersion.V5)) {
+        client.send(RawClient.connect(MqttVersion.V5, TestNode.newDevice()));
+        client.expect(MqttPacket.ConnAck.class);
+        uplink(client, 1);
+        uplink(client, 2);
+        assertThat(client.expect(MqttPacket.PubAck.class).reason())
+            .isEqualTo(ReasonCode.QUOTA_EXCEEDED);
+        var will =
+            new Will(
+                "push/uplink", Binary.of("gone"), QoS.AT_LEAST_ONCE, false, MqttProperties.NONE);
+        try (var leaving = new RawClient(crowded.port("mqtt"), MqttVersion.V5)) {
+          leaving.send(connect(MqttVersion.V5, 60, will));
+          leaving.expect(MqttPacket.ConnAck.class);
+        }
+        var dropped = crowded.bean(MeterRegistry.class).get("cm.uplink.wills.dropped").counter();
+        Eventually.within(PATIENCE, () -> assertThat(dropped.count()).isOne());
+      } finally {
+        services.restart(Service.AMQP);
+      }
+      Eventually.within(
+          PATIENCE,
+          () ->
+              assertThat(log.said())
+                  .containsExactly(
+                      "event=events_full open=1 allowed=cm.uplink.most-open",
+                      "event=events_flow_again"));
+    }
+  }
+
+  private static void uplink(RawClient client, int packetId) throws Exception {
+    client.send(
+        new MqttPacket.Publish(
+            "push/uplink",
+            Binary.of("kept"),
+            QoS.AT_LEAST_ONCE,
+            false,
+            false,
+            packetId,
+            MqttProperties.NONE));
+  }
+
+  private MqttPacket.Connect connect(
+      MqttVersion version, int keepAliveSeconds, @Nullable Will will) {
+    return new MqttPacket.Connect(
+        version,
+        true,
+        keepAliveSeconds,
+        device.device().value(),
+        device.app().value(),
+        Binary.of(TestNode.credential(device)),
+        will,
+        MqttProperties.NONE);
   }
 
   @Test

@@ -12,16 +12,22 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Events to `push.events`: told once the broker has confirmed, retried (every 200 to 400 ms) while it is away, never more
 /// than `mostOpen` at once. Thread-safe; nobody waits.
 public final class EventLane implements Events, AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(EventLane.class);
+
   private final LanePublisher lane;
   private final int mostOpen;
   private final RandomGenerator random;
   private final AtomicInteger open = new AtomicInteger();
+  private final AtomicBoolean full = new AtomicBoolean();
   private final Queue<Told> failed = new ConcurrentLinkedQueue<>();
   private final CountDownLatch closed = new CountDownLatch(1);
   private final Counter retries;
@@ -48,6 +54,9 @@ public final class EventLane implements Events, AutoCloseable {
     if (open.incrementAndGet() > mostOpen) {
       open.decrementAndGet();
       refused.increment();
+      if (full.compareAndSet(false, true)) {
+        LOG.warn("event=events_full open={} allowed=cm.uplink.most-open", mostOpen);
+      }
       return false;
     }
     publish(new Told(WireForm.write(event), confirmed));
@@ -61,7 +70,9 @@ public final class EventLane implements Events, AutoCloseable {
         new LanePublisher.Confirmation() {
           @Override
           public void confirmed() {
-            open.decrementAndGet();
+            if (open.decrementAndGet() == mostOpen / 2 && full.compareAndSet(true, false)) {
+              LOG.info("event=events_flow_again");
+            }
             told.confirmed().run();
           }
 

@@ -34,6 +34,7 @@ public final class Uplinks {
   private final Counter receipts;
   private final Counter uplinks;
   private final Counter wills;
+  private final Counter droppedWills;
 
   public Uplinks(
       Events lane,
@@ -48,6 +49,7 @@ public final class Uplinks {
     this.receipts = meters.counter("cm.uplink.received", "kind", "receipt");
     this.uplinks = meters.counter("cm.uplink.received", "kind", "uplink");
     this.wills = meters.counter("cm.uplink.received", "kind", "will");
+    this.droppedWills = meters.counter("cm.uplink.wills.dropped");
   }
 
   /// @param confirmed runs when the broker has the event, on another thread
@@ -81,10 +83,12 @@ public final class Uplinks {
   }
 
   /// The connection ended without a goodbye. Nobody waits for an answer; while the broker is away it is retried, unless as many
-  /// events as are allowed (`cm.uplink.most-open`) are tried already: then it is gone, and counted among the refused events.
+  /// events as are allowed (`cm.uplink.most-open`) are tried already: then it is dropped, for what waits is bounded.
   public void will(DeviceKey device, Binary payload) {
     wills.increment();
-    lane.tell(uplink(device, payload), () -> {});
+    if (!lane.tell(uplink(device, payload), () -> {})) {
+      droppedWills.increment();
+    }
   }
 
   private UplinkOutcome receipt(DeviceKey device, Binary payload, Runnable confirmed) {
