@@ -3,17 +3,12 @@ package io.pushplanet.cm.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.pushplanet.cm.mqtt.MqttPacket;
-import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
-import io.pushplanet.cm.mqtt.codec.PacketEncoder;
-import io.pushplanet.cm.mqtt.codec.PacketLimits;
-import io.pushplanet.cm.mqtt.link.KeepAlive;
-import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.LateAcknowledgements;
+import io.pushplanet.cm.session.QuietClient;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
@@ -50,7 +45,7 @@ class BroadcastLaneTest {
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final SessionMetrics sessionMetrics = new SessionMetrics(meters);
   private final SessionTable table = new SessionTable();
-  private final List<Client> clients = new ArrayList<>();
+  private final List<QuietClient> clients = new ArrayList<>();
   private final Queue<Runnable> soon = new ArrayDeque<>();
   private final Map<Integer, Result> answers = new HashMap<>();
 
@@ -80,72 +75,6 @@ class BroadcastLaneTest {
         turn();
       }
     }
-  }
-
-  /// A device's connection; remembers what was sent.
-  private final class Client implements Link, DeviceSession.Owner {
-    final List<byte[]> sent = new ArrayList<>();
-
-    @Override
-    public Link link() {
-      return this;
-    }
-
-    @Override
-    public Loop loop() {
-      return loop;
-    }
-
-    @Override
-    public boolean isOpen() {
-      return true;
-    }
-
-    @Override
-    public boolean isV5() {
-      return false;
-    }
-
-    @Override
-    public byte[] encode(MqttPacket packet) {
-      return new PacketEncoder().encode(packet, MqttVersion.V3_1_1);
-    }
-
-    @Override
-    public void sendEncoded(byte[] packet) {
-      sent.add(packet);
-    }
-
-    @Override
-    public void accept(
-        MqttVersion spoken, PacketLimits limits, KeepAlive keepAlive, boolean explains) {}
-
-    @Override
-    public void pauseReading() {}
-
-    @Override
-    public void resumeReading() {}
-
-    @Override
-    public void send(MqttPacket packet) {}
-
-    @Override
-    public void refuseConnect(MqttVersion spoken, ReasonCode reason, MqttProperties properties) {}
-
-    @Override
-    public void disconnect(ReasonCode reason, String why) {}
-
-    @Override
-    public void disconnect(ReasonCode reason, MqttProperties properties) {}
-
-    @Override
-    public void close() {}
-
-    @Override
-    public void askForParked() {}
-
-    @Override
-    public void retire() {}
   }
 
   @Test
@@ -250,7 +179,7 @@ class BroadcastLaneTest {
             new LateAcknowledgements(1),
             clock);
     for (int number = 0; number < count; number++) {
-      var client = new Client();
+      var client = new QuietClient(loop, MqttVersion.V3_1_1);
       clients.add(client);
       var session =
           new DeviceSession(key(number), 1, new SessionTerms(16, 1 << 20, 0), shared, client);

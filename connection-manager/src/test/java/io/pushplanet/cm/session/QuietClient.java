@@ -18,6 +18,7 @@ public class QuietClient implements DeviceSession.Owner, Link {
   public final List<byte[]> sent = new ArrayList<>();
 
   private final Loop loop;
+  private final MqttVersion version;
 
   /// Its loop does at once what it is told.
   public QuietClient() {
@@ -25,7 +26,12 @@ public class QuietClient implements DeviceSession.Owner, Link {
   }
 
   public QuietClient(Loop loop) {
+    this(loop, MqttVersion.V5);
+  }
+
+  public QuietClient(Loop loop, MqttVersion version) {
     this.loop = loop;
+    this.version = version;
   }
 
   private record AtOnce() implements Loop {
@@ -63,7 +69,7 @@ public class QuietClient implements DeviceSession.Owner, Link {
 
   @Override
   public boolean isV5() {
-    return true;
+    return version == MqttVersion.V5;
   }
 
   @Override
@@ -81,7 +87,7 @@ public class QuietClient implements DeviceSession.Owner, Link {
 
   @Override
   public byte[] encode(MqttPacket packet) {
-    return new PacketEncoder().encode(packet, MqttVersion.V5);
+    return new PacketEncoder().encode(packet, version);
   }
 
   @Override

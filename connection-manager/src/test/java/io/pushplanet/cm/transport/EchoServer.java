@@ -33,7 +33,7 @@ final class EchoServer implements AutoCloseable {
             64 * 1024,
             connection -> {
               handlers.incrementAndGet();
-              return new Echo(connection);
+              return (Receiver) input -> echo(connection, input);
             });
     transport =
         Transport.start(
@@ -85,24 +85,10 @@ final class EchoServer implements AutoCloseable {
     transport.close();
   }
 
-  private record Echo(Connection connection) implements ConnectionHandler {
-    @Override
-    public void received(ByteBuffer input) {
-      connection.authenticated();
-      var bytes = new byte[input.remaining()];
-      input.get(bytes);
-      connection.write(bytes);
-    }
-
-    @Override
-    public void flushed() {}
-
-    @Override
-    public boolean swept(long nowNanos) {
-      return false;
-    }
-
-    @Override
-    public void closed(CloseCause cause) {}
+  private static void echo(Connection connection, ByteBuffer input) {
+    connection.authenticated();
+    var bytes = new byte[input.remaining()];
+    input.get(bytes);
+    connection.write(bytes);
   }
 }

@@ -2,17 +2,12 @@ package io.pushplanet.cm.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.pushplanet.cm.transport.gate.AcceptGate;
-import io.pushplanet.cm.transport.gate.GateSettings;
 import io.pushplanet.common.testing.Eventually;
-import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.SplittableRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -34,28 +29,16 @@ class SweepIT {
 
   @BeforeEach
   void connect() throws Exception {
-    var settings = new TransportSettings(1, 64 * 1024 * 1024, Duration.ofMinutes(5), 1024, 1, 1000);
-    var listener =
-        new Listener(
-            "swept",
-            new InetSocketAddress("127.0.0.1", 0),
-            null,
-            false,
-            64 * 1024,
+    transport =
+        OneLoop.start(
+            nanos::get,
             connection -> {
               var handler = new Handler(connection);
               handlers.add(handler);
               return handler;
             });
-    transport =
-        Transport.start(
-            List.of(listener),
-            settings,
-            new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(1)),
-            new SimpleMeterRegistry(),
-            nanos::get);
     for (int count = 0; count < SOCKETS; count++) {
-      sockets.add(new Socket("127.0.0.1", transport.port("swept")));
+      sockets.add(OneLoop.connect(transport));
     }
     Eventually.within(PATIENCE, () -> assertThat(handlers).hasSize(SOCKETS));
     // They are new, and so looked at.
@@ -143,7 +126,7 @@ class SweepIT {
     assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
   }
 
-  private static final class Handler implements ConnectionHandler {
+  private static final class Handler implements Receiver {
     private final Connection connection;
     private final AtomicInteger looks = new AtomicInteger();
     private volatile boolean busy;
@@ -158,15 +141,9 @@ class SweepIT {
     }
 
     @Override
-    public void flushed() {}
-
-    @Override
     public boolean swept(long nowNanos) {
       looks.incrementAndGet();
       return busy;
     }
-
-    @Override
-    public void closed(CloseCause cause) {}
   }
 }

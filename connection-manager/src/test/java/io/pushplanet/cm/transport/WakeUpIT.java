@@ -2,17 +2,12 @@ package io.pushplanet.cm.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.pushplanet.cm.transport.gate.AcceptGate;
-import io.pushplanet.cm.transport.gate.GateSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.List;
-import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -35,7 +30,7 @@ class WakeUpIT {
     try (var transport = start();
         socket) {
       var loop = transport.loops().getFirst();
-      socket.connect(new InetSocketAddress("127.0.0.1", transport.port("woken")));
+      socket.connect(new InetSocketAddress("127.0.0.1", transport.port("test")));
       assertThat(opened.await(60, TimeUnit.SECONDS)).isTrue();
       nanos.set(0);
       runIn(loop);
@@ -52,25 +47,13 @@ class WakeUpIT {
     }
   }
 
-  private Transport start() throws IOException {
-    var settings = new TransportSettings(1, 64 * 1024 * 1024, Duration.ofMinutes(5), 1024, 1, 1000);
-    var listener =
-        new Listener(
-            "woken",
-            new InetSocketAddress("127.0.0.1", 0),
-            null,
-            false,
-            64 * 1024,
-            connection -> {
-              opened.countDown();
-              return new Handler(connection);
-            });
-    return Transport.start(
-        List.of(listener),
-        settings,
-        new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(1)),
-        new SimpleMeterRegistry(),
-        nanos::get);
+  private Transport start() {
+    return OneLoop.start(
+        nanos::get,
+        connection -> {
+          opened.countDown();
+          return input -> heard(connection, input);
+        });
   }
 
   private static void runIn(Loop loop) throws InterruptedException {
@@ -79,36 +62,16 @@ class WakeUpIT {
     assertThat(done.await(60, TimeUnit.SECONDS)).as("the loop was woken").isTrue();
   }
 
-  private final class Handler implements ConnectionHandler {
-    private final Connection connection;
-
-    Handler(Connection connection) {
-      this.connection = connection;
-    }
-
-    @Override
-    public void received(ByteBuffer input) {
-      input.position(input.limit());
-      CompletableFuture.runAsync(() -> connection.loop().execute(() -> {})).join();
-      heardTwice.countDown();
-      if (heardTwice.getCount() == 1) {
-        try {
-          socket.getOutputStream().write(2);
-        } catch (IOException e) {
-          throw new UncheckedIOException(e);
-        }
+  private void heard(Connection connection, ByteBuffer input) {
+    input.position(input.limit());
+    CompletableFuture.runAsync(() -> connection.loop().execute(() -> {})).join();
+    heardTwice.countDown();
+    if (heardTwice.getCount() == 1) {
+      try {
+        socket.getOutputStream().write(2);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
       }
     }
-
-    @Override
-    public void flushed() {}
-
-    @Override
-    public boolean swept(long nowNanos) {
-      return false;
-    }
-
-    @Override
-    public void closed(CloseCause cause) {}
   }
 }

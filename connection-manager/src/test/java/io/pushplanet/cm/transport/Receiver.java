@@ -1,0 +1,16 @@
+package io.pushplanet.cm.transport;
+
+/// A connection's handler that does nothing but receive.
+@FunctionalInterface
+interface Receiver extends ConnectionHandler {
+  @Override
+  default void flushed() {}
+
+  @Override
+  default boolean swept(long nowNanos) {
+    return false;
+  }
+
+  @Override
+  default void closed(CloseCause cause) {}
+}
