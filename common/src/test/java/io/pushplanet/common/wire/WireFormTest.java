@@ -129,6 +129,15 @@ class WireFormTest {
   }
 
   @Test
+  void a_try_is_told_in_milliseconds() {
+    Instant fine = Instant.parse("2026-11-21T10:00:00.123999999Z");
+    Attempt attempt = new Attempt(Channel.FCM, fine, "deferred", 503, "UNAVAILABLE", null, null);
+
+    assertThat(new String(WireForm.write(attempt), StandardCharsets.UTF_8))
+        .contains("\"at\":\"2026-11-21T10:00:00.123Z\"");
+  }
+
+  @Test
   void an_uplink_keeps_every_byte() {
     byte[] payload = {0, 1, (byte) 0xff};
     DeliveryEvent event =

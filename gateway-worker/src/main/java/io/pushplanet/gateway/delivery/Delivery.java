@@ -25,6 +25,7 @@ import io.pushplanet.gateway.token.Tokens;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
@@ -483,7 +484,7 @@ public final class Delivery {
 
   private void again(
       Channel channel, Parcel parcel, Duration wait, int status, String reason, Outbox outbox) {
-    Instant dueAt = clock.instant().plus(wait);
+    Instant dueAt = clock.instant().plus(wait).truncatedTo(ChronoUnit.MILLIS);
     if (parcel.push().expiredAt(dueAt)) {
       outbox.end(
           parcel,
