@@ -2,8 +2,12 @@ package io.pushplanet.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
 import com.sun.net.httpserver.HttpServer;
 import io.pushplanet.common.access.ApiKey;
+import io.pushplanet.common.wire.Topology;
 import io.pushplanet.dashboard.browser.Chromium;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -150,7 +154,8 @@ class FailuresIT {
     HttpOperator admin =
         HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
 
-    for (String word : List.of("%C3%BC", "%F0%9F%98%80", "%00")) {
+    for (String word :
+        List.of("%C3%BC", "%F0%9F%98%80", "%00", "'%22--", "%25", "x".repeat(2_000))) {
       for (String path :
           List.of(
               "/devices?app=odd&after=" + word,
@@ -167,10 +172,16 @@ class FailuresIT {
           .as(word)
           .isIn(400, 404);
     }
+    assertThat(admin.post("/operators", "/operators/admin/role", "role", "king").statusCode())
+        .isEqualTo(400);
   }
 
   @Test
   void queues_that_have_no_leader_hold_up_no_page() throws Exception {
+    try (Connection broker = dashboard.bean(ConnectionFactory.class).newConnection();
+        Channel channel = broker.createChannel()) {
+      Topology.declare(channel);
+    }
     LeaderlessBroker broker = new LeaderlessBroker(dashboard.services().amqp());
     RunningDashboard other =
         RunningDashboard.start(dashboard.services(), Map.of("pushplanet.amqp.uri", broker.uri()));

@@ -3,12 +3,14 @@ package io.pushplanet.dashboard.login;
 import java.security.Principal;
 import java.time.Clock;
 import java.util.Optional;
+import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.mvc.support.RedirectAttributes;
 
 /// Operators as an admin sees them, and everyone's own password.
@@ -40,7 +42,7 @@ class OperatorController {
       @RequestParam String role,
       RedirectAttributes flash) {
     return told(
-        operators.create(me.getName(), name.strip(), password, Role.parse(role)),
+        operators.create(me.getName(), name.strip(), password, roleOf(role)),
         "Operator " + name + " was created.",
         BACK,
         flash);
@@ -53,7 +55,7 @@ class OperatorController {
       @RequestParam String role,
       RedirectAttributes flash) {
     return told(
-        operators.setRole(me.getName(), name, Role.parse(role)),
+        operators.setRole(me.getName(), name, roleOf(role)),
         name + " is now " + role + ".",
         BACK,
         flash);
@@ -103,6 +105,14 @@ class OperatorController {
         "Your password was changed. Please log in again.",
         problem.isPresent() ? "redirect:/account" : "redirect:/login?changed",
         flash);
+  }
+
+  private static Role roleOf(String word) {
+    try {
+      return Role.parse(word);
+    } catch (IllegalArgumentException e) {
+      throw new ResponseStatusException(HttpStatus.BAD_REQUEST, "no such role", e);
+    }
   }
 
   private static String told(
