@@ -397,19 +397,23 @@ public final class ConnectionPipeline {
             "more than " + limits.uplinksInFlight() + " unacknowledged");
         return;
       }
+      if (publish.qos() == QoS.AT_MOST_ONCE && inbound.isOverrun()) {
+        admission.countRefused(ReasonCode.QUOTA_EXCEEDED);
+        return;
+      }
       int packetId = publish.packetId();
-      inbound.arrived(packetId);
+      inbound.arrived(packetId, link.loop().nowNanos());
       var outcome =
           uplinks.take(
               current.key(), publish, () -> link.loop().execute(() -> confirmed(packetId)));
       switch (outcome) {
-        case UplinkOutcome.Taken _ -> {
-          if (isInboundFull()) {
-            link.pauseReading();
-          }
-        }
+        case UplinkOutcome.Taken _ -> {}
         case UplinkOutcome.Refused(var reason, var why) -> refuse(publish, reason, why);
         case UplinkOutcome.Violation(var reason, var why) -> violation(reason, why);
+      }
+      if (link.isOpen() && isInboundFull()) {
+        link.pauseReading();
+        link.watch();
       }
     }
 
@@ -445,9 +449,10 @@ public final class ConnectionPipeline {
       }
     }
 
-    /// A 3.1.1 client knows no Receive Maximum, and at QoS 0 nobody does: such a one is slowed down instead.
+    /// A 3.1.1 client knows no Receive Maximum, and at QoS 0 nobody does: such a one is slowed down instead. At QoS 0 not for
+    /// long: who is not read is not heard when it takes its leave, either.
     private boolean isInboundFull() {
-      return inbound != null && (link.isV5() ? inbound.isFullBeyondNumbers() : inbound.isFull());
+      return inbound != null && (inbound.isHeldBack() || !link.isV5() && inbound.isExhausted());
     }
 
     private void acknowledge(int packetId, Runnable acknowledgement) {
@@ -498,6 +503,13 @@ public final class ConnectionPipeline {
     @Override
     public boolean swept(long nowNanos) {
       boolean busy = session != null && session.swept(nowNanos);
+      if (inbound != null && inbound.isHeldBack()) {
+        inbound.swept(nowNanos);
+        if (!isInboundFull()) {
+          link.resumeReading();
+        }
+        busy = true;
+      }
       if (drain != null) {
         drain.swept(nowNanos);
         if (drain.isIdle()) {

@@ -57,6 +57,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -120,6 +121,50 @@ class ConnectionPipelineTest {
     confirms.getFirst().run();
     loop.turn();
     assertThat(flood.paused).as("after a confirm").isFalse();
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void a_device_whose_qos_0_publishes_wait_in_vain_is_read_again_and_they_are_dropped(
+      MqttVersion version) {
+    var client = connected(pipeline(10), version, "d1");
+    for (int count = 0; count < UPLINKS_IN_FLIGHT; count++) {
+      client.receive(uplink(0));
+    }
+
+    client.sweep(TimeUnit.SECONDS.toNanos(4));
+    assertThat(client.paused).isTrue();
+    client.sweep(TimeUnit.SECONDS.toNanos(6));
+    assertThat(client.paused).isFalse();
+
+    client.receive(uplink(0));
+    assertThat(client.paused).isFalse();
+    assertThat(told).hasSize(UPLINKS_IN_FLIGHT);
+    confirms.getFirst().run();
+    loop.turn();
+    client.receive(uplink(0));
+    assertThat(told).hasSize(UPLINKS_IN_FLIGHT + 1);
+  }
+
+  @Test
+  void a_3_1_1_client_is_not_closed_when_rubbish_takes_the_last_place_in_its_window() {
+    var client = connected(pipeline(10), MqttVersion.V3_1_1, "d1");
+    for (int id = 1; id < UPLINKS_IN_FLIGHT; id++) {
+      client.receive(uplink(id));
+    }
+
+    client.receive(
+        new MqttPacket.Publish(
+            Uplinks.RECEIPTS,
+            Binary.of("rubbish"),
+            QoS.AT_LEAST_ONCE,
+            false,
+            false,
+            UPLINKS_IN_FLIGHT,
+            MqttProperties.NONE));
+
+    assertThat(client.open).isTrue();
+    assertThat(client.paused).isTrue();
   }
 
   @Test
@@ -371,6 +416,12 @@ class ConnectionPipelineTest {
     void receive(MqttPacket packet) {
       if (open && !paused && peer != null) {
         peer.packet(packet);
+      }
+    }
+
+    void sweep(long nowNanos) {
+      if (peer != null) {
+        peer.swept(nowNanos);
       }
     }
 

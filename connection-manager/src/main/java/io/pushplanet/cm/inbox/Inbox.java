@@ -250,13 +250,24 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
           var batch = new ArrayList<Done>();
           batch.add(first);
           deletions.drainTo(batch, DELETES_AT_ONCE - 1);
-          deleteAll(batch);
+          deleteOrLeave(batch);
         }
       } catch (InterruptedException stopped) {
         return;
       } catch (RuntimeException | Error bug) {
         LOG.error("event=inbox_deleter_error", bug);
       }
+    }
+  }
+
+  private void deleteOrLeave(List<Done> batch) throws InterruptedException {
+    try {
+      deleteAll(batch);
+    } catch (RuntimeException | Error bug) {
+      LOG.error("event=inbox_delete_error rows={}", batch.size(), bug);
+      deleteFailures.increment();
+      // Told they are: the rows come again with the next connection, as what has no place in line.
+      batch.forEach(done -> done.then().done(true));
     }
   }
 

@@ -5,11 +5,13 @@ import io.pushplanet.cm.session.Letter;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.Settlement;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /// Empties one device's inbox into its session: a page at a time, in order, never the same row twice, and asks again until
-/// nothing is left. What cannot be read, or whose end cannot be told, is tried again after [#RETRY_NANOS], and nothing is read
-/// meanwhile. Of broadcasts one at a time is under way, because the device's position must not pass one whose end
+/// nothing is left. What cannot be read is tried again after [#RETRY_NANOS]; so is an end that cannot be told, and until it is
+/// nothing more is read. Of broadcasts one at a time is under way, because the device's position must not pass one whose end
 /// has not been told; when one stays, the later ones stay too. Confined to the session's event loop.
 public final class InboxDrain {
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -19,11 +21,16 @@ public final class InboxDrain {
   private final ArrayDeque<InboxRow> rows = new ArrayDeque<>(0);
   private boolean asked;
   private boolean again;
+  private final ArrayDeque<Ending> untold = new ArrayDeque<>(0);
   private int outstanding;
+  private long tellAtNanos;
   private long retryAtNanos;
   private boolean retry;
   private boolean broadcastUnderWay;
   private boolean broadcastStays;
+
+  /// What became of a row, and could not be told.
+  private record Ending(InboxRow row, Consumer<ParkedMessages.Then> end) {}
 
   public InboxDrain(ParkedMessages inbox, DeviceSession session) {
     this.inbox = inbox;
@@ -46,12 +53,16 @@ public final class InboxDrain {
       retry = false;
       wanted();
     }
+    if (!untold.isEmpty() && nowNanos - tellAtNanos > 0) {
+      var endings = List.copyOf(untold);
+      untold.clear();
+      endings.forEach(ending -> tell(ending.row(), ending.end()));
+    }
     feed();
   }
 
   private void askWhenIdle() {
-    boolean busy = asked || retry || outstanding > 0;
-    if (!again || busy || session.isGone() || session.subscription() == null) {
+    if (!again || asked || outstanding > 0 || session.isGone() || session.subscription() == null) {
       return;
     }
     again = false;
@@ -73,13 +84,11 @@ public final class InboxDrain {
         feed();
         askWhenIdle();
       }
-      case InboxPage.Unreadable() -> retryLater();
+      case InboxPage.Unreadable() -> {
+        retry = true;
+        retryAtNanos = session.loop().nowNanos() + RETRY_NANOS;
+      }
     }
-  }
-
-  private void retryLater() {
-    retry = true;
-    retryAtNanos = session.loop().nowNanos() + RETRY_NANOS;
   }
 
   /// Half of the session's waiting room is left to what comes fresh.
@@ -102,38 +111,31 @@ public final class InboxDrain {
                 OutboundMessage.NO_DEADLINE,
                 (_, settlement) -> settled(row, settlement)));
       } else {
-        inbox.over(row, told -> endedLater(row, told));
+        tell(row, then -> inbox.over(row, then));
       }
     }
   }
 
   private void settled(InboxRow row, Settlement settlement) {
     switch (settlement) {
-      case Settlement.Delivered _ ->
-          inbox.delivered(
-              row,
-              told -> {
-                if (!told) {
-                  session.hasAlready(row.message());
-                }
-                endedLater(row, told);
-              });
-      case Settlement.Refused(var reason) ->
-          inbox.failed(row, reason, told -> endedLater(row, told));
+      case Settlement.Delivered _ -> tell(row, then -> inbox.delivered(row, then));
+      case Settlement.Refused(var reason) -> tell(row, then -> inbox.failed(row, reason, then));
       // The row stays: for the next connection, or for whoever tells that it expired.
       case Settlement.NotHere(), Settlement.TimedOut(), Settlement.Expired() -> done(row, false);
     }
   }
 
-  private void endedLater(InboxRow row, boolean told) {
-    session
-        .loop()
-        .execute(() -> {
-          if (!told) {
-            retryLater();
-          }
-          done(row, told);
-        });
+  private void tell(InboxRow row, Consumer<ParkedMessages.Then> end) {
+    end.accept(told -> session.loop().execute(() -> ended(row, end, told)));
+  }
+
+  private void ended(InboxRow row, Consumer<ParkedMessages.Then> end, boolean told) {
+    if (told) {
+      done(row, true);
+      return;
+    }
+    untold.add(new Ending(row, end));
+    tellAtNanos = session.loop().nowNanos() + RETRY_NANOS;
   }
 
   private void done(InboxRow row, boolean told) {

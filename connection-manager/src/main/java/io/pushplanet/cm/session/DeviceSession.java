@@ -7,7 +7,6 @@ import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.cm.session.DetachedWindows.Unacknowledged;
 import io.pushplanet.cm.session.SessionMetrics.Drop;
 import io.pushplanet.cm.transport.Loop;
-import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -16,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /// A connected device: its subscription, its window of unacknowledged messages, and what waits for room in it.
-/// Confined to its event loop, but for [#key], [#loop], [#epoch], [#adoptEpoch], [#lose], [#isLost], [#presume], [#subscription]
-/// and [#hasAlready].
+/// Confined to its event loop, but for [#key], [#loop], [#epoch], [#adoptEpoch], [#lose], [#isLost], [#presume] and
+/// [#subscription].
 ///
 /// A packet id names a message only on this connection and is not used again while its message is unacknowledged, however
 /// long that takes. Nothing is sent twice on one connection: redelivery happens on reconnect only, with DUP.
@@ -283,11 +282,6 @@ public final class DeviceSession {
     return !isLeaving()
         && !unresponsive
         && waiting.size() < Math.max(1, shared.limits().waiting() / 2);
-  }
-
-  /// The device acknowledged this message, and nobody could be told: the next copy of it is settled without being sent.
-  public void hasAlready(MessageId message) {
-    shared.late().add(key, message);
   }
 
   /// The device acknowledged a packet. An id that is not in flight is ignored: a PUBACK may cross a takeover.

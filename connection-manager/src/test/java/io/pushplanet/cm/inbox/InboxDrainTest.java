@@ -52,7 +52,7 @@ class InboxDrainTest {
   private final InboxDrain drain = new InboxDrain(inbox, session);
 
   @Test
-  void while_no_outcome_can_be_told_each_message_is_sent_once_and_read_every_two_seconds() {
+  void while_no_outcome_can_be_told_each_message_is_sent_once_and_its_outcome_tried_again() {
     session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
 
     drain.wanted();
@@ -67,9 +67,18 @@ class InboxDrainTest {
     drain.swept(loop.nowNanos);
     acknowledgeAll();
 
-    assertThat(inbox.reads).isEqualTo(2);
+    assertThat(inbox.reads).isEqualTo(1);
+    assertThat(inbox.tries).isEqualTo(2 * PAGE);
     assertThat(client.sent).hasSize(PAGE);
     assertThat(drain.isIdle()).isFalse();
+
+    inbox.isFull = false;
+    loop.nowNanos += TimeUnit.SECONDS.toNanos(3);
+    drain.swept(loop.nowNanos);
+    loop.turn();
+
+    assertThat(inbox.tries).isEqualTo(3 * PAGE);
+    assertThat(inbox.reads).as("the next page").isEqualTo(2);
   }
 
   @Test
@@ -92,12 +101,14 @@ class InboxDrainTest {
     loop.turn();
   }
 
-  /// Too many events are open already: nothing can be told, and the rows stay.
+  /// While it is full nothing can be told, and the rows stay.
   private static final class FullLane implements ParkedMessages {
     // The loop of a test that fails would be one without an end.
     private static final int ENOUGH = 10;
     private InboxRow.Fate fate = InboxRow.Fate.DUE;
+    private boolean isFull = true;
     private int reads;
+    private int tries;
 
     @Override
     public void read(DeviceKey device, Loop loop, Consumer<InboxPage> then) {
@@ -121,7 +132,8 @@ class InboxDrainTest {
 
     @Override
     public void delivered(InboxRow row, Then then) {
-      then.done(false);
+      tries++;
+      then.done(!isFull);
     }
 
     @Override

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class InboundWindowTest {
@@ -11,9 +12,9 @@ class InboundWindowTest {
   void acknowledgements_leave_in_the_order_of_arrival() {
     var window = new InboundWindow(3);
     List<Integer> acknowledged = new ArrayList<>();
-    window.arrived(7);
-    window.arrived(8);
-    window.arrived(9);
+    window.arrived(7, 0);
+    window.arrived(8, 0);
+    window.arrived(9, 0);
     assertThat(window.isFull()).isTrue();
 
     window.done(9, () -> acknowledged.add(9));
@@ -28,9 +29,9 @@ class InboundWindowTest {
   @Test
   void what_comes_at_qos_0_takes_room_but_exceeds_no_receive_maximum() {
     var window = new InboundWindow(2);
-    window.arrived(0);
-    window.arrived(0);
-    assertThat(window.isFullBeyondNumbers()).isTrue();
+    window.arrived(0, 0);
+    window.arrived(0, 0);
+    assertThat(window.isHeldBack()).isTrue();
     assertThat(window.isExhausted()).isFalse();
 
     window.done(
@@ -39,13 +40,13 @@ class InboundWindowTest {
           throw new AssertionError("nothing to acknowledge");
         });
     assertThat(window.isFull()).isFalse();
-    window.arrived(7);
-    window.arrived(8);
+    window.arrived(7, 0);
+    window.arrived(8, 0);
 
-    assertThat(window.isFullBeyondNumbers()).isTrue();
+    assertThat(window.isHeldBack()).isTrue();
     assertThat(window.isExhausted()).isTrue();
     window.done(0, () -> {});
-    assertThat(window.isFullBeyondNumbers()).as("by numbers alone").isFalse();
+    assertThat(window.isHeldBack()).as("by numbers alone").isFalse();
     assertThat(window.isEmpty()).isFalse();
   }
 
@@ -60,5 +61,23 @@ class InboundWindowTest {
         });
 
     assertThat(window.isFull()).isFalse();
+  }
+
+  @Test
+  void what_has_no_number_is_waited_for_so_long_and_again_once_there_was_room() {
+    var window = new InboundWindow(2);
+    window.arrived(0, 0);
+    window.arrived(0, TimeUnit.SECONDS.toNanos(10));
+
+    window.swept(TimeUnit.SECONDS.toNanos(14));
+    assertThat(window.isHeldBack()).isTrue();
+    window.swept(TimeUnit.SECONDS.toNanos(16));
+    assertThat(window.isHeldBack()).isFalse();
+    assertThat(window.isOverrun()).isTrue();
+
+    window.done(0, () -> {});
+    assertThat(window.isOverrun()).isFalse();
+    window.arrived(0, TimeUnit.SECONDS.toNanos(20));
+    assertThat(window.isHeldBack()).isTrue();
   }
 }
