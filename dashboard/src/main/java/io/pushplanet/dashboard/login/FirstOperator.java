@@ -15,6 +15,7 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.security.crypto.password.PasswordEncoder;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /// Creates the admin of `dashboard.bootstrap-operator` while there is no operator at all. Tried at the start, and again
@@ -50,7 +51,7 @@ class FirstOperator {
   void atStart() {
     try {
       ensure();
-    } catch (DataAccessException e) {
+    } catch (DataAccessException | TransactionException e) {
       if (!DatabaseAway.isCauseOf(e)) {
         throw e;
       }

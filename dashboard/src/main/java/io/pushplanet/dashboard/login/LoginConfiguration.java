@@ -176,7 +176,7 @@ class LoginConfiguration {
   }
 
   /// For the authentication, whose failures Spring Security only understands as its own.
-  static AuthenticationServiceException unavailable(DataAccessException failure) {
+  static AuthenticationServiceException unavailable(RuntimeException failure) {
     if (!DatabaseAway.isCauseOf(failure)) {
       throw failure;
     }

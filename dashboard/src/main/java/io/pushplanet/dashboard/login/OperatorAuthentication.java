@@ -18,6 +18,7 @@ import org.springframework.security.authentication.UsernamePasswordAuthenticatio
 import org.springframework.security.core.Authentication;
 import org.springframework.security.crypto.password.PasswordEncoder;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
 
 /// How an operator gets in. Five wrong passwords lock the name for a quarter of an hour, also when many are tried at once; then
 /// the count starts again. An unknown name costs the same time as a wrong password.
@@ -55,7 +56,7 @@ class OperatorAuthentication implements AuthenticationProvider {
   public Authentication authenticate(Authentication login) {
     try {
       return check(login);
-    } catch (DataAccessException e) {
+    } catch (DataAccessException | TransactionException e) {
       throw LoginConfiguration.unavailable(e);
     }
   }

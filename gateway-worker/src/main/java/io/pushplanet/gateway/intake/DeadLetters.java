@@ -29,6 +29,8 @@ public final class DeadLetters {
   public void bury(String queue, byte[] body, String reason) {
     try (Connection connection = connections.newConnection("dead-letters");
         Channel channel = connection.createChannel()) {
+      // A queue that was deleted meanwhile would swallow the letter, and the broker confirm it.
+      Topology.declare(channel);
       channel.confirmSelect();
       channel.basicPublish(
           "",

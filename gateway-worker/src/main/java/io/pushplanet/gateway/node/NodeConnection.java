@@ -113,7 +113,7 @@ final class NodeConnection implements MqttCallback {
     open.put(number, frame);
     try {
       publish(topic, body);
-    } catch (MqttException | RuntimeException e) {
+    } catch (MqttException | RuntimeException | Error e) {
       open.remove(number);
       throw e;
     }

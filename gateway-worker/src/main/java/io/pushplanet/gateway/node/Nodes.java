@@ -258,7 +258,7 @@ public final class Nodes implements AutoCloseable {
     } catch (MqttException e) {
       invalidate(address, connection);
       throw new NodeUnreachable(e);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       invalidate(address, connection);
       throw e;
     }
