@@ -452,7 +452,7 @@ public final class ConnectionPipeline {
     /// A 3.1.1 client knows no Receive Maximum, and at QoS 0 nobody does: such a one is slowed down instead. At QoS 0 not for
     /// long: who is not read is not heard when it takes its leave, either.
     private boolean isInboundFull() {
-      return inbound != null && (inbound.isHeldBack() || !link.isV5() && inbound.isExhausted());
+      return inbound != null && (inbound.isHeldBack() || (!link.isV5() && inbound.isExhausted()));
     }
 
     private void acknowledge(int packetId, Runnable acknowledgement) {
