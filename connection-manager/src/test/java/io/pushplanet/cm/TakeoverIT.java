@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -41,6 +42,17 @@ class TakeoverIT {
     first = TestNode.start("--cm.node-id=takeover-a", RARELY, PATIENTLY);
     second = TestNode.start("--cm.node-id=takeover-b", RARELY, PATIENTLY);
     gateway = new TestGateway(first, "gw-takeover");
+  }
+
+  /// A directory that keeps a node waiting for two seconds is away for it, whose claims say nothing of former sessions then.
+  @BeforeEach
+  void bothNodesReachTheDirectory() {
+    Eventually.within(
+        PATIENCE,
+        () -> {
+          assertThat(first.bean(Registrar.class).isReachable()).isTrue();
+          assertThat(second.bean(Registrar.class).isReachable()).isTrue();
+        });
   }
 
   @AfterAll
@@ -317,12 +329,7 @@ class TakeoverIT {
               assertThat(directory.owner(device))
                   .hasValueSatisfying(
                       owner -> assertThat(owner.node().value()).isEqualTo("takeover-alone")));
-      Eventually.within(
-          Duration.ofSeconds(60),
-          () -> {
-            assertThat(first.bean(Registrar.class).isReachable()).isTrue();
-            assertThat(second.bean(Registrar.class).isReachable()).isTrue();
-          });
+      bothNodesReachTheDirectory();
     }
   }
 

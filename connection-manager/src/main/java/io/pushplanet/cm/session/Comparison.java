@@ -27,7 +27,7 @@ final class Comparison {
   private static final int BULK = 500;
   private static final Duration SHORTEST_PAUSE = Duration.ofMillis(200);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
-  private static final Duration PAUSE_WHILE_AWAY = Duration.ofSeconds(1);
+  static final Duration PAUSE_WHILE_AWAY = Duration.ofSeconds(1);
   private static final Duration WAITS_IN_SOCKETS = Duration.ofSeconds(10);
   private static final DeviceKey NOBODY =
       new DeviceKey(new AppId("nobody"), new DeviceId("nobody"));

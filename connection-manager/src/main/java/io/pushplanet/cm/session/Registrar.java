@@ -430,7 +430,7 @@ public final class Registrar implements AutoCloseable {
     Thread.ofVirtual()
         .name("cm-compare")
         .start(() -> {
-          while (!isClosedAfter(comparison.pause())) {
+          while (!isClosedBefore(comparison.pause())) {
             compareNext();
           }
         });
@@ -450,9 +450,20 @@ public final class Registrar implements AutoCloseable {
     }
   }
 
-  private boolean isClosedAfter(Duration length) {
+  /// Ends early when the directory goes away: until it is known to be back, devices are told that they have no session.
+  private boolean isClosedBefore(Duration length) {
+    long end = System.nanoTime() + length.toNanos();
+    long slice = Comparison.PAUSE_WHILE_AWAY.toNanos();
     try {
-      return closed.await(length.toMillis(), TimeUnit.MILLISECONDS);
+      for (long left = length.toNanos(); left > 0; left = end - System.nanoTime()) {
+        if (closed.await(Math.min(left, slice), TimeUnit.NANOSECONDS)) {
+          return true;
+        }
+        if (!health.isReachable()) {
+          return false;
+        }
+      }
+      return false;
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       return true;
