@@ -125,8 +125,8 @@ public enum Benchmark {
       "mutated packets, slowloris and declared lengths at every listener, and what neighbours feel;"
           + " starts its own, needs no platform [--packets=1000000] [--slowloris=5000]"
           + " [--pipeline=64, packets on a connection] [--rate=100] [--doors=mqtt,tls,ws,wss,gateway]"
-          + " [--seed=N]",
-      "packets pipeline slowloris rate doors seed") {
+          + " [--nice=19, of the attackers] [--seed=N]",
+      "packets pipeline slowloris rate doors nice seed") {
     @Override
     Result measure(Run run) {
       return HostileBench.measure(run);

@@ -80,6 +80,12 @@ public final class FleetProgram {
     return device(prefix, number, "");
   }
 
+  /// One with a password that is good for a day.
+  public static Device device(String prefix, int number, DeviceCredential credential) {
+    Device device = device(prefix, number);
+    return device(prefix, number, credential.mint(device.app(), device.id(), Duration.ofDays(1)));
+  }
+
   private static Device device(String prefix, int number, String password) {
     String id = String.format(Locale.ROOT, "%s-0000-7000-8000-%012d", prefix, number);
     return new Device(APP, new DeviceId(id), new Secret(password), MqttVersion.V3_1_1);
@@ -109,11 +115,7 @@ public final class FleetProgram {
             .forgetting();
     List<Device> more =
         IntStream.range(devices, wanted)
-            .mapToObj(number -> {
-              Device device = device(prefix, number);
-              return device(
-                  prefix, number, credential.mint(device.app(), device.id(), Duration.ofDays(1)));
-            })
+            .mapToObj(number -> device(prefix, number, credential))
             .toList();
     devices = wanted;
     if (tls != null) {

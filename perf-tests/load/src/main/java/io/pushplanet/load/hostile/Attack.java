@@ -16,34 +16,32 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509TrustManager;
 
 /// Connections that send mutated packets one after the other, from several threads, each closed by the node at the first
-/// packet that it refuses, or by its end. Thread-safe.
-public final class Attack {
+/// packet that it refuses, or by its end. For one run.
+final class Attack {
   private static final Duration ANSWERED_WITHIN = Duration.ofSeconds(20);
   private static final int MEGABYTE = 1 << 20;
   private static final int SOURCES = 250;
+
+  /// One for all, so that sessions are resumed as a client's are.
+  private static final SSLContext TLS = trustingAnybody();
 
   private final Door door;
   private final InetSocketAddress node;
   private final List<Device> devices;
   private final String gatewayPassword;
   private final int pipeline;
-  private final SSLContext tls;
   private final AtomicInteger opened = new AtomicInteger();
   private final LongAdder packets = new LongAdder();
   private final LongAdder connections = new LongAdder();
-  private final LongAdder cutShort = new LongAdder();
-  private final LongAdder answerBytes = new LongAdder();
   private final LongAdder unanswered = new LongAdder();
-  private final LongAdder notTaken = new LongAdder();
 
   /// @param pipeline packets that a connection sends before it hears anything
-  public Attack(
+  Attack(
       Door door,
       InetSocketAddress node,
       List<Device> devices,
@@ -54,42 +52,39 @@ public final class Attack {
     this.devices = List.copyOf(devices);
     this.gatewayPassword = gatewayPassword;
     this.pipeline = pipeline;
-    this.tls = trustingAnybody();
   }
 
-  public Door door() {
-    return door;
-  }
-
-  /// Goes on until so many packets were sent, or `on` says no.
+  /// Returns when it is over.
   ///
-  /// @param perSecond connections; 0 as fast as it goes
-  public void run(long wanted, int threads, double perSecond, long seed, BooleanSupplier on) {
-    long before = packets.sum();
+  /// @param seed the same seed and number of threads, the same bytes
+  AttackCounts run(AttackPlan plan, long seed) {
     AtomicLong slot = new AtomicLong();
     long start = System.nanoTime();
-    try (var executor = Executors.newFixedThreadPool(threads)) {
-      for (int thread = 0; thread < threads; thread++) {
+    try (var executor =
+        Executors.newFixedThreadPool(plan.threads(), Thread.ofPlatform().daemon().factory())) {
+      for (int thread = 0; thread < plan.threads(); thread++) {
         var stream =
             new MutatedPackets(door, devices, gatewayPassword, new SplittableRandom(seed + thread));
         executor.execute(() -> {
           byte[] buffer = new byte[16 * 1024];
-          while (packets.sum() - before < wanted && on.getAsBoolean()) {
-            if (perSecond > 0) {
-              long due = start + (long) (slot.getAndIncrement() * 1e9 / perSecond);
+          while (packets.sum() < plan.packets()
+              && System.nanoTime() - start < plan.atMost().toNanos()) {
+            if (plan.perSecond() > 0) {
+              long due = start + (long) (slot.getAndIncrement() * 1e9 / plan.perSecond());
               LockSupport.parkNanos(due - System.nanoTime());
             }
             attack(stream.connection(pipeline), buffer);
-            packets.add(pipeline);
           }
         });
       }
     }
+    return new AttackCounts(packets.sum(), connections.sum(), unanswered.sum());
   }
 
   private void attack(byte[] bytes, byte[] buffer) {
     try (Socket socket = connect()) {
       connections.increment();
+      packets.add(pipeline);
       OutputStream out = socket.getOutputStream();
       out.write(bytes);
       // The node has everything and knows that no more comes: it answers and closes.
@@ -97,17 +92,15 @@ public final class Attack {
       readToEnd(socket.getInputStream(), buffer);
     } catch (java.net.SocketTimeoutException silent) {
       unanswered.increment();
-    } catch (java.net.ConnectException busy) {
-      notTaken.increment();
     } catch (IOException closed) {
-      cutShort.increment();
+      // By the node, while something was still under way to it; or it did not take the connection.
     }
   }
 
   /// Declares 268 MB and goes on sending, up to a megabyte.
   ///
   /// @return whether the node closed before it had taken that
-  public boolean declare() {
+  boolean declare() {
     byte[] buffer = new byte[16 * 1024];
     try (Socket socket = connect()) {
       OutputStream out = socket.getOutputStream();
@@ -143,7 +136,7 @@ public final class Attack {
       plain.bind(source(opened.getAndIncrement()));
       plain.connect(node, (int) ANSWERED_WITHIN.toMillis());
       return door.isTls()
-          ? tls.getSocketFactory().createSocket(plain, node.getHostString(), node.getPort(), true)
+          ? TLS.getSocketFactory().createSocket(plain, node.getHostString(), node.getPort(), true)
           : plain;
     } catch (IOException e) {
       plain.close();
@@ -151,38 +144,11 @@ public final class Attack {
     }
   }
 
-  private void readToEnd(InputStream in, byte[] buffer) throws IOException {
-    for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
-      answerBytes.add(read);
+  private static void readToEnd(InputStream in, byte[] buffer) throws IOException {
+    int read = 0;
+    while (read >= 0) {
+      read = in.read(buffer);
     }
-  }
-
-  public long packets() {
-    return packets.sum();
-  }
-
-  public long connections() {
-    return connections.sum();
-  }
-
-  /// Connections that the node reset while something was still under way to it.
-  public long cutShort() {
-    return cutShort.sum();
-  }
-
-  /// What the node answered.
-  public long answerBytes() {
-    return answerBytes.sum();
-  }
-
-  /// Connections that were neither answered to their end nor closed within 20 s: must not be.
-  public long unanswered() {
-    return unanswered.sum();
-  }
-
-  /// Connects that the machine refused.
-  public long notTaken() {
-    return notTaken.sum();
   }
 
   // The node is a child process of ours, with a certificate that it got from us.

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /// Sockets that send a byte a second and never get to the end of their CONNECT, or of their TLS ClientHello. What the node
 /// closes is opened again before it is let go, so that as many stand as were asked for; they begin spread over the time
 /// after which the node closes them, so that it does not close them together. One thread of its own.
-public final class Slowloris implements AutoCloseable {
+final class Slowloris implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Slowloris.class);
   private static final Duration TURN = Duration.ofMillis(20);
   private static final int TURNS_PER_BYTE = 50;
@@ -67,7 +67,7 @@ public final class Slowloris implements AutoCloseable {
   }
 
   /// Half of them at the plain listener, half at that with TLS.
-  public static Slowloris start(int count, InetSocketAddress mqtt, InetSocketAddress tls) {
+  static Slowloris start(int count, InetSocketAddress mqtt, InetSocketAddress tls) {
     try {
       Slowloris slow = new Slowloris(Selector.open());
       byte[] connect = Wire.connect(5, "slowloris", "bench", "x".repeat(100));
@@ -84,7 +84,7 @@ public final class Slowloris implements AutoCloseable {
   }
 
   /// Connections made so far: what the node closed was made again.
-  public long opened() {
+  long opened() {
     return opened.sum();
   }
 

@@ -1,0 +1,20 @@
+package io.pushplanet.load.hostile;
+
+/// What became of one run of mutated packets.
+///
+/// @param packets handed to connections that the node took
+/// @param unanswered connections that were neither answered to their end nor closed within 20 s: must not be
+public record AttackCounts(long packets, long connections, long unanswered) {
+
+  /// As one process tells another.
+  String text() {
+    return packets + " " + connections + " " + unanswered;
+  }
+
+  /// Reads [#text].
+  public static AttackCounts parse(String text) {
+    String[] numbers = text.split(" ");
+    return new AttackCounts(
+        Long.parseLong(numbers[0]), Long.parseLong(numbers[1]), Long.parseLong(numbers[2]));
+  }
+}

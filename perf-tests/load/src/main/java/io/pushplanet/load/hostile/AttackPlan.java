@@ -1,0 +1,24 @@
+package io.pushplanet.load.hostile;
+
+import java.time.Duration;
+
+/// One run of mutated packets, until so many were sent or the time is over.
+///
+/// @param perSecond connections; 0 as fast as it goes
+public record AttackPlan(long packets, int threads, double perSecond, Duration atMost) {
+
+  /// As one process tells another.
+  public String text() {
+    return packets + " " + threads + " " + perSecond + " " + atMost.toMillis();
+  }
+
+  /// Reads [#text].
+  static AttackPlan parse(String text) {
+    String[] numbers = text.split(" ");
+    return new AttackPlan(
+        Long.parseLong(numbers[0]),
+        Integer.parseInt(numbers[1]),
+        Double.parseDouble(numbers[2]),
+        Duration.ofMillis(Long.parseLong(numbers[3])));
+  }
+}

@@ -1,0 +1,129 @@
+package io.pushplanet.load.hostile;
+
+import io.pushplanet.common.access.MasterKey;
+import io.pushplanet.common.device.DeviceCredential;
+import io.pushplanet.load.fleet.Device;
+import io.pushplanet.load.fleet.FleetProgram;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/// Attackers as a program: one command a line on standard input, one answer a line on standard output. Ends with its input,
+/// also in the midst of an attack.
+public final class AttackProgram {
+  /// The environment variable with the password of a node's user `gateway`.
+  public static final String GATEWAY_PASSWORD = "ATTACK_GATEWAY_PASSWORD";
+
+  private static final int KNOWN_DEVICES = 1_000;
+  private static final Duration SLOW_START = Duration.ofSeconds(30);
+
+  /// Between the seeds of two attacks: each has a thread's number added.
+  private static final int SEEDS = 1_000;
+
+  private final List<Device> known;
+  private final String gatewayPassword;
+  private final int pipeline;
+  private long seed;
+  private @Nullable Slowloris slow;
+
+  private AttackProgram(List<Device> known, String gatewayPassword, int pipeline, long seed) {
+    this.known = known;
+    this.gatewayPassword = gatewayPassword;
+    this.pipeline = pipeline;
+    this.seed = seed;
+  }
+
+  /// How many packets a connection sends before it hears anything, and a seed: the same attacks after it, the same bytes. The
+  /// environment holds the key that signs devices' credentials ([FleetProgram#MASTER_KEY]) and [#GATEWAY_PASSWORD].
+  public static void main(String[] arguments) throws IOException {
+    var credential =
+        new DeviceCredential(
+            MasterKey.parse(System.getenv(FleetProgram.MASTER_KEY)), Clock.systemUTC());
+    var program =
+        new AttackProgram(
+            IntStream.range(0, KNOWN_DEVICES)
+                .mapToObj(number -> FleetProgram.device("0190ca13", number, credential))
+                .toList(),
+            System.getenv(GATEWAY_PASSWORD),
+            Integer.parseInt(arguments[0]),
+            Long.parseLong(arguments[1]));
+    // This thread sees the end of the input meanwhile, and then the program ends: all others are
+    // daemons.
+    ExecutorService attacks =
+        Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
+    var commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+      String command = line;
+      attacks.execute(() -> {
+        System.out.println(program.answer(command));
+        System.out.flush();
+      });
+    }
+  }
+
+  private String answer(String line) {
+    String[] command = line.split(" ", 5);
+    try {
+      return switch (command[0]) {
+        case "mutate" -> mutate(attack(command), AttackPlan.parse(command[4]));
+        case "declare" -> declare(attack(command), Integer.parseInt(command[4]));
+        case "hold" -> hold(Integer.parseInt(command[1]), address(command, 3), address(command, 4));
+        case "let-go" -> letGo();
+        default -> "failed: no such command";
+      };
+    } catch (RuntimeException e) {
+      return "failed: " + e;
+    }
+  }
+
+  private Attack attack(String[] command) {
+    return new Attack(
+        Door.named(command[1]), address(command, 3), known, gatewayPassword, pipeline);
+  }
+
+  /// The host is the third word of every command.
+  private static InetSocketAddress address(String[] command, int port) {
+    return new InetSocketAddress(command[2], Integer.parseInt(command[port]));
+  }
+
+  private String mutate(Attack attack, AttackPlan plan) {
+    seed += SEEDS;
+    return attack.run(plan, seed).text();
+  }
+
+  private static String declare(Attack attack, int connections) {
+    return Long.toString(
+        IntStream.range(0, connections).filter(number -> attack.declare()).count());
+  }
+
+  /// Returns when all stand, or some have not come for too long.
+  private String hold(int sockets, InetSocketAddress mqtt, InetSocketAddress tls) {
+    Slowloris started = Slowloris.start(sockets, mqtt, tls);
+    slow = started;
+    long allBy = System.nanoTime() + SLOW_START.toNanos();
+    while (started.opened() < sockets && System.nanoTime() - allBy < 0) {
+      LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
+    }
+    return Long.toString(started.opened());
+  }
+
+  private String letGo() {
+    Slowloris held = slow;
+    if (held == null) {
+      return "0";
+    }
+    held.close();
+    slow = null;
+    return Long.toString(held.opened());
+  }
+}

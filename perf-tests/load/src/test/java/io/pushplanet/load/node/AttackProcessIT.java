@@ -1,0 +1,183 @@
+package io.pushplanet.load.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.load.hostile.AttackCounts;
+import io.pushplanet.load.hostile.AttackPlan;
+import io.pushplanet.load.hostile.Door;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class AttackProcessIT {
+  private static final Duration LONGEST = Duration.ofMinutes(2);
+  private static final AttackPlan WITHOUT_END =
+      new AttackPlan(Long.MAX_VALUE, 4, 0, Duration.ofDays(1));
+
+  private final AtomicInteger taken = new AtomicInteger();
+
+  @TempDir private Path directory;
+
+  private ServerSocket listener;
+
+  @BeforeEach
+  void listen() throws IOException {
+    listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+  }
+
+  @AfterEach
+  void stop() throws IOException {
+    listener.close();
+  }
+
+  @Test
+  void what_was_thrown_is_counted() {
+    serve(socket -> socket.getInputStream().readAllBytes());
+
+    try (AttackProcess attackers = AttackProcess.start(0, 64, 7, log())) {
+      AttackCounts counts =
+          attackers.mutate(Door.MQTT, address(), new AttackPlan(640, 1, 0, LONGEST));
+
+      assertThat(counts).isEqualTo(new AttackCounts(640, 10, 0));
+      assertThat(taken).hasValue(10);
+    }
+  }
+
+  @Test
+  void a_node_that_takes_no_connection_has_got_no_packet() throws IOException {
+    listener.close();
+
+    try (AttackProcess attackers = AttackProcess.start(0, 64, 7, log())) {
+      var plan = new AttackPlan(640, 1, 0, Duration.ofMillis(50));
+
+      assertThat(attackers.mutate(Door.MQTT, address(), plan)).isEqualTo(new AttackCounts(0, 0, 0));
+    }
+  }
+
+  @Test
+  void lengths_that_are_declared_and_refused_are_counted() {
+    serve(socket -> {});
+
+    try (AttackProcess attackers = AttackProcess.start(0, 64, 7, log())) {
+      assertThat(attackers.declare(Door.MQTT, address(), 3)).isEqualTo(3);
+    }
+  }
+
+  @Test
+  void sockets_that_never_finish_stand_until_they_are_let_go() {
+    AtomicInteger ended = new AtomicInteger();
+    serve(socket -> {
+      socket.getInputStream().readAllBytes();
+      ended.incrementAndGet();
+    });
+
+    try (AttackProcess attackers = AttackProcess.start(0, 64, 7, log())) {
+      assertThat(attackers.hold(20, address(), address())).isEqualTo(20);
+      Eventually.within(LONGEST, () -> assertThat(taken).hasValue(20));
+      assertThat(ended).hasValue(0);
+
+      assertThat(attackers.letGo()).isEqualTo(20);
+      Eventually.within(LONGEST, () -> assertThat(ended).hasValue(20));
+    }
+  }
+
+  @Test
+  void attackers_run_at_the_lowest_priority_where_there_is_one() {
+    boolean can =
+        Files.isExecutable(Path.of("/usr/bin/setsid"))
+            && Files.isExecutable(Path.of("/usr/bin/nice"));
+
+    try (AttackProcess attackers = AttackProcess.start(19, 64, 7, log())) {
+      Eventually.within(LONGEST, () -> assertThat(attackers.nice()).isEqualTo(can ? 19 : 0));
+    }
+  }
+
+  @Test
+  void in_the_midst_of_an_attack_they_end_with_the_process_that_has_started_them()
+      throws Exception {
+    serve(socket -> socket.getInputStream().readAllBytes());
+    Process parent =
+        new ProcessBuilder(
+                JvmFlags.java(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Parent.class.getName(),
+                Integer.toString(listener.getLocalPort()),
+                log().toString())
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    try {
+      long pid = Long.parseLong(parent.inputReader(StandardCharsets.UTF_8).readLine());
+      ProcessHandle attackers = ProcessHandle.of(pid).orElseThrow();
+      Eventually.within(LONGEST, () -> assertThat(taken).hasPositiveValue());
+
+      parent.destroyForcibly();
+
+      attackers.onExit().get(LONGEST.toSeconds(), TimeUnit.SECONDS);
+    } finally {
+      parent.destroyForcibly();
+    }
+  }
+
+  /// Lets its attackers attack a port until it is killed itself.
+  static final class Parent {
+    private Parent() {}
+
+    public static void main(String[] arguments) {
+      try (AttackProcess attackers = AttackProcess.start(0, 64, 7, Path.of(arguments[1]))) {
+        System.out.println(attackers.pid());
+        var address = new InetSocketAddress("127.0.0.1", Integer.parseInt(arguments[0]));
+        attackers.mutate(Door.MQTT, address, WITHOUT_END);
+      }
+    }
+  }
+
+  private interface Service {
+    void take(Socket socket) throws IOException;
+  }
+
+  /// Each connection on a thread of its own, closed when that is done.
+  private void serve(Service service) {
+    Thread.ofVirtual()
+        .start(() -> {
+          while (!listener.isClosed()) {
+            try {
+              Socket socket = listener.accept();
+              taken.incrementAndGet();
+              Thread.ofVirtual().start(() -> serve(service, socket));
+            } catch (IOException e) {
+              return;
+            }
+          }
+        });
+  }
+
+  private static void serve(Service service, Socket socket) {
+    try (socket) {
+      service.take(socket);
+    } catch (IOException e) {
+      // The attackers are gone.
+    }
+  }
+
+  private InetSocketAddress address() {
+    return new InetSocketAddress("127.0.0.1", listener.getLocalPort());
+  }
+
+  private Path log() {
+    return directory.resolve("attackers.log");
+  }
+}
