@@ -48,14 +48,16 @@ record SessionCosts(
               "bytes",
               1_000.0,
               SessionCosts::bytesPerSession);
-          add(
-              rows,
-              costs,
-              ours,
-              "resident per session" + slope,
-              "bytes",
-              null,
-              SessionCosts::residentPerSession);
+          costs.forEach((server, cost) ->
+              rows.add(
+                  Report.Row.of(
+                      (cost.isJvm() ? "resident beside the heap" : "resident")
+                          + " per session"
+                          + slope
+                          + ": "
+                          + server,
+                      "bytes",
+                      cost.residentPerSession())));
           add(
               rows,
               costs,
@@ -152,11 +154,16 @@ record SessionCosts(
 
   /// Live heap and direct buffers; what is resident where there is no heap to look into.
   double bytesPerSession() {
-    return memory.getLast().heapBytes() == 0
-        ? residentPerSession()
-        : SessionMeter.Memory.slope(memory, SessionMeter.Memory::heapBytes);
+    return isJvm()
+        ? SessionMeter.Memory.slope(memory, SessionMeter.Memory::heapBytes)
+        : residentPerSession();
   }
 
+  private boolean isJvm() {
+    return memory.getLast().heapBytes() > 0;
+  }
+
+  /// A JVM's heap is resident from the start, all of it, so that this is what grows beside it.
   double residentPerSession() {
     return SessionMeter.Memory.slope(memory, SessionMeter.Memory::residentBytes);
   }

@@ -18,19 +18,22 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /// Measures one server: fills it in steps with idle sessions, lets it idle, pings, connects again, sends.
 ///
-/// The figures of processor time are those of the last round, when a JVM has compiled what is hot.
+/// The figures of processor time of a connect and a ping are the median of the rounds after the first two, when a JVM has
+/// compiled what is hot: rounds of one run differ by a third. Those of messages are the mean of the last ten of sixteen.
 final class SessionMeter {
   private static final String PREFIX = "0190b8a0";
   // Else each write of a server pays for waking the fleet: a fifth of a message.
   private static final Duration LOOKS_EVERY = Duration.ofMillis(1);
   private static final Duration SETTLED_AFTER = Duration.ofSeconds(3);
   private static final Duration IDLE = Duration.ofSeconds(20);
-  private static final int CONNECT_ROUNDS = 6;
-  private static final int PING_ROUNDS = 8;
+  private static final int WARM_ROUNDS = 2;
+  private static final int CONNECT_ROUNDS = 7;
+  private static final int PING_ROUNDS = 7;
   private static final int WARM_MESSAGES = 6;
   private static final int MESSAGES = 10;
 
@@ -79,6 +82,7 @@ final class SessionMeter {
   }
 
   /// @param heapBytes live objects and direct buffers; 0 for what is no JVM
+  /// @param residentBytes of a JVM the whole heap, and what there is beside it
   record Memory(int sessions, long heapBytes, long residentBytes) {
     /// Bytes of each further session, from the first to the last.
     static double slope(List<Memory> memory, ToDoubleFunction<Memory> bytes) {
@@ -132,30 +136,45 @@ final class SessionMeter {
   }
 
   private double ping(FleetProcess fleet, int devices) {
-    double last = 0;
+    List<Double> rounds = new ArrayList<>();
     for (int round = 0; round < PING_ROUNDS; round++) {
       Usage before = Usage.of(server.pid());
       long answered = fleet.ping();
-      last = Usage.of(server.pid()).nanosSince(before) / 1e3 / Math.max(1, answered);
+      rounds.add(Usage.of(server.pid()).nanosSince(before) / 1e3 / Math.max(1, answered));
       if (answered < devices) {
         say("only %,d of %,d pings were answered", answered, devices);
       }
     }
-    say("ping: %.2f us", last);
-    return last;
+    return median("ping", rounds);
   }
 
   private double connect(FleetProcess fleet, int devices) {
-    double last = 0;
+    List<Double> rounds = new ArrayList<>();
     for (int round = 0; round < CONNECT_ROUNDS; round++) {
       fleet.leave();
       settle();
       Usage before = Usage.of(server.pid());
       int connected = fleet.connect(devices, 1);
-      last = Usage.of(server.pid()).nanosSince(before) / 1e3 / connected;
-      say("connect, log in, subscribe: %.2f us", last);
+      rounds.add(Usage.of(server.pid()).nanosSince(before) / 1e3 / connected);
     }
-    return last;
+    return median("connect, log in, subscribe", rounds);
+  }
+
+  private double median(String what, List<Double> rounds) {
+    double median = median(rounds);
+    String all = rounds.stream().map(SessionMeter::hundredths).collect(Collectors.joining(" "));
+    say("%s: %.2f us (rounds %s)", what, median, all);
+    return median;
+  }
+
+  /// Of the rounds after those that warm up: the middle one, or the mean of the middle two.
+  static double median(List<Double> rounds) {
+    List<Double> warm = rounds.stream().skip(WARM_ROUNDS).sorted().toList();
+    return (warm.get((warm.size() - 1) / 2) + warm.get(warm.size() / 2)) / 2;
+  }
+
+  private static String hundredths(double micros) {
+    return String.format(Locale.ROOT, "%.2f", micros);
   }
 
   private Messages messages(FleetProcess fleet, int devices, String what) {

@@ -69,7 +69,8 @@ public final class Peer implements Server {
   /// cannot be had. It is no module of our build, so nothing of it comes near a product's class path.
   ///
   /// @param main its source file, run as such
-  public static Optional<Peer> java(Path root, String name, String main, Path directory) {
+  public static Optional<Peer> java(
+      Path root, String name, String main, List<String> jvmFlags, Path directory) {
     Path project = root.resolve("perf-tests/peer-" + name);
     Path libraries = project.resolve("target/lib");
     if (!Files.isDirectory(libraries) && !download(root, project, libraries, directory)) {
@@ -79,9 +80,9 @@ public final class Peer implements Server {
     List<String> command = new ArrayList<>();
     command.add(JvmFlags.java());
     command.addAll(JvmFlags.COMMON);
+    command.addAll(jvmFlags);
     command.addAll(
         List.of(
-            "-Xmx1g",
             "-cp",
             libraries + "/*",
             project.resolve(main).toString(),
