@@ -25,12 +25,14 @@ import org.slf4j.LoggerFactory;
 
 /// Orders to the directory, one line of them: whoever stands there when a round trip begins travels in it, up to
 /// [#MOST_TOGETHER], and the answers go back to each event loop in one hand-over. One round trip at a time, so orders of a device keep
-/// their order. Thread-safe; callers never wait.
+/// their order. Whoever asks is told once, whatever goes wrong. Thread-safe; callers never wait.
 final class OrderLine {
   private static final Logger LOG = LoggerFactory.getLogger(OrderLine.class);
 
   /// Redis does nothing else meanwhile: about a millisecond.
   private static final int MOST_TOGETHER = 256;
+
+  private static final Consumer<Asker> NO_ANSWER = asker -> asker.then().accept(Optional.empty());
 
   private final Directory directory;
   private final DirectoryHealth health;
@@ -48,10 +50,42 @@ final class OrderLine {
   /// Who waits for an answer, and on which loop. Without an answer nobody knows what became of the order: the directory is away.
   record Asker(Loop loop, Consumer<Optional<Answer>> then, Runnable tooLate) {}
 
-  private record Waiting(Supplier<Order> order, @Nullable Asker asker, long sinceMillis) {}
+  /// Who stands in line.
+  private static final class Waiting {
+    private final Supplier<Order> order;
+    private final @Nullable Asker asker;
+    private final long sinceMillis;
+    // Of the asker's loop.
+    private boolean told;
+
+    Waiting(Supplier<Order> order, @Nullable Asker asker, long sinceMillis) {
+      this.order = order;
+      this.asker = asker;
+      this.sinceMillis = sinceMillis;
+    }
+
+    boolean isTooLate(long latestMillis) {
+      return asker != null && sinceMillis < latestMillis;
+    }
+
+    /// The first word counts: where something breaks while answers are handed back, nobody can say who has got his.
+    void tell(HandOver handOver, Consumer<Asker> word) {
+      var who = asker;
+      if (who != null) {
+        handOver.add(
+            who.loop(),
+            () -> {
+              if (!told) {
+                told = true;
+                word.accept(who);
+              }
+            });
+      }
+    }
+  }
 
   /// What travels.
-  private record Travelling(Order order, @Nullable Asker asker) {}
+  private record Travelling(Order order, Waiting from) {}
 
   /// @param most in line
   /// @param patience whoever has stood in line for longer, and waits for an answer, is not asked for any more
@@ -102,65 +136,102 @@ final class OrderLine {
 
   private void send() {
     if (!line.isEmpty() && underWay.compareAndSet(false, true)) {
-      sender.execute(this::sendSome);
+      try {
+        sender.execute(this::sendSome);
+      } catch (RuntimeException | Error refused) {
+        underWay.set(false);
+        throw refused;
+      }
     }
   }
 
   private void sendSome() {
-    var some = take();
     try {
-      carryOut(some);
+      carryOut(take());
     } finally {
-      if (waiting.addAndGet(-some.size()) == 0 && full.compareAndSet(true, false)) {
-        LOG.info("event=registrations_flow_again");
-      }
       underWay.set(false);
       send();
     }
   }
 
+  /// With room for all of them beforehand: who has left the line must not get lost for lack of memory.
   private List<Waiting> take() {
-    var some = new ArrayList<Waiting>();
-    for (var next = line.poll(); next != null; next = line.poll()) {
-      some.add(next);
-      if (some.size() == MOST_TOGETHER) {
+    var some = new ArrayList<Waiting>(MOST_TOGETHER);
+    while (some.size() < MOST_TOGETHER) {
+      var next = line.poll();
+      if (next == null) {
         break;
       }
+      some.add(next);
     }
     return some;
   }
 
   private void carryOut(List<Waiting> some) {
+    try {
+      var travelling = inTime(some);
+      if (health.isReachable()) {
+        handBack(travelling);
+      } else {
+        // The comparison and the lease make up for what is not said here.
+        metrics.directoryFailures.increment(travelling.size());
+        handBackNothing(some);
+      }
+    } catch (DirectoryUnavailable away) {
+      health.failed(away);
+      handBackNothing(some);
+    } catch (RuntimeException | Error bug) {
+      metrics.directoryFailures.increment();
+      LOG.error("event=registration_error orders={}", some.size(), bug);
+      handBackNothing(some);
+    } finally {
+      if (waiting.addAndGet(-some.size()) == 0 && full.compareAndSet(true, false)) {
+        LOG.info("event=registrations_flow_again");
+      }
+    }
+  }
+
+  /// Whoever is too late is told so.
+  private List<Travelling> inTime(List<Waiting> some) {
     long latest = clock.millis() - patience.toMillis();
-    var inTime = new ArrayList<Travelling>(some.size());
+    var travelling = new ArrayList<Travelling>(some.size());
     var handOver = new HandOver();
     for (var each : some) {
-      if (each.asker() != null && each.sinceMillis() < latest) {
-        handOver.add(each.asker().loop(), each.asker().tooLate());
-      } else {
-        inTime.add(new Travelling(each.order().get(), each.asker()));
+      if (each.isTooLate(latest)) {
+        each.tell(handOver, asker -> asker.tooLate().run());
+        continue;
+      }
+      try {
+        travelling.add(new Travelling(each.order.get(), each));
+      } catch (RuntimeException | Error bug) {
+        metrics.directoryFailures.increment();
+        LOG.error("event=order_error", bug);
+        each.tell(handOver, NO_ANSWER);
       }
     }
     handOver.go();
-    if (inTime.isEmpty()) {
+    return travelling;
+  }
+
+  private void handBack(List<Travelling> some) {
+    if (some.isEmpty()) {
       return;
     }
-    if (!health.isReachable()) {
-      // The comparison and the lease make up for what is not said here.
-      metrics.directoryFailures.increment(inTime.size());
-      handBack(inTime, Optional.empty());
-      return;
+    var answers = ask(some);
+    var handOver = new HandOver();
+    for (int index = 0; index < some.size(); index++) {
+      var answer = Optional.of(answers.get(index));
+      some.get(index).from().tell(handOver, asker -> asker.then().accept(answer));
     }
-    try {
-      handBack(inTime, Optional.of(ask(inTime)));
-    } catch (DirectoryUnavailable away) {
-      health.failed(away);
-      handBack(inTime, Optional.empty());
-    } catch (RuntimeException | Error bug) {
-      metrics.directoryFailures.increment();
-      LOG.error("event=registration_error orders={}", inTime.size(), bug);
-      handBack(inTime, Optional.empty());
+    handOver.go();
+  }
+
+  private static void handBackNothing(List<Waiting> some) {
+    var handOver = new HandOver();
+    for (var each : some) {
+      each.tell(handOver, NO_ANSWER);
     }
+    handOver.go();
   }
 
   private List<Answer> ask(List<Travelling> some) {
@@ -183,18 +254,5 @@ final class OrderLine {
     }
     complained = failed > 0;
     return answers;
-  }
-
-  private static void handBack(List<Travelling> some, Optional<List<Answer>> answers) {
-    var handOver = new HandOver();
-    for (int index = 0; index < some.size(); index++) {
-      var asker = some.get(index).asker();
-      if (asker != null) {
-        int place = index;
-        var answer = answers.map(all -> all.get(place));
-        handOver.add(asker.loop(), () -> asker.then().accept(answer));
-      }
-    }
-    handOver.go();
   }
 }

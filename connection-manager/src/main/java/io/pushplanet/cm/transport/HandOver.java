@@ -1,7 +1,7 @@
 package io.pushplanet.cm.transport;
 
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.slf4j.Logger;
@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 public final class HandOver {
   private static final Logger LOG = LoggerFactory.getLogger(HandOver.class);
 
-  private final Map<Loop, List<Runnable>> told = new HashMap<>();
+  private final Map<Loop, List<Runnable>> told = new LinkedHashMap<>();
 
   public void add(Loop loop, Runnable what) {
     told.computeIfAbsent(loop, _ -> new ArrayList<>()).add(what);

@@ -1,6 +1,7 @@
 package io.pushplanet.cm.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.mqtt.QoS;
@@ -22,6 +23,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -36,10 +38,12 @@ class OrderLineTest {
   private final ArrayDeque<Runnable> sender = new ArrayDeque<>();
   private final Asked asked = new Asked();
   private final HandLoop loop = new HandLoop();
+  private final HandLoop broken = new HandLoop();
   private final List<String> told = new ArrayList<>();
+  private int refusals;
   private final OrderLine line =
       new OrderLine(
-          asked, health, metrics, meters, clock, MOST, Duration.ofSeconds(5), sender::add);
+          asked, health, metrics, meters, clock, MOST, Duration.ofSeconds(5), this::execute);
 
   @Test
   void who_stands_in_line_when_a_round_trip_begins_travels_in_it_in_order() {
@@ -145,6 +149,62 @@ class OrderLineTest {
   }
 
   @Test
+  void an_order_that_cannot_be_made_takes_no_answer_from_its_neighbours() {
+    claim(0);
+    line.add(
+        () -> {
+          throw new LinkageError("a class is missing");
+        },
+        null);
+    claim(1);
+
+    send();
+    loop.turn();
+
+    assertThat(told).containsExactly("0 has 100", "1 has 101");
+    assertThat(line.waiting()).isZero();
+  }
+
+  @Test
+  void who_was_told_before_the_answers_could_not_be_handed_back_is_not_told_again() {
+    claim(0);
+    claim(1, broken);
+    broken.breaksAt = 1;
+
+    send();
+    loop.turn();
+    broken.turn();
+
+    assertThat(told).containsExactly("0 has 100", "1 has no answer");
+  }
+
+  @Test
+  void those_who_are_too_late_and_cannot_be_told_so_leave_nobody_without_an_answer() {
+    claim(0, broken);
+    clock.advance(Duration.ofSeconds(6));
+    claim(1);
+    broken.breaksAt = 1;
+
+    send();
+    loop.turn();
+    broken.turn();
+
+    assertThat(told).containsExactly("1 has no answer", "0 has no answer");
+  }
+
+  @Test
+  void a_sender_that_refused_once_is_asked_again() {
+    refusals = 1;
+    assertThatThrownBy(() -> claim(0)).isInstanceOf(RejectedExecutionException.class);
+
+    claim(1);
+    send();
+    loop.turn();
+
+    assertThat(told).containsExactly("0 has 100", "1 has 101");
+  }
+
+  @Test
   void who_stood_in_line_for_too_long_is_not_asked_for_but_what_must_be_written_is() {
     claim(0);
     line.add(new Order.Remember(device(9), 5, Subscription.of(QoS.AT_LEAST_ONCE, 0)), null);
@@ -199,10 +259,14 @@ class OrderLineTest {
   }
 
   private boolean claim(int number) {
+    return claim(number, loop);
+  }
+
+  private boolean claim(int number, HandLoop on) {
     return line.add(
         new Order.Claim(device(number), Former.RESUME),
         new OrderLine.Asker(
-            loop,
+            on,
             answer ->
                 told.add(
                     number
@@ -223,6 +287,14 @@ class OrderLineTest {
     sender.remove().run();
   }
 
+  private void execute(Runnable task) {
+    if (refusals > 0) {
+      refusals--;
+      throw new RejectedExecutionException("no thread");
+    }
+    sender.add(task);
+  }
+
   private double failures() {
     return meters.get("cm.session.directory.failures").counter().count();
   }
@@ -230,9 +302,14 @@ class OrderLineTest {
   /// Runs when it is told to.
   private static final class HandLoop implements Loop {
     private final List<Runnable> tasks = new ArrayList<>();
+    private int times;
+    private int breaksAt;
 
     @Override
     public void execute(Runnable task) {
+      if (++times == breaksAt) {
+        throw new LinkageError("a class is missing");
+      }
       tasks.add(task);
     }
 
