@@ -356,6 +356,7 @@ class NodeConfiguration {
             null,
             false,
             Math.toIntExact(of.gatewayPendingBytes().toBytes()),
+            true,
             connection ->
                 new MqttLink(
                     connection,
@@ -392,6 +393,7 @@ class NodeConfiguration {
           tls,
           webSocket,
           pendingBytes,
+          false,
           connection -> new MqttLink(connection, networks, pipeline::accepted));
     }
   }

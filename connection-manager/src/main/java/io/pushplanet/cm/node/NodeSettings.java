@@ -67,7 +67,8 @@ record NodeSettings(
       @Positive @DefaultValue("2000") int handshakesWaiting) {}
 
   /// @param loops event loops; 0 takes one per processor
-  /// @param unauthenticatedBytes cap on what all peers without a CONNECT make us hold
+  /// @param unauthenticatedBytes cap on what all peers without a CONNECT make us hold; a sixteenth of it is for those at the gateways'
+  ///     port, and for them alone
   /// @param pendingBytes what may wait for one device, 80 bytes for each packet included, before it is closed as a slow reader
   /// @param gatewayPendingBytes what may wait for one gateway, 80 bytes for each packet included, before it is closed as a slow
   ///     reader

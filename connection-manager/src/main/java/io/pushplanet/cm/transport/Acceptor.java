@@ -63,11 +63,11 @@ final class Acceptor {
   void accept() {
     long now = loop.nowNanos();
     for (int count = 0; count < ACCEPTS_PER_TURN; count++) {
-      if (loop.heap.isFull()) {
+      if (loop.heap.isFull() && !listener.trusted()) {
         rest(Pressure.Kind.HEAP, REST);
         return;
       }
-      if (loop.unauthenticated.isNearlySpent()) {
+      if (loop.strangersOf(listener).isNearlySpent()) {
         rest(Pressure.Kind.UNAUTHENTICATED_BYTES, REST);
         return;
       }

@@ -174,7 +174,7 @@ public final class Connection {
       tls.abandon();
     }
     releasePartial();
-    loop.unauthenticated.giveBack(unauthenticatedCost);
+    loop.strangersOf(listener).giveBack(unauthenticatedCost);
     unauthenticatedCost = 0;
     pending = null;
     pendingBytes = 0;
@@ -188,7 +188,7 @@ public final class Connection {
   /// The peer has shown who it is: what it makes us hold no longer counts against the unauthenticated bytes.
   public void authenticated() {
     authenticated = true;
-    loop.unauthenticated.giveBack(unauthenticatedCost);
+    loop.strangersOf(listener).giveBack(unauthenticatedCost);
     unauthenticatedCost = 0;
   }
 
@@ -289,7 +289,7 @@ public final class Connection {
     }
     if (!authenticated) {
       int less = Math.min(-more, unauthenticatedCost);
-      loop.unauthenticated.giveBack(less);
+      loop.strangersOf(listener).giveBack(less);
       unauthenticatedCost -= less;
     }
     return true;
@@ -389,7 +389,7 @@ public final class Connection {
     if (authenticated) {
       return true;
     }
-    if (!loop.unauthenticated.take(bytes)) {
+    if (!loop.strangersOf(listener).take(bytes)) {
       return false;
     }
     unauthenticatedCost += bytes;
@@ -399,7 +399,7 @@ public final class Connection {
   private void releasePartial() {
     if (partial != null && !authenticated) {
       int bytes = Math.min(partial.capacity(), unauthenticatedCost);
-      loop.unauthenticated.giveBack(bytes);
+      loop.strangersOf(listener).giveBack(bytes);
       unauthenticatedCost -= bytes;
     }
     partial = null;

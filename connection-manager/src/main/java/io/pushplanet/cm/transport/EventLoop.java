@@ -46,7 +46,6 @@ public final class EventLoop implements Loop {
   final ByteBuffer writeBuffer = ByteBuffer.allocateDirect(SHARED_BUFFER);
   final ByteBuffer plainBuffer = ByteBuffer.allocate(SHARED_BUFFER);
   final TransportMetrics metrics;
-  final ByteBudget unauthenticated;
   final TransportSettings settings;
   final AcceptGate gate;
   final HandshakeLine handshakes;
@@ -54,6 +53,8 @@ public final class EventLoop implements Loop {
   final Heap heap;
   final HeldSockets held;
 
+  private final ByteBudget strangers;
+  private final ByteBudget strangersAtTrusted;
   private final int number;
   private final Selector selector;
   private final Consumer<SelectionKey> ready = this::ready;
@@ -78,7 +79,8 @@ public final class EventLoop implements Loop {
   record Shared(
       TransportSettings settings,
       TransportMetrics metrics,
-      ByteBudget unauthenticated,
+      ByteBudget strangers,
+      ByteBudget strangersAtTrusted,
       AcceptGate gate,
       HandshakeLine handshakes,
       Pressure pressure,
@@ -89,7 +91,8 @@ public final class EventLoop implements Loop {
     this.number = number;
     this.settings = shared.settings();
     this.metrics = shared.metrics();
-    this.unauthenticated = shared.unauthenticated();
+    this.strangers = shared.strangers();
+    this.strangersAtTrusted = shared.strangersAtTrusted();
     this.gate = shared.gate();
     this.handshakes = shared.handshakes();
     this.pressure = shared.pressure();
@@ -117,6 +120,11 @@ public final class EventLoop implements Loop {
 
   public boolean isCurrentThread() {
     return Thread.currentThread().equals(thread);
+  }
+
+  /// What those who come to this listener may make us hold before they have shown who they are.
+  ByteBudget strangersOf(Listener listener) {
+    return listener.trusted() ? strangersAtTrusted : strangers;
   }
 
   int connections() {

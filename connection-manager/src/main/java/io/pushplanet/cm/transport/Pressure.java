@@ -25,7 +25,8 @@ final class Pressure {
         "no file descriptor is left: accepting pauses; raise ulimit -n or lower"
             + " cm.admission.most-sessions"),
     UNAUTHENTICATED_BYTES(
-        "peers without a CONNECT hold nearly cm.transport.unauthenticated-bytes: accepting pauses"),
+        "peers without a CONNECT hold nearly cm.transport.unauthenticated-bytes (at the gateways'"
+            + " port: their sixteenth): accepting pauses there"),
     HEAP("the heap is nearly full after a collection: accepting pauses; give the process more"),
     HANDSHAKES(
         "more TLS handshakes than cm.tls.handshakes-waiting: the oldest are given up, the newest go"

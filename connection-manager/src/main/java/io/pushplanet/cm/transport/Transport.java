@@ -21,10 +21,12 @@ import java.util.function.LongSupplier;
 /// The event loops and their listeners. Every loop has its own listening socket per address (SO_REUSEPORT), so the kernel
 /// spreads connections and no loop hands one to another. Thread-safe.
 public final class Transport implements AutoCloseable {
+  private static final int SHARE_OF_TRUSTED = 16;
+
   private final List<EventLoop> loops;
   private final Map<String, Integer> ports;
   private final HandshakeLine handshakes;
-  private final ByteBudget unauthenticated;
+  private final EventLoop.Shared shared;
   private final TransportWatch watch;
 
   private Transport(
@@ -35,7 +37,7 @@ public final class Transport implements AutoCloseable {
     this.loops = List.copyOf(loops);
     this.ports = Map.copyOf(ports);
     this.handshakes = shared.handshakes();
-    this.unauthenticated = shared.unauthenticated();
+    this.shared = shared;
     this.watch = watch;
   }
 
@@ -48,11 +50,13 @@ public final class Transport implements AutoCloseable {
       AcceptGate gate,
       MeterRegistry meters,
       LongSupplier nanoTime) {
+    long atTrusted = settings.unauthenticatedBytes() / SHARE_OF_TRUSTED;
     var shared =
         new EventLoop.Shared(
             settings,
             new TransportMetrics(meters),
-            new ByteBudget(settings.unauthenticatedBytes()),
+            new ByteBudget(settings.unauthenticatedBytes() - atTrusted),
+            new ByteBudget(atTrusted),
             gate,
             new HandshakeLine(settings.handshakeThreads(), settings.handshakesWaiting()),
             new Pressure(meters),
@@ -103,7 +107,7 @@ public final class Transport implements AutoCloseable {
 
   private void register(MeterRegistry meters) {
     Gauge.builder("cm.transport.connections", this, Transport::connections).register(meters);
-    Gauge.builder("cm.transport.unauthenticated.bytes", unauthenticated, ByteBudget::held)
+    Gauge.builder("cm.transport.unauthenticated.bytes", this, Transport::unauthenticatedBytes)
         .register(meters);
     Gauge.builder("cm.tls.handshakes.waiting", handshakes, HandshakeLine::waiting).register(meters);
     Gauge.builder("cm.tls.handshakes.running", handshakes, HandshakeLine::running).register(meters);
@@ -171,7 +175,7 @@ public final class Transport implements AutoCloseable {
   }
 
   public long unauthenticatedBytes() {
-    return unauthenticated.held();
+    return shared.strangers().held() + shared.strangersAtTrusted().held();
   }
 
   public List<EventLoop> loops() {

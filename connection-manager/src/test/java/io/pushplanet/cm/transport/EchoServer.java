@@ -31,6 +31,7 @@ final class EchoServer implements AutoCloseable {
             tls,
             false,
             64 * 1024,
+            false,
             connection -> {
               handlers.incrementAndGet();
               return (Receiver) input -> echo(connection, input);
@@ -85,7 +86,7 @@ final class EchoServer implements AutoCloseable {
     transport.close();
   }
 
-  private static void echo(Connection connection, ByteBuffer input) {
+  static void echo(Connection connection, ByteBuffer input) {
     connection.authenticated();
     var bytes = new byte[input.remaining()];
     input.get(bytes);

@@ -38,6 +38,7 @@ public final class FakeSockets implements AutoCloseable {
                 new TransportSettings(1, 1 << 20, Duration.ofSeconds(30), 1, 1, 1),
                 new TransportMetrics(meters),
                 new ByteBudget(1 << 20),
+                new ByteBudget(1 << 20),
                 gate,
                 new HandshakeLine(1, 1),
                 new Pressure(meters),
@@ -50,6 +51,7 @@ public final class FakeSockets implements AutoCloseable {
             null,
             false,
             1 << 16,
+            false,
             handlers);
     loop.start();
   }

@@ -19,7 +19,13 @@ final class OneLoop {
   static Transport start(LongSupplier nanoTime, Function<Connection, Receiver> handlers) {
     var listener =
         new Listener(
-            "test", new InetSocketAddress("127.0.0.1", 0), null, false, 64 * 1024, handlers::apply);
+            "test",
+            new InetSocketAddress("127.0.0.1", 0),
+            null,
+            false,
+            64 * 1024,
+            false,
+            handlers::apply);
     return Transport.start(
         List.of(listener),
         new TransportSettings(1, 64 * 1024 * 1024, Duration.ofMinutes(5), 1024, 1, 1000),

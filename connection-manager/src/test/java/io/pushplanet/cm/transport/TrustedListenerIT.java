@@ -1,0 +1,126 @@
+package io.pushplanet.cm.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.cm.transport.gate.AcceptGate;
+import io.pushplanet.cm.transport.gate.GateSettings;
+import io.pushplanet.cm.transport.tls.HandshakeLine;
+import io.pushplanet.common.testing.Eventually;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.channels.ServerSocketChannel;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/// A loop with a door for everybody and one for our own programs.
+class TrustedListenerIT {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final int BUDGET = 20 * 512;
+
+  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  private final Heap heap = new Heap();
+  private final AcceptGate gate =
+      new AcceptGate(GateSettings.OPEN, System.nanoTime(), new SplittableRandom(1));
+  private final List<Socket> silent = new ArrayList<>();
+  private EventLoop loop;
+  private int everybodys;
+  private int trusted;
+
+  @BeforeEach
+  void start() throws Exception {
+    loop =
+        new EventLoop(
+            0,
+            new EventLoop.Shared(
+                EchoServer.settings(BUDGET),
+                new TransportMetrics(meters),
+                new ByteBudget(BUDGET),
+                new ByteBudget(BUDGET),
+                gate,
+                new HandshakeLine(1, 1),
+                new Pressure(meters),
+                heap,
+                System::nanoTime));
+    everybodys = listen(false);
+    trusted = listen(true);
+    loop.start();
+  }
+
+  private int listen(boolean forOurOwn) throws Exception {
+    var address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    var listener =
+        new Listener(
+            "echo",
+            address,
+            null,
+            false,
+            64 * 1024,
+            forOurOwn,
+            connection -> (Receiver) input -> EchoServer.echo(connection, input));
+    var channel = ServerSocketChannel.open();
+    channel.bind(address, 1024);
+    loop.listen(channel, listener, gate.listenerRate());
+    return channel.socket().getLocalPort();
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    for (var socket : silent) {
+      socket.close();
+    }
+    loop.stop();
+    loop.join(PATIENCE.toMillis());
+  }
+
+  @Test
+  void our_own_come_in_while_strangers_hold_all_that_they_may() throws Exception {
+    crowd(everybodys);
+
+    assertServed(trusted);
+  }
+
+  @Test
+  void strangers_who_crowd_our_own_door_leave_everybodys_open() throws Exception {
+    crowd(trusted);
+
+    assertServed(everybodys);
+  }
+
+  @Test
+  void our_own_come_in_while_the_heap_is_full_of_devices() throws Exception {
+    heap.read(99, 100, 0);
+    silent.add(connect(everybodys));
+    Eventually.within(PATIENCE, () -> assertThat(pressure("heap")).isEqualTo(1));
+
+    assertServed(trusted);
+  }
+
+  private void crowd(int port) throws Exception {
+    for (int socket = 0; socket < 60; socket++) {
+      silent.add(connect(port));
+    }
+    Eventually.within(PATIENCE, () -> assertThat(pressure("unauthenticated_bytes")).isEqualTo(1));
+  }
+
+  private static void assertServed(int port) throws Exception {
+    try (var socket = connect(port)) {
+      socket.setSoTimeout((int) PATIENCE.toMillis());
+      assertThat(EchoServer.echoes(socket)).isTrue();
+    }
+  }
+
+  private static Socket connect(int port) throws Exception {
+    return new Socket(InetAddress.getLoopbackAddress(), port);
+  }
+
+  private double pressure(String kind) {
+    return meters.get("cm.pressure").tag("kind", kind).gauge().value();
+  }
+}
