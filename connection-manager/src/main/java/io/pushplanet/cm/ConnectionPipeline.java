@@ -305,7 +305,7 @@ public final class ConnectionPipeline {
       var remembered = claim.remembered().orElse(null);
       session = made;
       will = known.connect().will();
-      wills.cameBack(known.device());
+      wills.cameBack(known.device(), known.connect().cleanStart());
       admission.countConnected();
       sessionMetrics.established(link.loop().nowNanos() - beganNanos);
       link.send(new MqttPacket.ConnAck(remembered != null, 0, handshake.welcome(known)));
@@ -556,7 +556,7 @@ public final class ConnectionPipeline {
       }
     }
 
-    /// After its delay, at the latest when the session ends. Who has been taken over, here or by another node, is back already.
+    /// After its delay, at the latest when the session ends. Who has been taken over by another node is back already.
     private void tell(Will last, DeviceSession ended, boolean gone) {
       long delay =
           Math.min(

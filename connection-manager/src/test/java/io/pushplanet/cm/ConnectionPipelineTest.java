@@ -220,8 +220,8 @@ class ConnectionPipelineTest {
   @Test
   void mqtt_3_1_3_9_a_delayed_will_is_not_told_of_a_device_that_a_second_connection_has_here() {
     var pipeline = pipeline(10);
-    var first = connecting(pipeline, MqttVersion.V5, "d1", will(60));
-    var second = connecting(pipeline, MqttVersion.V5, "d1", will(60));
+    var first = resuming(pipeline, "d1", will(60));
+    var second = resuming(pipeline, "d1", will(60));
 
     letGo();
     due.forEach(Runnable::run);
@@ -254,6 +254,30 @@ class ConnectionPipelineTest {
         new Client(
             new HandLoop() {
               @Override
+  @Test
+  void mqtt_3_1_4_3_a_clean_start_tells_the_delayed_will_of_the_session_that_it_ends() {
+    var pipeline = pipeline(10);
+    connected(pipeline, MqttVersion.V5, "d1", will(60));
+
+    connected(pipeline, MqttVersion.V5, "d1", will(60));
+
+    assertThat(told).hasSize(1);
+    assertThat(due).isEmpty();
+  }
+
+  @Test
+  void mqtt_3_1_3_9_who_takes_its_session_up_again_calls_the_delayed_will_off() {
+    var pipeline = pipeline(10);
+    connected(pipeline, MqttVersion.V5, "d1", will(60));
+
+    var back = resuming(pipeline, "d1", will(60));
+    letGo();
+
+    assertThat(back.packets).hasAtLeastOneElementOfType(MqttPacket.ConnAck.class);
+    assertThat(told).isEmpty();
+    assertThat(due).isEmpty();
+  }
+
               public void execute(Runnable task) {
                 found.add(table.find(device));
               }
@@ -333,7 +357,7 @@ class ConnectionPipelineTest {
     client.receive(
         new MqttPacket.Connect(
             version,
-            true,
+            clean,
             60,
             device,
             APP.value(),
@@ -351,6 +375,20 @@ class ConnectionPipelineTest {
     }
   }
 
+    return connecting(pipeline, version, true, device, will);
+  }
+
+  /// The same of one that goes on with its session.
+  private Client resuming(ConnectionPipeline pipeline, String device, Will will) {
+    return connecting(pipeline, MqttVersion.V5, false, device, will);
+  }
+
+  private Client connecting(
+      ConnectionPipeline pipeline,
+      MqttVersion version,
+      boolean clean,
+      String device,
+      @Nullable Will will) {
   private static Will will(int delaySeconds) {
     return new Will(
         Uplinks.UPLINK,

@@ -33,7 +33,12 @@ public final class DelayedWills {
 
   /// One end of one connection: told from a later one of the same device by its identity.
   private static final class Pending {
+    private final Binary will;
     private Runnable callOff = () -> {};
+
+    Pending(Binary will) {
+      this.will = will;
+    }
   }
 
   public DelayedWills(Timer timer, Elsewhere elsewhere, BiConsumer<DeviceKey, Binary> tell) {
@@ -55,23 +60,28 @@ public final class DelayedWills {
           if (before != null) {
             before.callOff.run();
           }
-          var mine = new Pending();
-          mine.callOff = timer.after(delay, () -> due(device, mine, will));
+          var mine = new Pending(will);
+          mine.callOff = timer.after(delay, () -> due(device, mine));
           return mine;
         });
   }
 
-  private void due(DeviceKey device, Pending mine, Binary will) {
+  private void due(DeviceKey device, Pending mine) {
     if (pending.remove(device, mine)) {
-      elsewhere.unlessThere(device, () -> tell.accept(device, will));
+      elsewhere.unlessThere(device, () -> tell.accept(device, mine.will));
     }
   }
 
   /// The device has connected to this node.
-  public void cameBack(DeviceKey device) {
+  ///
+  /// @param clean whether it has ended its session by that: then the will is told now
+  public void cameBack(DeviceKey device, boolean clean) {
     var waiting = pending.isEmpty() ? null : pending.remove(device);
     if (waiting != null) {
       waiting.callOff.run();
+      if (clean) {
+        tell.accept(device, waiting.will);
+      }
     }
   }
 }

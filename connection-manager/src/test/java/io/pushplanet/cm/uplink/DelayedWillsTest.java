@@ -47,7 +47,7 @@ class DelayedWillsTest {
   void mqtt_3_1_3_9_a_will_is_not_told_when_the_client_is_back_before_its_delay_is_over() {
     wills.later(DEVICE, Binary.of("gone"), MINUTE);
     var timer = due.getFirst();
-    wills.cameBack(DEVICE);
+    wills.cameBack(DEVICE, false);
 
     timer.run();
 
@@ -55,10 +55,22 @@ class DelayedWillsTest {
   }
 
   @Test
+  void mqtt_3_1_3_9_a_will_is_told_when_a_clean_start_ends_its_session_before_its_delay_is_over() {
+    wills.later(DEVICE, Binary.of("gone"), MINUTE);
+    var timer = due.getFirst();
+
+    wills.cameBack(DEVICE, true);
+    timer.run();
+
+    assertThat(told).containsExactly("gone");
+    assertThat(due).isEmpty();
+  }
+
+  @Test
   void nothing_is_kept_of_a_will_that_was_called_off() {
     for (int time = 0; time < 1_000; time++) {
       wills.later(DEVICE, Binary.of("gone"), MINUTE);
-      wills.cameBack(DEVICE);
+      wills.cameBack(DEVICE, false);
     }
     assertThat(due).isEmpty();
 
@@ -82,7 +94,7 @@ class DelayedWillsTest {
   void a_will_of_a_later_connection_has_its_own_time() {
     wills.later(DEVICE, Binary.of("first"), MINUTE);
     var first = due.getFirst();
-    wills.cameBack(DEVICE);
+    wills.cameBack(DEVICE, false);
     wills.later(DEVICE, Binary.of("second"), MINUTE);
 
     first.run();
