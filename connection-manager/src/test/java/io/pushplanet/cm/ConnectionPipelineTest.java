@@ -125,6 +125,29 @@ class ConnectionPipelineTest {
 
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
+  void a_device_that_connects_again_does_not_get_its_share_of_qos_0_publishes_anew(
+      MqttVersion version) {
+    var pipeline = pipeline(10);
+    for (int time = 0; time < 10; time++) {
+      var flood = connected(pipeline, version, "flood");
+      for (int count = 0; count < UPLINKS_IN_FLIGHT; count++) {
+        flood.receive(uplink(0));
+      }
+    }
+    assertThat(told).hasSize(UPLINKS_IN_FLIGHT);
+
+    var again = connected(pipeline, version, "flood");
+    again.receive(uplink(1));
+    connected(pipeline, version, "other").receive(uplink(0));
+    assertThat(told).as("at QoS 1, and another device's").hasSize(UPLINKS_IN_FLIGHT + 2);
+    confirms.getFirst().run();
+    again.receive(uplink(0));
+    again.receive(uplink(0));
+    assertThat(told).as("one in the place of one").hasSize(UPLINKS_IN_FLIGHT + 3);
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
   void a_device_whose_qos_0_publishes_wait_in_vain_is_read_again_and_they_are_dropped(
       MqttVersion version) {
     var client = connected(pipeline(10), version, "d1");
@@ -232,29 +255,6 @@ class ConnectionPipelineTest {
   }
 
   @Test
-  void a_full_node_takes_the_devices_that_it_has_already() {
-    var pipeline = pipeline(1);
-    var first = connected(pipeline, MqttVersion.V5, "d1");
-
-    var again = connected(pipeline, MqttVersion.V5, "d1");
-    var other = connecting(pipeline, MqttVersion.V5, "d2", null);
-
-    assertThat(first.open).isFalse();
-    assertThat(again.open).isTrue();
-    assertThat(other.refusal).isEqualTo(ReasonCode.SERVER_BUSY);
-  }
-
-  @Test
-  void a_frame_that_finds_a_session_which_is_refused_is_answered() {
-    var device = new DeviceKey(APP, new DeviceId("d1"));
-    var refused = connecting(pipeline(10), MqttVersion.V5, "d1", null);
-    registrar.takenOver(new Notice(device, new SessionOwner(new NodeId("b"), 1_000)));
-    List<DeviceSession> found = new ArrayList<>();
-    var former =
-        new Client(
-            new HandLoop() {
-              @Override
-  @Test
   void mqtt_3_1_4_3_a_clean_start_tells_the_delayed_will_of_the_session_that_it_ends() {
     var pipeline = pipeline(10);
     connected(pipeline, MqttVersion.V5, "d1", will(60));
@@ -278,6 +278,29 @@ class ConnectionPipelineTest {
     assertThat(due).isEmpty();
   }
 
+  @Test
+  void a_full_node_takes_the_devices_that_it_has_already() {
+    var pipeline = pipeline(1);
+    var first = connected(pipeline, MqttVersion.V5, "d1");
+
+    var again = connected(pipeline, MqttVersion.V5, "d1");
+    var other = connecting(pipeline, MqttVersion.V5, "d2", null);
+
+    assertThat(first.open).isFalse();
+    assertThat(again.open).isTrue();
+    assertThat(other.refusal).isEqualTo(ReasonCode.SERVER_BUSY);
+  }
+
+  @Test
+  void a_frame_that_finds_a_session_which_is_refused_is_answered() {
+    var device = new DeviceKey(APP, new DeviceId("d1"));
+    var refused = connecting(pipeline(10), MqttVersion.V5, "d1", null);
+    registrar.takenOver(new Notice(device, new SessionOwner(new NodeId("b"), 1_000)));
+    List<DeviceSession> found = new ArrayList<>();
+    var former =
+        new Client(
+            new HandLoop() {
+              @Override
               public void execute(Runnable task) {
                 found.add(table.find(device));
               }
@@ -319,7 +342,7 @@ class ConnectionPipelineTest {
         limits,
         metrics,
         new NothingParked(),
-        new Uplinks(this::tell, 4_096, clock, new SplittableRandom(3), meters),
+        new Uplinks(this::tell, 4_096, UPLINKS_IN_FLIGHT, clock, new SplittableRandom(3), meters),
         new ConnectionPipeline.Limits(PacketLimits.UNAUTHENTICATED, UPLINKS_IN_FLIGHT),
         clock,
         (_, task) -> {
@@ -352,6 +375,20 @@ class ConnectionPipelineTest {
   /// Its claim stands in line.
   private Client connecting(
       ConnectionPipeline pipeline, MqttVersion version, String device, @Nullable Will will) {
+    return connecting(pipeline, version, true, device, will);
+  }
+
+  /// The same of one that goes on with its session.
+  private Client resuming(ConnectionPipeline pipeline, String device, Will will) {
+    return connecting(pipeline, MqttVersion.V5, false, device, will);
+  }
+
+  private Client connecting(
+      ConnectionPipeline pipeline,
+      MqttVersion version,
+      boolean clean,
+      String device,
+      @Nullable Will will) {
     var client = new Client(loop);
     client.comesIn(pipeline, version);
     client.receive(
@@ -375,20 +412,6 @@ class ConnectionPipelineTest {
     }
   }
 
-    return connecting(pipeline, version, true, device, will);
-  }
-
-  /// The same of one that goes on with its session.
-  private Client resuming(ConnectionPipeline pipeline, String device, Will will) {
-    return connecting(pipeline, MqttVersion.V5, false, device, will);
-  }
-
-  private Client connecting(
-      ConnectionPipeline pipeline,
-      MqttVersion version,
-      boolean clean,
-      String device,
-      @Nullable Will will) {
   private static Will will(int delaySeconds) {
     return new Will(
         Uplinks.UPLINK,

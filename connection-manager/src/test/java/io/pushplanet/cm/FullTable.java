@@ -213,7 +213,7 @@ final class FullTable {
             16, 128, Duration.ofSeconds(2), Duration.ofSeconds(30), Duration.ofSeconds(15)),
         metrics,
         new NothingParked(),
-        new Uplinks((_, _) -> true, 4_096, CLOCK, new SplittableRandom(4), meters),
+        new Uplinks((_, _) -> true, 4_096, 16, CLOCK, new SplittableRandom(4), meters),
         new ConnectionPipeline.Limits(PacketLimits.UNAUTHENTICATED, 32),
         CLOCK,
         (_, _) -> () -> {});

@@ -191,7 +191,7 @@ class NodeConfiguration {
       SecureRandom random,
       MeterRegistry meters) {
     int bytes = Math.toIntExact(settings.uplink().bytes().toBytes());
-    return new Uplinks(lane, bytes, clock, random, meters);
+    return new Uplinks(lane, bytes, settings.uplink().inFlight(), clock, random, meters);
   }
 
   @Bean(destroyMethod = "close")

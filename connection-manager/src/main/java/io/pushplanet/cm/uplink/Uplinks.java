@@ -15,7 +15,9 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
 import java.time.InstantSource;
 import java.util.Locale;
+import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
@@ -29,6 +31,9 @@ public final class Uplinks {
 
   private final Events lane;
   private final int mostBytes;
+  private final int share;
+  // Devices with events of QoS 0 that wait for the broker, whichever connection they came by.
+  private final Map<DeviceKey, Integer> unacknowledged = new ConcurrentHashMap<>();
   private final InstantSource clock;
   private final RandomGenerator random;
   private final Counter receipts;
@@ -36,14 +41,18 @@ public final class Uplinks {
   private final Counter wills;
   private final Counter droppedWills;
 
+  /// @param mostBytes of an uplink
+  /// @param share events of QoS 0 of one device that may wait for the broker
   public Uplinks(
       Events lane,
       int mostBytes,
+      int share,
       InstantSource clock,
       RandomGenerator random,
       MeterRegistry meters) {
     this.lane = lane;
     this.mostBytes = mostBytes;
+    this.share = share;
     this.clock = clock;
     this.random = random;
     this.receipts = meters.counter("cm.uplink.received", "kind", "receipt");
@@ -70,6 +79,32 @@ public final class Uplinks {
     if (publish.payload().size() > mostBytes) {
       return new Violation(ReasonCode.PACKET_TOO_LARGE, "at most " + mostBytes + " bytes");
     }
+    if (publish.qos() != QoS.AT_MOST_ONCE) {
+      return event(device, publish, confirmed);
+    }
+    if (unacknowledged.merge(device, 1, Integer::sum) > share) {
+      leave(device);
+      return new Refused(ReasonCode.QUOTA_EXCEEDED, "its former connection left too many events");
+    }
+    var outcome =
+        event(
+            device,
+            publish,
+            () -> {
+              leave(device);
+              confirmed.run();
+            });
+    if (!(outcome instanceof Taken)) {
+      leave(device);
+    }
+    return outcome;
+  }
+
+  private void leave(DeviceKey device) {
+    unacknowledged.computeIfPresent(device, (_, open) -> open == 1 ? null : open - 1);
+  }
+
+  private UplinkOutcome event(DeviceKey device, Publish publish, Runnable confirmed) {
     return switch (publish.topic()) {
       case RECEIPTS -> receipt(device, publish.payload(), confirmed);
       case UPLINK -> {

@@ -142,7 +142,7 @@ final class SimNode {
             LIMITS,
             SESSION_METRICS,
             stores.new InboxOf(this),
-            new Uplinks((_, _) -> true, 4_096, clock, world.random, METERS),
+            new Uplinks((_, _) -> true, 4_096, 16, clock, world.random, METERS),
             new ConnectionPipeline.Limits(PacketLimits.UNAUTHENTICATED, 8),
             clock,
             (delay, task) -> {
