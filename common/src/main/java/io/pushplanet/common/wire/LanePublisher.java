@@ -31,6 +31,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,6 +48,7 @@ public final class LanePublisher implements AutoCloseable {
       MessageProperties.MINIMAL_PERSISTENT_BASIC.builder().contentType("application/json").build();
   private static final int MOST_BATCHES_IN_A_ROUND = 16;
   private static final String AWAY = "the message broker is away";
+  private static final String BROKE = "the connection to the message broker broke";
   private static final Duration LOOK = Duration.ofMillis(250);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
@@ -199,7 +201,7 @@ public final class LanePublisher implements AutoCloseable {
         if (live == null) {
           LOG.warn("event=lane_connect_failed publisher={} reason=\"{}\"", name, e.toString());
         }
-        drop(live, "the connection to the message broker broke: " + e.getMessage());
+        drop(live, BROKE + ": " + e.getMessage());
         pause = sleep(pause);
       }
     }
@@ -256,8 +258,7 @@ public final class LanePublisher implements AutoCloseable {
                   new BrokerUnavailable("the broker refused the message", null));
             }
           });
-      connection.addShutdownListener(
-          cause -> drop(made, "the connection to the message broker broke"));
+      connection.addShutdownListener(cause -> drop(made, BROKE));
       LOG.info("event=lane_connected publisher={}", name);
       return made;
     } catch (Throwable e) {
@@ -268,6 +269,8 @@ public final class LanePublisher implements AutoCloseable {
 
   /// Waits for an item, lets its neighbours gather for the linger, and sends the fewest messages per queue that hold them all.
   private void sendOneRound(Link live) throws InterruptedException, IOException {
+    // Made before anything is taken: an item that is only here must not be lost to an Error.
+    List<Item> round = new ArrayList<>(1 + settings.mostItems());
     Item first = waiting.poll(100, TimeUnit.MILLISECONDS);
     if (first == null) {
       if (!live.channel.isOpen()) {
@@ -275,27 +278,37 @@ public final class LanePublisher implements AutoCloseable {
       }
       return;
     }
-    if (waiting.size() < settings.mostItems()) {
-      // Slept through, not waited item by item: waking this thread for each would cost as much as
-      // sending it.
-      LockSupport.parkNanos(settings.linger().toNanos());
-    }
-    List<Item> round = new ArrayList<>();
     round.add(first);
-    waiting.drainTo(round, MOST_BATCHES_IN_A_ROUND * settings.mostItems());
-    Map<String, Batch> batches = new HashMap<>();
-    Queue<Batch> full = new ArrayDeque<>();
-    round.forEach(item -> add(batches, full, item));
-    full.addAll(batches.values());
-    while (!full.isEmpty()) {
-      Batch batch = full.remove();
+    Queue<Batch> batches;
+    try {
+      if (waiting.size() < settings.mostItems()) {
+        // Slept through, not waited item by item: waking this thread for each would cost as much
+        // as sending it.
+        LockSupport.parkNanos(settings.linger().toNanos());
+      }
+      waiting.drainTo(round, MOST_BATCHES_IN_A_ROUND * settings.mostItems());
+      batches = batches(round);
+    } catch (Throwable e) {
+      fail(round, BROKE);
+      throw e;
+    }
+    while (!batches.isEmpty()) {
+      Batch batch = batches.remove();
       try {
         send(live, batch);
       } catch (Throwable e) {
-        full.forEach(rest -> fail(rest.items, "the connection to the message broker broke"));
+        batches.forEach(rest -> fail(rest.items, BROKE));
         throw e;
       }
     }
+  }
+
+  private Queue<Batch> batches(List<Item> round) {
+    Map<String, Batch> open = new HashMap<>();
+    Queue<Batch> full = new ArrayDeque<>();
+    round.forEach(item -> add(open, full, item));
+    full.addAll(open.values());
+    return full;
   }
 
   private static final class Batch {
@@ -324,10 +337,12 @@ public final class LanePublisher implements AutoCloseable {
   }
 
   private void send(Link live, Batch batch) throws IOException, InterruptedException {
+    boolean admitted = false;
     boolean registered = false;
     try {
       byte[] body = WireForm.join(batch.items.stream().map(Item::body).toList());
-      if (!unconfirmed.tryAcquire(settings.confirmWithin().toMillis(), TimeUnit.MILLISECONDS)) {
+      admitted = unconfirmed.tryAcquire(settings.confirmWithin().toMillis(), TimeUnit.MILLISECONDS);
+      if (!admitted) {
         throw new IOException("no confirm within " + settings.confirmWithin());
       }
       long sequence = live.channel.getNextPublishSeqNo();
@@ -337,14 +352,17 @@ public final class LanePublisher implements AutoCloseable {
       live.channel.basicPublish("", batch.queue, PERSISTENT, body);
     } catch (Throwable e) {
       if (!registered) {
-        fail(batch.items, "the connection to the message broker broke");
+        if (admitted) {
+          unconfirmed.release();
+        }
+        fail(batch.items, BROKE);
       }
       throw e;
     }
     if (link.get() != live) {
       // The shutdown listener may have run before the batch was registered: nobody else would tell
       // its items.
-      failUnconfirmed(live, "the connection to the message broker broke");
+      failUnconfirmed(live, BROKE);
     }
   }
 
@@ -362,11 +380,11 @@ public final class LanePublisher implements AutoCloseable {
       unconfirmed.release();
       if (failure != null) {
         failedItems.increment(items.size());
-        items.forEach(item -> item.confirmation().failed(failure));
+        tell(items, confirmation -> confirmation.failed(failure));
       } else {
         confirmedItems.increment(items.size());
         time(items);
-        items.forEach(item -> item.confirmation().confirmed());
+        tell(items, Confirmation::confirmed);
       }
     }
   }
@@ -421,7 +439,18 @@ public final class LanePublisher implements AutoCloseable {
     if (!items.isEmpty()) {
       failedItems.increment(items.size());
       BrokerUnavailable failure = new BrokerUnavailable(why, null);
-      items.forEach(item -> item.confirmation().failed(failure));
+      tell(items, confirmation -> confirmation.failed(failure));
+    }
+  }
+
+  /// Whoever cannot hear it keeps it from no other.
+  private void tell(List<Item> items, Consumer<Confirmation> what) {
+    for (Item item : items) {
+      try {
+        what.accept(item.confirmation());
+      } catch (Throwable e) {
+        LOG.error("event=lane_confirmation_failed publisher={} queue={}", name, item.queue(), e);
+      }
     }
   }
 

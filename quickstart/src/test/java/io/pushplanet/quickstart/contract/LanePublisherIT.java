@@ -59,9 +59,12 @@ class LanePublisherIT {
   void an_error_while_sending_fails_its_items_and_the_lane_connects_again() throws Exception {
     AtomicInteger confirmed = new AtomicInteger();
     AtomicInteger failed = new AtomicInteger();
+    // One message without confirm: the one with the Error must not count as that for good.
+    LanePublisher.Settings tight =
+        new LanePublisher.Settings(
+            Duration.ofMillis(1), 64, 1 << 18, 10, 1, Duration.ofSeconds(10));
     try (LanePublisher other =
-        new LanePublisher(
-            failingOnce(), "test", LanePublisher.Settings.DEFAULT, new SimpleMeterRegistry())) {
+        new LanePublisher(failingOnce(), "test", tight, new SimpleMeterRegistry())) {
       Eventually.within(PATIENCE, () -> assertThat(other.connected()).isTrue());
       other.publish(QUEUE, item(1), counting(confirmed, failed));
       Eventually.within(PATIENCE, () -> assertThat(failed).hasValue(1));
@@ -73,6 +76,49 @@ class LanePublisherIT {
             assertThat(confirmed).hasPositiveValue();
           });
     }
+  }
+
+  @Test
+  @SuppressWarnings(
+      "NullAway") // an item that cannot even be put into a batch, as when memory has run out
+  void an_error_between_the_queue_and_the_broker_fails_what_was_taken() {
+    AtomicInteger failed = new AtomicInteger();
+
+    lane.publish(QUEUE, null, counting(new AtomicInteger(), failed));
+
+    Eventually.within(PATIENCE, () -> assertThat(failed).hasValue(1));
+    Eventually.within(PATIENCE, () -> lane.publishAndWait(QUEUE, List.of(item(2))));
+    assertThat(failed).hasValue(1);
+  }
+
+  @Test
+  void whoever_throws_when_told_keeps_it_from_no_other() {
+    AtomicInteger confirmed = new AtomicInteger();
+    lane.close();
+    lane =
+        new LanePublisher(
+            connections,
+            "lingering",
+            LanePublisher.Settings.DEFAULT.lingering(Duration.ofMillis(200)),
+            new SimpleMeterRegistry());
+    Eventually.within(PATIENCE, () -> assertThat(lane.connected()).isTrue());
+
+    lane.publish(
+        QUEUE,
+        item(1),
+        new LanePublisher.Confirmation() {
+          @Override
+          public void confirmed() {
+            confirmed.incrementAndGet();
+            throw new NoClassDefFoundError("io/pushplanet/Gone");
+          }
+
+          @Override
+          public void failed(BrokerUnavailable why) {}
+        });
+    lane.publish(QUEUE, item(2), counting(confirmed, new AtomicInteger()));
+
+    Eventually.within(PATIENCE, () -> assertThat(confirmed).hasValue(2));
   }
 
   @Test
