@@ -86,16 +86,31 @@ public final class EventLane implements Events, AutoCloseable {
   private void retry() {
     try {
       while (!closed.await(pauseMillis(), TimeUnit.MILLISECONDS)) {
-        for (int left = failed.size(); left > 0 && lane.connected(); left--) {
-          var told = failed.poll();
-          if (told != null) {
-            retries.increment();
-            publish(told);
-          }
+        try {
+          retryOnce();
+        } catch (Throwable e) {
+          // An Error too: if this thread ended, nobody would tell what has failed.
+          LOG.warn("event=events_not_retried reason=\"{}\"", e.toString());
         }
       }
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  private void retryOnce() {
+    for (int left = failed.size(); left > 0 && lane.connected(); left--) {
+      var told = failed.poll();
+      if (told == null) {
+        return;
+      }
+      try {
+        retries.increment();
+        publish(told);
+      } catch (Throwable e) {
+        failed.add(told);
+        throw e;
+      }
     }
   }
 

@@ -1,0 +1,90 @@
+package io.pushplanet.cm.uplink;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.cumulative.CumulativeCounter;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.wire.LanePublisher;
+import io.pushplanet.quickstart.services.LocalServices;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.UUID;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Test;
+
+class EventLaneIT {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private final AtomicBoolean away = new AtomicBoolean(true);
+  private final AtomicInteger errors = new AtomicInteger(1);
+
+  @Test
+  void an_error_of_a_retry_loses_no_event_and_ends_no_retries() throws Exception {
+    AtomicInteger confirmed = new AtomicInteger();
+    try (var publisher =
+            new LanePublisher(
+                broker(), "test", LanePublisher.Settings.DEFAULT, new SimpleMeterRegistry());
+        var lane = new EventLane(publisher, 10, RandomGenerator.getDefault(), failingOnce())) {
+      assertThat(lane.tell(uplink(), confirmed::incrementAndGet)).isTrue();
+      away.set(false);
+
+      Eventually.within(PATIENCE, () -> assertThat(confirmed).hasValue(1));
+      assertThat(errors).hasValueLessThan(1);
+    }
+  }
+
+  private static DeliveryEvent uplink() {
+    return new DeliveryEvent.Uplink(
+        new AppId("shop"),
+        Instant.EPOCH,
+        new DeviceId("d1"),
+        UUID.randomUUID().toString(),
+        new byte[] {1});
+  }
+
+  private ConnectionFactory broker() throws Exception {
+    var factory =
+        new ConnectionFactory() {
+          @Override
+          public Connection newConnection(String name) throws IOException, TimeoutException {
+            if (away.get()) {
+              throw new IOException("away");
+            }
+            return super.newConnection(name);
+          }
+        };
+    factory.setUri(LocalServices.forTests().amqp());
+    factory.setAutomaticRecoveryEnabled(false);
+    return factory;
+  }
+
+  /// The first retry ends with an Error.
+  private SimpleMeterRegistry failingOnce() {
+    return new SimpleMeterRegistry() {
+      @Override
+      protected Counter newCounter(Meter.Id id) {
+        return new CumulativeCounter(id) {
+          @Override
+          public void increment(double amount) {
+            if (id.getName().equals("cm.uplink.events.retried") && errors.getAndDecrement() > 0) {
+              throw new NoClassDefFoundError("io/pushplanet/Gone");
+            }
+            super.increment(amount);
+          }
+        };
+      }
+    };
+  }
+}
