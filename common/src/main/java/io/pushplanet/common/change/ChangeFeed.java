@@ -24,7 +24,8 @@ import org.slf4j.LoggerFactory;
 /// database's answer. A change is written by [#record] in the transaction that makes it, so that none can be missed.
 ///
 /// Ids are given out before they are committed; so each reading looks [#OVERLAP] ids back and skips what it told already.
-/// When the database was away for long, listeners are told of everything since. Thread-safe.
+/// When the database was away for long, listeners are told of everything since. A change whose listener throws is told again
+/// with the next reading, and holds up no other. Thread-safe.
 public final class ChangeFeed implements AutoCloseable {
   /// How often the table is read: one short SELECT by primary key.
   public static final Duration PERIOD = Duration.ofMillis(300);
@@ -36,7 +37,11 @@ public final class ChangeFeed implements AutoCloseable {
   private final DataSource database;
   private final Consumer<Change> listener;
   private final CountDownLatch closed = new CountDownLatch(1);
-  private final SequencedSet<Long> told = new LinkedHashSet<>();
+  private final SequencedSet<Long> seen = new LinkedHashSet<>();
+
+  /// Read, and not told so that the listener did not throw.
+  private final List<Change> untold = new ArrayList<>();
+
   private long last;
   private boolean failing;
 
@@ -53,7 +58,7 @@ public final class ChangeFeed implements AutoCloseable {
     ChangeFeed feed = new ChangeFeed(database, listener);
     feed.last = feed.newest();
     for (Change earlier : feed.after(feed.last - OVERLAP)) {
-      feed.told.add(earlier.id());
+      feed.seen.add(earlier.id());
     }
     Thread.ofVirtual().name("change-feed").start(feed::run);
     return feed;
@@ -91,22 +96,40 @@ public final class ChangeFeed implements AutoCloseable {
 
   private void readOnce() {
     try {
-      for (Change change : after(last - OVERLAP)) {
-        if (told.add(change.id())) {
-          last = Math.max(last, change.id());
-          listener.accept(change);
+      // Else they stay in the table: every queue has a limit.
+      if (untold.size() < MOST_ROWS) {
+        for (Change change : after(last - OVERLAP)) {
+          if (seen.add(change.id())) {
+            last = Math.max(last, change.id());
+            untold.add(change);
+          }
+        }
+        while (seen.size() > 2 * OVERLAP) {
+          seen.removeFirst();
         }
       }
-      while (told.size() > 2 * OVERLAP) {
-        told.removeFirst();
-      }
-      failing = false;
+      untold.removeIf(this::isTold);
+      failing = !untold.isEmpty();
     } catch (SQLException | RuntimeException | Error e) {
-      if (!failing) {
-        LOG.warn("event=change_feed_failed reason=\"{}\"", e.toString());
-      }
-      failing = true;
+      failed(e);
     }
+  }
+
+  private boolean isTold(Change change) {
+    try {
+      listener.accept(change);
+      return true;
+    } catch (RuntimeException | Error e) {
+      failed(e);
+      return false;
+    }
+  }
+
+  private void failed(Throwable e) {
+    if (!failing) {
+      LOG.warn("event=change_feed_failed reason=\"{}\"", e.toString());
+    }
+    failing = true;
   }
 
   private long newest() throws SQLException {
