@@ -66,8 +66,8 @@ function charts(holder) {
   });
   const curve = (label, data, name, fill) => ({
     label, data, borderColor: colour(name), backgroundColor: colour(fill), fill: true,
-    borderWidth: 2, pointRadius: 0, pointHoverRadius: 4,
-    segment: { borderDash: (at) => (at.p1DataIndex === data.length - 1 ? [3, 3] : undefined) }, // still counting tension: 0.25, cubicInterpolationMode: "monotone",
+    borderWidth: 2, pointRadius: 0, pointHoverRadius: 4, cubicInterpolationMode: "monotone",
+    segment: { borderDash: (at) => (at.p1DataIndex === data.length - 1 ? [3, 3] : undefined) }, // still counting
   });
   const flow = new Chart(document.getElementById("flow"), { type: "line", data: { labels: [], datasets: [] }, options: options(false) });
   const failures = new Chart(document.getElementById("failures"), { type: "bar", data: { labels: [], datasets: [] }, options: options(true) });

@@ -3,7 +3,6 @@ package io.pushplanet.dashboard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.dashboard.browser.Chromium;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /// Takes a picture of every page, wide and on a phone, light and dark, into `target/screenshots`, and checks what a program
@@ -107,35 +106,17 @@ class PicturesIT {
     if (page[1].startsWith("/?") || page[1].equals("/")) {
       chromium.waitFor("#charts[data-drawn]");
     }
-    fits(chromium, page[1]);
+    PageWidth.holds(chromium, page[1]);
     chromium.picture(page[0] + "-" + scheme);
     chromium.size(390, 844).go(page[1]);
     if (page[1].startsWith("/?") || page[1].equals("/")) {
       chromium.waitFor("#charts[data-drawn]");
     }
-    fits(chromium, page[1]);
+    PageWidth.holds(chromium, page[1]);
     chromium.picture(page[0] + "-phone-" + scheme);
     assertThat(chromium.complaints())
         .as("the browser's console on " + page[1])
         .filteredOn(line -> !page[0].equals("404"))
         .isEmpty();
-  }
-
-  /// A card cuts off what sticks out, so that nobody can scroll there: each element is looked at.
-  private static void fits(Chromium chromium, String path) {
-    assertThat(chromium.script("return document.documentElement.scrollWidth - window.innerWidth"))
-        .as("scrolling sideways on " + path)
-        .isEqualTo(0L);
-    assertThat(
-            chromium.script(
-                """
-                const cards = [...document.querySelectorAll('main .card')];
-                return cards.flatMap(card => [...card.querySelectorAll('*')]
-                  .filter(one => !one.closest('.scroll, .skip, thead, option'))
-                  .filter(one => one.getBoundingClientRect().right > card.getBoundingClientRect().right + 1)
-                  .map(one => one.tagName + '.' + one.className + ' ' + one.textContent.slice(0, 40)));
-                """))
-        .as("cut off on " + path)
-        .isEqualTo(List.of());
   }
 }
