@@ -188,6 +188,56 @@ class LoginIT {
   }
 
   @Test
+  void who_has_a_session_guesses_the_password_no_more_often_than_who_logs_in() throws Exception {
+    operator("guessed", "viewer");
+    HttpOperator thief = HttpOperator.loggedIn(dashboard, "guessed", RunningDashboard.PASSWORD);
+
+    for (int i = 0; i < 4; i++) {
+      assertThat(changing(thief, "wrong")).contains("The present password is not right");
+    }
+    assertThat(changing(thief, "wrong")).contains("locked for 15 minutes");
+    assertThat(changing(thief, RunningDashboard.PASSWORD)).contains("locked for 15 minutes");
+
+    assertThat(audited("guessed"))
+        .contains("login_failed", "login_locked")
+        .doesNotContain("password_changed");
+    assertThat(
+            new HttpOperator(dashboard.address())
+                .login("guessed", RunningDashboard.PASSWORD)
+                .headers()
+                .firstValue("Location"))
+        .hasValueSatisfying(page -> assertThat(page).endsWith("/login?locked"));
+  }
+
+  @Test
+  void a_right_present_password_is_no_login_and_ends_the_count() throws Exception {
+    operator("careful", "viewer");
+    HttpOperator careful = HttpOperator.loggedIn(dashboard, "careful", RunningDashboard.PASSWORD);
+    String rest = "SELECT failed_logins, last_login_at FROM operators WHERE name = 'careful'";
+    Map<String, Object> before = dashboard.sql().queryForMap(rest);
+
+    changing(careful, "wrong");
+    changing(careful, RunningDashboard.PASSWORD);
+
+    assertThat(audited("careful")).containsExactly("login", "login_failed", "password_changed");
+    assertThat(dashboard.sql().queryForMap(rest)).isEqualTo(before);
+  }
+
+  /// @return the page that answers
+  private static String changing(HttpOperator who, String present) throws Exception {
+    who.post(
+        "/account",
+        "/account/password",
+        "current",
+        present,
+        "wanted",
+        "quite another one",
+        "again",
+        "quite another one");
+    return who.get("/account").body();
+  }
+
+  @Test
   void a_logout_that_cannot_be_written_down_ends_the_session_all_the_same() throws Exception {
     operator("leaver", "viewer");
     HttpOperator leaver = HttpOperator.loggedIn(dashboard, "leaver", RunningDashboard.PASSWORD);

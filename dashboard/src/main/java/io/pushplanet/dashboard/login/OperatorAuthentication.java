@@ -20,7 +20,7 @@ import org.springframework.security.crypto.password.PasswordEncoder;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
 
-/// How an operator gets in. Five wrong passwords lock the name for a quarter of an hour, also when many are tried at once; then
+/// How an operator gets in, and proves to be the one before the password is changed. Five wrong passwords lock the name for a quarter of an hour, also when many are tried at once; then
 /// the count starts again. An unknown name costs the same time as a wrong password.
 @Component
 class OperatorAuthentication implements AuthenticationProvider {
@@ -63,24 +63,48 @@ class OperatorAuthentication implements AuthenticationProvider {
 
   private Authentication check(Authentication login) {
     String name = login.getName();
-    String password = String.valueOf(login.getCredentials());
     firstOperator.ensure();
+    Operator operator = proven(name, String.valueOf(login.getCredentials()), "wrong password");
+    operators.loggedIn(name, clock.instant());
+    audit.record(name, AuditAction.LOGIN, name, "logged in");
+    SignedIn signedIn = SignedIn.of(operator);
+    return UsernamePasswordAuthenticationToken.authenticated(
+        signedIn, null, operator.role().authorities());
+  }
+
+  /// What is wrong with a present password, which is asked for before it is changed: whoever holds a stolen session can guess
+  /// there no more often than at the login.
+  Optional<String> objectionTo(String name, String presentPassword) {
+    try {
+      proven(name, presentPassword, "wrong present password");
+      return Optional.empty();
+    } catch (BadCredentialsException e) {
+      return Optional.of("The present password is not right.");
+    } catch (LockedException e) {
+      return Optional.of(
+          "Too many wrong passwords: your name is locked for 15 minutes after the fifth. Wait, or ask an admin to unlock it.");
+    } catch (AuthenticationServiceException e) {
+      return Optional.of("Too many passwords are checked just now. Try again in a moment.");
+    }
+  }
+
+  /// @param ifWrong what the audit log says of a wrong password
+  private Operator proven(String name, String password, String ifWrong) {
     Optional<Operator> found = operators.find(name);
     if (found.isPresent() && found.get().isLocked(clock.instant())) {
       throw lockedOut(name);
     }
     boolean right = matches(password, found.map(Operator::password).orElse(nobodysPassword));
-    if (found.isEmpty() || !right) {
-      throw refused(name, found.isPresent());
+    if (found.isEmpty()) {
+      throw refused(name, "unknown name");
     }
-    if (operators.loggedIn(name, clock.instant()) == 0) {
+    if (!right) {
+      throw counted(name, ifWrong);
+    }
+    if (operators.proved(name, clock.instant()) == 0) {
       throw lockedOut(name);
     }
-    audit.record(name, AuditAction.LOGIN, name, "logged in");
-    Operator operator = found.get();
-    SignedIn signedIn = SignedIn.of(operator);
-    return UsernamePasswordAuthenticationToken.authenticated(
-        signedIn, null, operator.role().authorities());
+    return found.get();
   }
 
   private LockedException lockedOut(String name) {
@@ -88,17 +112,20 @@ class OperatorAuthentication implements AuthenticationProvider {
     return new LockedException("locked");
   }
 
-  private RuntimeException refused(String name, boolean known) {
+  private RuntimeException counted(String name, String why) {
+    BadCredentialsException refusal = refused(name, why);
     Instant now = clock.instant();
-    audit.record(name, AuditAction.LOGIN_FAILED, name, known ? "wrong password" : "unknown name");
-    if (known) {
-      operators.failed(name, now, MOST_FAILURES, now.plus(LOCK));
-      if (operators.find(name).filter(operator -> operator.isLocked(now)).isPresent()) {
-        audit.record(
-            name, AuditAction.LOGIN_LOCKED, name, "locked after " + MOST_FAILURES + " failures");
-        return new LockedException("locked");
-      }
+    operators.failed(name, now, MOST_FAILURES, now.plus(LOCK));
+    if (operators.find(name).filter(operator -> operator.isLocked(now)).isEmpty()) {
+      return refusal;
     }
+    audit.record(
+        name, AuditAction.LOGIN_LOCKED, name, "locked after " + MOST_FAILURES + " failures");
+    return new LockedException("locked");
+  }
+
+  private BadCredentialsException refused(String name, String why) {
+    audit.record(name, AuditAction.LOGIN_FAILED, name, why);
     return new BadCredentialsException("refused");
   }
 

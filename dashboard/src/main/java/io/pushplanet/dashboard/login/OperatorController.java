@@ -19,10 +19,12 @@ class OperatorController {
   private static final String BACK = "redirect:/operators";
 
   private final Operators operators;
+  private final OperatorAuthentication authentication;
   private final Clock clock;
 
-  OperatorController(Operators operators, Clock clock) {
+  OperatorController(Operators operators, OperatorAuthentication authentication, Clock clock) {
     this.operators = operators;
+    this.authentication = authentication;
     this.clock = clock;
   }
 
@@ -98,7 +100,9 @@ class OperatorController {
       RedirectAttributes flash) {
     Optional<String> problem =
         wanted.equals(again)
-            ? operators.changeOwnPassword(me.getName(), current, wanted)
+            ? authentication
+                .objectionTo(me.getName(), current)
+                .or(() -> operators.changeOwnPassword(me.getName(), wanted))
             : Optional.of("The two new passwords differ.");
     return told(
         problem,

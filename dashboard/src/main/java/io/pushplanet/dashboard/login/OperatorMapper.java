@@ -41,10 +41,13 @@ interface OperatorMapper {
   /// @return 0 when the name is locked now, or gone
   @Update(
       """
-      UPDATE operators SET failed_logins = 0, locked_until = NULL, last_login_at = #{now}
+      UPDATE operators SET failed_logins = 0, locked_until = NULL
       WHERE name = #{name} AND (locked_until IS NULL OR locked_until <= #{now})
       """)
-  int loggedIn(@Param("name") String name, @Param("now") Instant now);
+  int proved(@Param("name") String name, @Param("now") Instant now);
+
+  @Update("UPDATE operators SET last_login_at = #{now} WHERE name = #{name}")
+  void loggedIn(@Param("name") String name, @Param("now") Instant now);
 
   /// Assignments are made from left to right. A lock that has run out starts the count again.
   @Update(

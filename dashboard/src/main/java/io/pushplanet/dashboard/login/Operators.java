@@ -77,19 +77,16 @@ class Operators {
     return Optional.empty();
   }
 
+  /// @param wanted by who has proved to know the present one
   @Transactional
-  Optional<String> changeOwnPassword(String name, String current, String wanted) {
-    Optional<Operator> operator = rows.find(name);
-    if (operator.isEmpty()
-        || !Passwords.fits(current)
-        || !passwords.matches(current, operator.get().password())) {
-      return Optional.of("The present password is not right.");
-    }
+  Optional<String> changeOwnPassword(String name, String wanted) {
     Optional<String> objection = Passwords.objectionTo(wanted, name);
     if (objection.isPresent()) {
       return objection;
     }
-    rows.setPassword(name, encode(wanted));
+    if (rows.setPassword(name, encode(wanted)) == 0) {
+      return gone(name);
+    }
     audit.record(name, AuditAction.PASSWORD_CHANGED, name, "changed by themselves");
     return Optional.empty();
   }
