@@ -8,7 +8,6 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -18,33 +17,39 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/// What a file beside a child's log says about it: process id and start time. It lets `down` find what a killed
+/// What a file beside a child's log says about it: process id and start. It lets `down` find what a killed
 /// supervisor left behind, without ever ending another program that has got the same process id since.
-public record ChildRecord(Path file, String name, long pid, Instant startedAt) {
+///
+/// @param start as [ProcessStart] tells it
+public record ChildRecord(Path file, String name, long pid, String start) {
   private static final String SUFFIX = ".child";
+
+  /// No process started then: what had ended before it was recorded is not found.
+  private static final String ENDED = "ended";
 
   /// Deep enough for `services/installed-mysql/MariaDB.child`.
   private static final int DEPTH = 4;
 
   static ChildRecord write(Command command, Process process) throws IOException {
     Path file = command.log().resolveSibling(command.name() + SUFFIX);
-    Instant startedAt = process.info().startInstant().orElse(Instant.EPOCH);
-    Files.writeString(file, process.pid() + " " + startedAt.toEpochMilli() + "\n");
-    return new ChildRecord(file, command.name(), process.pid(), startedAt);
+    return write(file, command.name(), process.toHandle());
   }
 
   /// Records this JVM itself, for `down` and `status`.
   public static ChildRecord ofThisProcess(Path directory, String name) {
-    ProcessHandle self = ProcessHandle.current();
-    Instant startedAt = self.info().startInstant().orElse(Instant.EPOCH);
-    Path file = directory.resolve(name + SUFFIX);
     try {
       Files.createDirectories(directory);
-      Files.writeString(file, self.pid() + " " + startedAt.toEpochMilli() + "\n");
+      return write(directory.resolve(name + SUFFIX), name, ProcessHandle.current());
     } catch (IOException e) {
-      throw new UncheckedIOException("cannot write " + file, e);
+      throw new UncheckedIOException("cannot record this process in " + directory, e);
     }
-    return new ChildRecord(file, name, self.pid(), startedAt);
+  }
+
+  private static ChildRecord write(Path file, String name, ProcessHandle process)
+      throws IOException {
+    String start = ProcessStart.of(process).orElse(ENDED);
+    Files.writeString(file, process.pid() + " " + start + "\n");
+    return new ChildRecord(file, name, process.pid(), start);
   }
 
   /// Everything that was recorded below `directory` and not forgotten.
@@ -87,14 +92,14 @@ public record ChildRecord(Path file, String name, long pid, Instant startedAt) {
 
   private static Optional<ChildRecord> read(Path file) {
     try {
-      String[] words = Files.readString(file).strip().split(" ", -1);
+      String[] words = Files.readString(file).strip().split(" ", 2);
       String fileName = file.getFileName().toString();
       return Optional.of(
           new ChildRecord(
               file,
               fileName.substring(0, fileName.length() - SUFFIX.length()),
               Long.parseLong(words[0]),
-              Instant.ofEpochMilli(Long.parseLong(words[1]))));
+              words[1]));
     } catch (IOException | NumberFormatException | ArrayIndexOutOfBoundsException e) {
       // Half written by a process that was killed: there is nothing to find behind it.
       return Optional.empty();
@@ -105,12 +110,7 @@ public record ChildRecord(Path file, String name, long pid, Instant startedAt) {
   public Optional<ProcessHandle> process() {
     return ProcessHandle.of(pid)
         .filter(ProcessHandle::isAlive)
-        .filter(handle ->
-            handle
-                .info()
-                .startInstant()
-                .map(started -> started.toEpochMilli() == startedAt.toEpochMilli())
-                .orElse(false));
+        .filter(handle -> ProcessStart.of(handle).filter(start::equals).isPresent());
   }
 
   /// Asks it to end and kills it after `grace`.
