@@ -2,6 +2,7 @@ package io.pushplanet.quickstart.platform;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -95,6 +96,36 @@ class ScriptIT {
   }
 
   @Test
+  void who_finds_another_building_waits_for_it_and_builds_nothing() throws Exception {
+    Path jdk = jdk("jdk", "25.0.1");
+    Files.writeString(
+        root.resolve("mvnw"),
+        """
+        #!/bin/sh
+        echo "mvnw runs"
+        read -r told
+        for module in dispatcher-api gateway-worker connection-manager dashboard quickstart perf-tests/simulators perf-tests/load; do
+          mkdir -p "$module/target" && touch "$module/target/built"
+        done
+        """);
+    executable(root.resolve("mvnw"));
+    Process first = start(Map.of("PUSHPLANET_JDK_PLACES", ""), jdk, "up");
+    BufferedReader ofFirst = first.inputReader(StandardCharsets.UTF_8);
+    assertThat(ofFirst.readLine()).contains("dispatcher-api is not built");
+    assertThat(ofFirst.readLine()).isEqualTo("mvnw runs");
+
+    Process second = start(Map.of("PUSHPLANET_JDK_PLACES", ""), jdk, "up");
+    second.getOutputStream().close();
+    BufferedReader ofSecond = second.inputReader(StandardCharsets.UTF_8);
+    assertThat(ofSecond.readLine()).contains("another ./pushplanet builds here");
+    first.getOutputStream().close();
+
+    assertThat(ofSecond.readAllAsString()).startsWith("java of " + jdk).doesNotContain("mvnw");
+    assertThat(ofFirst.readAllAsString()).contains("built in").contains("java of " + jdk);
+    assertThat(ended(first) + ended(second)).isZero();
+  }
+
+  @Test
   void an_unknown_command_exits_with_2_before_anything_is_built() throws Exception {
     Outcome outcome = run(Map.of(), jdk("jdk", "25.0.1"), "upp");
 
@@ -129,6 +160,19 @@ class ScriptIT {
 
   private Outcome run(Map<String, String> environment, Path javaOnPath, Path script, String command)
       throws Exception {
+    Process process = start(environment, javaOnPath, script, command);
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    return new Outcome(ended(process), output);
+  }
+
+  private Process start(Map<String, String> environment, Path javaOnPath, String command)
+      throws IOException {
+    return start(environment, javaOnPath, root.resolve("pushplanet"), command);
+  }
+
+  private Process start(
+      Map<String, String> environment, Path javaOnPath, Path script, String command)
+      throws IOException {
     var builder = new ProcessBuilder(List.of(script.toString(), command)).redirectErrorStream(true);
     builder.environment().clear();
     var all =
@@ -137,10 +181,12 @@ class ScriptIT {
                 "PATH", javaOnPath.resolve("bin") + ":/usr/bin:/bin", "HOME", folder.toString()));
     all.putAll(environment);
     builder.environment().putAll(all);
-    Process process = builder.start();
-    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    return builder.start();
+  }
+
+  private static int ended(Process process) throws InterruptedException {
     assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
-    return new Outcome(process.exitValue(), output);
+    return process.exitValue();
   }
 
   private Path jdk(String name, String version) throws IOException {
