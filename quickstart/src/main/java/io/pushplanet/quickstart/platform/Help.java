@@ -42,8 +42,8 @@ final class Help {
         [--collapse-key=KEY]  [--priority=high|normal]  [--app=ID]
 
       Exit codes
-        0 done   1 failed   2 misused   3 no JDK 25   4 a port is taken   5 a process died or did not start
-        6 up already   7 not up   8 the build failed
+        0 done   1 failed   2 misused   3 no JDK 25   4 a port is taken, or not to be had
+        5 a process died or did not start   6 up already   7 not up   8 the build failed
       """;
 
   private Help() {}

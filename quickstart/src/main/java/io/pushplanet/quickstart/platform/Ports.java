@@ -7,6 +7,10 @@ import java.util.TreeMap;
 
 /// A port for every listener. Immutable.
 public final class Ports {
+  /// Lower ones are for programs of the system, which is asked for a permission
+  /// (https://man7.org/linux/man-pages/man7/ip.7.html, ip_unprivileged_port_start).
+  private static final int LOWEST_OF_ANYBODY = 1_024;
+
   private final EnumMap<Listener, Integer> ports;
 
   private Ports(EnumMap<Listener, Integer> ports) {
@@ -36,7 +40,8 @@ public final class Ports {
     return ports.getOrDefault(listener, 0);
   }
 
-  /// Puts a free port for each 0, and refuses when a chosen one is taken, by another program or by two listeners.
+  /// Puts a free port for each 0, and refuses when a chosen one is given to two listeners, taken by another program, or not ours
+  /// to listen on.
   Ports resolved() {
     var resolved = new EnumMap<Listener, Integer>(Listener.class);
     var takenBy = new TreeMap<Integer, Listener>();
@@ -58,17 +63,10 @@ public final class Ports {
       }
     });
     takenBy.forEach((port, listener) -> {
-      if (!Port.isFree(port)) {
-        throw new Refusal(
-            ExitCode.PORT_TAKEN,
-            "port "
-                + port
-                + " ("
-                + listener.option()
-                + ") is taken by another program; end that program, or choose another port with "
-                + listener.option()
-                + "=PORT, or let --ports=free choose all of them");
-      }
+      Port.objectionTo(port)
+          .ifPresent(why -> {
+            throw refused(listener, port, why);
+          });
       resolved.put(listener, port);
     });
     ports.forEach((listener, port) -> {
@@ -81,5 +79,19 @@ public final class Ports {
       }
     });
     return new Ports(resolved);
+  }
+
+  /// Ports from 1024 on are anybody's, so there only another program can be in the way.
+  static Refusal refused(Listener listener, int port, String why) {
+    String way =
+        port < LOWEST_OF_ANYBODY
+            ? "a port below "
+                + LOWEST_OF_ANYBODY
+                + " may need root, and another program may hold it"
+            : "end the program that holds it";
+    return new Refusal(
+        ExitCode.PORT_TAKEN,
+        "port %d (%s) cannot be listened on: %s; %s, or choose another port with %s=PORT, or let --ports=free choose all of them"
+            .formatted(port, listener.option(), why, way, listener.option()));
   }
 }

@@ -5,7 +5,6 @@ import io.pushplanet.quickstart.process.Command;
 import io.pushplanet.quickstart.process.ProcessFailed;
 import io.pushplanet.quickstart.process.Readiness;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.DriverManager;
@@ -14,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /// A private MariaDB on the loopback address: strict, UTC, utf8mb4, durable at commit.
@@ -27,6 +27,9 @@ final class MariaDbServer implements LocalServer {
   /// times to whole seconds, as MySQL before 5.6.4 had no fractions. From 5.7.20 on it would ask for a variable that
   /// MariaDB 10.11 does not have.
   private static final String ANNOUNCED_VERSION = "5.7.19-MariaDB";
+
+  private static final int LINES_OF_AN_INSTALLATION = 60;
+  private static final long BYTES_OF_A_DATABASE = 200L << 20;
 
   private static final Duration INSTALL_DEADLINE = Duration.ofSeconds(120);
   private static final Duration START_DEADLINE = Duration.ofSeconds(120);
@@ -208,14 +211,30 @@ final class MariaDbServer implements LocalServer {
             "mariadb-install-db could not make a database in "
                 + data
                 + ":\n"
-                + installation.lastLogLines(20));
+                + complaint(
+                    installation.lastLogLines(LINES_OF_AN_INSTALLATION),
+                    Files.getFileStore(directory).getUsableSpace()));
       }
       installation.stop(Duration.ZERO);
       Files.deleteIfExists(program);
       Files.createFile(directory.resolve("installed"));
     } catch (IOException e) {
-      throw new UncheckedIOException("cannot prepare MariaDB's folder " + directory, e);
+      throw new ProcessFailed("cannot prepare MariaDB's folder: " + e, e);
     }
+  }
+
+  /// The errors alone where the log tells of some: many lines of advice for other troubles come after them.
+  ///
+  /// @param bytesLeft on the disk of the data
+  static String complaint(String log, long bytesLeft) {
+    String errors =
+        log.lines().filter(line -> line.contains("[ERROR]")).collect(Collectors.joining("\n"));
+    String disk =
+        bytesLeft < BYTES_OF_A_DATABASE
+            ? "\nThe disk has %d MB left, and a new database takes %d MB: make room, or keep it elsewhere with --state=DIRECTORY"
+                .formatted(bytesLeft >> 20, BYTES_OF_A_DATABASE >> 20)
+            : "";
+    return (errors.isEmpty() ? log : errors) + disk;
   }
 
   /// MariaDB refuses to run as root unless told so.

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 
 /// Free TCP ports on the loopback address.
@@ -29,14 +30,18 @@ public final class Port {
         "this machine has no free TCP port from " + LOWEST + " to " + HIGHEST);
   }
 
-  /// Whether we could listen on this port of the loopback address now.
-  public static boolean isFree(int port) {
+  private static boolean isFree(int port) {
+    return objectionTo(port).isEmpty();
+  }
+
+  /// Why we could not listen on this port of the loopback address now, in the system's words.
+  public static Optional<String> objectionTo(int port) {
     try (var socket = new ServerSocket()) {
       socket.setReuseAddress(true);
       socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1);
-      return true;
+      return Optional.empty();
     } catch (IOException e) {
-      return false;
+      return Optional.of(String.valueOf(e.getMessage()));
     }
   }
 }

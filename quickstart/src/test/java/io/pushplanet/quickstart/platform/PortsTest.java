@@ -26,6 +26,17 @@ class PortsTest {
   }
 
   @Test
+  void a_port_that_needs_a_permission_is_not_called_taken() {
+    assertThat(Ports.refused(Listener.MQTT_TLS, 883, "Permission denied"))
+        .hasMessageContaining("port 883 (--mqtt-tls-port)")
+        .hasMessageContaining("Permission denied")
+        .hasMessageContaining("may need root");
+    assertThat(Ports.refused(Listener.MQTT_TLS, 8_883, "Address already in use"))
+        .hasMessageContaining("Address already in use")
+        .hasMessageNotContaining("root");
+  }
+
+  @Test
   void a_port_that_is_taken_on_all_addresses_is_refused_too() throws IOException {
     try (var taken = new ServerSocket(0)) {
       Ports ports = Ports.free(Map.of(Listener.MQTT, taken.getLocalPort()));
