@@ -1,11 +1,15 @@
 package io.pushplanet.dispatcher;
 
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
+import java.util.Collections;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
@@ -154,6 +158,88 @@ class SendIT {
     // The inbox takes what the browser does not.
     shop.device("both", "{\"mqtt\":true,\"webpush\":" + DeviceIT.SUBSCRIPTION + "}");
     assertThat(shop.post("/messages", body.formatted("both", text)).status()).isEqualTo(202);
+  }
+
+  @Test
+  void a_request_with_more_items_than_a_lane_takes_gets_through() {
+    String message =
+        "{\"audience\":{\"devices\":["
+            + IntStream.range(0, 30).mapToObj(i -> "\"n" + i + "\"").collect(joining(","))
+            + "]},\"content\":{\"title\":\"hi\"}}";
+    dispatcher.drain("push.events");
+
+    Answer answer =
+        shop.post(
+            "/messages:batch",
+            "{\"messages\":[" + String.join(",", Collections.nCopies(1_000, message)) + "]}");
+
+    assertThat(answer.status()).as(answer.http().body()).isEqualTo(202);
+    assertThat(dispatcher.drain("push.events")).hasSize(30_000);
+    dispatcher.drain("push.accepted");
+  }
+
+  @Test
+  void a_user_with_very_many_devices_is_reached_as_a_topic_is() {
+    dispatcher.inDatabase(connection -> {
+      try (var devices =
+          connection.prepareStatement(
+              "INSERT INTO devices (app_id, device_id, platform, mqtt, user_id, created_at, updated_at, seen_at)"
+                  + " VALUES (?, CONCAT('d', ?), 'ios', 1, 'guest', NOW(3), NOW(3), NOW(3))")) {
+        for (int i = 0; i < 1_001; i++) {
+          devices.setString(1, shop.app());
+          devices.setInt(2, i);
+          devices.addBatch();
+        }
+        devices.executeBatch();
+      }
+    });
+    dispatcher.drain("push.fanout");
+
+    Answer answer =
+        shop.post(
+            "/messages", "{\"audience\":{\"user\":\"guest\"},\"content\":{\"title\":\"hi\"}}");
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
+    assertThat(answer.json().at("/recipients/estimate").intValue()).isEqualTo(1_001);
+    assertThat(dispatcher.drain("push.fanout"))
+        .singleElement()
+        .satisfies(order -> {
+          assertThat(order.at("/audience/users/0").stringValue()).isEqualTo("guest");
+          assertThat(order.at("/push/audience").intValue()).isEqualTo(1_001);
+        });
+  }
+
+  @Test
+  void a_route_in_redis_that_nobody_can_read_is_read_in_the_database() {
+    shop.device("d1", "{\"mqtt\":true}");
+    RedisLink redis = dispatcher.context.getBean(RedisLink.class);
+    redis.ask(commands ->
+        commands.set(
+            "route:" + shop.app() + "/d1", "{\"device\":\"d1\",\"platform\":\"TELEPHONE\"}"));
+
+    Answer answer =
+        shop.post("/messages", "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"hi\"}}");
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
+  }
+
+  @Test
+  void what_is_for_vendors_does_not_travel_with_a_message_that_goes_over_mqtt_alone() {
+    shop.device("d1", "{\"mqtt\":true}");
+    dispatcher.drain("push.mqtt.high");
+
+    Answer answer =
+        shop.post(
+            "/messages",
+            "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"hi\"},\"delivery\":{\"route\":\"mqtt\"},"
+                + "\"overrides\":{\"apns\":{\"sound\":\""
+                + "x".repeat(50_000)
+                + "\"}}}");
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
+    assertThat(dispatcher.drain("push.mqtt.high"))
+        .singleElement()
+        .satisfies(push -> assertThat(push.get("overrides")).isEmpty());
   }
 
   @Test

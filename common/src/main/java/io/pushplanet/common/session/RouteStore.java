@@ -4,6 +4,7 @@ import io.lettuce.core.RedisFuture;
 import io.lettuce.core.SetArgs;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.pushplanet.common.wire.MalformedWire;
 import io.pushplanet.common.wire.WireForm;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -56,11 +57,22 @@ public final class RouteStore {
     for (int i = 0; i < order.size(); i++) {
       String text = values.get(i);
       if (text != null && !text.isEmpty()) {
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        found.put(order.get(i), WireForm.read(bytes, DeviceRoute.class));
+        DeviceRoute route = read(text);
+        if (route != null) {
+          found.put(order.get(i), route);
+        }
       }
     }
     return found;
+  }
+
+  /// What nobody here can read, such as what a newer version wrote before it was taken back, counts as absent: MySQL knows.
+  private static @Nullable DeviceRoute read(String text) {
+    try {
+      return WireForm.read(text.getBytes(StandardCharsets.UTF_8), DeviceRoute.class);
+    } catch (MalformedWire e) {
+      return null;
+    }
   }
 
   public void put(Map<DeviceKey, DeviceRoute> routes) {

@@ -33,6 +33,17 @@ interface AudienceMapper {
 
   @Select(
       """
+      <script>
+      SELECT COUNT(*) FROM (SELECT 1 FROM devices WHERE app_id = #{app} AND user_id IN
+      <foreach collection="users" item="user" open="(" separator="," close=")">#{user}</foreach>
+      LIMIT #{most}) some
+      </script>
+      """)
+  int countUsers(
+      @Param("app") String app, @Param("users") Collection<String> users, @Param("most") int most);
+
+  @Select(
+      """
       SELECT COUNT(*) FROM (SELECT 1 FROM device_topics
         WHERE app_id = #{app} AND topic = #{topic} LIMIT #{most}) some
       """)

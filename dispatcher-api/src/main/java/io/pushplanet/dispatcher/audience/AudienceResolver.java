@@ -30,8 +30,9 @@ public class AudienceResolver {
   /// Up to here an estimate is exact. Counting further would cost the accepting request too much.
   private static final int MOST_COUNTED = 50_000;
 
-  /// A user has a handful of devices; this only bounds memory.
-  private static final int MOST_DEVICES_OF_USERS = 50_000;
+  /// A user has a handful of devices. Where users have more than this (one user for all who are not logged in), they are found
+  /// as those of a topic are.
+  private static final int MOST_DEVICES_OF_USERS = Audience.Devices.MOST;
 
   private final RouteLookup routes;
   private final AudienceMapper mapper;
@@ -72,7 +73,7 @@ public class AudienceResolver {
     return switch (audience) {
       case Audience.Devices(List<DeviceId> devices) ->
           new Resolution.Known(named(app, devices, known));
-      case Audience.Users(List<String> users) -> new Resolution.Known(ofUsers(app, users));
+      case Audience.Users users -> ofUsers(app, users);
       case Audience.ActivityChannel(ActivityChannelId channel) -> overChannel(app, channel);
       case Audience.Topic _,
           Audience.Tag _,
@@ -127,13 +128,17 @@ public class AudienceResolver {
         code, detail, List.of(new FieldError("/audience/channel", word, detail)));
   }
 
-  private Found ofUsers(AppId app, List<String> users) {
+  private Resolution ofUsers(AppId app, Audience.Users audience) {
     List<DeviceId> devices =
-        mapper.devicesOf(app.value(), users, MOST_DEVICES_OF_USERS).stream()
+        mapper.devicesOf(app.value(), audience.users(), MOST_DEVICES_OF_USERS + 1).stream()
             .map(DeviceId::new)
             .toList();
+    if (devices.size() > MOST_DEVICES_OF_USERS) {
+      return broad(app, audience);
+    }
     Map<DeviceId, DeviceRoute> found = routes.find(app, devices);
-    return new Found(devices.stream().filter(found::containsKey).toList(), found);
+    return new Resolution.Known(
+        new Found(devices.stream().filter(found::containsKey).toList(), found));
   }
 
   /// Without MySQL nobody can count; the message is accepted all the same, for its recipients are found later.
@@ -152,7 +157,7 @@ public class AudienceResolver {
       case Audience.Devices(List<DeviceId> devices) -> devices.size();
       case Audience.ActivityChannel _ -> 1;
       case Audience.Users(List<String> users) ->
-          mapper.devicesOf(app.value(), users, MOST_COUNTED).size();
+          mapper.countUsers(app.value(), users, MOST_COUNTED);
       case Audience.Topic(String topic) -> mapper.countTopic(app.value(), topic, MOST_COUNTED);
       case Audience.Tag(String tag) -> mapper.countTag(app.value(), tag, MOST_COUNTED);
       case Audience.And(List<Audience> parts) ->

@@ -4,12 +4,22 @@ import io.pushplanet.common.wire.BrokerUnavailable;
 import io.pushplanet.common.wire.Confirms;
 import io.pushplanet.common.wire.LanePublisher;
 import java.util.List;
+import java.util.concurrent.Semaphore;
 import org.springframework.stereotype.Component;
 
 /// The way to the broker for everything one request publishes, on whatever queues. Thread-safe.
 @Component
 public class Lanes {
+  /// Past so many a request shares [#room] with others of its kind.
+  private static final int FEW = 64;
+
+  private static final int MOST_OF_LARGE_REQUESTS = 4_000;
+
   private final LanePublisher publisher;
+
+  /// A request with more items than a lane takes would never get through, and several large ones would leave no room for the
+  /// others.
+  private final Semaphore room = new Semaphore(MOST_OF_LARGE_REQUESTS);
 
   Lanes(LanePublisher publisher) {
     this.publisher = publisher;
@@ -19,7 +29,7 @@ public class Lanes {
   ///
   /// @throws BrokerUnavailable when it did not; any of them may still arrive
   public void publish(List<Parcel> parcels) {
-    Confirms confirms = new Confirms(publisher);
+    Confirms confirms = new Confirms(publisher, parcels.size() > FEW ? room : null);
     parcels.forEach(parcel -> confirms.publish(parcel.queue(), parcel.body()));
     confirms.await();
   }

@@ -40,8 +40,11 @@ public class AcceptedMessages {
   private static final Duration KEPT = Duration.ofMinutes(10);
   private static final long TOGETHER_MILLIS = 100;
   private static final long ROUND_MILLIS = Duration.ofHours(1).toMillis();
-  private static final int MOST_KEPT_HERE = 10_000;
 
+  /// In bytes, not in messages: one that names a thousand devices is as large as a hundred others.
+  private static final long MOST_KEPT_HERE = 16L * 1024 * 1024;
+
+  private static final int BYTES_AROUND = 200;
   private static final int MOST_WAITING = 10_000;
   private static final int MOST_TOGETHER = 256;
 
@@ -54,7 +57,8 @@ public class AcceptedMessages {
     this.rounds = new Rounds<>(MOST_WAITING, MOST_TOGETHER, 1, this::putIntoRedis);
     this.here =
         Caffeine.newBuilder()
-            .maximumSize(MOST_KEPT_HERE)
+            .maximumWeight(MOST_KEPT_HERE)
+            .<MessageId, byte[]>weigher((_, news) -> BYTES_AROUND + news.length)
             .expireAfterWrite(KEPT)
             .recordStats()
             .executor(

@@ -36,6 +36,9 @@ class Cancellation {
   private static final Duration PAUSE = Duration.ofMillis(50);
   private static final int AT_ONCE = 500;
 
+  /// Rows of `later`, each of which may have as many recipients as a lane message.
+  private static final int LATER_AT_ONCE = 50;
+
   private final MessageMapper mapper;
   private final AcceptedMessages accepted;
   private final Lanes lanes;
@@ -101,7 +104,7 @@ class Cancellation {
   }
 
   private boolean someFromLater(AppId app, MessageId id) {
-    List<MessageMapper.LaterRow> rows = mapper.lockLater(app.value(), id.value(), AT_ONCE);
+    List<MessageMapper.LaterRow> rows = mapper.lockLater(app.value(), id.value(), LATER_AT_ONCE);
     if (rows.isEmpty()) {
       return false;
     }
@@ -116,7 +119,7 @@ class Cancellation {
             .map(Recipient::device)
             .toList());
     mapper.deleteLater(rows.stream().map(MessageMapper.LaterRow::id).sorted().toList());
-    return rows.size() == AT_ONCE;
+    return rows.size() == LATER_AT_ONCE;
   }
 
   private void takeFromInboxes(AppId app, MessageId id) {

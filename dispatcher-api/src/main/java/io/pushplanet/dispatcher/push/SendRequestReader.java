@@ -52,7 +52,7 @@ final class SendRequestReader {
     boolean isActivity = request.has("live_activity");
     Content content =
         isActivity && !request.has("content") ? silent(activity) : content(request, delivery);
-    Overrides overrides = overrides(request);
+    Overrides given = overrides(request);
     if (isActivity) {
       checkActivity(request, audience, delivery);
     } else if (overChannel) {
@@ -64,6 +64,8 @@ final class SendRequestReader {
     if (audience == null || content == null || delivery == null) {
       throw new IllegalStateException("a fault was found but not told");
     }
+    // Over MQTT alone they would only travel, however large they are.
+    Overrides overrides = delivery.route() == Route.MQTT ? Overrides.NONE : given;
     SendRequest read =
         activity == null
             ? new SendRequest(audience, content, delivery, overrides)

@@ -1,0 +1,4 @@
+@NullMarked
+package io.pushplanet.dispatcher.message;
+
+import org.jspecify.annotations.NullMarked;
