@@ -13,6 +13,7 @@ import java.net.Socket;
 import java.net.http.HttpRequest;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
@@ -371,6 +372,54 @@ class BadInputIT {
   }
 
   @Test
+  void half_a_body_is_nothing() throws IOException {
+    String head =
+        "POST /v1/apps/"
+            + shop.app()
+            + "/messages HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer "
+            + shop.key().text().reveal()
+            + "\r\n";
+    dispatcher.drain("push.mqtt.high");
+
+    for (String rest :
+        List.of(
+            "Content-Length: " + (HELLO.length() + 1) + "\r\n\r\n" + HELLO,
+            "Transfer-Encoding: chunked\r\n\r\n"
+                + Integer.toHexString(HELLO.length())
+                + "\r\n"
+                + HELLO
+                + "\r\n",
+            "Transfer-Encoding: chunked\r\n\r\nrubbish\r\n" + HELLO + "\r\n")) {
+      String answer = rawHalf(head + rest);
+
+      assertThat(answer).as(rest).doesNotContain("HTTP/1.1 2");
+      if (!answer.isEmpty()) {
+        assertThat(answer).startsWith("HTTP/1.1 400").contains("application/problem+json");
+      }
+    }
+    assertThat(dispatcher.drain("push.mqtt.high")).isEmpty();
+  }
+
+  private String rawHalf(String request) throws IOException {
+    try (Socket socket = new Socket("127.0.0.1", dispatcher.port())) {
+      socket.setSoTimeout(60_000);
+      socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+      socket.shutdownOutput();
+      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
+  @Test
+  void a_topic_or_tag_that_cannot_be_is_not_taken_away_either() {
+    shop.put("/devices/d1/tags/vip", "");
+
+    isProblem(shop.call("DELETE", "/devices/d1/topics/%C3%BC", ""), 422, "invalid_request");
+    isProblem(shop.call("DELETE", "/devices/d1/tags/vip%20", ""), 422, "invalid_request");
+
+    assertThat(shop.get("/devices/d1").json().at("/tags/0").stringValue()).isEqualTo("vip");
+  }
+
+  @Test
   void a_sane_request_id_is_kept_and_another_replaced() {
     assertThat(shop.call("GET", "/devices/d1", "", "X-Request-Id", "abc-1").header("X-Request-Id"))
         .isEqualTo("abc-1");
@@ -384,6 +433,10 @@ class BadInputIT {
     isProblem(shop.get("/devices/d1/deliveries?limit=0"), 422, "invalid_request");
     isProblem(shop.get("/devices/d1/deliveries?limit=1001"), 422, "invalid_request");
     isProblem(shop.get("/devices/d1/deliveries?cursor=%25"), 422, "invalid_request");
+    for (String list : List.of("/devices/d1/deliveries", "/live-activity-channels")) {
+      // No id has an umlaut.
+      isProblem(shop.get(list + "?cursor=w7w"), 422, "invalid_request");
+    }
     isProblem(shop.get("/messages/nope"), 404, "message_not_found");
     isProblem(shop.get("/messages/0192e0f0-0000-7000-8000-000000000001"), 404, "message_not_found");
     String afterAllDays = "/messages/ffffffff-ffff-7fff-8fff-ffffffffffff";

@@ -257,6 +257,20 @@ class DeviceIT {
         });
   }
 
+  @Test
+  void a_patch_keeps_what_the_device_said_a_moment_before() {
+    shop.put("/devices/d1", FULL);
+
+    for (String zone : List.of("Asia/Tokyo", "Europe/Paris", "Asia/Seoul", "UTC")) {
+      shop.put("/devices/d1/session", "{\"timezone\":\"" + zone + "\"}");
+      Answer patched = shop.call("PATCH", "/devices/d1", "{\"tags\":[\"" + zone + "\"]}");
+
+      assertThat(patched.status()).as(patched.toString()).isEqualTo(200);
+      assertThat(patched.json().get("timezone").stringValue()).isEqualTo(zone);
+      assertThat(shop.get("/devices/d1").json().get("timezone").stringValue()).isEqualTo(zone);
+    }
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

@@ -2,6 +2,7 @@ package io.pushplanet.dispatcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
@@ -11,7 +12,17 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -107,5 +118,141 @@ class OutageIT {
             shop.post("/messages", "{\"audience\":{\"all\":true},\"content\":{\"title\":\"a\"}}")
                 .status())
         .isEqualTo(202);
+  }
+
+  @Test
+  void what_devices_say_while_mysql_is_away_is_written_in_its_order() {
+    RedisLink redis = dispatcher.context.getBean(RedisLink.class);
+    dispatcher.services.kill9(Service.MYSQL);
+
+    shop.put("/devices/d1/session", "{\"app_version\":\"1\"}");
+    Eventually.within(SOON, () -> assertThat(claims(redis)).isNotEmpty());
+    shop.put("/devices/d1/session", "{\"app_version\":\"2\"}");
+    Set<String> writers = new HashSet<>();
+    Eventually.within(
+        SOON,
+        () -> {
+          Optional.ofNullable(redis.ask(commands -> commands.get("sessions:lock")))
+              .ifPresent(writers::add);
+          assertThat(writers).hasSizeGreaterThan(3);
+        });
+
+    // Two at once would be written in any order.
+    assertThat(claims(redis)).hasSize(1);
+    dispatcher.services.restart(Service.MYSQL);
+    Eventually.within(
+        SOON,
+        () -> {
+          assertThat(claims(redis)).isEmpty();
+          Long pending = redis.ask(commands -> commands.exists("sessions:pending"));
+          assertThat(pending).isZero();
+        });
+    assertThat(shop.get("/devices/d1").json().get("app_version").stringValue()).isEqualTo("2");
+  }
+
+  private static Set<String> claims(RedisLink redis) {
+    return redis.ask(commands -> commands.smembers("sessions:claims"));
+  }
+
+  @Test
+  void a_request_whose_connection_ends_within_its_transaction_is_told_that_the_database_is_away()
+      throws SQLException, ExecutionException, InterruptedException {
+    try (Connection other = connection();
+        ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
+      other.setAutoCommit(false);
+      try (var lock =
+          other.prepareStatement(
+              "SELECT * FROM devices WHERE app_id = ? AND device_id = 'd1' FOR UPDATE")) {
+        lock.setString(1, shop.app());
+        lock.executeQuery();
+      }
+      Future<Answer> answer =
+          executor.submit(() -> shop.call("PATCH", "/devices/d1", "{\"tags\":[\"a\"]}"));
+
+      Eventually.within(
+          SOON,
+          () ->
+              dispatcher.inDatabase(connection -> {
+                try (var waiting =
+                        connection.prepareStatement(
+                            "SELECT id FROM information_schema.processlist"
+                                + " WHERE info LIKE '%app_version%FOR UPDATE%' AND id <> CONNECTION_ID()");
+                    var found = waiting.executeQuery()) {
+                  assertThat(found.next()).isTrue();
+                  try (var kill = connection.createStatement()) {
+                    kill.execute("KILL " + found.getLong(1));
+                  }
+                }
+              }));
+
+      assertThat(answer.get().status()).as(answer.get().toString()).isEqualTo(503);
+      assertThat(answer.get().json().get("code").stringValue()).isEqualTo("database_unavailable");
+      other.rollback();
+    }
+  }
+
+  @Test
+  void a_database_that_a_failover_made_read_only_is_away_and_its_connections_are_given_up() {
+    Set<Long> before = new HashSet<>();
+    Eventually.within(
+        SOON,
+        () -> {
+          before.clear();
+          before.addAll(connections());
+          assertThat(connections()).isEqualTo(before);
+        });
+
+    isAway(whileRefusing(1290));
+
+    Eventually.within(SOON, () -> assertThat(connections().containsAll(before)).isFalse());
+    assertThat(shop.put("/devices/d1", "{\"platform\":\"ios\"}").status()).isEqualTo(200);
+  }
+
+  @Test
+  void a_database_whose_disk_is_full_is_away() {
+    isAway(whileRefusing(1114));
+  }
+
+  private static void isAway(Answer answer) {
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(503);
+    assertThat(answer.json().get("code").stringValue()).isEqualTo("database_unavailable");
+    assertThat(answer.header("Retry-After")).isNotEmpty();
+  }
+
+  /// What a registration is told while the database refuses it with this number.
+  private Answer whileRefusing(int error) {
+    dispatcher.execute(
+        "CREATE TRIGGER refusing BEFORE UPDATE ON devices FOR EACH ROW IF NEW.app_id = '"
+            + shop.app()
+            + "' THEN SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = "
+            + error
+            + "; END IF");
+    try {
+      return shop.put("/devices/d1", "{\"platform\":\"ios\"}");
+    } finally {
+      dispatcher.execute("DROP TRIGGER refusing");
+    }
+  }
+
+  private Set<Long> connections() {
+    Set<Long> ids = new HashSet<>();
+    dispatcher.inDatabase(connection -> {
+      try (var select =
+              connection.prepareStatement(
+                  "SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID()");
+          var found = select.executeQuery()) {
+        while (found.next()) {
+          ids.add(found.getLong(1));
+        }
+      }
+    });
+    return ids;
+  }
+
+  private Connection connection() throws SQLException {
+    return DriverManager.getConnection(
+        dispatcher.services.mysql().jdbcUrl(),
+        dispatcher.services.mysql().user(),
+        dispatcher.services.mysql().password());
   }
 }

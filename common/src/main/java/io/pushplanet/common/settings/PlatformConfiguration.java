@@ -62,6 +62,7 @@ public class PlatformConfiguration {
     config.setConnectionTimeout(Duration.ofSeconds(3).toMillis());
     config.setValidationTimeout(Duration.ofSeconds(2).toMillis());
     config.setInitializationFailTimeout(-1);
+    config.setExceptionOverride(new ReadOnlyDatabase());
     config.addDataSourceProperty("rewriteBatchedStatements", "true");
     // What the driver has parsed of a statement is kept per connection, in the driver alone.
     config.addDataSourceProperty("cachePrepStmts", "true");

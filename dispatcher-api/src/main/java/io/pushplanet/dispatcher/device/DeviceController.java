@@ -87,13 +87,14 @@ class DeviceController {
             .change(
                 caller.app(),
                 known(id),
-                before ->
-                    new RegistrationReader(
-                            RegistrationReader.merged(DeviceForm.registration(before), patch),
-                            new Findings())
-                        .registration())
+                before -> patched(sessions.newest(caller.app(), before).registration(), patch))
             .orElseThrow(() -> unknown(id));
     return answer(caller, saved, false);
+  }
+
+  private static Registration patched(Registration before, ObjectNode patch) {
+    ObjectNode merged = RegistrationReader.merged(DeviceForm.registration(before), patch);
+    return new RegistrationReader(merged, new Findings()).registration();
   }
 
   @DeleteMapping("/v1/apps/{app}/devices/{device}")
@@ -116,9 +117,7 @@ class DeviceController {
   @Needs(Scope.DEVICES)
   ResponseEntity<byte[]> addTopic(
       Caller caller, @PathVariable("device") String id, @PathVariable("topic") String topic) {
-    if (!AudienceReader.TOPIC.matcher(topic).matches()) {
-      refuse("topic", "not_a_topic", "a topic is 1 to 128 letters, digits and . _ ~ % -");
-    }
+    requireTopic(topic);
     return noContent(registry.addTopic(caller.app(), known(id), topic), id);
   }
 
@@ -126,6 +125,7 @@ class DeviceController {
   @Needs(Scope.DEVICES)
   ResponseEntity<byte[]> removeTopic(
       Caller caller, @PathVariable("device") String id, @PathVariable("topic") String topic) {
+    requireTopic(topic);
     return noContent(registry.removeTopic(caller.app(), known(id), topic), id);
   }
 
@@ -133,12 +133,7 @@ class DeviceController {
   @Needs(Scope.DEVICES)
   ResponseEntity<byte[]> addTag(
       Caller caller, @PathVariable("device") String id, @PathVariable("tag") String tag) {
-    if (tag.length() > AudienceReader.LONGEST_TAG) {
-      refuse("tag", "too_long", "a tag has at most " + AudienceReader.LONGEST_TAG + " characters");
-    }
-    if (Fields.endsInBlank(tag)) {
-      refuse("tag", "ends_in_blank", "a tag does not end in a blank");
-    }
+    requireTag(tag);
     return noContent(registry.addTag(caller.app(), known(id), tag), id);
   }
 
@@ -146,7 +141,23 @@ class DeviceController {
   @Needs(Scope.DEVICES)
   ResponseEntity<byte[]> removeTag(
       Caller caller, @PathVariable("device") String id, @PathVariable("tag") String tag) {
+    requireTag(tag);
     return noContent(registry.removeTag(caller.app(), known(id), tag), id);
+  }
+
+  private static void requireTopic(String topic) {
+    if (!AudienceReader.TOPIC.matcher(topic).matches()) {
+      refuse("topic", "not_a_topic", "a topic is 1 to 128 letters, digits and . _ ~ % -");
+    }
+  }
+
+  private static void requireTag(String tag) {
+    if (tag.length() > AudienceReader.LONGEST_TAG) {
+      refuse("tag", "too_long", "a tag has at most " + AudienceReader.LONGEST_TAG + " characters");
+    }
+    if (Fields.endsInBlank(tag)) {
+      refuse("tag", "ends_in_blank", "a tag does not end in a blank");
+    }
   }
 
   private static ResponseEntity<byte[]> noContent(boolean known, String id) {

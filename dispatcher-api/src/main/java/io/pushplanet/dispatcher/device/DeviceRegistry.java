@@ -25,7 +25,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
@@ -87,10 +86,9 @@ class DeviceRegistry {
     return saved;
   }
 
-  /// What the apps said, but for the tags and topics, in the form of a registration.
-  ///
+  /// @param change makes the new registration of the device as it stands in its row
   /// @return empty when the device is unknown
-  Optional<Saved> change(AppId app, DeviceId device, UnaryOperator<Registration> change) {
+  Optional<Saved> change(AppId app, DeviceId device, Function<Registered, Registration> change) {
     Set<DeviceKey> touched = new HashSet<>();
     Optional<Saved> saved =
         retrying(() -> {
@@ -100,11 +98,7 @@ class DeviceRegistry {
           return row == null
               ? Optional.<Saved>empty()
               : Optional.of(
-                  write(
-                      app,
-                      device,
-                      change.apply(registered(app, device, row).registration()),
-                      touched));
+                  write(app, device, change.apply(registered(app, device, row)), touched));
         });
     routes.forget(touched);
     return saved;

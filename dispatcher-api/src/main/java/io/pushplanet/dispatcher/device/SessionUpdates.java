@@ -259,17 +259,24 @@ class SessionUpdates implements AutoCloseable {
       return;
     }
     try {
+      // What a crash or MySQL's absence left is older than what is pending, and would win if it
+      // were written after that.
+      writeClaims();
       redis.ask(commands ->
           commands.<Long>eval(
               TAKE, ScriptOutputType.INTEGER, new String[] {PENDING, CLAIMS, CLAIM + holder}));
-      for (String claim : redis.ask(commands -> commands.smembers(CLAIMS))) {
-        write(claim);
-        redis.ask(commands -> commands.del(claim));
-        redis.ask(commands -> commands.srem(CLAIMS, claim));
-      }
+      writeClaims();
     } finally {
       redis.ask(commands ->
           commands.<Long>eval(UNLOCK, ScriptOutputType.INTEGER, new String[] {LOCK}, holder));
+    }
+  }
+
+  private void writeClaims() {
+    for (String claim : redis.ask(commands -> commands.smembers(CLAIMS))) {
+      write(claim);
+      redis.ask(commands -> commands.del(claim));
+      redis.ask(commands -> commands.srem(CLAIMS, claim));
     }
   }
 

@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -16,6 +17,9 @@ import tools.jackson.databind.node.ObjectNode;
 public record Page(int limit, @Nullable String after) {
   private static final int USUAL = 100;
   private static final int MOST = 1_000;
+
+  /// What stands in a cursor is an id. Of others the database may say that it cannot compare them with one.
+  private static final Pattern POSITION = Pattern.compile("[\\x21-\\x7e]{1,64}");
 
   /// @throws io.pushplanet.dispatcher.problem.ProblemException 422
   public static Page read(@Nullable String limit, @Nullable String cursor) {
@@ -28,15 +32,23 @@ public record Page(int limit, @Nullable String after) {
       }
     }
     String after = null;
-    if (cursor != null) {
-      try {
-        after = new String(Base64.getUrlDecoder().decode(cursor), StandardCharsets.UTF_8);
-      } catch (IllegalArgumentException e) {
+    if (cursor != null && !cursor.isEmpty()) {
+      after = position(cursor);
+      if (after == null) {
         findings.add("?cursor", "not_a_cursor", "take cursor from next_cursor of the page before");
       }
     }
     findings.refuse();
     return new Page(rows, after);
+  }
+
+  private static @Nullable String position(String cursor) {
+    try {
+      String text = new String(Base64.getUrlDecoder().decode(cursor), StandardCharsets.UTF_8);
+      return POSITION.matcher(text).matches() ? text : null;
+    } catch (IllegalArgumentException e) {
+      return null;
+    }
   }
 
   /// `{data, next_cursor}`; the cursor is absent on the last page.

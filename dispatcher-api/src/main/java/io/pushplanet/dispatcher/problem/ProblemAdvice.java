@@ -1,16 +1,19 @@
 package io.pushplanet.dispatcher.problem;
 
 import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.settings.ReadOnlyDatabase;
 import io.pushplanet.common.wire.BrokerUnavailable;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLRecoverableException;
 import java.sql.SQLTransientException;
 import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.transaction.TransactionException;
 import org.springframework.web.ErrorResponse;
 import org.springframework.web.HttpMediaTypeNotAcceptableException;
 import org.springframework.web.HttpMediaTypeNotSupportedException;
@@ -84,7 +87,7 @@ public final class ProblemAdvice {
           oneLine(thrown));
       return ProblemException.retryable(
           ProblemCode.DATABASE_UNAVAILABLE,
-          "This needs the database, which is away. Try again.",
+          "This needs the database, which is away or takes no changes just now. Try again.",
           A_LITTLE_LATER,
           thrown);
     }
@@ -95,10 +98,13 @@ public final class ProblemAdvice {
 
   private static boolean databaseIsAway(Throwable thrown) {
     for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
-      if (cause instanceof SQLTransientException
+      // A transaction that can neither be committed nor rolled back has lost its connection.
+      if (cause instanceof TransactionException
+          || cause instanceof SQLTransientException
           || cause instanceof SQLNonTransientConnectionException
           || cause instanceof SQLRecoverableException
-          || cause instanceof com.mysql.cj.jdbc.exceptions.CommunicationsException) {
+          || cause instanceof com.mysql.cj.jdbc.exceptions.CommunicationsException
+          || (cause instanceof SQLException refusal && ReadOnlyDatabase.isToldBy(refusal))) {
         return true;
       }
     }
