@@ -56,6 +56,38 @@ class QueryPlanIT {
     assertThat(scans).isEmpty();
   }
 
+  /// Firefox's have their first 64 letters in common.
+  @Test
+  void a_browsers_subscription_is_found_among_others_of_its_push_service() {
+    String endpoint = "{\"endpoint\":\"https://updates.push.services.mozilla.com/wpush/v2/gAAAAAB";
+    dispatcher.inDatabase(connection -> {
+      try (PreparedStatement rows =
+          connection.prepareStatement(
+              "INSERT INTO channel_tokens (app_id, device_id, channel, token, kind, environment, registered_at)"
+                  + " VALUES (?, CONCAT('w', ?), 'webpush', CONCAT(?, MD5(?)), 'subscription', 'production', NOW(3))")) {
+        for (int i = 0; i < ROWS; i++) {
+          rows.setString(1, app);
+          rows.setInt(2, i);
+          rows.setString(3, endpoint);
+          rows.setInt(4, i);
+          rows.addBatch();
+        }
+        rows.executeBatch();
+      }
+      try (PreparedStatement explain =
+          connection.prepareStatement(
+              "EXPLAIN SELECT device_id FROM channel_tokens WHERE app_id = ? AND channel = 'webpush'"
+                  + " AND token = CONCAT(?, MD5(7)) AND device_id <> 'w8'")) {
+        explain.setString(1, app);
+        explain.setString(2, endpoint);
+        try (ResultSet plan = explain.executeQuery()) {
+          assertThat(plan.next()).isTrue();
+          assertThat(plan.getLong("rows")).isLessThan(10);
+        }
+      }
+    });
+  }
+
   private List<MappedStatement> selects() {
     List<MappedStatement> selects = new ArrayList<>();
     for (Object one :
