@@ -127,12 +127,12 @@ class LongestNamesIT {
         Chromium chromium = Chromium.open(dashboard.address())) {
       bury(channel);
       chromium.login(NAME, RunningDashboard.PASSWORD);
-      for (int width : new int[] {1_280, 1_024, 768, 400}) {
-        chromium.size(width, 900);
-        for (String page : pages) {
-          chromium.go(page);
-          chromium.script(
-              "document.querySelectorAll('main details').forEach(one => one.open = true)");
+      for (String page : pages) {
+        chromium.go(page);
+        chromium.script(
+            "document.querySelectorAll('main details').forEach(one => one.open = true)");
+        for (int width : new int[] {1_280, 1_024, 768, 400}) {
+          chromium.size(width, 900);
           softly.check(() -> PageWidth.holds(chromium, width + " px of " + page));
         }
       }

@@ -52,7 +52,8 @@ class LockoutIT {
     }
 
     assertThat(answer).isEqualTo("locked");
-    // Which of the two is a matter of who looks when: all of them may find the name locked by the others.
+    // Which of the two is a matter of who looks when: all of them may find the name locked by the
+    // others.
     assertThat(refusals).hasSize(WRONG).isSubsetOf("refused", "locked");
     assertThat(
             dashboard
