@@ -211,11 +211,11 @@ public final class Nodes implements AutoCloseable {
   /// Asks a node to look into the inboxes of devices that may be connected.
   ///
   /// @return false when the request may not have reached it: ask again. A node without a lease has no devices; they are
-  ///     drained where they connect next, or once their node is back in the directory.
+  ///     drained where they connect next, or once their node is back in the directory. Whether it has one must be known.
   public boolean drain(NodeId node, NodeFrame.Drain drain) {
     Optional<NodeLease> lease = lease(node);
     if (lease.isEmpty()) {
-      return true;
+      return !isOld(leases);
     }
     try {
       withConnection(lease.get(), connection -> connection.drain(WireForm.write(drain)));

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
@@ -92,6 +93,26 @@ class NodesIT {
 
     assertThat(reads).hasValue(1);
     assertThat(results).containsExactly(Result.NOT_HERE, Result.NOT_HERE, Result.NOT_HERE);
+  }
+
+  @Test
+  void a_node_of_which_nobody_knows_whether_it_has_a_lease_is_to_be_asked_again() {
+    AtomicBoolean away = new AtomicBoolean(true);
+    NodeFrame.Drain drain =
+        new NodeFrame.Drain(
+            List.of(new NodeFrame.Drain.Device(new AppId("shop"), new DeviceId("d1"))));
+    try (Nodes nodes =
+        nodes(() -> {
+          if (away.get()) {
+            throw new DirectoryUnavailable("Redis is away", null);
+          }
+          return List.of();
+        })) {
+      assertThat(nodes.drain(new NodeId("n1"), drain)).isFalse();
+
+      away.set(false);
+      assertThat(nodes.drain(new NodeId("n1"), drain)).isTrue();
+    }
   }
 
   @Test
