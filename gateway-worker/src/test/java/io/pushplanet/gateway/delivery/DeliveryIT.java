@@ -398,6 +398,24 @@ class DeliveryIT {
   }
 
   @Test
+  void a_device_that_left_and_whose_token_is_dead_finds_the_message_in_its_inbox()
+      throws Exception {
+    fcm.answers.put("d1", new DeliveryOutcome.TokenGone(404, "UNREGISTERED", clock.instant()));
+    Recipient both =
+        new Recipient(new DeviceId("d1"), true, null, new FcmToken("t", "token", clock.instant()));
+
+    deliver(Channel.MQTT, aPush(clock).from(APP).build().to(List.of(both)));
+    deliver(Channel.FCM, servers.drain("push.fcm.high", Push.class).getFirst());
+    Push last = servers.drain("push.mqtt.high", Push.class).getFirst();
+    deliver(Channel.MQTT, last);
+
+    assertThat(last.tried()).containsExactly(Channel.MQTT, Channel.FCM);
+    assertThat(servers.sql().queryForList("SELECT device_id FROM inbox", String.class))
+        .containsExactly("d1");
+    assertThat(events(DeliveryEvent.Ended.class)).isEmpty();
+  }
+
+  @Test
   void what_a_vendor_refuses_still_reaches_a_device_that_has_mqtt() throws Exception {
     fcm.answers.put("d1", new DeliveryOutcome.Rejected(0, "no_credential"));
     Recipient both =

@@ -51,14 +51,17 @@ public record Recipient(
   }
 
   /// The channel to try next, or none when no way leads to the device. `auto`: MQTT while the device is connected, else the
-  /// vendor's channel, else MQTT again, whose inbox keeps the message.
+  /// vendor's channel, else MQTT, also again: its inbox keeps the message.
   public Optional<Channel> channel(Route route, boolean connected, Collection<Channel> tried) {
     boolean overMqtt = mqtt && !tried.contains(Channel.MQTT);
     Optional<Channel> own = overMqtt ? Optional.of(Channel.MQTT) : Optional.empty();
     return switch (route) {
       case MQTT -> own;
       case VENDOR -> vendor(tried);
-      case AUTO -> overMqtt && connected ? own : vendor(tried).or(() -> own);
+      case AUTO ->
+          overMqtt && connected
+              ? own
+              : vendor(tried).or(() -> mqtt ? Optional.of(Channel.MQTT) : Optional.empty());
     };
   }
 }

@@ -34,6 +34,8 @@ class RecipientTest {
   void auto_leaves_a_device_without_a_vendor_to_the_inbox() {
     assertThat(mqttOnly.channel(Route.AUTO, false, List.of())).contains(MQTT);
     assertThat(both.channel(Route.AUTO, false, List.of(FCM))).contains(MQTT);
+    assertThat(both.channel(Route.AUTO, false, List.of(MQTT, FCM))).contains(MQTT);
+    assertThat(vendorOnly.channel(Route.AUTO, false, List.of(APNS, FCM))).isEmpty();
   }
 
   @Test
@@ -60,7 +62,7 @@ class RecipientTest {
   @Test
   void a_channel_that_was_given_up_is_not_tried_again() {
     assertThat(both.channel(Route.AUTO, true, List.of(MQTT))).contains(FCM);
-    assertThat(both.channel(Route.AUTO, true, List.of(MQTT, FCM))).isEmpty();
+    assertThat(both.channel(Route.MQTT, true, List.of(MQTT))).isEmpty();
     assertThat(vendorOnly.channel(Route.VENDOR, false, List.of(APNS))).contains(FCM);
   }
 
