@@ -419,9 +419,6 @@ public final class Delivery {
   }
 
   private void handle(Channel channel, Parcel parcel, DeliveryOutcome outcome, Outbox outbox) {
-    if (!(outcome instanceof DeliveryOutcome.TokenGone)) {
-      tokens.alive(parcel.push().app(), channel);
-    }
     switch (outcome) {
       case DeliveryOutcome.Accepted(int status, String reason, String providerId) -> {
         tokens.accepted(parcel.push().app(), channel, environment(channel, parcel));
@@ -430,12 +427,16 @@ public final class Delivery {
             DeliveryState.DELIVERED,
             outbox.attempt(channel, "delivered", status, null, providerId, null));
       }
-      case DeliveryOutcome.Rejected(int status, String reason) ->
-          otherwise(
-              channel,
-              parcel,
-              outbox.attempt(channel, "rejected", orNull(status), reason, null, "not repeated"),
-              outbox);
+      case DeliveryOutcome.Rejected(int status, String reason) -> {
+        if (status > 0) {
+          tokens.alive(parcel.push().app(), channel);
+        }
+        otherwise(
+            channel,
+            parcel,
+            outbox.attempt(channel, "rejected", orNull(status), reason, null, "not repeated"),
+            outbox);
+      }
       case DeliveryOutcome.Expired expired ->
           outbox.end(
               parcel,

@@ -86,13 +86,15 @@ public final class Tokens {
     this.spared = meters.counter("pushplanet.tokens", "result", "spared");
   }
 
-  /// A provider answered something else of a token of this app: the breaker counts it.
+  /// A provider refused a message, and not for its token: the breaker counts it. What was not sent, or had no answer of its
+  /// own, says nothing of a token.
   public void alive(AppId app, Channel channel) {
     breaker.count(app, channel, false);
   }
 
   /// A provider took a message with this credential.
   public void accepted(AppId app, Channel channel, String environment) {
+    alive(app, channel);
     breaker.accepted(app, channel, environment);
   }
 

@@ -20,6 +20,7 @@ import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.common.testing.PushBuilder;
 import io.pushplanet.common.wire.MalformedWire;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
@@ -41,6 +42,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -330,6 +332,31 @@ class DeliveryIT {
     assertThat(events(DeliveryEvent.Ended.class))
         .extracting(ended -> ended.attempt().action())
         .containsExactlyInAnyOrder("token forgotten", "token kept: registered again since");
+  }
+
+  @Test
+  void what_was_not_sent_does_not_hide_that_too_many_tokens_die() throws Exception {
+    IntStream.range(0, 100)
+        .forEach(i ->
+            fcm.answers.put(
+                "off" + i, new DeliveryOutcome.Deferred(0, "project_quota_rest", null, false)));
+    IntStream.range(0, 12)
+        .forEach(i ->
+            fcm.answers.put(
+                "dead" + i, new DeliveryOutcome.TokenGone(404, "UNREGISTERED", clock.instant())));
+
+    deliver(Channel.FCM, toFcm("good", 188));
+    deliver(Channel.FCM, toFcm("off", 100));
+    deliver(Channel.FCM, toFcm("dead", 12));
+
+    assertThat(meters.get("pushplanet.tokens").tag("result", "spared").counter().count())
+        .isEqualTo(1);
+  }
+
+  private Push toFcm(String devices, int count) {
+    PushBuilder push = aPush(clock).from(APP);
+    IntStream.range(0, count).forEach(i -> push.toFcm(devices + i, "token-" + devices + i));
+    return push.build();
   }
 
   @Test
