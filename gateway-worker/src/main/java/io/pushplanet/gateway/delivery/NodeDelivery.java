@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.delivery;
 
 import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.session.DeviceKey;
@@ -27,6 +28,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,6 +60,21 @@ final class NodeDelivery {
   /// @param fallsBack whether another channel waits for this parcel's outcome
   record Request(Parcel parcel, boolean fallsBack) {}
 
+  /// What travels together to a node. A frame has one deadline, and neighbours are of any app: whoever does not wait for
+  /// as long as everybody else has a frame of its own, or it would send the others' messages to their vendors, too.
+  ///
+  /// @param patience null = the usual
+  private record Haste(NodeId node, @Nullable Duration patience) {
+    static Haste of(NodeId node, Request request) {
+      Duration wait = request.parcel().push().delivery().fallbackAfter();
+      return new Haste(
+          node,
+          request.fallsBack() && wait.compareTo(DeliveryOptions.DEFAULT_FALLBACK_AFTER) < 0
+              ? wait
+              : null);
+    }
+  }
+
   /// What a node (or the directory) said of a parcel.
   record Answer(Parcel parcel, NodeOutcomes.Result result, String reason) {}
 
@@ -76,18 +93,21 @@ final class NodeDelivery {
       return;
     }
     List<Request> away = new ArrayList<>();
-    Map<NodeId, List<Request>> byNode = new LinkedHashMap<>();
+    Map<Haste, List<Request>> byHaste = new LinkedHashMap<>();
     for (Request request : requests) {
       SessionOwner owner = owners.get(request.parcel().key());
       if (owner == null) {
         away.add(request);
       } else {
-        byNode.computeIfAbsent(owner.node(), node -> new ArrayList<>()).add(request);
+        byHaste
+            .computeIfAbsent(Haste.of(owner.node(), request), _ -> new ArrayList<>())
+            .add(request);
       }
     }
     try (ExecutorService frames = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<?>> sent = new ArrayList<>();
-      byNode.forEach((node, some) -> {
+      byHaste.forEach((haste, some) -> {
+        NodeId node = haste.node();
         List<Request> few = new ArrayList<>();
         for (List<Request> alike : byMessage(some)) {
           if (alike.size() < MANY) {

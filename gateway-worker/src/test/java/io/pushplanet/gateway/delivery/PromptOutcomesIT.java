@@ -10,7 +10,11 @@ import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
@@ -28,6 +32,7 @@ import io.pushplanet.gateway.provider.Provider;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -143,6 +148,49 @@ class PromptOutcomesIT {
   }
 
   @Test
+  void who_does_not_wait_for_its_device_sends_no_neighbour_to_its_vendor() throws Exception {
+    connect("hasty");
+    connect("patient");
+
+    Future<?> batch =
+        deliver(
+            Channel.MQTT,
+            withFcm("hasty", Duration.ZERO),
+            withFcm("patient", DeliveryForTests.ANSWER_WITHIN));
+
+    List<String> fallenBack = new ArrayList<>();
+    Eventually.within(
+        PATIENCE,
+        () -> {
+          servers
+              .drain("push.fcm.high", Push.class)
+              .forEach(push -> fallenBack.add(push.recipients().getFirst().device().value()));
+          assertThat(fallenBack).containsExactly("hasty");
+        });
+    node.answer("patient", Result.DELIVERED);
+    batch.get(60, TimeUnit.SECONDS);
+
+    assertThat(delivered()).containsExactly("patient");
+    assertThat(servers.drain("push.fcm.high", Push.class)).isEmpty();
+  }
+
+  private Push withFcm(String device, Duration fallbackAfter) {
+    return aPush(clock)
+        .from(APP)
+        .delivered(
+            new DeliveryOptions(
+                Route.AUTO, Duration.ofHours(1), Priority.HIGH, null, fallbackAfter))
+        .build()
+        .to(
+            List.of(
+                new Recipient(
+                    new DeviceId(device),
+                    true,
+                    null,
+                    new FcmToken("t-" + device, "token", clock.instant()))));
+  }
+
+  @Test
   void a_device_that_connected_while_its_message_was_parked_is_drained() throws Exception {
     connect("d1");
     node.answer("d1", Result.NOT_HERE);
@@ -180,8 +228,8 @@ class PromptOutcomesIT {
     assertThat(waiting()).isEmpty();
   }
 
-  private Future<?> deliver(Channel channel, Push push) {
-    byte[] body = WireForm.join(List.of(WireForm.write(push)));
+  private Future<?> deliver(Channel channel, Push... pushes) {
+    byte[] body = WireForm.join(Arrays.stream(pushes).map(WireForm::write).toList());
     return lane.submit(() -> delivery.deliver(channel, body, false));
   }
 
