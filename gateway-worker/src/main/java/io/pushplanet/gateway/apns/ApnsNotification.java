@@ -8,18 +8,17 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
+import io.pushplanet.gateway.provider.CollapseId;
 import io.pushplanet.gateway.provider.JsonMerge;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
@@ -36,7 +35,6 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
   static final int LARGEST_BROADCAST_BYTES = 5_120;
 
   private static final JsonMapper JSON = JsonMapper.shared();
-  private static final Pattern PRINTABLE = Pattern.compile("[\\x21-\\x7e]+");
   private static final String APS = "aps";
   private static final String ID = "id";
 
@@ -118,7 +116,7 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
     // "Specify 10 ... it's an error to use this priority for a background notification"
     headers.add(Field.of("apns-priority", shown && isUrgent(push) ? "10" : "5"));
     if (shown) {
-      headers.add(Field.of("apns-collapse-id", collapseId(push)));
+      headers.add(Field.of("apns-collapse-id", CollapseId.of(push)));
     }
     return new ApnsNotification(headers, payload(push, aps));
   }
@@ -143,17 +141,6 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
 
   private static String expiration(Push push) {
     return push.delivery().ttl().isZero() ? "0" : Long.toString(push.expiresAt().getEpochSecond());
-  }
-
-  /// Without a key of the caller's, the message's id: a repeat after a lost answer then replaces the first on the device.
-  private static String collapseId(Push push) {
-    String key = push.delivery().collapseKey();
-    if (key == null) {
-      return push.id().value();
-    }
-    return PRINTABLE.matcher(key).matches()
-        ? key
-        : Base64.getUrlEncoder().withoutPadding().encodeToString(sha256(key));
   }
 
   private static ObjectNode aps(Push push) {

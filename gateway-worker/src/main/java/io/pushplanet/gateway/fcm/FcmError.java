@@ -20,8 +20,14 @@ record FcmError(String name, String code, boolean namesToken, boolean narrow) {
 
   private static final FcmError SILENT = new FcmError("", "", false, false);
 
-  /// Bodies may be empty or HTML: then it says nothing.
   static FcmError parse(byte[] body) {
+    return parse(body, "");
+  }
+
+  /// Bodies may be empty or HTML: then it says nothing.
+  ///
+  /// @param project whose name says nothing of its quota
+  static FcmError parse(byte[] body, String project) {
     if (body.length == 0) {
       return SILENT;
     }
@@ -38,7 +44,7 @@ record FcmError(String name, String code, boolean namesToken, boolean narrow) {
           namesToken |= field.equals("message.token") || field.equals("message.fid");
         }
         for (JsonNode violation : detail.path("violations")) {
-          narrow |= NARROW.matcher(violation.toString()).find();
+          narrow |= NARROW.matcher(violation.toString().replace(project, "")).find();
         }
       }
       return new FcmError(answer.path("name").asString(""), code, namesToken, narrow);

@@ -4,6 +4,7 @@ import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.gateway.provider.CollapseId;
 import io.pushplanet.gateway.provider.JsonMerge;
 import java.time.Duration;
 import java.time.Instant;
@@ -37,7 +38,7 @@ final class FcmMessage {
     content.data().forEach(data::put);
     data.put(content.data().containsKey(ID) ? OTHER_ID : ID, push.id().value());
     android(message.putObject("android"), push, shown, now);
-    elsewhere(message, push, now);
+    elsewhere(message, push, shown, now);
     if (push.overrides().fcm() != null) {
       JsonMerge.into(message, push.overrides().fcm());
     }
@@ -58,24 +59,30 @@ final class FcmMessage {
       android.put("collapse_key", collapseKey);
     }
     if (shown) {
-      // A repeat after a lost answer replaces the first on the device; a collapse key of its own
-      // for each message would use
-      // up the four that a device may have.
-      android
-          .putObject("notification")
-          .put("tag", collapseKey == null ? push.id().value() : collapseKey);
+      // Not a collapse key for each message: that would use up the four that a device may have.
+      android.putObject("notification").put("tag", tag(push));
     }
   }
 
   /// Phones of Apple's and browsers have a lifespan of their own, four weeks where none is said
-  /// (https://firebase.google.com/docs/cloud-messaging/customize-messages/setting-message-lifespan).
-  private static void elsewhere(ObjectNode message, Push push, Instant now) {
+  /// (https://firebase.google.com/docs/cloud-messaging/customize-messages/setting-message-lifespan), and know a repeat by a name
+  /// of their own.
+  private static void elsewhere(ObjectNode message, Push push, boolean shown, Instant now) {
     long end = push.delivery().ttl().isZero() ? 0 : push.expiresAt().getEpochSecond();
-    message.putObject("apns").putObject("headers").put("apns-expiration", Long.toString(end));
-    message
-        .putObject("webpush")
-        .putObject("headers")
-        .put("TTL", Long.toString(secondsLeft(push, now)));
+    ObjectNode apns = message.putObject("apns").putObject("headers");
+    apns.put("apns-expiration", Long.toString(end));
+    ObjectNode webpush = message.putObject("webpush");
+    webpush.putObject("headers").put("TTL", Long.toString(secondsLeft(push, now)));
+    if (shown) {
+      apns.put("apns-collapse-id", CollapseId.of(push));
+      webpush.putObject("notification").put("tag", tag(push));
+    }
+  }
+
+  /// A repeat after a lost answer replaces the first on the device, and so does a newer message with the key.
+  private static String tag(Push push) {
+    String collapseKey = push.delivery().collapseKey();
+    return collapseKey == null ? push.id().value() : collapseKey;
   }
 
   private static long secondsLeft(Push push, Instant now) {

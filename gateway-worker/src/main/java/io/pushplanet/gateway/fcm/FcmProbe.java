@@ -34,13 +34,22 @@ final class FcmProbe implements OAuthProbe.Question<FcmServiceAccount> {
   @Override
   public Verdict verdict(Answered answered) {
     int status = answered.status();
-    String code = FcmError.parse(answered.body()).code();
+    FcmError said = FcmError.parse(answered.body());
+    String code = said.code();
     String words = status + (code.isEmpty() ? "" : " " + code);
-    if (status == 200) {
-      return new Verdict.Accepted(words);
-    }
-    return status == 429 || status >= 500
-        ? new Verdict.Unreachable(words)
-        : new Verdict.Refused(words);
+    return switch (FcmAnswers.of(status, code)) {
+      case ACCEPTED ->
+          said.name().isEmpty()
+              ? new Verdict.Unreachable(words + " not in Google's form")
+              : new Verdict.Accepted(words);
+      case CREDENTIAL_FAULT,
+          RENEW_ACCESS_TOKEN,
+          REJECTED,
+          TOKEN_GONE,
+          TOKEN_GONE_IF_NAMED,
+          TOKEN_FOREIGN ->
+          new Verdict.Refused(words);
+      case QUOTA, INTERNAL, UNAVAILABLE -> new Verdict.Unreachable(words);
+    };
   }
 }

@@ -161,14 +161,16 @@ final class FcmProvider implements Provider {
 
   private DeliveryOutcome sent(
       Push push, FcmToken token, FcmServiceAccount account, Grant.Granted granted) {
+    Instant askedAt = sends.clock().instant();
     Reply reply = exchange(push, token, account, granted);
     if (!(reply instanceof Answered answered) || meaning(answered) != Meaning.RENEW_ACCESS_TOKEN) {
-      return outcome(push, account, reply);
+      return outcome(push, account, reply, askedAt);
     }
     return switch (tokens.renewed(account, granted)) {
       case Grant.Refused refused -> refused(push, refused);
       case Grant.Unavailable(String why) -> new Deferred(0, why, null, false);
-      case Grant.Granted newer -> outcome(push, account, exchange(push, token, account, newer));
+      case Grant.Granted newer ->
+          outcome(push, account, exchange(push, token, account, newer), askedAt);
     };
   }
 
@@ -195,20 +197,27 @@ final class FcmProvider implements Provider {
     return FcmAnswers.of(answered.status(), FcmError.parse(answered.body()).code());
   }
 
-  private DeliveryOutcome outcome(Push push, FcmServiceAccount account, Reply reply) {
-    return sends.outcome(reply, answered -> outcome(push, account, answered));
+  private DeliveryOutcome outcome(
+      Push push, FcmServiceAccount account, Reply reply, Instant askedAt) {
+    return sends.outcome(reply, answered -> outcome(push, account, answered, askedAt));
   }
 
-  private DeliveryOutcome outcome(Push push, FcmServiceAccount account, Answered answered) {
-    FcmError error = FcmError.parse(answered.body());
+  /// @param askedAt an installation that registered later, under the same id, is not the one that is gone
+  private DeliveryOutcome outcome(
+      Push push, FcmServiceAccount account, Answered answered, Instant askedAt) {
+    FcmError error = FcmError.parse(answered.body(), account.projectId());
     int status = answered.status();
     String reason = error.code().isEmpty() ? "http_" + status : error.code();
     return switch (FcmAnswers.of(status, error.code())) {
-      case ACCEPTED -> new Accepted(status, "", error.name());
-      case TOKEN_GONE -> new TokenGone(status, reason, sends.clock().instant());
+      case ACCEPTED ->
+          // Somebody between Google and us may say 200 to anything.
+          error.name().isEmpty()
+              ? new Deferred(status, "no_message_name", null, true)
+              : new Accepted(status, "", error.name());
+      case TOKEN_GONE -> new TokenGone(status, reason, askedAt);
       case TOKEN_GONE_IF_NAMED ->
           error.namesToken()
-              ? new TokenGone(status, reason, sends.clock().instant())
+              ? new TokenGone(status, reason, askedAt)
               : new Rejected(status, reason);
       case TOKEN_FOREIGN -> new TokenForeign(status, reason);
       case REJECTED -> new Rejected(status, reason);

@@ -53,7 +53,13 @@ class FcmAnswersTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"device:t1, true", "Topic message rate, true", "project:demo, false"})
+  @CsvSource({
+    "device:t1, true",
+    "Topic message rate, true",
+    "project:demo, false",
+    "project:smart-device-prod, false",
+    "device of project:smart-device-prod, true"
+  })
   void a_quota_failure_says_whose_quota_is_used_up(String subject, boolean narrow) {
     FcmError error =
         FcmError.parse(
@@ -62,7 +68,8 @@ class FcmAnswersTest {
               {"errorCode":"QUOTA_EXCEEDED"},{"violations":[{"subject":"%s"}]}]}}
             """
                 .formatted(subject)
-                .getBytes(StandardCharsets.UTF_8));
+                .getBytes(StandardCharsets.UTF_8),
+            "smart-device-prod");
 
     assertThat(error).isEqualTo(new FcmError("", "QUOTA_EXCEEDED", false, narrow));
   }

@@ -46,6 +46,34 @@ class FcmMessageTest {
     assertThat(message.path("webpush").path("headers").path("TTL").asString()).isEqualTo("3000");
   }
 
+  /// firebase/firebase-admin-node#1248: a 503 of what was delivered, and a second copy by the retry.
+  @Test
+  void a_repeat_replaces_the_first_on_each_kind_of_device() {
+    Push push = aPush(clock).build();
+
+    JsonNode message = message(push, token);
+
+    String id = push.id().value();
+    assertThat(message.path("android").path("notification").path("tag").asString()).isEqualTo(id);
+    assertThat(message.path("apns").path("headers").path("apns-collapse-id").asString())
+        .isEqualTo(id);
+    assertThat(message.path("webpush").path("notification").path("tag").asString()).isEqualTo(id);
+  }
+
+  @Test
+  void a_collapse_key_that_is_no_header_is_told_to_apple_by_its_digest() {
+    DeliveryOptions options =
+        new DeliveryOptions(
+            Route.AUTO, Duration.ofHours(1), Priority.HIGH, "Zürich 1", Duration.ofSeconds(5));
+
+    JsonNode message = message(aPush(clock).delivered(options).build(), token);
+
+    assertThat(message.path("apns").path("headers").path("apns-collapse-id").asString())
+        .matches("[A-Za-z0-9_-]{43}");
+    assertThat(message.path("webpush").path("notification").path("tag").asString())
+        .isEqualTo("Zürich 1");
+  }
+
   @Test
   void now_or_never_is_said_to_each_kind_of_device() {
     DeliveryOptions nowOrNever =
@@ -75,6 +103,8 @@ class FcmMessageTest {
 
     assertThat(message.has("notification")).isFalse();
     assertThat(message.path("android").has("notification")).isFalse();
+    assertThat(message.path("webpush").has("notification")).isFalse();
+    assertThat(message.path("apns").path("headers").has("apns-collapse-id")).isFalse();
   }
 
   @Test

@@ -231,6 +231,14 @@ class FcmIT {
   }
 
   @Test
+  void a_page_of_html_with_200_is_no_delivery() {
+    Fate html = new Fate(Action.HTML, 200, "", Duration.ZERO, Duration.ZERO, 0, false);
+    platform.simulators.script().add(ScriptLine.next(FCM, 1, html));
+
+    assertThat(send("fcm-shop", "t1")).isEqualTo(new Deferred(200, "no_message_name", null, true));
+  }
+
+  @Test
   void an_access_token_that_is_refused_is_renewed_once() {
     platform.simulators.script().add(ScriptLine.next(FCM, 1, Fate.answer(401, "UNAUTHENTICATED")));
 

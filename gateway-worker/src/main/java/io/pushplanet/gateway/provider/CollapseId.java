@@ -1,0 +1,36 @@
+package io.pushplanet.gateway.provider;
+
+import io.pushplanet.common.message.Push;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Base64;
+import java.util.regex.Pattern;
+
+/// What `apns-collapse-id` says, to Apple or by way of Google.
+public final class CollapseId {
+  private static final Pattern PRINTABLE = Pattern.compile("[\\x21-\\x7e]+");
+
+  private CollapseId() {}
+
+  /// Without a key of the caller's, the message's id: a repeat after a lost answer then replaces the first on the device.
+  ///
+  /// @return at most 64 bytes, printable
+  public static String of(Push push) {
+    String key = push.delivery().collapseKey();
+    if (key == null) {
+      return push.id().value();
+    }
+    return PRINTABLE.matcher(key).matches()
+        ? key
+        : Base64.getUrlEncoder().withoutPadding().encodeToString(sha256(key));
+  }
+
+  private static byte[] sha256(String text) {
+    try {
+      return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("this JDK has no SHA-256", e);
+    }
+  }
+}
