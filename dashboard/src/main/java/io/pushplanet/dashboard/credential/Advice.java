@@ -36,7 +36,7 @@ final class Advice {
     ON.put("Forbidden", "Apple refuses this credential.");
     ON.put(
         "invalid_grant",
-        "Google does not accept the service account's key: it was deleted, or the account was disabled.");
+        "Google does not accept the service account's key: it was deleted, the account was disabled, or a worker's clock is wrong.");
     ON.put(
         "PERMISSION_DENIED",
         "The service account may not send for this project. Give it the role Firebase Cloud Messaging API Admin, and enable that API.");

@@ -77,12 +77,21 @@ final class ApnsCertificate {
     try {
       KeyStore store = KeyStore.getInstance("PKCS12");
       store.load(new ByteArrayInputStream(file), password.toCharArray());
+      X509Certificate found = null;
       for (String alias : Collections.list(store.aliases())) {
         if (store.isKeyEntry(alias)
             && store.getCertificate(alias) instanceof X509Certificate certificate) {
+          if (found != null) {
+            // Which of them is shown to Apple would be the TLS library's choice.
+            throw new RefusedCredential(
+                "The .p12 file holds several certificates with private keys. Export the one of this app alone.");
+          }
           store.getKey(alias, password.toCharArray());
-          return certificate;
+          found = certificate;
         }
+      }
+      if (found != null) {
+        return found;
       }
     } catch (IOException e) {
       if (e.getCause() instanceof UnrecoverableKeyException) {

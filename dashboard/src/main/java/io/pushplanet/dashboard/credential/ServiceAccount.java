@@ -17,6 +17,9 @@ final class ServiceAccount {
 
   private static final Set<String> THIS_MACHINE = Set.of("127.0.0.1", "localhost", "[::1]");
 
+  /// https://docs.cloud.google.com/java/docs/reference/google-auth-library/latest/com.google.auth.Credentials
+  private static final String GOOGLE = "googleapis.com";
+
   private ServiceAccount() {}
 
   static CheckedCredential check(byte[] file) throws RefusedCredential {
@@ -34,6 +37,15 @@ final class ServiceAccount {
     if (!"service_account".equals(json.path("type").asString(""))) {
       throw new RefusedCredential(
           "This is not the key of a service account: \"type\" is not \"service_account\".");
+    }
+    String universe = json.path("universe_domain").asString(GOOGLE);
+    if (!universe.equals(GOOGLE)) {
+      throw new RefusedCredential(
+          "This service account is of "
+              + universe
+              + ", another cloud than Google's own, where FCM is: \"universe_domain\" is not \""
+              + GOOGLE
+              + "\".");
     }
     String project = required(json, "project_id");
     if (!PROJECT.matcher(project).matches()) {

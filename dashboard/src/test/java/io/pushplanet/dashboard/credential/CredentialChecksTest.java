@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dashboard.KeyFiles;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.security.KeyStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -98,6 +101,27 @@ class CredentialChecksTest {
   }
 
   @Test
+  void a_p12_with_two_keys_does_not_say_which_is_meant() throws Exception {
+    char[] password = "secret words".toCharArray();
+    KeyStore both = opened(KeyFiles.p12("secret words", 0), password);
+    KeyStore other = opened(KeyFiles.p12("secret words", 0), password);
+    both.setKeyEntry(
+        "other", other.getKey("apns", password), password, other.getCertificateChain("apns"));
+    ByteArrayOutputStream file = new ByteArrayOutputStream();
+    both.store(file, password);
+
+    refused(
+        () -> ApnsCertificate.check(file.toByteArray(), "secret words", "", PRODUCTION, NOW),
+        "several certificates");
+  }
+
+  private static KeyStore opened(byte[] file, char[] password) throws Exception {
+    KeyStore store = KeyStore.getInstance("PKCS12");
+    store.load(new ByteArrayInputStream(file), password);
+    return store;
+  }
+
+  @Test
   void a_service_account_needs_its_fields_and_an_rsa_key() throws Exception {
     String good = KeyFiles.serviceAccount();
 
@@ -107,11 +131,17 @@ class CredentialChecksTest {
     refused(() -> fcm("[1]"), "\"type\" is not");
     refused(() -> fcm("{\"project_info\":{}}"), "google-services.json");
     refused(() -> fcm(good.replace("demo-project\"", "NO\"")), "\"project_id\"");
+    assertThat(fcm(universe(good, "googleapis.com")).provider()).isEqualTo("fcm");
+    refused(() -> fcm(universe(good, "s3nsapis.fr")), "is of s3nsapis.fr");
     refused(() -> fcm(good.replace("client_email", "email")), "\"client_email\" is missing");
     refused(() -> fcm(good.replace("https://", "http://")), "\"token_uri\"");
     refused(
         () -> fcm(good.replace("BEGIN PRIVATE KEY-----\\n", "BEGIN PRIVATE KEY-----\\nAAAA")),
         "damaged");
+  }
+
+  private static String universe(String account, String domain) {
+    return account.replace("\"type\"", "\"universe_domain\":\"" + domain + "\",\"type\"");
   }
 
   @Test

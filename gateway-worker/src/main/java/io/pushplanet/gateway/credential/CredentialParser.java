@@ -29,6 +29,8 @@ import tools.jackson.databind.json.JsonMapper;
 final class CredentialParser {
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final int P256_BITS = 256;
+  private static final String BEGIN = "-----BEGIN PRIVATE KEY-----";
+  private static final String END = "-----END PRIVATE KEY-----";
 
   private CredentialParser() {}
 
@@ -108,11 +110,17 @@ final class CredentialParser {
         fingerprint(secret) + "/" + clientId);
   }
 
+  /// Only what stands between the two lines is the key: tools write what they know of it before and after
+  /// (https://www.rfc-editor.org/rfc/rfc7468#section-2).
   private static PrivateKey privateKey(String algorithm, String pem)
       throws GeneralSecurityException {
-    String base64 = pem.replaceAll("-----[A-Z ]+-----", "").replaceAll("\\s", "");
-    return KeyFactory.getInstance(algorithm)
-        .generatePrivate(new PKCS8EncodedKeySpec(Base64.getDecoder().decode(base64)));
+    int begin = pem.indexOf(BEGIN);
+    int end = pem.indexOf(END);
+    if (begin < 0 || end < begin) {
+      throw new IllegalArgumentException("not a private key in PKCS#8 and PEM");
+    }
+    byte[] der = Base64.getMimeDecoder().decode(pem.substring(begin + BEGIN.length(), end));
+    return KeyFactory.getInstance(algorithm).generatePrivate(new PKCS8EncodedKeySpec(der));
   }
 
   private static String text(JsonNode object, String field) {
