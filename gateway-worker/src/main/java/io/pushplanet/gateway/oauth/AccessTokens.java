@@ -37,6 +37,17 @@ public final class AccessTokens<C extends Credential> implements AutoCloseable {
   private static final Duration REFUSAL_STANDS = Duration.ofSeconds(30);
 
   private static final Duration FAILURE_STANDS = Duration.ofSeconds(2);
+
+  /// What an endpoint that says nothing, or nonsense, is taken to mean: neither is it asked by every message, nor is a token
+  /// used for days.
+  private static final Duration USUAL_LIFE = Duration.ofHours(1);
+
+  private static final Duration SHORTEST_LIFE = Duration.ofMinutes(1);
+  private static final Duration LONGEST_LIFE = Duration.ofDays(1);
+
+  /// Longer answers are hung up on.
+  private static final int MOST_ANSWER_BYTES = 64 * 1_024;
+
   private static final int MOST_CREDENTIALS = 10_000;
 
   private static final class Slot {
@@ -54,7 +65,22 @@ public final class AccessTokens<C extends Credential> implements AutoCloseable {
     Instant end = Instant.MIN;
   }
 
-  private record Answer(Grant grant, Duration life) {}
+  /// @param stands how long it is used before it is asked for again
+  /// @param life how long the vendor takes it
+  private record Answer(Grant grant, Duration stands, Duration life) {
+    Answer(Grant grant, Duration stands) {
+      this(grant, stands, stands);
+    }
+
+    /// At most half of a short life is given away.
+    static Answer granted(String token, Duration life) {
+      Duration half = life.dividedBy(2);
+      return new Answer(
+          new Grant.Granted(token),
+          life.minus(half.compareTo(RENEWED_EARLY) < 0 ? half : RENEWED_EARLY),
+          life);
+    }
+  }
 
   private final BiFunction<C, Instant, TokenRequest> asking;
   private final Duration deadline;
@@ -106,7 +132,7 @@ public final class AccessTokens<C extends Credential> implements AutoCloseable {
       }
       Answer answer = ask(credential);
       Instant now = clock.instant();
-      slot.until = now.plus(answer.life());
+      slot.until = now.plus(answer.stands());
       if (answer.grant() instanceof Grant.Unavailable
           && held instanceof Grant.Granted
           && !held.equals(refused)
@@ -115,7 +141,7 @@ public final class AccessTokens<C extends Credential> implements AutoCloseable {
         return held;
       }
       slot.grant = answer.grant();
-      slot.end = slot.until.plus(RENEWED_EARLY);
+      slot.end = now.plus(answer.life());
       return answer.grant();
     } finally {
       slot.lock.unlock();
@@ -149,7 +175,10 @@ public final class AccessTokens<C extends Credential> implements AutoCloseable {
   private HttpResponse<String> answered(HttpRequest request)
       throws IOException, InterruptedException {
     Future<HttpResponse<String>> answer =
-        http.sendAsync(request, HttpResponse.BodyHandlers.ofString());
+        http.sendAsync(
+            request,
+            HttpResponse.BodyHandlers.limiting(
+                HttpResponse.BodyHandlers.ofString(), MOST_ANSWER_BYTES));
     try {
       return answer.get(deadline.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
@@ -165,9 +194,12 @@ public final class AccessTokens<C extends Credential> implements AutoCloseable {
     String token = body.path("access_token").asString("");
     if (response.statusCode() == 200 && !token.isEmpty()) {
       metrics.tokenMinted();
-      Duration life = Duration.ofSeconds(body.path("expires_in").asLong(3_600));
+      long seconds = body.path("expires_in").asLong(USUAL_LIFE.toSeconds());
       LOG.info("event=access_token_granted credential={}", credential);
-      return new Answer(new Grant.Granted(token), life.minus(RENEWED_EARLY));
+      return Answer.granted(
+          token,
+          Duration.ofSeconds(
+              Math.clamp(seconds, SHORTEST_LIFE.toSeconds(), LONGEST_LIFE.toSeconds())));
     }
     // Google's word, or Huawei's numbers.
     String detail = body.path("sub_error").asString("");
@@ -175,10 +207,11 @@ public final class AccessTokens<C extends Credential> implements AutoCloseable {
         body.path("error").asString("http_" + response.statusCode())
             + (detail.isEmpty() ? "" : "/" + detail);
     LOG.error(
-        "event=access_token_refused credential={} status={} reason={}",
+        "event=access_token_refused credential={} status={} reason={} description=\"{}\"",
         credential,
         response.statusCode(),
-        reason);
+        reason,
+        body.path("error_description").asString("").replaceAll("\\s+", " "));
     boolean ourFault =
         response.statusCode() >= 400
             && response.statusCode() < 500

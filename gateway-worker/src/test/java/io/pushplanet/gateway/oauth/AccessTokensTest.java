@@ -20,6 +20,8 @@ import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class AccessTokensTest {
   private static final HmsClient CLIENT = new HmsClient("1", new Secret("s"), "fingerprint");
@@ -27,6 +29,8 @@ class AccessTokensTest {
   private final MutableClock clock = MutableClock.started();
   private final AtomicInteger asked = new AtomicInteger();
   private volatile int status = 200;
+  private volatile String life = "3600";
+  private volatile String padding = "";
   private HttpServer endpoint;
   private AccessTokens<HmsClient> tokens;
 
@@ -37,7 +41,8 @@ class AccessTokensTest {
         "/",
         exchange -> {
           byte[] answer =
-              ("{\"access_token\":\"token-" + asked.incrementAndGet() + "\",\"expires_in\":3600}")
+              "{\"access_token\":\"token-%d\",\"expires_in\":%s}%s"
+                  .formatted(asked.incrementAndGet(), life, padding)
                   .getBytes(StandardCharsets.UTF_8);
           exchange.sendResponseHeaders(status, answer.length);
           exchange.getResponseBody().write(answer);
@@ -92,5 +97,45 @@ class AccessTokensTest {
     status = 401;
 
     assertThat(tokens.current(CLIENT)).isInstanceOf(Grant.Refused.class);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"0", "-1", "299", "null", "\"soon\"", "{}", "1e300"})
+  void an_endpoint_that_tells_a_life_of_nonsense_is_not_asked_by_every_message(String told) {
+    life = told;
+
+    Grant first = tokens.current(CLIENT);
+
+    assertThat(first).isEqualTo(new Grant.Granted("token-1"));
+    assertThat(tokens.current(CLIENT)).isEqualTo(first);
+    assertThat(asked).hasValue(1);
+  }
+
+  @Test
+  void a_token_without_end_is_asked_for_again_within_a_day() {
+    life = Long.toString(Long.MAX_VALUE);
+    tokens.current(CLIENT);
+    clock.advance(Duration.ofDays(1));
+
+    assertThat(tokens.current(CLIENT)).isEqualTo(new Grant.Granted("token-2"));
+  }
+
+  @Test
+  void a_token_of_few_minutes_is_renewed_half_way() {
+    life = "120";
+    tokens.current(CLIENT);
+    clock.advance(Duration.ofSeconds(59));
+    assertThat(tokens.current(CLIENT)).isEqualTo(new Grant.Granted("token-1"));
+    clock.advance(Duration.ofSeconds(2));
+
+    assertThat(tokens.current(CLIENT)).isEqualTo(new Grant.Granted("token-2"));
+  }
+
+  @Test
+  void an_endpoint_that_says_too_much_is_hung_up_on() {
+    padding = " ".repeat(100_000);
+
+    assertThat(tokens.current(CLIENT))
+        .isEqualTo(new Grant.Unavailable("token_endpoint_unreachable"));
   }
 }
