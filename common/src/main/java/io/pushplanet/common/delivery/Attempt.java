@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /// @param at in milliseconds, as every time of the API; what is finer is left out
 /// @param result a word such as `delivered`, `rejected`, `deferred`, `timeout`, `parked`, `expired`
 /// @param status the provider's status code where there is one
-/// @param reason the provider's reason or ours, such as `BadDeviceToken`
-/// @param providerId the provider's id of the notification
+/// @param reason the provider's reason or ours, such as `BadDeviceToken`; of a longer one the first [#LONGEST_REASON] letters
+/// @param providerId the provider's id of the notification; of a longer one the first [#LONGEST_PROVIDER_ID] letters
 /// @param action what was done about it, such as `token forgotten`, `retry at …`, `fell back to apns`
 public record Attempt(
     @Nullable Channel channel,
@@ -21,7 +21,19 @@ public record Attempt(
     @Nullable String reason,
     @Nullable String providerId,
     @Nullable String action) {
+  /// As the column `reason` has.
+  public static final int LONGEST_REASON = 128;
+
+  public static final int LONGEST_PROVIDER_ID = 255;
+
   public Attempt {
     at = at.truncatedTo(ChronoUnit.MILLIS);
+    reason = shortened(reason, LONGEST_REASON);
+    providerId = shortened(providerId, LONGEST_PROVIDER_ID);
+  }
+
+  /// A provider's words may be of any length, and a timeline has its column.
+  private static @Nullable String shortened(@Nullable String words, int longest) {
+    return words == null || words.length() <= longest ? words : words.substring(0, longest);
   }
 }

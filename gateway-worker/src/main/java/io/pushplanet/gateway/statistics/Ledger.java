@@ -25,8 +25,6 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Confined to one transaction.
 final class Ledger {
-  private static final int LONGEST_REASON = 128;
-
   private final SequencedMap<DeliveryKey, DeliveryRow> rows = new LinkedHashMap<>();
   private final SortedMap<MessageId, MessageChange> messages = new TreeMap<>();
   private final SortedMap<MinuteKey, Long> minutes = new TreeMap<>();
@@ -85,7 +83,7 @@ final class Ledger {
         DeliveryRow row = row(attempted.message(), attempted.device(), attempted.app());
         if (row.add(attempted.attempt()) && row.state == DeliveryState.QUEUED) {
           row.channel = attempted.attempt().channel();
-          row.reason = shortened(attempted.attempt().reason());
+          row.reason = attempted.attempt().reason();
         }
       }
       case DeliveryEvent.Ended ended -> end(ended);
@@ -118,7 +116,7 @@ final class Ledger {
     }
     row.state = ended.state();
     row.channel = ended.attempt().channel();
-    row.reason = delivered ? null : shortened(ended.attempt().reason());
+    row.reason = delivered ? null : ended.attempt().reason();
     row.finishedAt = ended.at();
     message.add(row.state, 1);
     count(ended.at(), row.app, row.channel, row.state.word(), row.reason, 1);
@@ -172,11 +170,5 @@ final class Ledger {
     String why = reason == null || !reason.chars().allMatch(letter -> letter < 128) ? "" : reason;
     minutes.merge(
         new MinuteKey(at, app, channel == null ? "" : channel.word(), outcome, why), by, Long::sum);
-  }
-
-  private static @Nullable String shortened(@Nullable String reason) {
-    return reason == null || reason.length() <= LONGEST_REASON
-        ? reason
-        : reason.substring(0, LONGEST_REASON);
   }
 }

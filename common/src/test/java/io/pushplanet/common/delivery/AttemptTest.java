@@ -1,0 +1,19 @@
+package io.pushplanet.common.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+
+class AttemptTest {
+  private static final Instant AT = Instant.parse("2026-11-22T10:00:00Z");
+
+  @Test
+  void what_a_provider_says_at_length_fits_into_a_timeline() {
+    Attempt attempt =
+        new Attempt(Channel.FCM, AT, "rejected", 400, "R".repeat(60_000), "i".repeat(60_000), null);
+
+    assertThat(attempt.reason()).isEqualTo("R".repeat(Attempt.LONGEST_REASON));
+    assertThat(attempt.providerId()).isEqualTo("i".repeat(Attempt.LONGEST_PROVIDER_ID));
+  }
+}
