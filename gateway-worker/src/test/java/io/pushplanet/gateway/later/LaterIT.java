@@ -30,6 +30,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
@@ -206,6 +207,68 @@ class LaterIT {
   }
 
   @Test
+  void of_a_lane_that_the_broker_refuses_no_more_is_read_than_one_claim() throws Exception {
+    String full = "push.webpush.high";
+    List<Later> refused = new ArrayList<>();
+    for (int number = 0; number < 10 * DueLane.MOST_ROWS; number++) {
+      Push push = aPush(clock).toWebPush("d" + number, "{}").build();
+      refused.add(new Later(clock.instant().minusSeconds(60), full, "retry", push));
+    }
+    store.keep(refused);
+    Push other = aPush(clock).toApns("d1", "ab").build();
+    store.keep(List.of(new Later(clock.instant(), LANE, "retry", other)));
+    List<String> sent = new ArrayList<>();
+
+    long read;
+    try (Connection connection = servers.database().getConnection()) {
+      DataSource counted = new SingleConnectionDataSource(connection, true);
+      DueLane refusing =
+          new DueLane(
+              counted,
+              (lane, _) -> {
+                sent.add(lane);
+                if (lane.equals(full)) {
+                  throw new BrokerUnavailable("the broker refused the message", null);
+                }
+              },
+              clock);
+      long before = rowsRead(counted);
+      assertThatThrownBy(refusing::bringBack).isInstanceOf(BrokerUnavailable.class);
+      read = rowsRead(counted) - before;
+    }
+
+    assertThat(sent).containsExactly(LANE, full);
+    assertThat(read).isLessThan(2 * DueLane.MOST_ROWS);
+  }
+
+  /// By this connection so far, in whatever way; it may count what it reads to answer this.
+  private static long rowsRead(DataSource connection) {
+    return new JdbcTemplate(connection)
+            .query("SHOW SESSION STATUS LIKE 'Handler_read%'", (row, _) -> row.getLong("Value"))
+            .stream()
+            .mapToLong(Long::longValue)
+            .sum();
+  }
+
+  @Test
+  void a_lane_with_very_many_rows_delays_no_other() throws Exception {
+    List<Later> many = new ArrayList<>();
+    for (int number = 0; number <= DueLane.MOST_ROWS; number++) {
+      Push push = aPush(clock).toApns("d" + number, "ab").build();
+      many.add(new Later(clock.instant().minusSeconds(60), LANE, "retry", push));
+    }
+    store.keep(many);
+    Push other = aPush(clock).toWebPush("d1", "{}").build();
+    store.keep(List.of(new Later(clock.instant(), "push.webpush.high", "retry", other)));
+
+    assertThat(due.bringBack()).isEqualTo(DueLane.MOST_ROWS + 1);
+
+    assertThat(servers.drain("push.webpush.high", Push.class)).containsExactly(other);
+    assertThat(due.bringBack()).isEqualTo(1);
+    assertThat(servers.drain(LANE, Push.class)).hasSameSizeAs(many);
+  }
+
+  @Test
   void what_waited_too_long_in_an_inbox_is_expired() throws Exception {
     Push old = aPush(clock).toMqtt("d1").build();
     Push young = aPush(clock).toMqtt("d2").build();
@@ -228,15 +291,27 @@ class LaterIT {
 
   @Test
   void claims_and_sweeps_read_by_index() {
-    assertThat(
-            servers
-                .sql()
-                .queryForList(
-                    "EXPLAIN " + DueLane.CLAIM,
-                    Timestamp.from(clock.instant()),
-                    "push.fcm.high",
-                    10))
-        .allSatisfy(step -> assertThat(step.get("key")).isEqualTo("later_by_due"));
+    List<Later> many = new ArrayList<>();
+    for (int number = 0; number < 4 * DueLane.MOST_ROWS; number++) {
+      Push push = aPush(clock).toApns("d" + number, "ab").build();
+      many.add(new Later(clock.instant().plusSeconds(number - 1_000), LANE, "retry", push));
+    }
+    store.keep(many);
+    servers.sql().execute("ANALYZE TABLE later");
+    for (String lane : List.of(LANE, "push.webpush.high")) {
+      assertThat(
+              servers
+                  .sql()
+                  .queryForList(
+                      "EXPLAIN " + DueLane.CLAIM, lane, Timestamp.from(clock.instant()), 10))
+          .allSatisfy(step -> {
+            assertThat(step.get("key")).isEqualTo("later_by_lane");
+            assertThat(String.valueOf(step.get("Extra"))).doesNotContain("filesort");
+          });
+    }
+    assertThat(servers.sql().queryForList("EXPLAIN " + DueLane.NEXT_LANE, ""))
+        .allSatisfy(
+            step -> assertThat(step.get("Extra")).isEqualTo("Select tables optimized away"));
     assertThat(
             servers
                 .sql()
