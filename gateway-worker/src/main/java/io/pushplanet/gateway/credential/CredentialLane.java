@@ -76,7 +76,7 @@ public final class CredentialLane {
   /// The token or the credential is at fault.
   public void doubted(String reason) {
     if (count(true)) {
-      pause(reason + " for nearly every device", CredentialPauses.FIRST_TRIAL);
+      pause(reason + CredentialPauses.BY_NEARLY_EVERY_DEVICE, CredentialPauses.FIRST_TRIAL);
     }
   }
 

@@ -42,6 +42,9 @@ final class CredentialPauses {
   /// Where asking cannot tell, some messages are let through after so long.
   static final Duration FIRST_TRIAL = Duration.ofMinutes(5);
 
+  /// Follows the provider's word where that is doubtful and came from nearly everybody; who waits for it has the word alone.
+  static final String BY_NEARLY_EVERY_DEVICE = " for nearly every device";
+
   private static final String WORKER = "gateway-worker";
 
   private final DataSource source;
@@ -156,8 +159,12 @@ final class CredentialPauses {
             .flatMap(channel ->
                 Arrays.stream(Priority.values()).map(priority -> Topology.lane(channel, priority)))
             .toList();
+    String word =
+        reason.endsWith(BY_NEARLY_EVERY_DEVICE)
+            ? reason.substring(0, reason.length() - BY_NEARLY_EVERY_DEVICE.length())
+            : reason;
     try {
-      later.bringForward(app, lanes, List.of(PAUSED, reason), clock.instant());
+      later.bringForward(app, lanes, List.of(PAUSED, word), clock.instant());
     } catch (DataAccessException | TransactionException e) {
       LOG.warn("event=later_not_brought_forward appId={} reason=\"{}\"", app, e.toString());
     }

@@ -162,7 +162,7 @@ class CredentialLifecycleIT {
 
     // What waits is due as soon as it is repaired.
     Push waiting = aPush(CLOCK).from("paused").toApns("d9", "99".repeat(32)).build();
-    keep(waiting);
+    keep(waiting, Channel.APNS, "credential_paused");
     platform.simulators.apnsDirectory().register(issued.key());
     // As the dashboard's button does it.
     rows.sql()
@@ -183,7 +183,7 @@ class CredentialLifecycleIT {
         PATIENCE,
         () -> assertThat(send("replaced")).isEqualTo(new CredentialFault(0, "credential_paused")));
     Push waiting = aPush(CLOCK).from("replaced").toApns("d9", "98".repeat(32)).build();
-    keep(waiting);
+    keep(waiting, Channel.APNS, "credential_paused");
 
     platform.uploadKey("replaced", CredentialRows.key("LIFE000010", "KNOWNKEY01"), "production");
 
@@ -192,14 +192,31 @@ class CredentialLifecycleIT {
         PATIENCE, () -> assertThat(dueAt("replaced")).isBefore(CLOCK.instant().plusSeconds(1)));
   }
 
-  private static void keep(Push waiting) {
+  @Test
+  void what_nearly_every_browser_was_refused_goes_when_the_key_is_taken_again() {
+    platform.uploadVapidKey("browsers");
+    keep(aPush(CLOCK).from("browsers").toWebPush("d1", "{}").build(), Channel.WEBPUSH, "http_403");
+
+    // As a worker pauses it; a push service cannot be asked, so it is tried at once.
+    rows.sql()
+        .update(
+            "UPDATE credentials SET paused_at = ?, pause_reason = 'http_403 for nearly every device', probe_at = ?"
+                + " WHERE app_id = 'browsers' AND state = 'active'",
+            Timestamp.from(CLOCK.instant()),
+            Timestamp.from(CLOCK.instant()));
+
+    Eventually.within(
+        PATIENCE, () -> assertThat(dueAt("browsers")).isBefore(CLOCK.instant().plusSeconds(1)));
+  }
+
+  private static void keep(Push waiting, Channel channel, String reason) {
     new LaterStore(platform.context.getBean(DataSource.class))
         .keep(
             List.of(
                 new Later(
                     CLOCK.instant().plus(Duration.ofMinutes(15)),
-                    Topology.lane(Channel.APNS, waiting.delivery().priority()),
-                    "credential_paused",
+                    Topology.lane(channel, waiting.delivery().priority()),
+                    reason,
                     waiting)));
   }
 
