@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 /// @param tried channels that were given up for these recipients, so that a fallback does not return to them
 /// @param traceparent W3C trace context of the accepting request
 /// @param audience about how many recipients the whole message has; null where they fit into one lane message or nobody counted
+/// @param waited true once it was put off without a try; else null
 public record Push(
     MessageId id,
     AppId app,
@@ -26,7 +27,8 @@ public record Push(
     int attempt,
     List<Channel> tried,
     @Nullable String traceparent,
-    @Nullable Integer audience) {
+    @Nullable Integer audience,
+    @Nullable Boolean waited) {
   /// A fan-out chunk and the longest list of devices in one lane message.
   public static final int MOST_RECIPIENTS = 500;
 
@@ -61,66 +63,51 @@ public record Push(
         attempt,
         tried,
         traceparent,
+        null,
         null);
   }
 
   /// The same as a part of something larger.
   public Push ofAudience(int about) {
-    return new Push(
-        id,
-        app,
-        content,
-        delivery,
-        overrides,
-        acceptedAt,
-        expiresAt,
-        recipients,
-        attempt,
-        tried,
-        traceparent,
-        about > MOST_RECIPIENTS ? about : null);
+    return with(recipients, attempt, tried, about > MOST_RECIPIENTS ? about : null, waited);
   }
 
   public boolean expiredAt(Instant now) {
     return !now.isBefore(expiresAt);
   }
 
-  public Push to(List<Recipient> others) {
-    return new Push(
-        id,
-        app,
-        content,
-        delivery,
-        overrides,
-        acceptedAt,
-        expiresAt,
-        others,
-        attempt,
-        tried,
-        traceparent,
-        audience);
+  /// Whether it was at its provider's lane before.
+  public boolean cameBack() {
+    return attempt > 0 || waited != null;
   }
 
+  public Push to(List<Recipient> others) {
+    return with(others, attempt, tried, audience, waited);
+  }
+
+  /// After a try.
   public Push again() {
-    return new Push(
-        id,
-        app,
-        content,
-        delivery,
-        overrides,
-        acceptedAt,
-        expiresAt,
-        recipients,
-        attempt + 1,
-        tried,
-        traceparent,
-        audience);
+    return with(recipients, attempt + 1, tried, audience, waited);
+  }
+
+  /// Without a try.
+  public Push putOff() {
+    return with(recipients, attempt, tried, audience, true);
   }
 
   /// The same message after a channel was given up: attempts count anew.
   public Push without(Channel channel) {
     List<Channel> more = new ArrayList<>(tried);
     more.add(channel);
+    return with(recipients, 0, more, audience, null);
+  }
+
+  private Push with(
+      List<Recipient> recipients,
+      int attempt,
+      List<Channel> tried,
+      @Nullable Integer audience,
+      @Nullable Boolean waited) {
     return new Push(
         id,
         app,
@@ -130,9 +117,10 @@ public record Push(
         acceptedAt,
         expiresAt,
         recipients,
-        0,
-        more,
+        attempt,
+        tried,
         traceparent,
-        audience);
+        audience,
+        waited);
   }
 }

@@ -51,6 +51,17 @@ class WireFormTest {
   }
 
   @Test
+  void a_push_that_was_put_off_says_so_and_no_other_does() {
+    byte[] batch = WireForm.join(List.of(WireForm.write(PUSH.putOff()), WireForm.write(PUSH)));
+
+    assertThat(WireForm.readBatch(batch, Push.class)).containsExactly(PUSH.putOff(), PUSH);
+    assertThat(PUSH.putOff().attempt()).isZero();
+    assertThat(PUSH.putOff().cameBack()).isTrue();
+    assertThat(PUSH.cameBack()).isFalse();
+    assertThat(new String(WireForm.write(PUSH), StandardCharsets.UTF_8)).doesNotContain("waited");
+  }
+
+  @Test
   void a_push_whose_content_was_written_before_has_the_same_form() {
     assertThat(WireForm.write(PUSH, WireForm.json(PUSH.content()))).isEqualTo(WireForm.write(PUSH));
     assertThat(WireForm.json(new Content("a \"b\"", null, Map.of("안녕", "😀\n"))))

@@ -21,6 +21,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
@@ -132,7 +133,12 @@ final class ApnsProvider implements Provider {
     return switch (outcome) {
       case TokenGone(int status, String reason, Instant _) -> new Rejected(status, reason);
       case TokenForeign(int status, String reason) -> new Rejected(status, reason);
-      case Accepted _, Rejected _, Deferred _, CredentialFault _, DeliveryOutcome.Expired _ ->
+      case Accepted _,
+          Rejected _,
+          Deferred _,
+          PutOff _,
+          CredentialFault _,
+          DeliveryOutcome.Expired _ ->
           outcome;
     };
   }

@@ -141,7 +141,7 @@ public final class Delivery {
     Instant now = clock.instant();
     List<Parcel> parcels = new ArrayList<>();
     for (Push push : WireForm.readBatch(body, Push.class)) {
-      boolean repeat = redelivered || push.attempt() > 0 || !push.tried().isEmpty();
+      boolean repeat = redelivered || push.cameBack() || !push.tried().isEmpty();
       if (!repeat) {
         metrics.takenUp(channel, push, now);
       }
@@ -243,7 +243,14 @@ public final class Delivery {
     }
     if (answer.reason().equals(NodeDelivery.DIRECTORY_UNAVAILABLE)) {
       // It may be connected: parked now, it would wait for a connect that does not come.
-      again(Channel.MQTT, parcel, retries.afterDirectoryLoss(), 0, answer.reason(), outbox);
+      again(
+          Channel.MQTT,
+          parcel,
+          parcel.alone().again(),
+          retries.afterDirectoryLoss(),
+          0,
+          answer.reason(),
+          outbox);
       return;
     }
     if (parcel.push().delivery().ttl().isZero()) {
@@ -396,8 +403,7 @@ public final class Delivery {
       }
       if (!ofLane.enter(push.app())) {
         return Collections.nCopies(
-            recipients.size(),
-            new DeliveryOutcome.Deferred(0, "provider_slow", SLOW_PROVIDER_PAUSE, false));
+            recipients.size(), new DeliveryOutcome.PutOff(0, "provider_slow", SLOW_PROVIDER_PAUSE));
       }
       long enteredNanos = System.nanoTime();
       try {
@@ -458,10 +464,20 @@ public final class Delivery {
             outbox.attempt(channel, "rejected", orNull(status), reason, null, action),
             outbox);
       }
+      case DeliveryOutcome.PutOff putOff ->
+          again(
+              channel,
+              parcel,
+              parcel.alone().putOff(),
+              retries.after(putOff),
+              putOff.status(),
+              putOff.reason(),
+              outbox);
       case DeliveryOutcome.Deferred deferred ->
           again(
               channel,
               parcel,
+              parcel.alone().again(),
               retries.after(channel, deferred, parcel.push().attempt()),
               deferred.status(),
               deferred.reason(),
@@ -470,6 +486,7 @@ public final class Delivery {
           again(
               channel,
               parcel,
+              parcel.alone().again(),
               beforeItsEnd(parcel, retries.afterCredentialFault(parcel.push().attempt())),
               status,
               reason,
@@ -483,8 +500,15 @@ public final class Delivery {
     return left.compareTo(wait) < 0 && left.compareTo(LAST_TRY) > 0 ? left : wait;
   }
 
+  /// @param next what comes back then
   private void again(
-      Channel channel, Parcel parcel, Duration wait, int status, String reason, Outbox outbox) {
+      Channel channel,
+      Parcel parcel,
+      Push next,
+      Duration wait,
+      int status,
+      String reason,
+      Outbox outbox) {
     Instant dueAt = clock.instant().plus(wait).truncatedTo(ChronoUnit.MILLIS);
     if (parcel.push().expiredAt(dueAt)) {
       outbox.end(
@@ -501,6 +525,7 @@ public final class Delivery {
     }
     outbox.retry(
         parcel,
+        next,
         channel,
         dueAt,
         outbox.attempt(channel, "deferred", orNull(status), reason, null, "retry at " + dueAt));

@@ -94,9 +94,11 @@ final class Outbox {
     metrics.count(attempt.channel(), "parked");
   }
 
-  synchronized void retry(Parcel parcel, Channel channel, Instant dueAt, Attempt attempt) {
+  /// @param next what comes back when it is due
+  synchronized void retry(
+      Parcel parcel, Push next, Channel channel, Instant dueAt, Attempt attempt) {
     String reason = attempt.reason() == null ? "retry" : attempt.reason();
-    gathered.waiting.add(later(parcel, channel, dueAt, reason));
+    gathered.waiting.add(later(next, channel, dueAt, reason));
     gathered.news.add(attempted(parcel, attempt));
     metrics.count(channel, "deferred");
   }
@@ -105,13 +107,12 @@ final class Outbox {
   synchronized void lookAgain(Parcel parcel) {
     Instant dueAt = clock.instant().plus(retries.afterFailedDrain(parcel.push().attempt()));
     if (!parcel.push().expiredAt(dueAt)) {
-      gathered.waiting.add(later(parcel, Channel.MQTT, dueAt, "drain_failed"));
+      gathered.waiting.add(later(parcel.alone().again(), Channel.MQTT, dueAt, "drain_failed"));
       metrics.count(Channel.MQTT, "drain_failed");
     }
   }
 
-  private static Later later(Parcel parcel, Channel channel, Instant dueAt, String reason) {
-    Push push = parcel.alone().again();
+  private static Later later(Push push, Channel channel, Instant dueAt, String reason) {
     return new Later(dueAt, Topology.lane(channel, push.delivery().priority()), reason, push);
   }
 

@@ -20,6 +20,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
@@ -113,10 +114,10 @@ final class FcmProvider implements Provider {
     Optional<Duration> bulkRests = quarterHours.wait(push);
     if (bulkRests.isPresent()) {
       paceMetrics.putOff();
-      return bulkRests.map(wait -> new Deferred(0, "quarter_hour", wait, false));
+      return bulkRests.map(wait -> new PutOff(0, "quarter_hour", wait));
     }
     return pace.get()
-        .putOff(push.delivery().priority(), push.attempt() > 0)
+        .putOff(push.delivery().priority(), push.cameBack())
         .map(FcmProvider::projectRests);
   }
 
@@ -128,7 +129,7 @@ final class FcmProvider implements Provider {
     if (putOff.isPresent() || pace.isEmpty()) {
       return putOff;
     }
-    return switch (pace.get().turn(push.delivery().priority(), push.attempt() > 0)) {
+    return switch (pace.get().turn(push.delivery().priority(), push.cameBack())) {
       case ProjectPace.Turn.Rest(Duration wait) -> Optional.of(projectRests(wait));
       case ProjectPace.Turn.After(Duration wait) -> {
         if (!wait.isZero()) {
@@ -148,7 +149,7 @@ final class FcmProvider implements Provider {
   }
 
   private static DeliveryOutcome projectRests(Duration wait) {
-    return new Deferred(0, "project_quota_rest", wait, false);
+    return new PutOff(0, "project_quota_rest", wait);
   }
 
   private DeliveryOutcome sent(Push push, FcmToken token, FcmServiceAccount account) {

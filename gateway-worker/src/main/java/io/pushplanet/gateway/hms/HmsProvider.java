@@ -22,6 +22,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.gateway.provider.Provider;
@@ -113,8 +114,7 @@ final class HmsProvider implements Provider {
   public Optional<DeliveryOutcome> turn(Push push) {
     return credentials.hms(push.app())
             instanceof CredentialLookup.Found<HmsClient>(HmsClient client, var _)
-        ? flow.rest(client.clientId())
-            .map(rest -> new Deferred(0, "flow_control_rest", rest, false))
+        ? flow.rest(client.clientId()).map(rest -> new PutOff(0, "flow_control_rest", rest))
         : Optional.empty();
   }
 
@@ -256,7 +256,7 @@ final class HmsProvider implements Provider {
       case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN -> fault(push, status, reason);
       case FLOW_CONTROL -> {
         Duration rest = flow.refused(client.clientId(), sends.asked(answered));
-        yield new Deferred(status, reason, rest, false);
+        yield new PutOff(status, reason, rest);
       }
       case LATER -> new Deferred(status, reason, sends.askedOr(answered, INTERNAL_REST), false);
       case INTERNAL -> new Deferred(status, reason, sends.askedOr(answered, INTERNAL_REST), true);

@@ -43,6 +43,12 @@ public sealed interface DeliveryOutcome {
   record Deferred(int status, String reason, @Nullable Duration after, boolean ambiguous)
       implements DeliveryOutcome {}
 
+  /// Not now, through no fault of the message's: its provider wants a pause, or it is nobody's turn. It counts as no try.
+  ///
+  /// @param status 0 where nobody was asked
+  /// @param after not sooner
+  record PutOff(int status, String reason, Duration after) implements DeliveryOutcome {}
+
   /// The app's credential is missing, unreadable or refused: pause this app's lane at this provider, keep the message until
   /// its TTL, tell the operator.
   record CredentialFault(int status, String reason) implements DeliveryOutcome {}

@@ -7,6 +7,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Expired;
+import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
@@ -67,7 +68,7 @@ public final class ProviderMetrics {
       case Expired _ -> "expired";
       case TokenGone _ -> "token_gone";
       case TokenForeign _ -> "token_foreign";
-      case Deferred _ -> "deferred";
+      case Deferred _, PutOff _ -> "deferred";
       case CredentialFault _ -> "credential_fault";
     };
   }

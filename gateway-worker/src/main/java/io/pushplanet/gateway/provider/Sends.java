@@ -8,6 +8,7 @@ import io.pushplanet.gateway.credential.CredentialLane;
 import io.pushplanet.gateway.credential.CredentialLookup;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import java.time.Clock;
 import java.time.Duration;
@@ -51,7 +52,7 @@ public record Sends(Clock clock, RandomGenerator random) {
           Collections.nCopies(recipients, new CredentialFault(0, "credential_unreadable"));
       case CredentialLookup.Unavailable<C> _ ->
           Collections.nCopies(
-              recipients, new Deferred(0, "credentials_unavailable", CREDENTIALS_REST, false));
+              recipients, new PutOff(0, "credentials_unavailable", CREDENTIALS_REST));
       case CredentialLookup.Paused<C> _ -> Collections.nCopies(recipients, paused());
       case CredentialLookup.Found<C>(C credential, CredentialLane lane) -> {
         if (lane.pausedBecause().isPresent()) {
@@ -84,7 +85,7 @@ public record Sends(Clock clock, RandomGenerator random) {
       }
       case DeliveryOutcome.Accepted _, DeliveryOutcome.TokenGone _, DeliveryOutcome.Rejected _ ->
           lane.taken();
-      case DeliveryOutcome.TokenForeign _, DeliveryOutcome.Expired _, Deferred _ -> {}
+      case DeliveryOutcome.TokenForeign _, DeliveryOutcome.Expired _, Deferred _, PutOff _ -> {}
     }
   }
 

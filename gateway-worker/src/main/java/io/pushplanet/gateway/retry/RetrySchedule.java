@@ -29,14 +29,21 @@ public final class RetrySchedule {
   /// @param attempt how often it was tried before, 0 at first
   public Duration after(Channel channel, DeliveryOutcome.Deferred deferred, int attempt) {
     Duration asked = deferred.after();
-    if (asked != null && asked.isNegative()) {
-      return Duration.ZERO;
-    }
-    if (asked != null) {
-      // Never earlier than asked.
-      return asked.plusMillis(random.nextLong(1 + asked.toMillis() / 4));
-    }
-    return spread(doubled(first(channel, deferred.status()), attempt));
+    return asked == null
+        ? spread(doubled(first(channel, deferred.status()), attempt))
+        : notBefore(asked);
+  }
+
+  /// Spread over a quarter more than what is asked for.
+  public Duration after(DeliveryOutcome.PutOff putOff) {
+    return notBefore(putOff.after());
+  }
+
+  /// Never earlier than asked.
+  private Duration notBefore(Duration asked) {
+    return asked.isNegative()
+        ? Duration.ZERO
+        : asked.plusMillis(random.nextLong(1 + asked.toMillis() / 4));
   }
 
   /// @param attempt how often it was tried before, 0 at first

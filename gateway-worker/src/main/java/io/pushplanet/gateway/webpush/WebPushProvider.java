@@ -14,6 +14,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.gateway.provider.Provider;
@@ -91,7 +92,7 @@ final class WebPushProvider implements Provider {
   private DeliveryOutcome sent(Push push, BrowserSubscription browser, VapidKey key) {
     Optional<Duration> rest = resting.rest(browser.origin());
     if (rest.isPresent()) {
-      return new Deferred(0, "push_service_rests", rest.get(), false);
+      return new PutOff(0, "push_service_rests", rest.get());
     }
     return switch (destinations.find(browser, push.attempt())) {
       case Destination.Refused(String why) -> {

@@ -82,9 +82,8 @@ class DeliveryIT {
 
     @Override
     public Optional<DeliveryOutcome> putOff(Push push) {
-      return puttingOff && push.attempt() == 0
-          ? Optional.of(
-              new DeliveryOutcome.Deferred(0, "project_quota_rest", Duration.ofMinutes(1), false))
+      return puttingOff && !push.cameBack()
+          ? Optional.of(new DeliveryOutcome.PutOff(0, "project_quota_rest", Duration.ofMinutes(1)))
           : Optional.empty();
     }
 
@@ -149,6 +148,7 @@ class DeliveryIT {
 
     deliver(Channel.FCM, push);
     deliver(Channel.FCM, push.again());
+    deliver(Channel.FCM, push.putOff());
 
     Timer wait = meters.get("pushplanet.queue.wait").tag("lane", "push.fcm.high").timer();
     assertThat(wait.count()).isEqualTo(1);
@@ -158,7 +158,7 @@ class DeliveryIT {
             .get("pushplanet.accept.to.outcome")
             .tags("channel", "fcm", "priority", "high", "result", "delivered")
             .timer();
-    assertThat(whole.count()).isEqualTo(2);
+    assertThat(whole.count()).isEqualTo(3);
   }
 
   @Test
@@ -172,6 +172,10 @@ class DeliveryIT {
     assertThat(hms.requests).containsExactly(List.of("d2"));
     assertThat(servers.sql().queryForList("SELECT reason FROM later", String.class))
         .containsExactly("project_quota_rest");
+    // It was not tried.
+    assertThat(servers.sql().queryForList("SELECT pushes FROM later", String.class))
+        .singleElement()
+        .satisfies(waiting -> assertThat(waiting).contains("\"d1\"", "\"attempt\":0"));
   }
 
   @Test

@@ -13,6 +13,7 @@ import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
@@ -113,7 +114,7 @@ class FcmIT {
       Provider provider = ProviderPlatform.provider(worker, Channel.FCM);
 
       assertThat(turn(provider, Priority.NORMAL, 10_000))
-          .containsInstanceOf(Deferred.class)
+          .containsInstanceOf(PutOff.class)
           .get()
           .returns("quarter_hour", DeliveryOutcome::reason);
       assertThat(turn(provider, Priority.NORMAL, 9_999)).isEmpty();
@@ -198,7 +199,7 @@ class FcmIT {
         .isEqualTo(new Deferred(429, "QUOTA_EXCEEDED", Duration.ofSeconds(42), false));
     assertThat(send("fcm-quota", "t2"))
         .isInstanceOfSatisfying(
-            Deferred.class,
+            PutOff.class,
             rest -> {
               assertThat(rest.reason()).isEqualTo("project_quota_rest");
               assertThat(rest.after()).isLessThanOrEqualTo(Duration.ofSeconds(42));

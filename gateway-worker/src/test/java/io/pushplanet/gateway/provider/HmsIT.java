@@ -11,6 +11,7 @@ import io.pushplanet.common.testing.PushBuilder;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.simulators.hms.HmsClient;
@@ -236,10 +237,10 @@ class HmsIT {
     next(Fate.answer(503, "").retryAfter(Duration.ofSeconds(42)));
 
     assertThat(send("hms-flow", "t1"))
-        .isEqualTo(new Deferred(503, "http_503", Duration.ofSeconds(42), false));
+        .isEqualTo(new PutOff(503, "http_503", Duration.ofSeconds(42)));
     assertThat(send("hms-flow", "t1"))
         .isInstanceOfSatisfying(
-            Deferred.class,
+            PutOff.class,
             rest -> {
               assertThat(rest.reason()).isEqualTo("flow_control_rest");
               assertThat(rest.after()).isLessThanOrEqualTo(Duration.ofSeconds(42));
