@@ -2,6 +2,8 @@ package io.pushplanet.gateway.webpush;
 
 import com.github.benmanes.caffeine.cache.AsyncCache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.LoadingCache;
+import io.pushplanet.common.message.AppId;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -12,19 +14,21 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /// Decides whether an endpoint may be asked, and at which address. Whoever registers a device names its endpoint, so it could
 /// name our own network: a host with any address that is not public is refused, and the connection is made to the address
 /// that was looked at, never to the name, so that a second look-up cannot answer something else.
 ///
 /// Thread-safe. A look-up blocks the caller at most for the connect timeout; few are under way at a time, because the
-/// JDK's hold a platform thread.
+/// JDK's hold a platform thread, and fewer of one app: whoever registers devices may name hosts whose name servers never
+/// answer.
 final class Destinations implements AutoCloseable {
   /// What came of asking for a host.
   sealed interface Destination {
@@ -36,6 +40,9 @@ final class Destinations implements AutoCloseable {
 
     /// The name has no address just now.
     record Unknown(String why) implements Destination {}
+
+    /// Nobody has looked, which says nothing of the host.
+    record NotNow(String why) implements Destination {}
   }
 
   /// The JDK's name service, in tests another.
@@ -48,7 +55,8 @@ final class Destinations implements AutoCloseable {
   private static final Duration KNOWN_FOR = Duration.ofMinutes(1);
 
   private static final int MOST_HOSTS = 10_000;
-  private static final int LOOKUPS = 8;
+  static final int LOOKUPS = 8;
+  static final int MOST_LOOKUPS_OF_AN_APP = 2;
   private static final int MOST_WAITING_LOOKUPS = 256;
   private static final String ANY_BELOW = "*.";
 
@@ -67,6 +75,10 @@ final class Destinations implements AutoCloseable {
   private final AsyncCache<String, List<InetAddress>> known =
       Caffeine.newBuilder().maximumSize(MOST_HOSTS).expireAfterWrite(KNOWN_FOR).buildAsync();
 
+  /// An app's right to look up; kept by those who wait for it or have it.
+  private final LoadingCache<AppId, Semaphore> turns =
+      Caffeine.newBuilder().weakValues().build(_ -> new Semaphore(MOST_LOOKUPS_OF_AN_APP, true));
+
   Destinations(WebPushSettings settings, NameService names) {
     settings.trustedOrigins().forEach(it -> trustedOrigins.add(BrowserSubscription.origin(it)));
     this.allowedHosts =
@@ -77,33 +89,64 @@ final class Destinations implements AutoCloseable {
   }
 
   /// @param attempt how often the message was tried before: each try takes the host's next address
-  Destination find(BrowserSubscription browser, int attempt) {
+  Destination find(AppId app, BrowserSubscription browser, int attempt) {
     boolean trusted = trustedOrigins.contains(browser.origin());
     if (!trusted && !isAllowed(browser.host())) {
       return new Destination.Refused("host_not_allowed");
     }
+    long endNanos = System.nanoTime() + deadline.toNanos();
     try {
-      List<InetAddress> addresses =
-          known
-              .get(
-                  browser.host(),
-                  (host, _) -> CompletableFuture.supplyAsync(() -> lookedUp(host), lookups))
-              .get(deadline.toMillis(), TimeUnit.MILLISECONDS);
+      CompletableFuture<List<InetAddress>> found = addresses(app, browser.host(), endNanos);
+      if (found == null) {
+        return new Destination.NotNow("lookups_busy");
+      }
+      List<InetAddress> addresses = found.get(endNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
       // One private address is enough: the next answer of the same name may hold only that.
       if (!trusted && !addresses.stream().allMatch(PublicAddress::is)) {
         return new Destination.Refused("private_address");
       }
       return new Destination.Allowed(addresses.get(attempt % addresses.size()));
     } catch (ExecutionException e) {
-      return new Destination.Unknown("unknown_host");
+      return e.getCause() instanceof RejectedExecutionException
+          ? new Destination.NotNow("lookups_busy")
+          : new Destination.Unknown("unknown_host");
     } catch (TimeoutException e) {
       return new Destination.Unknown("lookup_timeout");
-    } catch (RejectedExecutionException e) {
-      return new Destination.Unknown("lookups_busy");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return new Destination.Unknown("interrupted");
+      return new Destination.NotNow("interrupted");
     }
+  }
+
+  /// What is known or on its way, else a look-up when it is the app's turn.
+  ///
+  /// @return null when its turn did not come in time
+  private @Nullable CompletableFuture<List<InetAddress>> addresses(
+      AppId app, String host, long endNanos) throws InterruptedException {
+    CompletableFuture<List<InetAddress>> before = known.getIfPresent(host);
+    if (before != null) {
+      return before;
+    }
+    Semaphore turn = turns.get(app);
+    if (!turn.tryAcquire(endNanos - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+      return null;
+    }
+    CompletableFuture<List<InetAddress>> mine = new CompletableFuture<>();
+    CompletableFuture<List<InetAddress>> other = known.asMap().putIfAbsent(host, mine);
+    if (other != null) {
+      turn.release();
+      return other;
+    }
+    try {
+      lookups.execute(() -> {
+        lookUp(host, mine);
+        turn.release();
+      });
+    } catch (RejectedExecutionException e) {
+      mine.completeExceptionally(e);
+      turn.release();
+    }
+    return mine;
   }
 
   private boolean isAllowed(String host) {
@@ -115,15 +158,15 @@ final class Destinations implements AutoCloseable {
                     : host.equals(allowed));
   }
 
-  private List<InetAddress> lookedUp(String host) {
+  private void lookUp(String host, CompletableFuture<List<InetAddress>> found) {
     try {
       List<InetAddress> addresses = Arrays.asList(names.addresses(host));
       if (addresses.isEmpty()) {
         throw new UnknownHostException(host);
       }
-      return addresses;
-    } catch (UnknownHostException e) {
-      throw new CompletionException(e);
+      found.complete(addresses);
+    } catch (Throwable e) {
+      found.completeExceptionally(e);
     }
   }
 

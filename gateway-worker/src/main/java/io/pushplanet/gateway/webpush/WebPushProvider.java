@@ -94,7 +94,7 @@ final class WebPushProvider implements Provider {
     if (rest.isPresent()) {
       return new PutOff(0, "push_service_rests", rest.get());
     }
-    return switch (destinations.find(browser, push.attempt())) {
+    return switch (destinations.find(push.app(), browser, push.attempt())) {
       case Destination.Refused(String why) -> {
         LOG.warn(
             "event=webpush_endpoint_refused appId={} origin={} reason={}",
@@ -107,6 +107,7 @@ final class WebPushProvider implements Provider {
         resting.failed(browser.origin());
         yield new Deferred(0, why, null, false);
       }
+      case Destination.NotNow(String why) -> new Deferred(0, why, null, false);
       case Destination.Allowed(InetAddress address) -> sent(push, browser, key, address);
     };
   }

@@ -2,12 +2,14 @@ package io.pushplanet.gateway.webpush;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.gateway.webpush.Destinations.Destination;
 import java.net.InetAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -18,6 +20,8 @@ class DestinationsTest {
   private static final InetAddress PUBLIC = InetAddress.ofLiteral("8.8.8.8");
   private static final InetAddress OTHER = InetAddress.ofLiteral("8.8.4.4");
   private static final InetAddress PRIVATE = InetAddress.ofLiteral("10.0.0.1");
+
+  private static final AppId SHOP = new AppId("shop");
 
   private static Destinations destinations(
       List<String> allowed, Destinations.NameService names, String... trusted) {
@@ -35,7 +39,7 @@ class DestinationsTest {
   }
 
   private static Destination of(Destinations destinations, String endpoint) {
-    return destinations.find(Browsers.at(endpoint), 0);
+    return destinations.find(SHOP, Browsers.at(endpoint), 0);
   }
 
   @Test
@@ -113,8 +117,8 @@ class DestinationsTest {
     try (var all = destinations(List.of(), _ -> new InetAddress[] {PUBLIC, OTHER})) {
       BrowserSubscription browser = Browsers.at("https://a.net/x");
 
-      assertThat(all.find(browser, 1)).isEqualTo(new Destination.Allowed(OTHER));
-      assertThat(all.find(browser, 2)).isEqualTo(new Destination.Allowed(PUBLIC));
+      assertThat(all.find(SHOP, browser, 1)).isEqualTo(new Destination.Allowed(OTHER));
+      assertThat(all.find(SHOP, browser, 2)).isEqualTo(new Destination.Allowed(PUBLIC));
     }
   }
 
@@ -152,14 +156,96 @@ class DestinationsTest {
                 Duration.ofSeconds(30),
                 Duration.ofSeconds(30)),
             host -> {
-              try {
-                never.await();
-              } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-              }
+              awaitQuietly(never);
               throw new UnknownHostException(host);
             })) {
       assertThat(of(all, "https://a.net/x")).isEqualTo(new Destination.Unknown("lookup_timeout"));
+    }
+  }
+
+  @Test
+  void an_app_whose_names_have_no_living_server_keeps_no_other_from_looking_up() throws Exception {
+    CountDownLatch dead = new CountDownLatch(1);
+    AtomicInteger asked = new AtomicInteger();
+    List<Thread> waiting = new ArrayList<>();
+    try (var all =
+        destinations(
+            List.of(),
+            host -> {
+              if (host.endsWith(".dead.net")) {
+                asked.incrementAndGet();
+                awaitQuietly(dead);
+                throw new UnknownHostException(host);
+              }
+              return new InetAddress[] {PUBLIC};
+            })) {
+      for (int i = 0; i < 2 * Destinations.LOOKUPS; i++) {
+        BrowserSubscription browser = Browsers.at("https://h" + i + ".dead.net/x");
+        waiting.add(Thread.ofPlatform().start(() -> all.find(new AppId("careless"), browser, 0)));
+      }
+      Eventually.within(
+          Duration.ofSeconds(20),
+          () ->
+              assertThat(asked).hasValueGreaterThanOrEqualTo(Destinations.MOST_LOOKUPS_OF_AN_APP));
+      Eventually.within(
+          Duration.ofSeconds(20),
+          () ->
+              assertThat(waiting)
+                  .allMatch(thread -> thread.getState() == Thread.State.TIMED_WAITING));
+
+      assertThat(of(all, "https://a.net/x")).isEqualTo(new Destination.Allowed(PUBLIC));
+      assertThat(asked).hasValue(Destinations.MOST_LOOKUPS_OF_AN_APP);
+    } finally {
+      dead.countDown();
+      for (Thread one : waiting) {
+        one.join();
+      }
+    }
+  }
+
+  @Test
+  void a_host_that_an_app_has_no_turn_for_is_not_to_blame() throws Exception {
+    CountDownLatch dead = new CountDownLatch(1);
+    AtomicInteger asked = new AtomicInteger();
+    List<Thread> waiting = new ArrayList<>();
+    try (var all =
+        new Destinations(
+            new WebPushSettings(
+                List.of(),
+                List.of(),
+                null,
+                1,
+                1,
+                Duration.ofMillis(50),
+                Duration.ofSeconds(30),
+                Duration.ofSeconds(30)),
+            host -> {
+              asked.incrementAndGet();
+              awaitQuietly(dead);
+              throw new UnknownHostException(host);
+            })) {
+      for (int i = 0; i < Destinations.MOST_LOOKUPS_OF_AN_APP; i++) {
+        BrowserSubscription browser = Browsers.at("https://h" + i + ".dead.net/x");
+        waiting.add(Thread.ofPlatform().start(() -> all.find(SHOP, browser, 0)));
+      }
+      Eventually.within(
+          Duration.ofSeconds(20),
+          () -> assertThat(asked).hasValue(Destinations.MOST_LOOKUPS_OF_AN_APP));
+
+      assertThat(of(all, "https://a.net/x")).isEqualTo(new Destination.NotNow("lookups_busy"));
+    } finally {
+      dead.countDown();
+      for (Thread one : waiting) {
+        one.join();
+      }
+    }
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 }
