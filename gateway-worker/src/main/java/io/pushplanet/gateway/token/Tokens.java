@@ -144,6 +144,8 @@ public final class Tokens {
             channel.word(),
             token,
             Timestamp.from(goneSince));
+    // Also where the row says something else: then the route with this token is an old one.
+    forgetRoute(app, device);
     if (changed == 0) {
       return Fate.NEWER;
     }
@@ -154,12 +156,15 @@ public final class Tokens {
         device,
         channel.word(),
         reason);
+    return Fate.FORGOTTEN;
+  }
+
+  private void forgetRoute(AppId app, DeviceId device) {
     try {
       routes.forget(List.of(new DeviceKey(app, device)));
     } catch (DirectoryUnavailable e) {
       LOG.warn("event=route_not_forgotten app={} device={}", app, device);
     }
-    return Fate.FORGOTTEN;
   }
 
   /// Once an hour is enough of the same.

@@ -11,13 +11,18 @@ import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.device.Platform;
+import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.DeviceRoute;
 import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.testing.PushBuilder;
@@ -361,6 +366,24 @@ class DeliveryIT {
     PushBuilder push = aPush(clock).from(APP);
     IntStream.range(0, count).forEach(i -> push.toFcm(devices + i, "token-" + devices + i));
     return push.build();
+  }
+
+  @Test
+  void a_route_that_was_left_behind_by_a_registration_is_forgotten_with_its_dead_token()
+      throws Exception {
+    RouteStore routes = new RouteStore(redis.connect());
+    DeviceKey device = new DeviceKey(new AppId(APP), new DeviceId("d1"));
+    ApnsToken former = new ApnsToken("old-token", "production", clock.instant());
+    routes.put(
+        Map.of(
+            device,
+            new DeviceRoute(device.device(), Platform.IOS, false, former, null, null, null)));
+    register("d1", "new-token", clock.instant());
+    apns.answers.put("d1", new DeliveryOutcome.TokenGone(410, "Unregistered", clock.instant()));
+
+    deliver(Channel.APNS, aPush(clock).from(APP).toApns("d1", "old-token").build());
+
+    assertThat(routes.find(List.of(device))).isEmpty();
   }
 
   @Test
