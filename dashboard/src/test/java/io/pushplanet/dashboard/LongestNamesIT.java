@@ -126,18 +126,21 @@ class LongestNamesIT {
         Channel channel = broker.createChannel();
         Chromium chromium = Chromium.open(dashboard.address())) {
       bury(channel);
-      chromium.login(NAME, RunningDashboard.PASSWORD);
-      for (String page : pages) {
-        chromium.go(page);
-        chromium.script(
-            "document.querySelectorAll('main details').forEach(one => one.open = true)");
-        for (int width : new int[] {1_280, 1_024, 768, 400}) {
-          chromium.size(width, 900);
-          softly.check(() -> PageWidth.holds(chromium, width + " px of " + page));
+      try {
+        chromium.login(NAME, RunningDashboard.PASSWORD);
+        for (String page : pages) {
+          chromium.go(page);
+          chromium.script(
+              "document.querySelectorAll('main details').forEach(one => one.open = true)");
+          for (int width : new int[] {1_280, 1_024, 768, 400}) {
+            chromium.size(width, 900);
+            softly.check(() -> PageWidth.holds(chromium, width + " px of " + page));
+          }
         }
+        assertThat(node.orders).isEmpty();
+      } finally {
+        channel.queuePurge(Topology.DEAD);
       }
-      assertThat(node.orders).isEmpty();
-      channel.queuePurge(Topology.DEAD);
     }
     softly.assertAll();
   }

@@ -42,6 +42,11 @@ public final class Confirms implements LanePublisher.Confirmation {
     lanes.publish(queue, item, this);
   }
 
+  /// Whether [#await] will throw: whatever is published from now on is in vain.
+  public boolean hasFailed() {
+    return failure.get() != null;
+  }
+
   /// Returns when the broker has confirmed every item.
   ///
   /// @throws BrokerUnavailable when one of them failed or was not confirmed in time; any of them may still arrive

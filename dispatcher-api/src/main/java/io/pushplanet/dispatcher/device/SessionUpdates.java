@@ -72,6 +72,13 @@ class SessionUpdates implements AutoCloseable {
       return 1
       """;
 
+  /// KEYS[1] lock; ARGV its holder, for how many ms from now.
+  private static final String RENEW =
+      """
+      if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+      return 0
+      """;
+
   /// KEYS[1] lock; ARGV[1] its holder.
   private static final String UNLOCK =
       """
@@ -160,12 +167,14 @@ class SessionUpdates implements AutoCloseable {
   DeviceRegistry.Registered newest(AppId app, DeviceRegistry.Registered stored) {
     try {
       String field = field(app, stored.device());
+      // First, although it is the newest: it moves to a claim, and never back.
+      String pending = redis.ask(commands -> commands.hget(PENDING, field));
       DeviceRegistry.Registered newest = stored;
       Set<String> claims = redis.ask(commands -> commands.smembers(CLAIMS));
       for (String claim : claims) {
         newest = with(newest, field, redis.ask(commands -> commands.hget(claim, field)));
       }
-      return with(newest, field, redis.ask(commands -> commands.hget(PENDING, field)));
+      return with(newest, field, pending);
     } catch (DirectoryUnavailable e) {
       return stored;
     }
@@ -250,7 +259,7 @@ class SessionUpdates implements AutoCloseable {
     }
   }
 
-  /// One process at a time; the lock only saves work, the claims make it right.
+  /// One process at a time, as two could write an old claim over a new one; what a claim holds is written at least once.
   private void writePending() {
     String holder = UUID.randomUUID().toString();
     String locked =
@@ -261,34 +270,49 @@ class SessionUpdates implements AutoCloseable {
     try {
       // What a crash or MySQL's absence left is older than what is pending, and would win if it
       // were written after that.
-      writeClaims();
+      writeClaims(holder);
       redis.ask(commands ->
           commands.<Long>eval(
               TAKE, ScriptOutputType.INTEGER, new String[] {PENDING, CLAIMS, CLAIM + holder}));
-      writeClaims();
+      writeClaims(holder);
     } finally {
       redis.ask(commands ->
           commands.<Long>eval(UNLOCK, ScriptOutputType.INTEGER, new String[] {LOCK}, holder));
     }
   }
 
-  private void writeClaims() {
+  private void writeClaims(String holder) {
     for (String claim : redis.ask(commands -> commands.smembers(CLAIMS))) {
-      write(claim);
+      write(claim, holder);
       redis.ask(commands -> commands.del(claim));
       redis.ask(commands -> commands.srem(CLAIMS, claim));
     }
   }
 
-  private void write(String claim) {
+  private void write(String claim, String holder) {
     ScanCursor cursor = ScanCursor.INITIAL;
     do {
+      keepLock(holder);
       ScanCursor from = cursor;
       MapScanCursor<String, String> page =
           redis.ask(commands -> commands.hscan(claim, from, ScanArgs.Builder.limit(AT_ONCE)));
       write(page.getMap());
       cursor = page;
     } while (!cursor.isFinished());
+  }
+
+  private void keepLock(String holder) {
+    Long kept =
+        redis.ask(commands ->
+            commands.<Long>eval(
+                RENEW,
+                ScriptOutputType.INTEGER,
+                new String[] {LOCK},
+                holder,
+                Long.toString(LOCKED.toMillis())));
+    if (kept != 1) {
+      throw new IllegalStateException("it took too long: another process writes them now");
+    }
   }
 
   /// Sorted, so that two writers never wait for each other in a circle.

@@ -30,7 +30,12 @@ public class Lanes {
   /// @throws BrokerUnavailable when it did not; any of them may still arrive
   public void publish(List<Parcel> parcels) {
     Confirms confirms = new Confirms(publisher, parcels.size() > FEW ? room : null);
-    parcels.forEach(parcel -> confirms.publish(parcel.queue(), parcel.body()));
+    for (Parcel parcel : parcels) {
+      if (confirms.hasFailed()) {
+        break;
+      }
+      confirms.publish(parcel.queue(), parcel.body());
+    }
     confirms.await();
   }
 }

@@ -13,7 +13,8 @@ import java.sql.SQLTransientException;
 import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.CannotCreateTransactionException;
+import org.springframework.transaction.TransactionSystemException;
 import org.springframework.web.ErrorResponse;
 import org.springframework.web.HttpMediaTypeNotAcceptableException;
 import org.springframework.web.HttpMediaTypeNotSupportedException;
@@ -99,7 +100,8 @@ public final class ProblemAdvice {
   private static boolean databaseIsAway(Throwable thrown) {
     for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
       // A transaction that can neither be committed nor rolled back has lost its connection.
-      if (cause instanceof TransactionException
+      if (cause instanceof TransactionSystemException
+          || cause instanceof CannotCreateTransactionException
           || cause instanceof SQLTransientException
           || cause instanceof SQLNonTransientConnectionException
           || cause instanceof SQLRecoverableException

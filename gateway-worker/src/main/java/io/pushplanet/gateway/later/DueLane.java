@@ -59,7 +59,7 @@ public final class DueLane {
   /// Claims once in each lane. Where some lanes refuse what they get, the others are emptied: who calls waits before the next
   /// time.
   ///
-  /// @return how many rows were brought back; where it is not zero there may be more
+  /// @return how many rows were brought back; from [#MOST_ROWS] on there may be more
   /// @throws RuntimeException when the database is away, or the broker or a lane of it: nothing is lost, call again
   public int bringBack() {
     SequencedMap<String, BrokerUnavailable> refused = new LinkedHashMap<>();

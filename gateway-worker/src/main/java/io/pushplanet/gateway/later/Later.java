@@ -14,7 +14,9 @@ public record Later(Instant dueAt, String lane, String reason, Push push) {
   /// Sorted inserts do not deadlock each other.
   static final Comparator<Later> BY_ID = Comparator.comparing(later -> later.id().toString());
 
-  /// The same push kept twice (its lane message was redelivered) has the same id, so it waits once.
+  /// The same push kept twice (its lane message was redelivered) has the same id, so it waits once. One that is put off again
+  /// while [DueLane] still brings it back waits for that row's lock, and is there when the row is gone: it must be deleted in the
+  /// transaction that claimed it.
   UUID id() {
     StringBuilder name =
         new StringBuilder(lane).append('\0').append(push.id()).append('\0').append(push.attempt());

@@ -35,7 +35,8 @@ class LaterConfiguration {
       Clock clock,
       MeterRegistry meters) {
     DueLane due = new DueLane(database, lanes::publishAndWait, clock);
-    return new Rounds("due-lane", settings.period(), () -> due.bringBack() > 0, meters);
+    return new Rounds(
+        "due-lane", settings.period(), () -> due.bringBack() >= DueLane.MOST_ROWS, meters);
   }
 
   @Bean

@@ -14,6 +14,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
@@ -75,6 +76,9 @@ final class Destinations implements AutoCloseable {
   private final AsyncCache<String, List<InetAddress>> known =
       Caffeine.newBuilder().maximumSize(MOST_HOSTS).expireAfterWrite(KNOWN_FOR).buildAsync();
 
+  /// Hosts that the name service is asked for just now.
+  private final Set<String> asking = ConcurrentHashMap.newKeySet();
+
   /// An app's right to look up; kept by those who wait for it or have it.
   private final LoadingCache<AppId, Semaphore> turns =
       Caffeine.newBuilder().weakValues().build(_ -> new Semaphore(MOST_LOOKUPS_OF_AN_APP, true));
@@ -111,7 +115,10 @@ final class Destinations implements AutoCloseable {
           ? new Destination.NotNow("lookups_busy")
           : new Destination.Unknown("unknown_host");
     } catch (TimeoutException e) {
-      return new Destination.Unknown("lookup_timeout");
+      // Else the time went by in line.
+      return asking.contains(browser.host())
+          ? new Destination.Unknown("lookup_timeout")
+          : new Destination.NotNow("lookups_busy");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return new Destination.NotNow("interrupted");
@@ -120,7 +127,7 @@ final class Destinations implements AutoCloseable {
 
   /// What is known or on its way, else a look-up when it is the app's turn.
   ///
-  /// @return null when its turn did not come in time
+  /// @return null when its turn did not come while there was time for a look-up
   private @Nullable CompletableFuture<List<InetAddress>> addresses(
       AppId app, String host, long endNanos) throws InterruptedException {
     CompletableFuture<List<InetAddress>> before = known.getIfPresent(host);
@@ -128,7 +135,7 @@ final class Destinations implements AutoCloseable {
       return before;
     }
     Semaphore turn = turns.get(app);
-    if (!turn.tryAcquire(endNanos - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+    if (!turn.tryAcquire((endNanos - System.nanoTime()) / 2, TimeUnit.NANOSECONDS)) {
       return null;
     }
     CompletableFuture<List<InetAddress>> mine = new CompletableFuture<>();
@@ -142,7 +149,7 @@ final class Destinations implements AutoCloseable {
         lookUp(host, mine);
         turn.release();
       });
-    } catch (RejectedExecutionException e) {
+    } catch (RejectedExecutionException | Error e) {
       mine.completeExceptionally(e);
       turn.release();
     }
@@ -159,6 +166,7 @@ final class Destinations implements AutoCloseable {
   }
 
   private void lookUp(String host, CompletableFuture<List<InetAddress>> found) {
+    asking.add(host);
     try {
       List<InetAddress> addresses = Arrays.asList(names.addresses(host));
       if (addresses.isEmpty()) {
@@ -167,6 +175,8 @@ final class Destinations implements AutoCloseable {
       found.complete(addresses);
     } catch (Throwable e) {
       found.completeExceptionally(e);
+    } finally {
+      asking.remove(host);
     }
   }
 

@@ -37,6 +37,9 @@ final class WebPushProvider implements Provider {
   /// Where a push service that is busy does not say for how long.
   private static final Duration BUSY_REST = Duration.ofSeconds(60);
 
+  /// Until a look-up of a push service's name may have its turn.
+  private static final Duration NEXT_TURN = Duration.ofSeconds(5);
+
   private final CredentialCache credentials;
   private final Destinations destinations;
   private final RestingHosts resting;
@@ -107,7 +110,7 @@ final class WebPushProvider implements Provider {
         resting.failed(browser.origin());
         yield new Deferred(0, why, null, false);
       }
-      case Destination.NotNow(String why) -> new Deferred(0, why, null, false);
+      case Destination.NotNow(String why) -> new PutOff(0, why, NEXT_TURN);
       case Destination.Allowed(InetAddress address) -> sent(push, browser, key, address);
     };
   }

@@ -13,6 +13,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -152,7 +154,7 @@ class DestinationsTest {
                 null,
                 1,
                 1,
-                Duration.ofMillis(50),
+                Duration.ofSeconds(1),
                 Duration.ofSeconds(30),
                 Duration.ofSeconds(30)),
             host -> {
@@ -160,6 +162,39 @@ class DestinationsTest {
               throw new UnknownHostException(host);
             })) {
       assertThat(of(all, "https://a.net/x")).isEqualTo(new Destination.Unknown("lookup_timeout"));
+    }
+  }
+
+  @Test
+  void a_host_that_nobody_had_time_to_look_up_is_not_blamed() throws Exception {
+    CountDownLatch all = new CountDownLatch(Destinations.LOOKUPS);
+    CountDownLatch never = new CountDownLatch(1);
+    try (var destinations =
+            new Destinations(
+                new WebPushSettings(
+                    List.of(),
+                    List.of(),
+                    null,
+                    1,
+                    1,
+                    Duration.ofSeconds(1),
+                    Duration.ofSeconds(30),
+                    Duration.ofSeconds(30)),
+                host -> {
+                  all.countDown();
+                  awaitQuietly(never);
+                  throw new UnknownHostException(host);
+                });
+        var callers = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int i = 0; i < Destinations.LOOKUPS; i++) {
+        AppId app = new AppId("app" + i / Destinations.MOST_LOOKUPS_OF_AN_APP);
+        String endpoint = "https://dead" + i + ".net/x";
+        callers.execute(() -> destinations.find(app, Browsers.at(endpoint), 0));
+      }
+      assertThat(all.await(60, TimeUnit.SECONDS)).isTrue();
+
+      assertThat(of(destinations, "https://good.net/x"))
+          .isEqualTo(new Destination.NotNow("lookups_busy"));
     }
   }
 

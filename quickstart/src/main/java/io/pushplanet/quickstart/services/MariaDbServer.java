@@ -213,7 +213,7 @@ final class MariaDbServer implements LocalServer {
                 + ":\n"
                 + complaint(
                     installation.lastLogLines(LINES_OF_AN_INSTALLATION),
-                    Files.getFileStore(directory).getUsableSpace()));
+                    directory.toFile().getUsableSpace()));
       }
       installation.stop(Duration.ZERO);
       Files.deleteIfExists(program);
