@@ -27,6 +27,11 @@ class DestinationsTest {
 
   private static Destinations destinations(
       List<String> allowed, Destinations.NameService names, String... trusted) {
+    return destinations(Duration.ofSeconds(30), allowed, names, trusted);
+  }
+
+  private static Destinations destinations(
+      Duration deadline, List<String> allowed, Destinations.NameService names, String... trusted) {
     return new Destinations(
         new WebPushSettings(
             allowed,
@@ -34,7 +39,7 @@ class DestinationsTest {
             null,
             1,
             1,
-            Duration.ofSeconds(30),
+            deadline,
             Duration.ofSeconds(30),
             Duration.ofSeconds(30)),
         names);
@@ -147,16 +152,9 @@ class DestinationsTest {
   void a_name_server_that_does_not_answer_holds_nobody_longer_than_the_deadline() {
     CountDownLatch never = new CountDownLatch(1);
     try (var all =
-        new Destinations(
-            new WebPushSettings(
-                List.of(),
-                List.of(),
-                null,
-                1,
-                1,
-                Duration.ofSeconds(1),
-                Duration.ofSeconds(30),
-                Duration.ofSeconds(30)),
+        destinations(
+            Duration.ofSeconds(1),
+            List.of(),
             host -> {
               awaitQuietly(never);
               throw new UnknownHostException(host);
@@ -170,16 +168,9 @@ class DestinationsTest {
     CountDownLatch all = new CountDownLatch(Destinations.LOOKUPS);
     CountDownLatch never = new CountDownLatch(1);
     try (var destinations =
-            new Destinations(
-                new WebPushSettings(
-                    List.of(),
-                    List.of(),
-                    null,
-                    1,
-                    1,
-                    Duration.ofSeconds(1),
-                    Duration.ofSeconds(30),
-                    Duration.ofSeconds(30)),
+            destinations(
+                Duration.ofSeconds(1),
+                List.of(),
                 host -> {
                   all.countDown();
                   awaitQuietly(never);

@@ -126,6 +126,19 @@ class ScriptIT {
   }
 
   @Test
+  void a_tree_that_cannot_be_written_exits_with_8_and_says_where() throws Exception {
+    Path lock = Files.createDirectories(root.resolve("target").resolve("build.lock"));
+
+    Outcome outcome = run(Map.of("PUSHPLANET_JDK_PLACES", ""), jdk("jdk", "25.0.1"), "up");
+
+    assertThat(outcome.code()).isEqualTo(8);
+    assertThat(outcome.output())
+        .contains("cannot write " + lock.toRealPath())
+        .contains("who owns")
+        .doesNotContain("building");
+  }
+
+  @Test
   void an_unknown_command_exits_with_2_before_anything_is_built() throws Exception {
     Outcome outcome = run(Map.of(), jdk("jdk", "25.0.1"), "upp");
 
