@@ -2,8 +2,10 @@ package io.pushplanet.dispatcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.testing.Signals;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
 import io.pushplanet.quickstart.services.Service;
@@ -101,6 +103,31 @@ class OutageIT {
     assertThat(answer.header("Retry-After")).isNotEmpty();
     assertThat(shop.put("/devices/d1/session", "{\"app_version\":\"9\"}").status()).isEqualTo(204);
     assertThat(shop.get("/devices/d1").json().get("app_version").stringValue()).isEqualTo("9");
+  }
+
+  /// As one whose host has vanished: nothing closes the connection, and nothing is answered.
+  @Test
+  void a_redis_that_has_fallen_silent_is_left_and_found_again() throws Exception {
+    RedisLink redis = dispatcher.context.getBean(RedisLink.class);
+    long process = dispatcher.services.process(Service.REDIS).pid();
+    Signals.stop(process);
+    try {
+      Eventually.within(
+          SOON,
+          () -> {
+            assertThat(shop.post("/messages", HELLO).status()).isEqualTo(202);
+            assertThat(redis.connected()).isFalse();
+          });
+    } finally {
+      Signals.resume(process);
+    }
+
+    Eventually.within(
+        SOON,
+        () -> {
+          String answer = redis.ask(RedisAsyncCommands::ping);
+          assertThat(answer).isEqualTo("PONG");
+        });
   }
 
   @Test

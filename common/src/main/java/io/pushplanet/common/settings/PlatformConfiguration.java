@@ -6,10 +6,13 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions;
 import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.resource.ClientResources;
 import io.pushplanet.common.access.CredentialVault;
 import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.common.access.Secret;
+import io.pushplanet.common.session.SilenceLimit;
 import java.net.URISyntaxException;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
@@ -75,12 +78,29 @@ public class PlatformConfiguration {
     return new HikariDataSource(config);
   }
 
-  /// Commands fail at once while Redis is away, rather than pile up.
   @Bean(destroyMethod = "shutdown")
-  RedisClient redisClient(PlatformSettings settings) {
-    RedisClient client = RedisClient.create(RedisURI.create(settings.redis().uri().reveal()));
+  ClientResources redisResources() {
+    return ClientResources.builder().nettyCustomizer(new SilenceLimit()).build();
+  }
+
+  /// Commands fail at once while Redis is away, rather than pile up. A connection that asks nothing, as who only listens has it,
+  /// is kept alive: it would hear nothing for ever of a host that has vanished.
+  @Bean(destroyMethod = "shutdown")
+  RedisClient redisClient(PlatformSettings settings, ClientResources redisResources) {
+    RedisClient client =
+        RedisClient.create(redisResources, RedisURI.create(settings.redis().uri().reveal()));
     client.setOptions(
         ClientOptions.builder()
+            .socketOptions(
+                SocketOptions.builder()
+                    .keepAlive(
+                        SocketOptions.KeepAliveOptions.builder()
+                            .enable()
+                            .idle(Duration.ofSeconds(5))
+                            .interval(Duration.ofSeconds(2))
+                            .count(3)
+                            .build())
+                    .build())
             .autoReconnect(true)
             .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
             .timeoutOptions(TimeoutOptions.enabled(Duration.ofSeconds(2)))

@@ -1,0 +1,72 @@
+package io.pushplanet.common.session;
+
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Ends each connection to Redis on which something was asked and nothing at all is heard for a while: its host has vanished
+/// without a word, or it hangs. TCP would go on trying for a quarter of an hour, and every command would wait for its deadline;
+/// without a connection commands fail at once. Lettuce connects anew.
+public final class SilenceLimit implements NettyCustomizer {
+  private static final Logger LOG = LoggerFactory.getLogger(SilenceLimit.class);
+
+  /// More than a command's deadline. A silence is noticed within twice this.
+  static final Duration LONGEST = Duration.ofSeconds(3);
+
+  @Override
+  public void afterChannelInitialized(Channel channel) {
+    // Next to the socket: under TLS, too, whatever comes is a sign of life.
+    channel.pipeline().addFirst(new Watch());
+  }
+
+  /// Reads no clock: it looks once in [#LONGEST], and only while something is asked. Confined to its event loop.
+  private static final class Watch extends ChannelDuplexHandler {
+    private boolean asked;
+    private boolean heard;
+    private boolean watching;
+
+    @Override
+    public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
+      asked = true;
+      if (!watching) {
+        watch(context);
+      }
+      context.write(message, promise);
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+      asked = false;
+      heard = true;
+      context.fireChannelRead(message);
+    }
+
+    private void watch(ChannelHandlerContext context) {
+      watching = true;
+      heard = false;
+      var _ =
+          context
+              .executor()
+              .schedule(() -> look(context), LONGEST.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private void look(ChannelHandlerContext context) {
+      watching = false;
+      if (!asked || !context.channel().isActive()) {
+        return;
+      }
+      if (heard) {
+        watch(context);
+        return;
+      }
+      LOG.warn("event=redis_silent seconds={}", LONGEST.toSeconds());
+      context.close();
+    }
+  }
+}

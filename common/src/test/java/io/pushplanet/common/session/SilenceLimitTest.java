@@ -1,0 +1,82 @@
+package io.pushplanet.common.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/// A host that is gone says nothing: no answer, no reset.
+class SilenceLimitTest {
+  private static final long LONGEST = SilenceLimit.LONGEST.toMillis();
+
+  private final EmbeddedChannel channel = new EmbeddedChannel();
+
+  SilenceLimitTest() {
+    channel.freezeTime();
+    new SilenceLimit().afterChannelInitialized(channel);
+  }
+
+  @Test
+  void who_is_asked_and_says_nothing_is_left() {
+    channel.writeOutbound("GET");
+
+    pass(LONGEST - 1);
+    assertThat(channel.isOpen()).isTrue();
+    pass(1);
+    assertThat(channel.isOpen()).isFalse();
+  }
+
+  @Test
+  void who_falls_silent_later_is_left() {
+    channel.writeOutbound("GET");
+    channel.writeInbound("answer");
+    channel.writeOutbound("GET");
+
+    pass(LONGEST);
+    pass(LONGEST - 1);
+    assertThat(channel.isOpen()).isTrue();
+    pass(1);
+    assertThat(channel.isOpen()).isFalse();
+  }
+
+  @Test
+  void a_command_has_its_time_whatever_was_asked_before_it() {
+    channel.writeOutbound("GET");
+    channel.writeInbound("answer");
+    pass(LONGEST - 1);
+    channel.writeOutbound("GET");
+
+    pass(LONGEST);
+    assertThat(channel.isOpen()).isTrue();
+    channel.writeInbound("answer");
+    pass(10 * LONGEST);
+    assertThat(channel.isOpen()).isTrue();
+  }
+
+  @Test
+  void who_is_asked_nothing_may_be_silent() {
+    channel.writeInbound("news");
+
+    pass(10 * LONGEST);
+
+    assertThat(channel.isOpen()).isTrue();
+  }
+
+  @Test
+  void who_is_slow_but_speaks_is_waited_for() {
+    channel.writeOutbound("GET", "GET", "GET");
+    for (int i = 0; i < 5; i++) {
+      pass(LONGEST - 1);
+      channel.writeInbound("a part of the answer");
+      channel.writeOutbound("GET");
+    }
+
+    assertThat(channel.isOpen()).isTrue();
+  }
+
+  private void pass(long millis) {
+    channel.advanceTimeBy(millis, TimeUnit.MILLISECONDS);
+    channel.runScheduledPendingTasks();
+  }
+}
