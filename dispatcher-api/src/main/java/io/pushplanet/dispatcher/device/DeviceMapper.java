@@ -82,19 +82,26 @@ interface DeviceMapper {
   @Delete("DELETE FROM devices WHERE app_id = #{app} AND device_id = #{device}")
   int delete(@Param("app") String app, @Param("device") String device);
 
-  @Select(
+  String TOKENS =
       """
       SELECT channel, token, kind, environment, registered_at, dead_at FROM channel_tokens
       WHERE app_id = #{app} AND device_id = #{device}
-      """)
+      """;
+
+  @Select(TOKENS)
   List<TokenRow> tokens(@Param("app") String app, @Param("device") String device);
 
+  @Select(TOKENS + " FOR UPDATE")
+  List<TokenRow> lockTokens(@Param("app") String app, @Param("device") String device);
+
+  /// Waits for those that are registering it just now.
   @Select(
       """
       SELECT device_id FROM channel_tokens
       WHERE app_id = #{app} AND channel = #{channel} AND token = #{token} AND device_id <> #{device}
+      FOR UPDATE
       """)
-  List<String> othersWith(
+  List<String> lockOthersWith(
       @Param("app") String app,
       @Param("channel") String channel,
       @Param("token") String token,

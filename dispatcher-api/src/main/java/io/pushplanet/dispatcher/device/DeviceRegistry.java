@@ -224,13 +224,16 @@ class DeviceRegistry {
     }
   }
 
+  /// Of devices that register one token at the same time the later one keeps it: each locks its own tokens before it writes, and
+  /// those of the others afterwards. Where two wait for each other, one is tried again.
   private void writeTokens(
       AppId app,
       DeviceId device,
       Registration.Channels channels,
       Instant now,
       Set<DeviceKey> touched) {
-    Map<String, DeviceMapper.TokenRow> before = tokens(app, device);
+    Map<String, DeviceMapper.TokenRow> before =
+        byChannel(mapper.lockTokens(app.value(), device.value()));
     Map<String, Registration.Token> wanted = new TreeMap<>();
     put(wanted, "apns", channels.apns());
     put(wanted, "fcm", channels.fcm());
@@ -240,7 +243,8 @@ class DeviceRegistry {
       if (!isSame(before.get(channel), token)) {
         mapper.putToken(app.value(), device.value(), channel, token, now);
       }
-      for (String other : mapper.othersWith(app.value(), channel, token.token(), device.value())) {
+      for (String other :
+          mapper.lockOthersWith(app.value(), channel, token.token(), device.value())) {
         mapper.deleteToken(app.value(), other, channel);
         touched.add(new DeviceKey(app, new DeviceId(other)));
       }
@@ -267,7 +271,8 @@ class DeviceRegistry {
   }
 
   private Registered registered(AppId app, DeviceId device, DeviceMapper.DeviceRow row) {
-    Map<String, DeviceMapper.TokenRow> tokens = tokens(app, device);
+    Map<String, DeviceMapper.TokenRow> tokens =
+        byChannel(mapper.tokens(app.value(), device.value()));
     return new Registered(
         device,
         new Registration(
@@ -289,8 +294,8 @@ class DeviceRegistry {
         row.seenAt());
   }
 
-  private Map<String, DeviceMapper.TokenRow> tokens(AppId app, DeviceId device) {
-    return mapper.tokens(app.value(), device.value()).stream()
+  private static Map<String, DeviceMapper.TokenRow> byChannel(List<DeviceMapper.TokenRow> tokens) {
+    return tokens.stream()
         .collect(Collectors.toMap(DeviceMapper.TokenRow::channel, Function.identity()));
   }
 
@@ -301,7 +306,7 @@ class DeviceRegistry {
         : new Registration.Token(row.token(), row.kind(), row.environment());
   }
 
-  /// Two registrations of one device at once may deadlock or collide: the later one is tried again.
+  /// Two registrations of one device or one token at once may deadlock or collide: the later one is tried again.
   private <T> T retrying(Supplier<T> work) {
     for (int attempt = 1; ; attempt++) {
       try {

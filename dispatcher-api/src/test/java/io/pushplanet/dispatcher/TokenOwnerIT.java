@@ -1,0 +1,127 @@
+package io.pushplanet.dispatcher;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.dispatcher.RunningDispatcher.Answer;
+import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+/// A token is one device's, also where several register it at the same time.
+class TokenOwnerIT {
+  private static final String REGISTRATION =
+      "{\"platform\":\"android\",\"channels\":{\"fcm\":{\"token\":\"shared\"}}}";
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  private final RunningDispatcher dispatcher = RunningDispatcher.shared();
+  private final Tenant shop = dispatcher.tenant();
+
+  @Test
+  void the_later_of_two_devices_that_register_one_token_keeps_it() throws Exception {
+    try (Connection connection = connection();
+        var callers = Executors.newSingleThreadExecutor()) {
+      JdbcTemplate other = begun(connection);
+      register(other, "earlier");
+
+      Future<Answer> later = callers.submit(() -> shop.put("/devices/later", REGISTRATION));
+      Eventually.within(PATIENCE, () -> assertThat(later.isDone() || someoneWaits()).isTrue());
+      connection.commit();
+
+      assertThat(later.get(20, TimeUnit.SECONDS).status()).isEqualTo(201);
+    }
+    assertThat(owners()).containsExactly("later");
+  }
+
+  @Test
+  void a_device_that_refreshes_its_token_while_another_takes_it_keeps_it() throws Exception {
+    assertThat(shop.put("/devices/later", REGISTRATION).status()).isEqualTo(201);
+    try (Connection connection = connection();
+        var callers = Executors.newSingleThreadExecutor()) {
+      JdbcTemplate other = begun(connection);
+      register(other, "earlier");
+      other.update(
+          "DELETE FROM channel_tokens WHERE app_id = ? AND device_id = 'later'", shop.app());
+
+      Future<Answer> later = callers.submit(() -> shop.put("/devices/later", REGISTRATION));
+      Eventually.within(PATIENCE, () -> assertThat(later.isDone() || someoneWaits()).isTrue());
+      connection.commit();
+
+      assertThat(later.get(20, TimeUnit.SECONDS).status()).isEqualTo(200);
+    }
+    assertThat(owners()).containsExactly("later");
+  }
+
+  @Test
+  void of_several_devices_that_register_one_token_at_once_one_keeps_it() throws Exception {
+    List<Callable<Integer>> registrations =
+        IntStream.range(0, 4)
+            .<Callable<Integer>>mapToObj(
+                i -> () -> shop.put("/devices/d" + i, REGISTRATION).status())
+            .toList();
+
+    for (int round = 0; round < 10; round++) {
+      try (var callers = Executors.newFixedThreadPool(registrations.size())) {
+        for (Future<Integer> answer : callers.invokeAll(registrations)) {
+          assertThat(answer.get()).isBetween(200, 201);
+        }
+      }
+      assertThat(owners()).hasSize(1);
+    }
+  }
+
+  private Connection connection() throws Exception {
+    return DriverManager.getConnection(
+        dispatcher.services.mysql().jdbcUrl(),
+        dispatcher.services.mysql().user(),
+        dispatcher.services.mysql().password());
+  }
+
+  private static JdbcTemplate begun(Connection connection) throws Exception {
+    connection.setAutoCommit(false);
+    connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+    return new JdbcTemplate(new SingleConnectionDataSource(connection, true));
+  }
+
+  /// As far as a registration of another process has come.
+  private void register(JdbcTemplate sql, String device) {
+    sql.update(
+        "INSERT INTO channel_tokens (app_id, device_id, channel, token, kind, environment, registered_at)"
+            + " VALUES (?, ?, 'fcm', 'shared', 'token', 'production', NOW(3))",
+        shop.app(),
+        device);
+  }
+
+  private List<String> owners() throws Exception {
+    try (Connection connection = connection()) {
+      return new JdbcTemplate(new SingleConnectionDataSource(connection, true))
+          .queryForList(
+              "SELECT device_id FROM channel_tokens WHERE app_id = ? AND token = 'shared'",
+              String.class,
+              shop.app());
+    }
+  }
+
+  private boolean someoneWaits() {
+    try (Connection connection = connection()) {
+      Long waiting =
+          new JdbcTemplate(new SingleConnectionDataSource(connection, true))
+              .queryForObject(
+                  "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'",
+                  (row, _) -> row.getLong("Value"));
+      return waiting != null && waiting > 0;
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+}
