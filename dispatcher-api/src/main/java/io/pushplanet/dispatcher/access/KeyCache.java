@@ -8,11 +8,14 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.cache.CaffeineCacheMetrics;
 import io.pushplanet.common.change.Change;
 import io.pushplanet.common.change.ChangeFeed;
+import io.pushplanet.dispatcher.problem.ProblemCode;
+import io.pushplanet.dispatcher.problem.ProblemException;
 import io.pushplanet.dispatcher.settings.DispatcherSettings;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -28,9 +31,16 @@ final class KeyCache implements AutoCloseable {
   private static final int MOST_KEYS = 100_000;
   private static final Duration PAUSE = Duration.ofMillis(500);
 
+  /// Anybody can make up key ids, and each costs a statement before it is known who asks: they leave most of the connections to
+  /// those who are known.
+  private static final int MOST_LOOK_UPS = 2;
+
+  private static final Duration LONGEST_WAIT = Duration.ofSeconds(3);
+
   private final KeyMapper keys;
   private final DataSource database;
   private final Cache<String, Optional<StoredKey>> cache;
+  private final Semaphore lookUps = new Semaphore(MOST_LOOK_UPS, true);
   private final CountDownLatch closed = new CountDownLatch(1);
   private volatile @Nullable ChangeFeed feed;
 
@@ -52,11 +62,36 @@ final class KeyCache implements AutoCloseable {
     Thread.ofVirtual().name("follow-changes").start(this::follow);
   }
 
+  /// @throws ProblemException 503 where too many others look for keys that are unknown here
   Optional<StoredKey> find(String id) {
-    if (feed == null) {
-      return Optional.ofNullable(keys.find(id));
+    Optional<StoredKey> known = cache.getIfPresent(id);
+    return known == null ? lookedUp(id) : known;
+  }
+
+  private Optional<StoredKey> lookedUp(String id) {
+    try {
+      if (!lookUps.tryAcquire(LONGEST_WAIT.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw busy();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw busy();
     }
-    return cache.get(id, wanted -> Optional.ofNullable(keys.find(wanted)));
+    try {
+      return feed == null
+          ? Optional.ofNullable(keys.find(id))
+          : cache.get(id, wanted -> Optional.ofNullable(keys.find(wanted)));
+    } finally {
+      lookUps.release();
+    }
+  }
+
+  private static ProblemException busy() {
+    return ProblemException.retryable(
+        ProblemCode.DATABASE_UNAVAILABLE,
+        "Too many keys are looked up just now. Try again.",
+        Duration.ofSeconds(1),
+        null);
   }
 
   @Override

@@ -12,11 +12,14 @@ import io.pushplanet.dispatcher.problem.FieldError;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import io.pushplanet.dispatcher.route.RouteLookup;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -30,12 +33,18 @@ public class AudienceResolver {
   /// Up to here an estimate is exact. Counting further would cost the accepting request too much.
   private static final int MOST_COUNTED = 50_000;
 
+  /// All requests share the connections to MySQL: those who count leave most of them to the others.
+  private static final int MOST_COUNTING = 2;
+
+  private static final Duration LONGEST_WAIT_TO_COUNT = Duration.ofSeconds(1);
+
   /// A user has a handful of devices. Where users have more than this (one user for all who are not logged in), they are found
   /// as those of a topic are.
   private static final int MOST_DEVICES_OF_USERS = Audience.Devices.MOST;
 
   private final RouteLookup routes;
   private final AudienceMapper mapper;
+  private final Semaphore counting = new Semaphore(MOST_COUNTING, true);
 
   AudienceResolver(RouteLookup routes, AudienceMapper mapper) {
     this.routes = routes;
@@ -141,14 +150,29 @@ public class AudienceResolver {
         new Found(devices.stream().filter(found::containsKey).toList(), found));
   }
 
-  /// Without MySQL nobody can count; the message is accepted all the same, for its recipients are found later.
+  /// Where nobody can count, without MySQL or while others count for long, the message is accepted all the same: its recipients are
+  /// found later.
   private Resolution broad(AppId app, Audience audience) {
+    try {
+      if (!counting.tryAcquire(LONGEST_WAIT_TO_COUNT.toMillis(), TimeUnit.MILLISECONDS)) {
+        return notCounted("busy");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return notCounted("interrupted");
+    }
     try {
       return new Resolution.Broad(atMost(app, audience));
     } catch (DataAccessException e) {
-      LOG.warn("event=audience_not_counted reason=\"{}\"", e.getClass().getSimpleName());
-      return new Resolution.Broad(0);
+      return notCounted(e.getClass().getSimpleName());
+    } finally {
+      counting.release();
     }
+  }
+
+  private static Resolution notCounted(String why) {
+    LOG.warn("event=audience_not_counted reason=\"{}\"", why);
+    return new Resolution.Broad(0);
   }
 
   /// How many there can be. What `and` and `not` leave out is only known once the fan-out has looked at each device.
