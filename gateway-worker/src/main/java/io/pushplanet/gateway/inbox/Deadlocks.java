@@ -1,5 +1,7 @@
 package io.pushplanet.gateway.inbox;
 
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.dao.ConcurrencyFailureException;
 
 /// The database ends a deadlock by rolling one of its transactions back, which loses nothing when it is done again.
@@ -8,14 +10,21 @@ public final class Deadlocks {
 
   private Deadlocks() {}
 
+  /// @throws ConcurrencyFailureException of the last try
+  public static void retrying(Runnable work) {
+    retrying(() -> {
+      work.run();
+      return null;
+    });
+  }
+
   /// Does work that may be done twice, again when it was rolled back: five times at most.
   ///
   /// @throws ConcurrencyFailureException of the last try
-  public static void retrying(Runnable work) {
+  public static <T extends @Nullable Object> T retrying(Supplier<T> work) {
     for (int tried = 1; ; tried++) {
       try {
-        work.run();
-        return;
+        return work.get();
       } catch (ConcurrencyFailureException e) {
         if (tried == MOST_TRIES) {
           throw e;

@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.later;
 
 import io.pushplanet.common.wire.BrokerUnavailable;
+import io.pushplanet.gateway.inbox.Deadlocks;
 import java.nio.charset.StandardCharsets;
 import java.sql.Timestamp;
 import java.time.Clock;
@@ -13,10 +14,11 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /// Brings what is due from the table `later` back to its lanes. Several workers may run it: each claims rows that no other
-/// has locked. A row is deleted only after the broker confirmed its push, in the transaction that claimed it; a crash in
+/// has locked. The transaction that claims and deletes a row is committed only after the broker confirmed its push; a crash in
 /// between repeats it. Each lane has claims of its own: one with very many rows delays no other, and one that the broker
 /// refuses, because it is full or gone, is left alone. Thread-safe.
 public final class DueLane {
@@ -88,29 +90,35 @@ public final class DueLane {
   /// @return how many rows it took
   private int bringBack(String lane, Map<String, BrokerUnavailable> refused) {
     Integer taken =
-        transactions.execute(_ -> {
-          List<Row> rows =
-              database.query(
-                  CLAIM,
-                  (row, _) -> new Row(row.getString("id"), row.getString("pushes")),
-                  lane,
-                  Timestamp.from(clock.instant()),
-                  MOST_ROWS);
-          if (rows.isEmpty()) {
-            return 0;
-          }
-          try {
-            lanes.publishAndWait(lane, rows.stream().map(DueLane::item).toList());
-          } catch (BrokerUnavailable e) {
-            refused.put(lane, e);
-            return 0;
-          }
-          database.batchUpdate(
-              "DELETE FROM later WHERE id = ?",
-              rows.stream().map(row -> new Object[] {row.id()}).toList());
-          return rows.size();
-        });
+        Deadlocks.retrying(() -> transactions.execute(claim -> bringBack(lane, refused, claim)));
     return taken == null ? 0 : taken;
+  }
+
+  private int bringBack(
+      String lane, Map<String, BrokerUnavailable> refused, TransactionStatus claim) {
+    List<Row> rows =
+        database.query(
+            CLAIM,
+            (row, _) -> new Row(row.getString("id"), row.getString("pushes")),
+            lane,
+            Timestamp.from(clock.instant()),
+            MOST_ROWS);
+    if (rows.isEmpty()) {
+      return 0;
+    }
+    // Before they are published: this takes the last of the locks, and who waits for none is never
+    // rolled back for a deadlock.
+    database.batchUpdate(
+        "DELETE FROM later WHERE id = ?",
+        rows.stream().map(row -> new Object[] {row.id()}).toList());
+    try {
+      lanes.publishAndWait(lane, rows.stream().map(DueLane::item).toList());
+    } catch (BrokerUnavailable e) {
+      claim.setRollbackOnly();
+      refused.put(lane, e);
+      return 0;
+    }
+    return rows.size();
   }
 
   /// A stored batch without its brackets is what a lane joins.

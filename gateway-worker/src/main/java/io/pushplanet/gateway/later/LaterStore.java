@@ -4,10 +4,12 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.gateway.inbox.Deadlocks;
 import java.sql.Timestamp;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -53,30 +55,39 @@ public final class LaterStore {
     Deadlocks.retrying(() -> database.batchUpdate(INSERT, rows));
   }
 
-  /// Makes what waits in these lanes for one of these reasons due now, some at a time.
+  /// Makes what waits in these lanes for one of these reasons due now, some at a time. Rows are chosen without locks and locked by
+  /// their primary key alone, in its order: whoever claims or cancels them meanwhile is waited for, never in a circle.
   ///
   /// @return how many
   public int bringForward(
       AppId app, Collection<String> lanes, Collection<String> reasons, Instant now) {
-    String update =
-        "UPDATE later SET due_at = ? WHERE app_id = ? AND due_at > ? AND lane IN ("
+    // As the column has it: what MySQL rounds up would be found again and again.
+    Timestamp due = Timestamp.from(now.truncatedTo(ChronoUnit.MILLIS));
+    String choose =
+        "SELECT id FROM later WHERE app_id = ? AND due_at > ? AND lane IN ("
             + marks(lanes)
             + ") AND reason IN ("
             + marks(reasons)
             + ") LIMIT "
             + AT_ONCE;
-    List<Object> values =
-        new ArrayList<>(List.of(Timestamp.from(now), app.value(), Timestamp.from(now)));
+    List<Object> values = new ArrayList<>(List.of(app.value(), due));
     values.addAll(lanes);
     reasons.forEach(reason -> values.add(shortened(reason)));
     int all = 0;
-    int some;
+    List<String> ids;
     do {
-      Integer updated = transactions.execute(_ -> database.update(update, values.toArray()));
-      some = updated == null ? 0 : updated;
-      all += some;
-    } while (some == AT_ONCE);
+      ids = database.query(choose, (row, _) -> row.getString("id"), values.toArray());
+      List<Object[]> rows = ids.stream().sorted().map(id -> new Object[] {due, id, due}).toList();
+      Integer updated = Deadlocks.retrying(() -> transactions.execute(_ -> update(rows)));
+      all += updated == null ? 0 : updated;
+    } while (ids.size() == AT_ONCE);
     return all;
+  }
+
+  private int update(List<Object[]> rows) {
+    return IntStream.of(
+            database.batchUpdate("UPDATE later SET due_at = ? WHERE id = ? AND due_at > ?", rows))
+        .sum();
   }
 
   private static String marks(Collection<String> values) {

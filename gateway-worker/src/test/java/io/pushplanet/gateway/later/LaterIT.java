@@ -26,6 +26,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -121,6 +122,73 @@ class LaterIT {
     new LaterStore(deadlocking).keep(List.of(waiting("shop", Duration.ofMinutes(1))));
 
     assertThat(servers.sql().queryForObject("SELECT COUNT(*) FROM later", Integer.class)).isOne();
+  }
+
+  @Test
+  void a_claim_that_a_deadlock_rolled_back_has_published_nothing() throws Exception {
+    Later waiting = waiting("shop", Duration.ZERO);
+    store.keep(List.of(waiting));
+    try (Connection connection = servers.database().getConnection();
+        var other = Executors.newSingleThreadExecutor()) {
+      connection.setAutoCommit(false);
+      JdbcTemplate sql = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
+      // Who has done more than the claim is not the one that is rolled back.
+      new LaterStore(new SingleConnectionDataSource(connection, true))
+          .keep(many(2_000, Duration.ofMinutes(5)));
+      sql.queryForList(
+          "SELECT id FROM later FORCE INDEX (later_by_message) WHERE app_id = 'shop' AND message_id = ? LOCK IN SHARE MODE",
+          waiting.push().id().value());
+
+      Future<Integer> brought = other.submit(due::bringBack);
+      Eventually.within(
+          Duration.ofSeconds(20), () -> assertThat(brought.isDone() || someoneWaits()).isTrue());
+      sql.queryForList("SELECT id FROM later WHERE id = ? FOR UPDATE", waiting.id().toString());
+
+      assertThat(brought.get(20, TimeUnit.SECONDS)).isZero();
+      connection.rollback();
+    }
+
+    assertThat(due.bringBack()).isEqualTo(1);
+    assertThat(servers.drain(LANE, Push.class)).containsExactly(waiting.push());
+  }
+
+  @Test
+  void what_is_claimed_is_not_brought_forward_in_a_circle() throws Exception {
+    List<Later> all = many(100, Duration.ZERO);
+    store.keep(all);
+    servers.sql().execute("ANALYZE TABLE later");
+    try (var other = Executors.newSingleThreadExecutor()) {
+      List<Future<Integer>> forward = new ArrayList<>();
+      DueLane claiming =
+          new DueLane(
+              servers.database(),
+              (lane, items) -> {
+                // By a clock that is late.
+                Instant late = clock.instant().minusSeconds(1);
+                forward.add(
+                    other.submit(() ->
+                        store.bringForward(
+                            new AppId("shop"), List.of(LANE), List.of("paused"), late)));
+                Eventually.within(
+                    Duration.ofSeconds(20),
+                    () -> assertThat(forward.getFirst().isDone() || someoneWaits()).isTrue());
+                servers.lanes().publishAndWait(lane, items);
+              },
+              clock);
+
+      assertThat(claiming.bringBack()).isEqualTo(100);
+      assertThat(forward.getFirst().get(20, TimeUnit.SECONDS)).isZero();
+    }
+
+    assertThat(servers.drain(LANE, Push.class))
+        .containsExactlyInAnyOrderElementsOf(all.stream().map(Later::push).toList());
+  }
+
+  private List<Later> many(int number, Duration wait) {
+    return IntStream.range(0, number)
+        .mapToObj(device -> aPush(clock).from("shop").toApns("d" + device, "ab").build())
+        .map(push -> new Later(clock.instant().plus(wait), LANE, "paused", push))
+        .toList();
   }
 
   private static Connection deadlockedOn(Connection connection) {
@@ -238,7 +306,8 @@ class LaterIT {
     }
 
     assertThat(sent).containsExactly(LANE, full);
-    assertThat(read).isLessThan(2 * DueLane.MOST_ROWS);
+    // Each row when it is claimed and when it is deleted.
+    assertThat(read).isLessThan(3 * DueLane.MOST_ROWS);
   }
 
   /// By this connection so far, in whatever way; it may count what it reads to answer this.
