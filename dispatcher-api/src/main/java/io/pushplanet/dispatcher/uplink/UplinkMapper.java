@@ -10,7 +10,8 @@ import org.apache.ibatis.annotations.Select;
 interface UplinkMapper {
   record Row(long id, String eventId, String deviceId, Instant at, byte[] payload) {}
 
-  /// Waits for rows that are being written, so that none with a lower id appears behind the cursor.
+  /// No row appears behind the cursor: the worker gives out an app's ids in the order in which they are committed. One of the
+  /// version before does not, so rows that are being written are waited for.
   @Select(
       """
       SELECT id, event_id, device_id, at, payload FROM uplinks

@@ -102,6 +102,9 @@ public final class StatisticsWriter {
           5,
           "ON DUPLICATE KEY UPDATE event_id = event_id");
 
+  private static final String LOCK_APPS =
+      "SELECT id FROM apps WHERE id IN (%s) ORDER BY id FOR UPDATE";
+
   /// What an event needs of others in the same bulk comes first.
   private static final Comparator<DeliveryEvent> CAUSES_FIRST =
       Comparator.comparingInt(event ->
@@ -173,8 +176,6 @@ public final class StatisticsWriter {
     ledger.messages().forEach((id, change) -> messages.add(values(id, change)));
     List<@Nullable Object[]> minutes = new ArrayList<>();
     ledger.minutes().forEach((minute, count) -> minutes.add(values(minute, count)));
-    List<@Nullable Object[]> uplinks = new ArrayList<>();
-    ledger.uplinks().forEach(uplink -> uplinks.add(values(uplink)));
     database.execute(
         (ConnectionCallback<@Nullable Void>)
             connection -> {
@@ -182,10 +183,34 @@ public final class StatisticsWriter {
               UPDATE_ROWS.write(connection, updated);
               CHANGE_MESSAGES.write(connection, messages);
               COUNT_MINUTES.write(connection, minutes);
-              INSERT_UPLINKS.write(connection, uplinks);
               return null;
             });
+    writeUplinks(ledger.uplinks());
     return ledger.withoutRow();
+  }
+
+  /// An app's backend reads on behind the last id it has seen. So ids of one app are given out only when all before them are
+  /// committed: until then its row is locked.
+  private void writeUplinks(List<DeliveryEvent.Uplink> uplinks) {
+    if (uplinks.isEmpty()) {
+      return;
+    }
+    Set<String> apps = new TreeSet<>();
+    List<@Nullable Object[]> rows = new ArrayList<>();
+    for (DeliveryEvent.Uplink uplink : uplinks) {
+      apps.add(uplink.app().value());
+      rows.add(values(uplink));
+    }
+    database.queryForList(
+        LOCK_APPS.formatted(String.join(", ", Collections.nCopies(apps.size(), "?"))),
+        String.class,
+        apps.toArray());
+    database.execute(
+        (ConnectionCallback<@Nullable Void>)
+            connection -> {
+              INSERT_UPLINKS.write(connection, rows);
+              return null;
+            });
   }
 
   /// @param told gets the rows of which something is told

@@ -14,11 +14,13 @@ import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.migrations.Migrations;
+import java.sql.Connection;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,12 +31,15 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 class StatisticsWriterIT {
   private static final AppId SHOP = new AppId("statistics-it");
@@ -184,6 +189,65 @@ class StatisticsWriterIT {
     writer.write(List.of(uplink));
 
     assertThat(count("SELECT COUNT(*) FROM uplinks WHERE app_id = ?", SHOP)).isEqualTo(1);
+  }
+
+  @Test
+  void no_uplink_is_written_behind_one_that_can_be_read() throws Exception {
+    AppId other = new AppId("statistics-it-2");
+    for (AppId app : List.of(SHOP, other)) {
+      servers
+          .sql()
+          .update(
+              "INSERT IGNORE INTO apps (id, name, created_at) VALUES (?, 'a', NOW())", app.value());
+    }
+    DeliveryEvent.Uplink held = uplink(other);
+    try (Connection connection = servers.database().getConnection();
+        var writers = Executors.newFixedThreadPool(2)) {
+      connection.setAutoCommit(false);
+      new JdbcTemplate(new SingleConnectionDataSource(connection, true))
+          .update(
+              "INSERT INTO uplinks (event_id, app_id, device_id, at, payload) VALUES (?, ?, 'd1', NOW(), '')",
+              held.id(),
+              held.app().value());
+
+      // Its ids are given out, its rows are not there yet.
+      Future<?> slow = writers.submit(() -> writer.write(List.of(held, uplink(SHOP))));
+      Eventually.within(
+          Duration.ofSeconds(20), () -> assertThat(slow.isDone() || waiting() == 1).isTrue());
+      Future<?> quick = writers.submit(() -> writer.write(List.of(uplink(SHOP))));
+      Eventually.within(
+          Duration.ofSeconds(20), () -> assertThat(quick.isDone() || waiting() == 2).isTrue());
+      List<Long> read = uplinksAfter(0);
+      connection.commit();
+      slow.get(20, TimeUnit.SECONDS);
+      quick.get(20, TimeUnit.SECONDS);
+
+      List<Long> later = uplinksAfter(read.isEmpty() ? 0 : read.getLast());
+      assertThat(read.size() + later.size()).isEqualTo(2);
+    }
+  }
+
+  private DeliveryEvent.Uplink uplink(AppId app) {
+    return new DeliveryEvent.Uplink(
+        app, Instant.now(), new DeviceId("d1"), ids.next().value(), new byte[0]);
+  }
+
+  private List<Long> uplinksAfter(long id) {
+    return servers
+        .sql()
+        .queryForList(
+            "SELECT id FROM uplinks WHERE app_id = ? AND id > ? ORDER BY id",
+            Long.class,
+            SHOP.value(),
+            id);
+  }
+
+  private long waiting() {
+    return servers
+        .sql()
+        .queryForObject(
+            "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'",
+            (row, _) -> row.getLong("Value"));
   }
 
   @Test
