@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.BiPredicate;
 import java.util.stream.Collectors;
@@ -280,6 +281,18 @@ public final class Fields {
   /// JSON escapes can smuggle in half a surrogate pair, which has no UTF-8 form: it comes back as something else.
   public static boolean isUnicode(String text) {
     return text.equals(new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8));
+  }
+
+  /// Whether all texts in a tree are, and the names of its fields.
+  public static boolean isUnicode(JsonNode tree) {
+    for (Map.Entry<String, JsonNode> entry : tree.properties()) {
+      if (!isUnicode(entry.getKey())) {
+        return false;
+      }
+    }
+    return tree.isString()
+        ? isUnicode(tree.stringValue())
+        : tree.valueStream().allMatch(Fields::isUnicode);
   }
 
   private static String words(Duration duration) {

@@ -208,7 +208,7 @@ final class SendRequestReader {
       }
     }
     for (ObjectNode one : new ObjectNode[] {apns, fcm, webpush, hms}) {
-      if (one != null && !isUnicode(one)) {
+      if (one != null && !Fields.isUnicode(one)) {
         request.wrong("overrides", "not_unicode", "a text contains half of a surrogate pair");
       }
     }
@@ -230,16 +230,5 @@ final class SendRequestReader {
         data.wrong(entry.getKey(), "reserved_key", "FCM reserves this key; use another");
       }
     }
-  }
-
-  private static boolean isUnicode(JsonNode tree) {
-    for (Map.Entry<String, JsonNode> entry : tree.properties()) {
-      if (!Fields.isUnicode(entry.getKey())) {
-        return false;
-      }
-    }
-    return tree.isString()
-        ? Fields.isUnicode(tree.stringValue())
-        : tree.valueStream().allMatch(SendRequestReader::isUnicode);
   }
 }

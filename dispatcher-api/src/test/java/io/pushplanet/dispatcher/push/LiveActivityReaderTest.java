@@ -2,12 +2,14 @@ package io.pushplanet.dispatcher.push;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.pushplanet.common.message.LiveActivity;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.target.ActivityChannelId;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.dispatcher.problem.FieldError;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import java.time.Instant;
 import java.util.Map;
@@ -153,5 +155,26 @@ class LiveActivityReaderTest {
     assertThatThrownBy(() -> readWhole(body))
         .isInstanceOf(ProblemException.class)
         .hasMessageContaining(told);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{\"home\":[\"\\ud83d\"]} | {} | /live_activity/content_state",
+        "{\"\\udc00\":1} | {} | /live_activity/content_state",
+        "{} | {\"home\":\"a\\ud83d\"} | /live_activity/attributes"
+      })
+  void half_of_a_surrogate_pair_is_refused(String state, String attributes, String pointer) {
+    assertThatThrownBy(() ->
+            read(
+                "{\"event\":\"start\",\"token\":\"%s\",\"content_state\":%s,\"attributes_type\":\"Match\",\"attributes\":%s}"
+                    .formatted(TOKEN, state, attributes)))
+        .isInstanceOfSatisfying(
+            ProblemException.class,
+            problem ->
+                assertThat(problem.errors())
+                    .extracting(FieldError::pointer, FieldError::code)
+                    .containsExactly(tuple(pointer, "not_unicode")));
   }
 }
