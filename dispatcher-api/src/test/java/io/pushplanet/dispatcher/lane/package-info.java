@@ -1,0 +1,4 @@
+@NullMarked
+package io.pushplanet.dispatcher.lane;
+
+import org.jspecify.annotations.NullMarked;
