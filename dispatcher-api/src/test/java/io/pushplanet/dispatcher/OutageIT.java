@@ -1,6 +1,7 @@
 package io.pushplanet.dispatcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.pushplanet.common.session.RedisLink;
@@ -89,6 +90,27 @@ class OutageIT {
         () ->
             assertThat(shop.post("/messages", HELLO, "Idempotency-Key", "k0").status())
                 .isEqualTo(202));
+  }
+
+  @Test
+  void a_broker_that_takes_nothing_is_told_of() {
+    assumeTrue(dispatcher.services.isRabbitMq(), "the embedded broker blocks nobody");
+    dispatcher.services.rabbitmqctl("set_vm_memory_high_watermark", "0");
+    try {
+      for (int i = 0; i < 3; i++) {
+        Answer answer = shop.post("/messages", HELLO);
+        assertThat(answer.status()).as(answer.toString()).isEqualTo(503);
+        assertThat(answer.json().get("code").stringValue()).isEqualTo("broker_unavailable");
+        assertThat(answer.json().get("detail").stringValue())
+            .contains("takes no messages just now");
+        assertThat(answer.header("Retry-After")).isEqualTo("1");
+      }
+    } finally {
+      dispatcher.services.rabbitmqctl("set_vm_memory_high_watermark", "0.4");
+    }
+
+    Eventually.within(
+        SOON, () -> assertThat(shop.post("/messages", HELLO).status()).isEqualTo(202));
   }
 
   @Test

@@ -40,7 +40,9 @@ import org.slf4j.LoggerFactory;
 /// linger share one AMQP message and one confirm. An item is done only when the broker has confirmed the message it was in.
 ///
 /// One connection, one channel, one sending thread; reconnects by itself with growing, jittered pauses. While the broker is
-/// away every item fails at once with [BrokerUnavailable], so that callers can answer 503 rather than wait.
+/// away every item fails at once with [BrokerUnavailable], so that callers can answer 503 rather than wait. While it is there
+/// but takes nothing, as RabbitMQ does when memory or disk runs out (https://www.rabbitmq.com/docs/connection-blocked), nothing
+/// is sent and items wait for as long as [Settings] say.
 /// Bounded by [Settings]: items waiting, batches unconfirmed. Thread-safe.
 public final class LanePublisher implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LanePublisher.class);
@@ -48,8 +50,10 @@ public final class LanePublisher implements AutoCloseable {
       MessageProperties.MINIMAL_PERSISTENT_BASIC.builder().contentType("application/json").build();
   private static final int MOST_BATCHES_IN_A_ROUND = 16;
   private static final String AWAY = "the message broker is away";
+  private static final String BLOCKS = "the message broker takes no messages just now";
   private static final String BROKE = "the connection to the message broker broke";
   private static final Duration LOOK = Duration.ofMillis(250);
+  private static final Duration IDLE = Duration.ofMillis(100);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
 
@@ -73,19 +77,35 @@ public final class LanePublisher implements AutoCloseable {
   /// @param mostWaiting items not yet sent; past it an item fails at once
   /// @param mostUnconfirmed AMQP messages without confirm
   /// @param confirmWithin after which an unconfirmed item has failed, and the connection with it
+  /// @param blockedWithin after which an item has failed while the broker says that it takes nothing
   public record Settings(
       Duration linger,
       int mostItems,
       int mostBytes,
       int mostWaiting,
       int mostUnconfirmed,
-      Duration confirmWithin) {
+      Duration confirmWithin,
+      Duration blockedWithin) {
     public static final Settings DEFAULT =
-        new Settings(Duration.ofMillis(1), 64, 256 * 1024, 20_000, 1_000, Duration.ofSeconds(10));
+        new Settings(
+            Duration.ofMillis(1),
+            64,
+            256 * 1024,
+            20_000,
+            1_000,
+            Duration.ofSeconds(10),
+            Duration.ofSeconds(10));
 
     /// The same, but items wait so long for neighbours.
     public Settings lingering(Duration other) {
-      return new Settings(other, mostItems, mostBytes, mostWaiting, mostUnconfirmed, confirmWithin);
+      return new Settings(
+          other, mostItems, mostBytes, mostWaiting, mostUnconfirmed, confirmWithin, blockedWithin);
+    }
+
+    /// The same, but items wait so long for a broker that takes nothing.
+    public Settings blockedWithin(Duration other) {
+      return new Settings(
+          linger, mostItems, mostBytes, mostWaiting, mostUnconfirmed, confirmWithin, other);
     }
   }
 
@@ -103,6 +123,12 @@ public final class LanePublisher implements AutoCloseable {
     final Connection connection;
     final Channel channel;
     final NavigableMap<Long, List<Item>> unconfirmed = new ConcurrentSkipListMap<>();
+
+    /// The broker has said that it takes nothing.
+    volatile boolean blocked;
+
+    /// Of what the sender is writing.
+    volatile @Nullable Item writing;
 
     Link(Connection connection, Channel channel) {
       this.connection = connection;
@@ -210,19 +236,30 @@ public final class LanePublisher implements AutoCloseable {
   }
 
   /// Ends every wait in bounded time, also while the sender is stuck in a write that the broker does not read. A broker that
-  /// keeps one item waiting for so long does so with all: the link is given up.
+  /// keeps one item waiting for so long does so with all: the link is given up. One that is blocked is kept: each new one
+  /// would take some items before it is, too, and once the broker reads again, what all of them have taken arrives.
   private void watch() {
     try {
       while (!closed.await(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
         Link live = link.get();
         if (live == null) {
           failWaiting(AWAY);
-        } else if (overdue(waiting.peek())
-            || live.unconfirmed.values().stream()
-                .limit(1)
-                .flatMap(List::stream)
-                .anyMatch(this::overdue)) {
-          drop(live, "the broker did not confirm within " + settings.confirmWithin());
+          continue;
+        }
+        boolean blocked = live.blocked;
+        Duration within = blocked ? settings.blockedWithin() : settings.confirmWithin();
+        boolean stuck = overdue(live.writing, within);
+        boolean late =
+            overdue(waiting.peek(), within)
+                || live.unconfirmed.values().stream()
+                    .limit(1)
+                    .flatMap(List::stream)
+                    .anyMatch(item -> overdue(item, within));
+        if (stuck || (late && !blocked)) {
+          drop(live, "the broker did not confirm within " + within);
+        } else if (late) {
+          failWaiting(BLOCKS);
+          failUnconfirmed(live, BLOCKS);
         }
       }
     } catch (InterruptedException e) {
@@ -230,9 +267,8 @@ public final class LanePublisher implements AutoCloseable {
     }
   }
 
-  private boolean overdue(@Nullable Item item) {
-    return item != null
-        && System.nanoTime() - item.givenNanos() > settings.confirmWithin().toNanos();
+  private static boolean overdue(@Nullable Item item, Duration within) {
+    return item != null && System.nanoTime() - item.givenNanos() > within.toNanos();
   }
 
   private Link connect() throws IOException, TimeoutException {
@@ -259,6 +295,15 @@ public final class LanePublisher implements AutoCloseable {
             }
           });
       connection.addShutdownListener(cause -> drop(made, BROKE));
+      connection.addBlockedListener(
+          reason -> {
+            made.blocked = true;
+            LOG.warn("event=lane_blocked publisher={} reason=\"{}\"", name, reason);
+          },
+          () -> {
+            made.blocked = false;
+            LOG.info("event=lane_unblocked publisher={}", name);
+          });
       LOG.info("event=lane_connected publisher={}", name);
       return made;
     } catch (Throwable e) {
@@ -271,8 +316,11 @@ public final class LanePublisher implements AutoCloseable {
   private void sendOneRound(Link live) throws InterruptedException, IOException {
     // Made before anything is taken: an item that is only here must not be lost to an Error.
     List<Item> round = new ArrayList<>(1 + settings.mostItems());
-    Item first = waiting.poll(100, TimeUnit.MILLISECONDS);
+    Item first = live.blocked ? null : waiting.poll(IDLE.toMillis(), TimeUnit.MILLISECONDS);
     if (first == null) {
+      if (live.blocked) {
+        closed.await(IDLE.toMillis(), TimeUnit.MILLISECONDS);
+      }
       if (!live.channel.isOpen()) {
         throw new IOException("channel closed");
       }
@@ -349,7 +397,9 @@ public final class LanePublisher implements AutoCloseable {
       live.unconfirmed.put(sequence, List.copyOf(batch.items));
       registered = true;
       batchSizes.record(batch.items.size());
+      live.writing = batch.items.getFirst();
       live.channel.basicPublish("", batch.queue, PERSISTENT, body);
+      live.writing = null;
     } catch (Throwable e) {
       if (!registered) {
         if (admitted) {

@@ -3,13 +3,21 @@ package io.pushplanet.dispatcher.lane;
 import com.rabbitmq.client.ConnectionFactory;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.wire.LanePublisher;
+import java.time.Duration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 @Configuration(proxyBeanMethods = false)
 class LaneConfiguration {
+  /// For what is on its way when the broker stops taking messages. Whoever comes later waits as long for a 503.
+  private static final Duration BLOCKED_WITHIN = Duration.ofMillis(500);
+
   @Bean
   LanePublisher lanePublisher(ConnectionFactory connections, MeterRegistry meters) {
-    return new LanePublisher(connections, "dispatcher", LanePublisher.Settings.DEFAULT, meters);
+    return new LanePublisher(
+        connections,
+        "dispatcher",
+        LanePublisher.Settings.DEFAULT.blockedWithin(BLOCKED_WITHIN),
+        meters);
   }
 }

@@ -122,6 +122,16 @@ public final class LocalServices implements AutoCloseable {
     running(service).process().kill9();
   }
 
+  /// Runs `rabbitmqctl` on the broker that was started here.
+  ///
+  /// @throws IllegalStateException when it is not RabbitMQ
+  public void rabbitmqctl(String... arguments) {
+    if (!(running(Service.AMQP).server instanceof RabbitMqServer server)) {
+      throw new IllegalStateException(description(Service.AMQP) + " has no rabbitmqctl");
+    }
+    server.control(List.of(arguments));
+  }
+
   /// A clean stop. Returns when it is gone.
   public void stop(Service service) {
     running(service).stop();

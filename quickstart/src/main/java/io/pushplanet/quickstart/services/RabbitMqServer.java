@@ -2,15 +2,18 @@ package io.pushplanet.quickstart.services;
 
 import io.pushplanet.quickstart.process.ChildProcess;
 import io.pushplanet.quickstart.process.Command;
+import io.pushplanet.quickstart.process.ProcessFailed;
 import io.pushplanet.quickstart.process.Readiness;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -99,6 +102,32 @@ final class RabbitMqServer implements LocalServer {
         process, START_DEADLINE, () -> AmqpReadiness.opensChannel(AmqpReadiness.local(port)));
     process.holdDescendants();
     return process;
+  }
+
+  /// Runs RabbitMQ's own `rabbitmqctl` on this node.
+  void control(List<String> arguments) {
+    List<String> command = new ArrayList<>(arguments);
+    command.addFirst(script.resolveSibling("rabbitmqctl").toString());
+    ProcessBuilder builder =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectOutput(directory.resolve("rabbitmqctl.log").toFile());
+    builder.environment().putAll(environment());
+    try {
+      Process process = builder.start();
+      if (!process.waitFor(START_DEADLINE.toSeconds(), TimeUnit.SECONDS)) {
+        process.destroyForcibly();
+        throw new ProcessFailed(command + " did not end within " + START_DEADLINE);
+      }
+      if (process.exitValue() != 0) {
+        throw new ProcessFailed(command + " answered " + process.exitValue());
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot run " + command, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ProcessFailed("interrupted while running " + command);
+    }
   }
 
   private Map<String, String> environment() {

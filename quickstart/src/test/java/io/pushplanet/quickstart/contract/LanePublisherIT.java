@@ -2,6 +2,7 @@ package io.pushplanet.quickstart.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -62,7 +63,13 @@ class LanePublisherIT {
     // One message without confirm: the one with the Error must not count as that for good.
     LanePublisher.Settings tight =
         new LanePublisher.Settings(
-            Duration.ofMillis(1), 64, 1 << 18, 10, 1, Duration.ofSeconds(10));
+            Duration.ofMillis(1),
+            64,
+            1 << 18,
+            10,
+            1,
+            Duration.ofSeconds(10),
+            Duration.ofSeconds(10));
     try (LanePublisher other =
         new LanePublisher(failingOnce(), "test", tight, new SimpleMeterRegistry())) {
       Eventually.within(PATIENCE, () -> assertThat(other.connected()).isTrue());
@@ -195,7 +202,13 @@ class LanePublisherIT {
     lane.close();
     LanePublisher.Settings impatient =
         new LanePublisher.Settings(
-            Duration.ofMillis(1), 64, 1 << 18, 10, 10, Duration.ofSeconds(1));
+            Duration.ofMillis(1),
+            64,
+            1 << 18,
+            10,
+            10,
+            Duration.ofSeconds(1),
+            Duration.ofSeconds(1));
     lane = new LanePublisher(connections, "impatient", impatient, new SimpleMeterRegistry());
     Eventually.within(PATIENCE, () -> lane.publishAndWait(QUEUE, List.of(item(1))));
     long broker = services.process(Service.AMQP).pid();
@@ -210,12 +223,48 @@ class LanePublisherIT {
     Eventually.within(PATIENCE, () -> lane.publishAndWait(QUEUE, List.of(item(3))));
   }
 
+  /// As RabbitMQ does when its memory runs out: it keeps the connection and reads no more from it.
+  @Test
+  void a_broker_that_takes_nothing_is_given_nothing_and_its_connection_is_kept() throws Exception {
+    assumeTrue(services.isRabbitMq(), "the embedded broker blocks nobody");
+    AtomicInteger confirmed = new AtomicInteger();
+    AtomicInteger failed = new AtomicInteger();
+    AtomicInteger made = new AtomicInteger();
+    LanePublisher.Settings settings =
+        LanePublisher.Settings.DEFAULT.blockedWithin(Duration.ofMillis(100));
+    try (LanePublisher other =
+        new LanePublisher(counted(made), "blocked", settings, new SimpleMeterRegistry())) {
+      Eventually.within(PATIENCE, () -> assertThat(other.connected()).isTrue());
+      services.rabbitmqctl("set_vm_memory_high_watermark", "0");
+      try {
+        // The broker says so only to who publishes.
+        other.publish(QUEUE, item(1), counting(confirmed, failed));
+        Eventually.within(PATIENCE, () -> assertThat(failed).hasValue(1));
+        other.publish(QUEUE, item(2), counting(confirmed, failed));
+        Eventually.within(PATIENCE, () -> assertThat(failed).hasValue(2));
+      } finally {
+        services.rabbitmqctl("set_vm_memory_high_watermark", "0.4");
+      }
+
+      Eventually.within(PATIENCE, () -> other.publishAndWait(QUEUE, List.of(item(3))));
+      assertThat(confirmed).hasValue(0);
+      assertThat(made).hasValue(1);
+      assertThat(drain().stream().flatMap(List::stream)).containsExactly("item 1", "item 3");
+    }
+  }
+
   @Test
   void a_full_lane_refuses_rather_than_grows() {
     lane.close();
     LanePublisher.Settings tight =
         new LanePublisher.Settings(
-            Duration.ofMillis(1), 64, 1 << 18, 10, 1, Duration.ofSeconds(10));
+            Duration.ofMillis(1),
+            64,
+            1 << 18,
+            10,
+            1,
+            Duration.ofSeconds(10),
+            Duration.ofSeconds(10));
     lane = new LanePublisher(connections, "tight", tight, new SimpleMeterRegistry());
     Eventually.within(PATIENCE, () -> assertThat(lane.connected()).isTrue());
     AtomicInteger confirmed = new AtomicInteger();
@@ -288,6 +337,20 @@ class LanePublisherIT {
                               return result;
                             })
                         : answer);
+          }
+        };
+    factory.setUri(services.amqp());
+    factory.setAutomaticRecoveryEnabled(false);
+    return factory;
+  }
+
+  private ConnectionFactory counted(AtomicInteger made) throws Exception {
+    ConnectionFactory factory =
+        new ConnectionFactory() {
+          @Override
+          public Connection newConnection(String name) throws IOException, TimeoutException {
+            made.incrementAndGet();
+            return super.newConnection(name);
           }
         };
     factory.setUri(services.amqp());
