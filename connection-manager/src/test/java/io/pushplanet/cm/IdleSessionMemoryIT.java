@@ -16,13 +16,13 @@ class IdleSessionMemoryIT {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final int WARM = 500;
   private static final int SESSIONS = 6_000;
-  private static final long LEAST_BYTES_PER_SESSION = 300;
-  private static final long MOST_BYTES_PER_SESSION = 960;
+  private static final long LEAST_BYTES_PER_SESSION = 200;
+  private static final long MOST_BYTES_PER_SESSION = 420;
 
   /// In a process of its own: what other tests left behind in this JVM goes away when it likes, and one or two megabytes
   /// of it are as much as all these sessions.
   @Test
-  void an_idle_subscribed_session_costs_at_most_960_bytes_of_heap_and_direct_memory()
+  void an_idle_subscribed_session_costs_at_most_420_bytes_of_heap_and_direct_memory()
       throws Exception {
     try (var node = NodeProcess.start();
         var jvm = Jvm.attach(node.pid())) {

@@ -33,6 +33,7 @@ final class NodeProcess implements AutoCloseable {
             "-XX:TieredStopAtLevel=1",
             "-XX:+UseG1GC",
             "-XX:+UseCompactObjectHeaders",
+            "--enable-native-access=ALL-UNNAMED",
             "-Xmx256m",
             "-cp",
             System.getProperty("java.class.path"),

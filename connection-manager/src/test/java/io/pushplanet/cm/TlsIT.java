@@ -8,6 +8,7 @@ import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.cm.transport.Transport;
+import io.pushplanet.cm.transport.socket.Sockets;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import java.io.ByteArrayOutputStream;
@@ -35,12 +36,20 @@ import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/// The TLS listener, tried with the JDK's own client and a certificate made for the test by keytool.
+/// The TLS listener, tried with the JDK's own client and a certificate made for the test by keytool; on the kernel's own calls and
+/// on java.nio.
+@ParameterizedClass
+@EnumSource(
+    value = Sockets.class,
+    names = {"EPOLL", "NIO"})
 class TlsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static TestNode node;
@@ -48,8 +57,10 @@ class TlsIT {
   private static Path certificateFile;
   private static Path keyFile;
 
-  @BeforeAll
-  static void start(@TempDir Path directory) throws Exception {
+  @Parameter Sockets kind;
+
+  @BeforeParameterizedClassInvocation
+  static void start(Sockets sockets, @TempDir Path directory) throws Exception {
     certificateFile = directory.resolve("server.crt");
     keyFile = directory.resolve("server.key");
     var first = TestCertificate.make(directory);
@@ -59,11 +70,12 @@ class TlsIT {
         TestNode.start(
             "--cm.tls.certificate=" + certificateFile,
             "--cm.tls.private-key=" + keyFile,
-            "--cm.wss-port=0");
+            "--cm.wss-port=0",
+            "--cm.transport.sockets=" + sockets);
     trusting = new TestCertificate.Witness().context();
   }
 
-  @AfterAll
+  @AfterParameterizedClassInvocation
   static void stop() {
     node.close();
   }

@@ -373,6 +373,7 @@ class NodeConfiguration {
         listeners,
         new TransportSettings(
             loops,
+            of.sockets().resolved(),
             of.unauthenticatedBytes().toBytes(),
             of.writeStall(),
             of.backlog(),

@@ -1,5 +1,6 @@
 package io.pushplanet.cm.node;
 
+import io.pushplanet.cm.transport.socket.Sockets;
 import io.pushplanet.common.access.Secret;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.Max;
@@ -67,6 +68,8 @@ record NodeSettings(
       @Positive @DefaultValue("2000") int handshakesWaiting) {}
 
   /// @param loops event loops; 0 takes one per processor
+  /// @param sockets `epoll` for the kernel's own calls, which Linux has; `nio` for the JDK's selectors, at some 540 bytes more for
+  ///     each connection; `auto` for the better one that can be had
   /// @param unauthenticatedBytes cap on what all peers without a CONNECT make us hold; a sixteenth of it is for those at the gateways'
   ///     port, and for them alone
   /// @param pendingBytes what may wait for one device, 80 bytes for each packet included, before it is closed as a slow reader
@@ -76,6 +79,7 @@ record NodeSettings(
   /// @param backlog connections of each listener that wait to be accepted
   record Transport(
       @Min(0) @DefaultValue("0") int loops,
+      @NotNull @DefaultValue("auto") Sockets sockets,
       @NotNull @DefaultValue("64MB") DataSize unauthenticatedBytes,
       @NotNull @DefaultValue("256KB") DataSize pendingBytes,
       @NotNull @DefaultValue("16MB") DataSize gatewayPendingBytes,

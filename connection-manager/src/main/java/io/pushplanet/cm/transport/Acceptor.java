@@ -2,13 +2,10 @@ package io.pushplanet.cm.transport;
 
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.Rate;
+import io.pushplanet.cm.transport.socket.Door;
 import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.net.StandardSocketOptions;
-import java.nio.channels.SelectionKey;
-import java.nio.channels.ServerSocketChannel;
-import java.nio.channels.SocketChannel;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,18 +21,15 @@ final class Acceptor {
   private static final long REST = TimeUnit.MILLISECONDS.toNanos(250);
 
   private final EventLoop loop;
-  private final SelectionKey key;
-  private final ServerSocketChannel server;
+  private final Door door;
   private final Listener listener;
   private final Rate rate;
   private boolean resting;
   private long restUntilNanos;
 
-  Acceptor(
-      EventLoop loop, SelectionKey key, ServerSocketChannel server, Listener listener, Rate rate) {
+  Acceptor(EventLoop loop, Door door, Listener listener, Rate rate) {
     this.loop = loop;
-    this.key = key;
-    this.server = server;
+    this.door = door;
     this.listener = listener;
     this.rate = rate;
   }
@@ -48,16 +42,13 @@ final class Acceptor {
   void wakeWhenDue(long nowNanos) {
     if (resting && restUntilNanos - nowNanos <= 0) {
       resting = false;
-      if (key.isValid()) {
-        key.interestOps(SelectionKey.OP_ACCEPT);
-      }
+      door.listening(true);
     }
   }
 
   void close() {
     resting = false;
-    key.cancel();
-    EventLoop.closeQuietly(server);
+    door.close();
   }
 
   void accept() {
@@ -76,54 +67,44 @@ final class Acceptor {
         rest(Pressure.Kind.CONNECT_RATE, wait);
         return;
       }
-      SocketChannel channel;
+      Door.@Nullable Arrival arrival;
       try {
-        channel = server.accept();
+        arrival = door.accept();
       } catch (IOException exhausted) {
         LOG.debug("event=accept_failed reason=\"{}\"", exhausted.getMessage());
         loop.metrics.acceptFailures.increment();
         rest(Pressure.Kind.DESCRIPTORS, REST);
         return;
       }
-      if (channel == null) {
+      if (arrival == null) {
         return;
       }
       try {
-        judge(channel, now);
-      } catch (IOException gone) {
-        EventLoop.closeQuietly(channel);
+        judge(arrival, now);
       } catch (RuntimeException | Error bug) {
         loop.metrics.loopErrors.increment();
         LOG.error("event=accept_error listener={}", listener.name(), bug);
-        EventLoop.closeQuietly(channel);
+        arrival.wire().close();
       }
     }
   }
 
-  private void judge(SocketChannel channel, long now) throws IOException {
-    if (!(channel.getRemoteAddress() instanceof InetSocketAddress source)) {
-      EventLoop.closeQuietly(channel);
-      return;
-    }
-    var verdict = loop.gate.judge(source.getAddress(), now);
+  private void judge(Door.Arrival arrival, long now) {
+    var verdict = loop.gate.judge(arrival.source(), now);
     loop.metrics.accepted(verdict);
     if (verdict != AcceptGate.Verdict.ADMITTED) {
       loop.pressure.felt(Pressure.Kind.TURNED_AWAY, now);
-      loop.held.hold(channel, now);
+      loop.held.hold(arrival.wire(), now);
       return;
     }
     rate.spend(now);
-    channel.configureBlocking(false);
-    channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-    loop.adopt(channel, listener);
+    loop.adopt(arrival.wire(), listener);
   }
 
   private void rest(Pressure.Kind why, long nanos) {
     loop.pressure.felt(why, loop.nowNanos());
     resting = true;
     restUntilNanos = loop.nowNanos() + Math.max(SHORTEST_REST, nanos);
-    if (key.isValid()) {
-      key.interestOps(0);
-    }
+    door.listening(false);
   }
 }

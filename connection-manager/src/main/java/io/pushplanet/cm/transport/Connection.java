@@ -1,5 +1,6 @@
 package io.pushplanet.cm.transport;
 
+import io.pushplanet.cm.transport.socket.Wire;
 import io.pushplanet.cm.transport.tls.HandshakeLine.Handshake;
 import io.pushplanet.cm.transport.tls.TlsIdentity;
 import io.pushplanet.cm.transport.tls.TlsLayer;
@@ -7,8 +8,6 @@ import io.pushplanet.cm.transport.websocket.WebSocketLayer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.channels.SelectionKey;
-import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +28,7 @@ public final class Connection {
   private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final EventLoop loop;
-  private final SelectionKey key;
+  private final Wire wire;
   private final Listener listener;
   private final @Nullable TlsLayer tls;
   private final @Nullable WebSocketLayer webSocket;
@@ -50,18 +49,14 @@ public final class Connection {
   // While closing: since when. Else: when the peer last took something.
   private long sinceNanos;
 
-  Connection(EventLoop loop, SelectionKey key, Listener listener) {
+  Connection(EventLoop loop, Wire wire, Listener listener) {
     this.loop = loop;
-    this.key = key;
+    this.wire = wire;
     this.listener = listener;
     this.tls = listener.tls() == null ? null : new TlsLayer(listener.tls().serverEngine());
     this.webSocket = listener.webSocket() ? new WebSocketLayer() : null;
     this.handler = listener.handlers().apply(this);
     this.sinceNanos = loop.nowNanos();
-  }
-
-  private SocketChannel channel() {
-    return (SocketChannel) key.channel();
   }
 
   public EventLoop loop() {
@@ -78,11 +73,7 @@ public final class Connection {
 
   /// Where the peer is, for logs; null once it is gone.
   public @Nullable InetSocketAddress peer() {
-    try {
-      return channel().getRemoteAddress() instanceof InetSocketAddress address ? address : null;
-    } catch (IOException gone) {
-      return null;
-    }
+    return wire.peer();
   }
 
   public boolean isOpen() {
@@ -161,7 +152,7 @@ public final class Connection {
     sinceNanos = loop.nowNanos();
     releasePartial();
     paused = false;
-    resumeInterest();
+    wire.reading(true);
     markDirty();
   }
 
@@ -178,8 +169,7 @@ public final class Connection {
     unauthenticatedCost = 0;
     pending = null;
     pendingBytes = 0;
-    key.cancel();
-    EventLoop.closeQuietly(channel());
+    wire.close();
     loop.left(this);
     loop.metrics.closed(cause);
     handler.closed(cause);
@@ -206,7 +196,7 @@ public final class Connection {
       return;
     }
     paused = false;
-    resumeInterest();
+    wire.reading(true);
     if (partial != null) {
       deliver(ByteBuffer.allocate(0));
     }
@@ -219,15 +209,24 @@ public final class Connection {
     }
   }
 
+  void ready(boolean readable, boolean writable) throws IOException {
+    if (readable) {
+      readable();
+    }
+    if (writable) {
+      flush();
+    }
+  }
+
   void readable() throws IOException {
     if (paused) {
-      key.interestOpsAnd(~SelectionKey.OP_READ);
+      wire.reading(false);
       return;
     }
     var buffer = loop.readBuffer;
     for (int count = 0; count < READS_PER_TURN && !paused && !closed; count++) {
       buffer.clear();
-      int read = channel().read(buffer);
+      int read = wire.read(buffer);
       if (read < 0) {
         peerFinished = true;
         close(closing ? CloseCause.OURS : CloseCause.PEER);
@@ -425,7 +424,7 @@ public final class Connection {
     while (queue != null && !queue.isEmpty()) {
       boolean all = tls == null ? writePlain(queue) : writeSealed(tls, queue);
       if (!all) {
-        key.interestOpsOr(SelectionKey.OP_WRITE);
+        wire.writing(true);
         return;
       }
     }
@@ -443,9 +442,7 @@ public final class Connection {
         return;
       }
     }
-    if ((key.interestOps() & SelectionKey.OP_WRITE) != 0) {
-      key.interestOpsAnd(~SelectionKey.OP_WRITE);
-    }
+    wire.writing(false);
     if (closing) {
       finish();
     } else if (wrote) {
@@ -463,7 +460,7 @@ public final class Connection {
     if (peerFinished) {
       close(CloseCause.OURS);
     } else {
-      channel().shutdownOutput();
+      wire.shutdownOutput();
     }
   }
 
@@ -480,7 +477,7 @@ public final class Connection {
       }
     }
     out.flip();
-    int written = channel().write(out);
+    int written = wire.write(out);
     loop.metrics.bytesWritten.increment(written);
     consume(queue, written);
     return !out.hasRemaining();
@@ -518,12 +515,12 @@ public final class Connection {
   }
 
   private boolean writeCipher(TlsLayer layer, ByteBuffer out) throws IOException {
-    loop.metrics.bytesWritten.increment(channel().write(out));
+    loop.metrics.bytesWritten.increment(wire.write(out));
     if (!out.hasRemaining()) {
       return true;
     }
     layer.keepUnsent(out);
-    key.interestOpsOr(SelectionKey.OP_WRITE);
+    wire.writing(true);
     return false;
   }
 
@@ -532,7 +529,10 @@ public final class Connection {
     if (rest == null) {
       return true;
     }
-    int written = channel().write(rest);
+    var out = loop.writeBuffer;
+    out.clear().put(rest.duplicate()).flip();
+    int written = wire.write(out);
+    rest.position(rest.position() + written);
     progressed(written);
     if (rest.hasRemaining()) {
       return false;
@@ -559,12 +559,6 @@ public final class Connection {
   private void progressed(int bytes) {
     if (bytes > 0 && !closing) {
       sinceNanos = loop.nowNanos();
-    }
-  }
-
-  private void resumeInterest() {
-    if (key.isValid() && (key.interestOps() & SelectionKey.OP_READ) == 0) {
-      key.interestOpsOr(SelectionKey.OP_READ);
     }
   }
 

@@ -2,28 +2,26 @@ package io.pushplanet.cm.transport;
 
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.Rate;
+import io.pushplanet.cm.transport.socket.Poller;
+import io.pushplanet.cm.transport.socket.Wire;
 import io.pushplanet.cm.transport.tls.HandshakeLine;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.channels.Channel;
-import java.nio.channels.SelectionKey;
-import java.nio.channels.Selector;
-import java.nio.channels.ServerSocketChannel;
-import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// One thread, one selector, and the connections it accepted. Nothing on it blocks, locks or logs per message; what other
+/// One thread, one poller, and the connections it accepted. Nothing on it blocks, locks or logs per message; what other
 /// threads want from it they hand over with [#execute]. Writes made during a turn leave at its end, together. Whatever goes wrong
 /// on a connection, an Error too, ends that connection and not the loop.
 ///
@@ -56,8 +54,8 @@ public final class EventLoop implements Loop {
   private final ByteBudget strangers;
   private final ByteBudget strangersAtTrusted;
   private final int number;
-  private final Selector selector;
-  private final Consumer<SelectionKey> ready = this::ready;
+  private final Poller poller;
+  private final Poller.Ready ready = this::ready;
   private final LongSupplier nanoTime;
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean awake = new AtomicBoolean();
@@ -99,7 +97,7 @@ public final class EventLoop implements Loop {
     this.heap = shared.heap();
     this.held = new HeldSockets(gate, settings.loops());
     this.nanoTime = shared.nanoTime();
-    this.selector = Selector.open();
+    this.poller = settings.sockets().open();
     this.thread = Thread.ofPlatform().name("cm-loop-" + number).unstarted(this::run);
     this.nowNanos = nanoTime.getAsLong();
     this.nextSweepNanos = nowNanos + SWEEP_NANOS;
@@ -109,7 +107,7 @@ public final class EventLoop implements Loop {
   public void execute(Runnable task) {
     tasks.add(task);
     if (!isCurrentThread() && awake.compareAndSet(false, true)) {
-      selector.wakeup();
+      poller.wakeup();
     }
   }
 
@@ -131,22 +129,29 @@ public final class EventLoop implements Loop {
     return count.get();
   }
 
-  void listen(ServerSocketChannel channel, Listener listener, Rate rate) throws IOException {
-    channel.configureBlocking(false);
-    var key = channel.register(selector, SelectionKey.OP_ACCEPT);
-    var acceptor = new Acceptor(this, key, channel, listener, rate);
-    key.attach(acceptor);
+  /// Before the loop starts.
+  ///
+  /// @return the port
+  int listen(Listener listener, InetSocketAddress address, int backlog, Rate rate)
+      throws IOException {
+    var door = poller.listen(address, backlog);
+    var acceptor = new Acceptor(this, door, listener, rate);
     acceptors.add(acceptor);
+    door.open(acceptor);
+    return door.port();
   }
 
   /// An accepted socket becomes a connection of this loop.
-  void adopt(SocketChannel channel, Listener listener) throws IOException {
-    var key = channel.register(selector, SelectionKey.OP_READ);
-    var connection = new Connection(this, key, listener);
-    key.attach(connection);
+  void adopt(Wire wire, Listener listener) {
+    var connection = new Connection(this, wire, listener);
     add(connection);
     connection.watch();
-    guarded(connection, connection::opened);
+    guarded(
+        connection,
+        () -> {
+          wire.join(connection);
+          connection.opened();
+        });
   }
 
   /// From now on it is one of this loop's, until it has [#left].
@@ -166,15 +171,31 @@ public final class EventLoop implements Loop {
 
   /// Stops accepting; connections stay.
   void stopListening() {
-    execute(() -> {
-      acceptors.forEach(Acceptor::close);
-      acceptors.clear();
-    });
+    execute(this::closeListeners);
+  }
+
+  private void closeListeners() {
+    acceptors.forEach(Acceptor::close);
+    acceptors.clear();
+  }
+
+  /// Instead of [#start]: what was opened for it is given back.
+  void abandon() {
+    closeListeners();
+    closePoller();
+  }
+
+  private void closePoller() {
+    try {
+      poller.close();
+    } catch (IOException ignored) {
+      LOG.debug("event=poller_close_failed loop={}", number);
+    }
   }
 
   void stop() {
     stopping = true;
-    selector.wakeup();
+    poller.wakeup();
   }
 
   void join(long millis) throws InterruptedException {
@@ -208,31 +229,24 @@ public final class EventLoop implements Loop {
         LOG.error("event=loop_error loop={}", number, unexpected);
       }
     }
-    for (var key : new ArrayList<>(selector.keys())) {
-      if (key.attachment() instanceof Connection connection) {
-        guarded(connection, () -> connection.close(CloseCause.SHUTDOWN));
-      } else {
-        closeQuietly(key.channel());
-      }
+    for (var connection : List.copyOf(connections)) {
+      guarded(connection, () -> connection.close(CloseCause.SHUTDOWN));
     }
+    closeListeners();
     held.closeAll();
     runTasks();
-    try {
-      selector.close();
-    } catch (IOException ignored) {
-      LOG.debug("event=selector_close_failed loop={}", number);
-    }
+    closePoller();
   }
 
   private void turn() throws IOException {
     long wait = nextWakeNanos() - nanoTime.getAsLong();
     begun = false;
     if (!tasks.isEmpty() || wait <= 0) {
-      selector.selectNow(ready);
+      poller.poll(0, ready);
     } else {
-      selector.select(ready, Math.max(1, TimeUnit.NANOSECONDS.toMillis(wait)));
+      poller.poll(Math.max(1, TimeUnit.NANOSECONDS.toMillis(wait)), ready);
     }
-    // Not sooner: the selector ignores who wakes it until this call is over.
+    // Not sooner: java.nio's selector ignores who wakes it until this call is over.
     awake.set(false);
     begin();
     runTasks();
@@ -242,10 +256,13 @@ public final class EventLoop implements Loop {
     flushDirty();
   }
 
-  /// Within the selector's call: it keeps no set of what is ready then, which saves an entry for each.
-  private void ready(SelectionKey key) {
+  private void ready(Object owner, boolean readable, boolean writable) {
     begin();
-    handle(key);
+    switch (owner) {
+      case Connection connection -> guarded(connection, () -> connection.ready(readable, writable));
+      case Acceptor acceptor -> acceptor.accept();
+      default -> throw new AssertionError("not of this loop: " + owner);
+    }
   }
 
   /// The wait is over, once in each turn.
@@ -279,26 +296,6 @@ public final class EventLoop implements Loop {
   private void wakeAcceptors() {
     for (var acceptor : acceptors) {
       acceptor.wakeWhenDue(nowNanos);
-    }
-  }
-
-  private void handle(SelectionKey key) {
-    if (!key.isValid()) {
-      return;
-    }
-    if (key.attachment() instanceof Connection connection) {
-      guarded(
-          connection,
-          () -> {
-            if (key.isReadable()) {
-              connection.readable();
-            }
-            if (key.isValid() && key.isWritable()) {
-              connection.flush();
-            }
-          });
-    } else if (key.attachment() instanceof Acceptor acceptor) {
-      acceptor.accept();
     }
   }
 
@@ -392,14 +389,6 @@ public final class EventLoop implements Loop {
       metrics.loopErrors.increment();
       LOG.error("event=connection_error loop={}", number, bug);
       connection.close(CloseCause.ERROR);
-    }
-  }
-
-  static void closeQuietly(Channel channel) {
-    try {
-      channel.close();
-    } catch (IOException ignored) {
-      LOG.debug("event=socket_close_failed");
     }
   }
 }

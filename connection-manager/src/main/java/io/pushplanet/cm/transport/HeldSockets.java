@@ -1,36 +1,30 @@
 package io.pushplanet.cm.transport;
 
 import io.pushplanet.cm.transport.gate.AcceptGate;
-import java.io.IOException;
-import java.net.StandardSocketOptions;
-import java.nio.channels.SocketChannel;
+import io.pushplanet.cm.transport.socket.Wire;
 import java.util.Comparator;
 import java.util.PriorityQueue;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /// Sockets that were turned away and are closed a random while later: an answer at once would be an invitation to try again
 /// at once. No selector, handler, buffer or timer; only so many, the next one is reset immediately. Confined to its loop.
 final class HeldSockets {
-  private static final Logger LOG = LoggerFactory.getLogger(HeldSockets.class);
-
   private final AcceptGate gate;
   private final int most;
   private final PriorityQueue<Held> held =
       new PriorityQueue<>(Comparator.comparingLong(Held::untilNanos));
 
-  private record Held(SocketChannel channel, long untilNanos) {}
+  private record Held(Wire wire, long untilNanos) {}
 
   HeldSockets(AcceptGate gate, int loops) {
     this.gate = gate;
     this.most = gate.mostHeld() / loops;
   }
 
-  void hold(SocketChannel channel, long nowNanos) {
+  void hold(Wire wire, long nowNanos) {
     if (held.size() < most) {
-      held.add(new Held(channel, nowNanos + gate.holdNanos()));
+      held.add(new Held(wire, nowNanos + gate.holdNanos()));
     } else {
-      reset(channel);
+      wire.reset();
     }
   }
 
@@ -45,22 +39,12 @@ final class HeldSockets {
         first != null && first.untilNanos() - nowNanos <= 0;
         first = held.peek()) {
       held.remove();
-      reset(first.channel());
+      first.wire().reset();
     }
   }
 
   void closeAll() {
-    held.forEach(one -> reset(one.channel()));
+    held.forEach(one -> one.wire().reset());
     held.clear();
-  }
-
-  /// By RST, so that no TIME_WAIT is left of it in the kernel.
-  private static void reset(SocketChannel channel) {
-    try {
-      channel.setOption(StandardSocketOptions.SO_LINGER, 0);
-    } catch (IOException gone) {
-      LOG.debug("event=socket_gone_before_reset");
-    }
-    EventLoop.closeQuietly(channel);
   }
 }

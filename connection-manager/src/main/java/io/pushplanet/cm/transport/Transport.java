@@ -17,10 +17,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// The event loops and their listeners. Every loop has its own listening socket per address (SO_REUSEPORT), so the kernel
 /// spreads connections and no loop hands one to another. Thread-safe.
 public final class Transport implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Transport.class);
   private static final int SHARE_OF_TRUSTED = 16;
 
   private final List<EventLoop> loops;
@@ -65,26 +68,26 @@ public final class Transport implements AutoCloseable {
     var loops = new ArrayList<EventLoop>();
     var ports = new HashMap<String, Integer>();
     var rates = new HashMap<String, Rate>();
-    var opened = new ArrayList<ServerSocketChannel>();
     int backlog = gate.backlog(settings.backlog(), settings.loops());
     try {
       for (int number = 0; number < settings.loops(); number++) {
         var loop = new EventLoop(number, shared);
+        loops.add(loop);
         for (var listener : listeners) {
           int port = ports.getOrDefault(listener.name(), listener.address().getPort());
-          var channel = bind(listener, port, backlog, number == 0);
-          opened.add(channel);
-          ports.put(listener.name(), channel.socket().getLocalPort());
+          if (number == 0 && port != 0) {
+            refuseWhenTaken(listener, port);
+          }
           var rate = rates.computeIfAbsent(listener.name(), _ -> gate.listenerRate());
-          loop.listen(channel, listener, rate);
+          ports.put(listener.name(), listen(loop, listener, port, backlog, rate));
         }
-        loops.add(loop);
       }
     } catch (IOException failed) {
-      opened.forEach(EventLoop::closeQuietly);
+      loops.forEach(EventLoop::abandon);
       throw new IllegalStateException("cannot open the listeners: " + failed.getMessage(), failed);
     }
     loops.forEach(EventLoop::start);
+    LOG.info("event=transport_started loops={} sockets={}", loops.size(), settings.sockets());
     var identities =
         listeners.stream().map(Listener::tls).filter(Objects::nonNull).distinct().toList();
     var watch = new TransportWatch(identities, shared.heap(), shared.pressure(), nanoTime);
@@ -122,19 +125,12 @@ public final class Transport implements AutoCloseable {
         .register(meters);
   }
 
-  private static ServerSocketChannel bind(Listener listener, int port, int backlog, boolean first)
+  private static int listen(EventLoop loop, Listener listener, int port, int backlog, Rate rate)
       throws IOException {
-    if (first && port != 0) {
-      refuseWhenTaken(listener, port);
-    }
-    var channel = ServerSocketChannel.open();
+    var address = new InetSocketAddress(listener.address().getAddress(), port);
     try {
-      channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
-      channel.setOption(StandardSocketOptions.SO_REUSEPORT, true);
-      channel.bind(new InetSocketAddress(listener.address().getAddress(), port), backlog);
-      return channel;
+      return loop.listen(listener, address, backlog, rate);
     } catch (IOException taken) {
-      EventLoop.closeQuietly(channel);
       throw taken(listener, port, taken);
     }
   }

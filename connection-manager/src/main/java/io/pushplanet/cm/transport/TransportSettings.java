@@ -1,8 +1,10 @@
 package io.pushplanet.cm.transport;
 
+import io.pushplanet.cm.transport.socket.Sockets;
 import java.time.Duration;
 
-/// @param loops event loops, each with its own selector and its own SO_REUSEPORT listeners
+/// @param loops event loops, each with its own poller and its own SO_REUSEPORT listeners
+/// @param sockets by which means they wait, read and write
 /// @param unauthenticatedBytes process-wide cap on what unauthenticated peers make us hold; a sixteenth of it is for those at
 ///     trusted listeners, and for them alone
 /// @param writeStall a peer that takes nothing for so long while something waits for it is closed
@@ -11,6 +13,7 @@ import java.time.Duration;
 /// @param handshakesWaiting TLS handshakes in line; past it the oldest are given up
 public record TransportSettings(
     int loops,
+    Sockets sockets,
     long unauthenticatedBytes,
     Duration writeStall,
     int backlog,

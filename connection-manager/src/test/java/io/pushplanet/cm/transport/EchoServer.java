@@ -3,6 +3,7 @@ package io.pushplanet.cm.transport;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.GateSettings;
+import io.pushplanet.cm.transport.socket.Sockets;
 import io.pushplanet.cm.transport.tls.TlsIdentity;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -46,7 +47,8 @@ final class EchoServer implements AutoCloseable {
   }
 
   static TransportSettings settings(long unauthenticatedBytes) {
-    return new TransportSettings(2, unauthenticatedBytes, Duration.ofSeconds(30), 1024, 1, 1000);
+    return new TransportSettings(
+        2, Sockets.AUTO, unauthenticatedBytes, Duration.ofSeconds(30), 1024, 1, 1000);
   }
 
   int port() {

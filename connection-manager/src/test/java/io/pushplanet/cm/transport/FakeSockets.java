@@ -2,19 +2,14 @@ package io.pushplanet.cm.transport;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.transport.gate.AcceptGate;
+import io.pushplanet.cm.transport.socket.Sockets;
+import io.pushplanet.cm.transport.socket.Wire;
 import io.pushplanet.cm.transport.tls.HandshakeLine;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.Socket;
-import java.net.SocketAddress;
-import java.net.SocketOption;
 import java.nio.ByteBuffer;
-import java.nio.channels.SelectionKey;
-import java.nio.channels.Selector;
-import java.nio.channels.SocketChannel;
 import java.time.Duration;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
@@ -23,7 +18,7 @@ import java.util.function.LongSupplier;
 public final class FakeSockets implements AutoCloseable {
   private final EventLoop loop;
   private final Listener listener;
-  private final Wire wire = new Wire();
+  private final Fake wire = new Fake();
 
   public FakeSockets(
       AcceptGate gate,
@@ -35,7 +30,7 @@ public final class FakeSockets implements AutoCloseable {
         new EventLoop(
             0,
             new EventLoop.Shared(
-                new TransportSettings(1, 1 << 20, Duration.ofSeconds(30), 1, 1, 1),
+                new TransportSettings(1, Sockets.AUTO, 1 << 20, Duration.ofSeconds(30), 1, 1, 1),
                 new TransportMetrics(meters),
                 new ByteBudget(1 << 20),
                 new ByteBudget(1 << 20),
@@ -63,7 +58,7 @@ public final class FakeSockets implements AutoCloseable {
 
   /// A new connection. On the loop.
   public Connection accept() {
-    var connection = new Connection(loop, new Key(wire), listener);
+    var connection = new Connection(loop, wire, listener);
     loop.add(connection);
     connection.opened();
     return connection;
@@ -89,54 +84,9 @@ public final class FakeSockets implements AutoCloseable {
     loop.stop();
   }
 
-  private static final class Key extends SelectionKey {
-    private final Wire wire;
-
-    Key(Wire wire) {
-      this.wire = wire;
-    }
-
-    @Override
-    public SocketChannel channel() {
-      return wire;
-    }
-
-    @Override
-    public Selector selector() {
-      throw new UnsupportedOperationException("a fake has no selector");
-    }
-
-    @Override
-    public boolean isValid() {
-      return true;
-    }
-
-    @Override
-    public void cancel() {}
-
-    @Override
-    public int interestOps() {
-      return OP_READ;
-    }
-
-    @Override
-    public SelectionKey interestOps(int ops) {
-      return this;
-    }
-
-    @Override
-    public int readyOps() {
-      return OP_READ;
-    }
-  }
-
   /// All sockets in one. Confined to the loop.
-  private static final class Wire extends SocketChannel {
+  private static final class Fake implements Wire {
     private ByteBuffer input = ByteBuffer.allocate(0);
-
-    Wire() {
-      super(java.nio.channels.spi.SelectorProvider.provider());
-    }
 
     @Override
     public int read(ByteBuffer to) {
@@ -153,84 +103,26 @@ public final class FakeSockets implements AutoCloseable {
     }
 
     @Override
-    public long read(ByteBuffer[] to, int offset, int length) {
-      throw new UnsupportedOperationException();
-    }
+    public void join(Object owner) {}
 
     @Override
-    public long write(ByteBuffer[] from, int offset, int length) {
-      throw new UnsupportedOperationException();
-    }
+    public void reading(boolean wanted) {}
 
     @Override
-    public SocketChannel bind(SocketAddress local) {
-      return this;
-    }
+    public void writing(boolean wanted) {}
 
     @Override
-    public <T> SocketChannel setOption(SocketOption<T> name, T value) {
-      return this;
-    }
-
-    @Override
-    public <T> T getOption(SocketOption<T> name) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public Set<SocketOption<?>> supportedOptions() {
-      return Set.of();
-    }
-
-    @Override
-    public SocketChannel shutdownInput() {
-      return this;
-    }
-
-    @Override
-    public SocketChannel shutdownOutput() {
-      return this;
-    }
-
-    @Override
-    public Socket socket() {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public boolean isConnected() {
-      return true;
-    }
-
-    @Override
-    public boolean isConnectionPending() {
-      return false;
-    }
-
-    @Override
-    public boolean connect(SocketAddress remote) {
-      return true;
-    }
-
-    @Override
-    public boolean finishConnect() {
-      return true;
-    }
-
-    @Override
-    public SocketAddress getRemoteAddress() {
+    public InetSocketAddress peer() {
       return new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
     }
 
     @Override
-    public SocketAddress getLocalAddress() {
-      return new InetSocketAddress(InetAddress.getLoopbackAddress(), 2);
-    }
+    public void shutdownOutput() {}
 
     @Override
-    protected void implCloseSelectableChannel() {}
+    public void close() {}
 
     @Override
-    protected void implConfigureBlocking(boolean block) {}
+    public void reset() {}
   }
 }

@@ -3,6 +3,7 @@ package io.pushplanet.cm.transport;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.GateSettings;
+import io.pushplanet.cm.transport.socket.Sockets;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -28,7 +29,8 @@ final class OneLoop {
             handlers::apply);
     return Transport.start(
         List.of(listener),
-        new TransportSettings(1, 64 * 1024 * 1024, Duration.ofMinutes(5), 1024, 1, 1000),
+        new TransportSettings(
+            1, Sockets.AUTO, 64 * 1024 * 1024, Duration.ofMinutes(5), 1024, 1, 1000),
         new AcceptGate(GateSettings.OPEN, nanoTime.getAsLong(), new SplittableRandom(1)),
         new SimpleMeterRegistry(),
         nanoTime);

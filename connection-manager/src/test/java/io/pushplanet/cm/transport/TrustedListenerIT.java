@@ -10,7 +10,6 @@ import io.pushplanet.common.testing.Eventually;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,10 +63,7 @@ class TrustedListenerIT {
             64 * 1024,
             forOurOwn,
             connection -> (Receiver) input -> EchoServer.echo(connection, input));
-    var channel = ServerSocketChannel.open();
-    channel.bind(address, 1024);
-    loop.listen(channel, listener, gate.listenerRate());
-    return channel.socket().getLocalPort();
+    return loop.listen(listener, address, 1024, gate.listenerRate());
   }
 
   @AfterEach

@@ -1,0 +1,404 @@
+package io.pushplanet.cm.transport.socket;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.Inet4Address;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/// The kernel's epoll (epoll(7), level-triggered). A socket is a descriptor and a place in an array: nothing else is held for it.
+final class EpollPoller implements Poller {
+  private static final int EPOLLIN = 0x1;
+  private static final int EPOLLOUT = 0x4;
+  private static final int EPOLLERR = 0x8;
+  private static final int EPOLLHUP = 0x10;
+  private static final int EPOLLET = 1 << 31;
+  private static final int EPOLL_CTL_ADD = 1;
+  private static final int EPOLL_CTL_DEL = 2;
+  private static final int EPOLL_CTL_MOD = 3;
+
+  private static final int AF_INET = 2;
+  private static final int AF_INET6 = 10;
+  private static final int SOCK_STREAM = 1;
+  private static final int NONBLOCK_AND_CLOEXEC = 0x800 | 0x80000;
+  private static final int SOL_SOCKET = 1;
+  private static final int SO_REUSEADDR = 2;
+  private static final int SO_LINGER = 13;
+  private static final int SO_REUSEPORT = 15;
+  private static final int IPPROTO_TCP = 6;
+  private static final int TCP_NODELAY = 1;
+  private static final int IPPROTO_IPV6 = 41;
+  private static final int IPV6_V6ONLY = 26;
+  private static final int SHUT_WR = 1;
+
+  private static final ValueLayout.OfShort PORT = JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN);
+  private static final int SOCKADDR_IN = 16;
+  private static final int SOCKADDR_IN6 = 28;
+
+  // EPERM, EINTR, ENONET, EPROTO, ENOPROTOOPT, EOPNOTSUPP, ENETDOWN, ENETUNREACH, ECONNABORTED,
+  // EHOSTDOWN, EHOSTUNREACH: the next one may
+  // be well (accept(2), "Error handling").
+  private static final Set<Integer> ERRORS_OF_WHO_WAITED =
+      Set.of(1, 4, 64, 71, 92, 95, 100, 101, 103, 112, 113);
+
+  // On x86-64 struct epoll_event is packed.
+  private static final boolean PACKED = "amd64".equals(System.getProperty("os.arch"));
+  private static final int EVENT_BYTES = PACKED ? 12 : 16;
+  private static final int EVENT_DATA = PACKED ? 4 : 8;
+  private static final int EVENTS = 1024;
+
+  private final Syscalls syscalls = new Syscalls();
+  private final int epoll;
+  private final int alarm;
+  private final MemorySegment events;
+  private final MemorySegment event;
+  private final MemorySegment address;
+  private final MemorySegment value;
+  // By descriptor.
+  private @Nullable Descriptor[] descriptors = new Descriptor[1024];
+  private final Object alarmLock = new Object();
+  private boolean closed;
+
+  EpollPoller() throws IOException {
+    var arena = Arena.ofAuto();
+    events = arena.allocate((long) EVENTS * EVENT_BYTES, 8);
+    event = arena.allocate(EVENT_BYTES, 8);
+    address = arena.allocate(SOCKADDR_IN6, 8);
+    value = arena.allocate(8, 8);
+    epoll = orThrow("epoll_create1", syscalls.epollCreate(0x80000));
+    alarm = syscalls.eventfd(NONBLOCK_AND_CLOEXEC);
+    try {
+      orThrow("eventfd", alarm);
+      // Told by its edges, it need not be read.
+      control(EPOLL_CTL_ADD, alarm, EPOLLIN | EPOLLET);
+    } catch (IOException failed) {
+      close();
+      throw failed;
+    }
+  }
+
+  static boolean isSupported() {
+    return "Linux".equals(System.getProperty("os.name"))
+        && Set.of("amd64", "aarch64").contains(System.getProperty("os.arch"));
+  }
+
+  @Override
+  public void poll(long timeoutMillis, Ready ready) throws IOException {
+    int timeout = (int) Math.min(timeoutMillis, Integer.MAX_VALUE);
+    int count = syscalls.epollWait(epoll, events.address(), EVENTS, timeout);
+    if (count < 0) {
+      if (count == -Syscalls.EINTR) {
+        return;
+      }
+      throw Syscalls.failed("epoll_wait", count);
+    }
+    for (int index = 0; index < count; index++) {
+      long at = (long) index * EVENT_BYTES;
+      int what = events.get(JAVA_INT_UNALIGNED, at);
+      var descriptor = descriptors[(int) events.get(JAVA_LONG_UNALIGNED, at + EVENT_DATA)];
+      // Null: the alarm, or one that was closed in this round.
+      if (descriptor != null) {
+        descriptor.tell(what, ready);
+      }
+    }
+  }
+
+  @Override
+  public void wakeup() {
+    // After its end its descriptor may be somebody else's.
+    synchronized (alarmLock) {
+      if (!closed) {
+        Syscalls.signal(alarm);
+      }
+    }
+  }
+
+  @Override
+  public Door listen(InetSocketAddress where, int backlog) throws IOException {
+    if (where.isUnresolved()) {
+      throw new UnknownHostException("no such host: " + where.getHostString());
+    }
+    boolean everywhere = where.getAddress().isAnyLocalAddress();
+    int socket = -1;
+    boolean v6 = everywhere || !(where.getAddress() instanceof Inet4Address);
+    if (v6) {
+      socket = syscalls.socket(AF_INET6, SOCK_STREAM | NONBLOCK_AND_CLOEXEC);
+    }
+    if (socket < 0 && (everywhere || !v6)) {
+      // Also the wildcard of a machine without IPv6.
+      v6 = false;
+      socket = syscalls.socket(AF_INET, SOCK_STREAM | NONBLOCK_AND_CLOEXEC);
+    }
+    orThrow("socket", socket);
+    try {
+      option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
+      option(socket, SOL_SOCKET, SO_REUSEPORT, 1);
+      // Who is accepted inherits it.
+      option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+      if (v6) {
+        option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+      }
+      int bytes = putAddress(where, v6);
+      orThrow("bind", syscalls.bind(socket, address.address(), bytes));
+      orThrow("listen", syscalls.listen(socket, backlog));
+      return new EpollDoor(socket);
+    } catch (IOException failed) {
+      syscalls.close(socket);
+      throw failed;
+    }
+  }
+
+  @Override
+  public void close() {
+    synchronized (alarmLock) {
+      if (!closed) {
+        closed = true;
+        syscalls.close(alarm);
+        syscalls.close(epoll);
+      }
+    }
+  }
+
+  private static int orThrow(String call, int result) throws IOException {
+    if (result < 0) {
+      throw Syscalls.failed(call, result);
+    }
+    return result;
+  }
+
+  private static int noneOrThrow(String call, int result) throws IOException {
+    boolean none = result == 0 || result == -Syscalls.EAGAIN || result == -Syscalls.EINTR;
+    return none ? 0 : orThrow(call, result);
+  }
+
+  /// Of its first remaining byte. It has to stay reachable for the call.
+  private static long addressOf(ByteBuffer buffer) {
+    if (!buffer.isDirect()) {
+      throw new IllegalArgumentException("a buffer on the heap has no address");
+    }
+    return MemorySegment.ofBuffer(buffer).address();
+  }
+
+  private void option(int socket, int level, int option, int number) throws IOException {
+    value.set(JAVA_INT, 0, number);
+    orThrow(
+        "setsockopt", syscalls.setsockopt(socket, level, option, value.address(), Integer.BYTES));
+  }
+
+  private void control(int operation, int descriptor, int what) throws IOException {
+    event.set(JAVA_INT_UNALIGNED, 0, what);
+    event.set(JAVA_LONG_UNALIGNED, EVENT_DATA, descriptor);
+    orThrow("epoll_ctl", syscalls.epollControl(epoll, operation, descriptor, event.address()));
+  }
+
+  /// @return its length in bytes
+  private int putAddress(InetSocketAddress where, boolean v6) {
+    address.fill((byte) 0);
+    address.set(JAVA_SHORT, 0, (short) (v6 ? AF_INET6 : AF_INET));
+    address.set(PORT, 2, (short) where.getPort());
+    if (!where.getAddress().isAnyLocalAddress()) {
+      MemorySegment.copy(
+          MemorySegment.ofArray(where.getAddress().getAddress()),
+          0,
+          address,
+          v6 ? 8 : 4,
+          v6 ? 16 : 4);
+      if (v6) {
+        address.set(JAVA_INT, 24, ((Inet6Address) where.getAddress()).getScopeId());
+      }
+    }
+    return v6 ? SOCKADDR_IN6 : SOCKADDR_IN;
+  }
+
+  private long roomForAddress() {
+    value.set(JAVA_INT, 0, SOCKADDR_IN6);
+    return value.address();
+  }
+
+  /// Of `address`. An IPv4 peer of a socket for both becomes what it is.
+  private InetSocketAddress takeAddress() {
+    boolean v6 = address.get(JAVA_SHORT, 0) == AF_INET6;
+    var bytes = address.asSlice(v6 ? 8 : 4, v6 ? 16 : 4).toArray(JAVA_BYTE);
+    try {
+      return new InetSocketAddress(
+          InetAddress.getByAddress(bytes), Short.toUnsignedInt(address.get(PORT, 2)));
+    } catch (UnknownHostException impossible) {
+      throw new AssertionError("4 and 16 bytes are addresses", impossible);
+    }
+  }
+
+  /// What doors and wires have in common.
+  private abstract class Descriptor {
+    // -1 once it is closed: the number may be somebody else's by then.
+    int socket;
+    private int wanted;
+    private @Nullable Object owner;
+
+    Descriptor(int socket) {
+      this.socket = socket;
+    }
+
+    final void own(Object by) throws IOException {
+      if (socket >= descriptors.length) {
+        descriptors = Arrays.copyOf(descriptors, Integer.highestOneBit(socket) << 1);
+      }
+      control(EPOLL_CTL_ADD, socket, EPOLLIN);
+      wanted = EPOLLIN;
+      owner = by;
+      descriptors[socket] = this;
+    }
+
+    /// The kernel tells of what is broken without being asked. It is found out by whatever is tried.
+    final void tell(int what, Ready ready) {
+      int told = (what & (EPOLLERR | EPOLLHUP)) == 0 ? what & wanted : wanted;
+      if (owner != null && told != 0) {
+        ready.ready(owner, (told & EPOLLIN) != 0, (told & EPOLLOUT) != 0);
+      }
+    }
+
+    /// Nothing wanted is no entry in epoll: one with no event would be told of a reset over and over.
+    final void want(int what, boolean now) {
+      int next = now ? wanted | what : wanted & ~what;
+      if (next == wanted || socket < 0) {
+        return;
+      }
+      try {
+        if (next == 0) {
+          control(EPOLL_CTL_DEL, socket, 0);
+        } else {
+          control(wanted == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, next);
+        }
+      } catch (IOException refused) {
+        throw new IllegalStateException("the kernel watches no more sockets for us", refused);
+      }
+      wanted = next;
+    }
+
+    public void close() {
+      if (socket >= 0) {
+        if (owner != null) {
+          descriptors[socket] = null;
+        }
+        syscalls.close(socket);
+        socket = -1;
+      }
+    }
+  }
+
+  private final class EpollDoor extends Descriptor implements Door {
+    EpollDoor(int socket) {
+      super(socket);
+    }
+
+    @Override
+    public int port() {
+      int result = syscalls.getsockname(socket, address.address(), roomForAddress());
+      return result < 0 ? 0 : takeAddress().getPort();
+    }
+
+    @Override
+    public void open(Object owner) throws IOException {
+      own(owner);
+    }
+
+    @Override
+    public void listening(boolean now) {
+      want(EPOLLIN, now);
+    }
+
+    @Override
+    public @Nullable Arrival accept() throws IOException {
+      while (true) {
+        int accepted =
+            syscalls.accept(socket, address.address(), roomForAddress(), NONBLOCK_AND_CLOEXEC);
+        if (accepted >= 0) {
+          return new Arrival(new EpollWire(accepted), takeAddress().getAddress());
+        }
+        if (accepted == -Syscalls.EAGAIN) {
+          return null;
+        }
+        if (!ERRORS_OF_WHO_WAITED.contains(-accepted)) {
+          throw Syscalls.failed("accept4", accepted);
+        }
+      }
+    }
+  }
+
+  private final class EpollWire extends Descriptor implements Wire {
+    EpollWire(int socket) {
+      super(socket);
+    }
+
+    @Override
+    public void join(Object owner) throws IOException {
+      own(owner);
+    }
+
+    @Override
+    public int read(ByteBuffer to) throws IOException {
+      int room = to.remaining();
+      int read = syscalls.recv(socket, addressOf(to), room);
+      if (read > 0) {
+        to.position(to.position() + read);
+        return read;
+      }
+      return read == 0 && room > 0 ? -1 : noneOrThrow("recv", read);
+    }
+
+    @Override
+    public int write(ByteBuffer from) throws IOException {
+      int written = syscalls.send(socket, addressOf(from), from.remaining());
+      if (written > 0) {
+        from.position(from.position() + written);
+        return written;
+      }
+      return noneOrThrow("send", written);
+    }
+
+    @Override
+    public void reading(boolean now) {
+      want(EPOLLIN, now);
+    }
+
+    @Override
+    public void writing(boolean now) {
+      want(EPOLLOUT, now);
+    }
+
+    @Override
+    public @Nullable InetSocketAddress peer() {
+      return syscalls.getpeername(socket, address.address(), roomForAddress()) < 0
+          ? null
+          : takeAddress();
+    }
+
+    @Override
+    public void shutdownOutput() throws IOException {
+      orThrow("shutdown", syscalls.shutdown(socket, SHUT_WR));
+    }
+
+    @Override
+    public void reset() {
+      // struct linger: on, for no time.
+      value.set(JAVA_INT, 0, 1);
+      value.set(JAVA_INT, 4, 0);
+      syscalls.setsockopt(socket, SOL_SOCKET, SO_LINGER, value.address(), 8);
+      close();
+    }
+  }
+}

@@ -1,0 +1,37 @@
+package io.pushplanet.cm.transport.socket;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+
+/// The sockets of one event loop, and what it waits on. Confined to the loop's thread, but for [#wakeup] and [#close].
+///
+/// What is told is what is so, not what has changed: who has bytes to read is told again in the next [#poll] unless they have been
+/// read (level-triggered). A socket whose descriptor was closed and used again may be told once too often, so being told is a hint to
+/// try.
+public interface Poller extends AutoCloseable {
+  /// A socket with which something can be done. Called within [#poll].
+  interface Ready {
+    /// @param owner who [joined][Wire#join] or [opened][Door#open] with it
+    /// @param readable there may be bytes, a connection, the end or an error to read
+    /// @param writable the kernel may take bytes again
+    void ready(Object owner, boolean readable, boolean writable);
+  }
+
+  /// Waits until a socket is ready, [#wakeup] is called, or the time is over.
+  ///
+  /// @param timeoutMillis 0 to look without waiting
+  void poll(long timeoutMillis, Ready ready) throws IOException;
+
+  /// Ends the wait under way, or the next one. From any thread, and at any time.
+  void wakeup();
+
+  /// A listening socket that shares its port with other such sockets of this user (SO_REUSEPORT).
+  ///
+  /// @param address port 0 takes any free one; the wildcard takes IPv4 and IPv6
+  /// @param backlog connections that may wait to be accepted
+  Door listen(InetSocketAddress address, int backlog) throws IOException;
+
+  /// Sockets stay open: who has them closes them, before.
+  @Override
+  void close() throws IOException;
+}

@@ -1,0 +1,100 @@
+package io.pushplanet.cm.transport.socket;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
+
+/// What only the kernel's own calls can do wrong.
+@EnabledIf("io.pushplanet.cm.transport.socket.EpollPoller#isSupported")
+@SuppressWarnings("restricted")
+class EpollPollerTest {
+  private static final int IPPROTO_TCP = 6;
+  private static final int TCP_NODELAY = 1;
+
+  @Test
+  void is_what_auto_stands_for_here() {
+    assertThat(Sockets.AUTO.resolved()).isEqualTo(Sockets.EPOLL);
+  }
+
+  @Test
+  void buffers_on_the_heap_are_refused_because_they_have_no_address() throws Exception {
+    inAccepted(wire -> {
+      assertThatIllegalArgumentException().isThrownBy(() -> wire.read(ByteBuffer.allocate(8)));
+      assertThatIllegalArgumentException().isThrownBy(() -> wire.write(ByteBuffer.allocate(8)));
+    });
+  }
+
+  @Test
+  void only_what_remains_of_a_buffer_is_written_and_read() throws Exception {
+    inAccepted(wire -> {
+      var window = ByteBuffer.allocateDirect(8).put("abcdefgh".getBytes("US-ASCII"));
+      assertThat(wire.write(window.position(2).limit(5))).isEqualTo(3);
+      assertThat(window.position()).isEqualTo(5);
+      assertThat(wire.write(window)).isZero();
+      assertThat(wire.read(window)).as("no room").isZero();
+    });
+  }
+
+  @Test
+  void who_is_accepted_sends_at_once() throws Exception {
+    var getsockopt =
+        Linker.nativeLinker()
+            .downcallHandle(
+                Linker.nativeLinker().defaultLookup().findOrThrow("getsockopt"),
+                FunctionDescriptor.of(
+                    JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    inAccepted(wire -> {
+      try (var arena = Arena.ofConfined()) {
+        var value = arena.allocateFrom(JAVA_INT, 0);
+        var bytes = arena.allocateFrom(JAVA_INT, Integer.BYTES);
+        int result =
+            (int)
+                getsockopt.invokeExact(
+                    descriptor(wire), IPPROTO_TCP, TCP_NODELAY, value.address(), bytes.address());
+        assertThat(result).isZero();
+        assertThat(value.get(JAVA_INT, 0)).isEqualTo(1);
+      }
+    });
+  }
+
+  private static int descriptor(Wire wire) throws ReflectiveOperationException {
+    var field = wire.getClass().getSuperclass().getDeclaredField("socket");
+    field.setAccessible(true);
+    return field.getInt(wire);
+  }
+
+  private interface Step {
+    void of(Wire wire) throws Throwable;
+  }
+
+  private static void inAccepted(Step step) throws Exception {
+    try (var poller = Sockets.EPOLL.open()) {
+      var door = poller.listen(new InetSocketAddress("127.0.0.1", 0), 16);
+      door.open(door);
+      try (var _ = new Socket("127.0.0.1", door.port())) {
+        poller.poll(30_000, (_, _, _) -> {});
+        var wire = Objects.requireNonNull(door.accept()).wire();
+        step.of(wire);
+        wire.close();
+      } catch (IOException | RuntimeException | Error failed) {
+        throw failed;
+      } catch (Throwable failed) {
+        throw new AssertionError(failed);
+      } finally {
+        door.close();
+      }
+    }
+  }
+}

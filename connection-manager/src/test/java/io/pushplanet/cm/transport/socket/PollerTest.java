@@ -1,0 +1,385 @@
+package io.pushplanet.cm.transport.socket;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.IOException;
+import java.net.Inet4Address;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/// Both kinds of sockets do the same.
+@ParameterizedClass
+@EnumSource(
+    value = Sockets.class,
+    names = {"EPOLL", "NIO"})
+class PollerTest {
+  private static final int PATIENCE_MILLIS = 30_000;
+  private static final String DOOR = "door";
+
+  @Parameter Sockets sockets;
+
+  private final List<AutoCloseable> opened = new ArrayList<>();
+  private final Map<Object, String> told = new HashMap<>();
+  private final ByteBuffer buffer = ByteBuffer.allocateDirect(64 * 1024);
+  private Poller poller;
+  private Door door;
+
+  @BeforeEach
+  void open() throws Exception {
+    Assumptions.assumeTrue(sockets == Sockets.NIO || EpollPoller.isSupported());
+    poller = sockets.open();
+    door = poller.listen(new InetSocketAddress("127.0.0.1", 0), 16);
+    door.open(DOOR);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    for (var one : opened) {
+      one.close();
+    }
+    if (poller != null) {
+      door.close();
+      poller.close();
+    }
+  }
+
+  @Test
+  void tells_who_comes_what_they_send_and_that_they_have_gone() throws Exception {
+    var peer = connect();
+    var wire = join("one");
+    peer.getOutputStream().write("hello".getBytes(US_ASCII));
+
+    await("one", "r");
+    assertThat(read(wire)).isEqualTo("hello");
+    assertThat(wire.read(buffer.clear())).isZero();
+
+    peer.close();
+    await("one", "r");
+    assertThat(wire.read(buffer.clear())).isEqualTo(-1);
+  }
+
+  @Test
+  void knows_where_a_peer_is() throws Exception {
+    var peer = connect();
+    await(DOOR, "r");
+    var arrival = Objects.requireNonNull(door.accept());
+    opened.add(arrival.wire()::close);
+
+    assertThat(arrival.source()).isEqualTo(peer.getLocalAddress());
+    assertThat(arrival.wire().peer()).isEqualTo(peer.getLocalSocketAddress());
+    assertThat(door.accept()).as("nobody else waits").isNull();
+  }
+
+  @Test
+  void tells_of_bytes_until_they_have_been_read() throws Exception {
+    var peer = connect();
+    var wire = join("one");
+    peer.getOutputStream().write(1);
+
+    await("one", "r");
+    await("one", "r");
+    assertThat(wire.read(buffer.clear())).isEqualTo(1);
+    assertThat(look()).doesNotContainKey("one");
+  }
+
+  @Test
+  void says_nothing_of_bytes_that_nobody_wants_until_they_are_wanted() throws Exception {
+    var peer = connect();
+    var wire = join("one");
+    wire.reading(false);
+    wire.reading(false);
+    peer.getOutputStream().write(1);
+    var second = connect();
+    var other = join("two");
+    second.getOutputStream().write(1);
+
+    await("two", "r");
+    assertThat(look()).doesNotContainKey("one");
+
+    assertThat(other.read(buffer.clear())).isEqualTo(1);
+    wire.reading(true);
+    await("one", "r");
+    assertThat(wire.read(buffer.clear())).isEqualTo(1);
+  }
+
+  @Test
+  void a_reset_of_one_that_is_not_listened_to_does_not_keep_the_loop_busy() throws Exception {
+    var peer = connect();
+    var wire = join("one");
+    wire.reading(false);
+    peer.setSoLinger(true, 0);
+    peer.close();
+    var second = connect();
+    join("two");
+    second.getOutputStream().write(1);
+
+    await("two", "r");
+    assertThat(look()).doesNotContainKey("one");
+    wire.reading(true);
+    await("one", "r");
+    assertThatExceptionOfType(IOException.class).isThrownBy(() -> wire.read(buffer.clear()));
+  }
+
+  @Test
+  void takes_what_the_kernel_has_room_for_and_tells_when_there_is_room_again() throws Exception {
+    var peer = connect();
+    var wire = join("one");
+    long sent = 0;
+    for (int written = fill(wire); written > 0; written = fill(wire)) {
+      sent += written;
+    }
+    assertThat(look()).doesNotContainKey("one");
+    wire.writing(true);
+
+    long read = drain(peer, sent);
+
+    await("one", "w");
+    assertThat(read).isEqualTo(sent);
+    assertThat(fill(wire)).isPositive();
+    wire.writing(false);
+    assertThat(look()).doesNotContainKey("one");
+  }
+
+  @Test
+  void a_reset_by_the_peer_is_an_error_to_both_reader_and_writer() throws Exception {
+    var peer = connect();
+    var wire = join("one");
+    wire.writing(true);
+    peer.setSoLinger(true, 0);
+    peer.close();
+
+    await("one", "rw");
+    assertThatExceptionOfType(IOException.class)
+        .isThrownBy(() -> wire.read(buffer.clear()))
+        .withMessageContaining("reset");
+    assertThatExceptionOfType(IOException.class).isThrownBy(() -> fill(wire));
+  }
+
+  @Test
+  void our_reset_is_one_to_the_peer() throws Exception {
+    var peer = connect();
+    join("one").reset();
+    look();
+
+    assertThatExceptionOfType(IOException.class)
+        .isThrownBy(() -> peer.getInputStream().read())
+        .withMessageContaining("reset");
+  }
+
+  @Test
+  void after_our_goodbye_the_peer_is_still_heard() throws Exception {
+    var peer = connect();
+    var wire = join("one");
+    wire.shutdownOutput();
+
+    assertThat(peer.getInputStream().read()).isEqualTo(-1);
+    peer.getOutputStream().write("bye".getBytes(US_ASCII));
+    await("one", "r");
+    assertThat(read(wire)).isEqualTo("bye");
+  }
+
+  @Test
+  void a_closed_wire_does_nothing_to_the_one_that_has_its_descriptor_now() throws Exception {
+    connect();
+    var first = join("one");
+    first.close();
+    var peer = connect();
+    var second = join("two");
+
+    first.close();
+    first.reset();
+    first.reading(false);
+    first.writing(true);
+    assertThatExceptionOfType(IOException.class).isThrownBy(() -> first.read(buffer.clear()));
+    assertThatExceptionOfType(IOException.class)
+        .isThrownBy(() -> first.write(buffer.clear().limit(1)));
+    assertThatExceptionOfType(IOException.class).isThrownBy(first::shutdownOutput);
+    assertThat(first.peer()).isNull();
+
+    peer.getOutputStream().write("still here".getBytes(US_ASCII));
+    await("two", "r");
+    assertThat(read(second)).isEqualTo("still here");
+  }
+
+  @Test
+  void a_door_that_rests_lets_them_wait_in_the_kernels_line() throws Exception {
+    door.listening(false);
+    connect();
+    connect();
+    assertThat(look()).doesNotContainKey(DOOR);
+
+    door.listening(true);
+    await(DOOR, "r");
+    assertThat(door.accept()).isNotNull();
+    assertThat(door.accept()).isNotNull();
+    assertThat(door.accept()).isNull();
+  }
+
+  @Test
+  void a_call_from_elsewhere_ends_the_wait_under_way_or_the_next_one() throws Exception {
+    for (int time = 0; time < 3; time++) {
+      poller.wakeup();
+      poll();
+    }
+
+    var waker =
+        CompletableFuture.runAsync(
+            poller::wakeup, CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS));
+    poll();
+    waker.join();
+    assertThat(told).isEmpty();
+  }
+
+  @Test
+  void a_call_after_the_end_does_no_harm() throws Exception {
+    poller.close();
+    poller.wakeup();
+    poller.close();
+  }
+
+  @Test
+  void two_doors_share_a_port_and_a_port_that_another_program_has_is_refused() throws Exception {
+    var same = poller.listen(new InetSocketAddress("127.0.0.1", door.port()), 16);
+    assertThat(same.port()).isEqualTo(door.port());
+    same.close();
+
+    try (var other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      var taken = new InetSocketAddress("127.0.0.1", other.getLocalPort());
+      assertThatExceptionOfType(IOException.class)
+          .isThrownBy(() -> poller.listen(taken, 16))
+          .withMessageContaining("Address already in use");
+    }
+  }
+
+  @Test
+  void the_wildcard_takes_both_kinds_of_addresses_and_names_each_as_it_is() throws Exception {
+    var everywhere = poller.listen(new InetSocketAddress("0.0.0.0", 0), 16);
+    opened.add(everywhere::close);
+    everywhere.open("everywhere");
+
+    connect("127.0.0.1", everywhere.port());
+    await("everywhere", "r");
+    assertThat(Objects.requireNonNull(everywhere.accept()).source())
+        .isInstanceOf(Inet4Address.class)
+        .isEqualTo(InetAddress.getByName("127.0.0.1"));
+
+    connect("::1", everywhere.port());
+    await("everywhere", "r");
+    assertThat(Objects.requireNonNull(everywhere.accept()).source())
+        .isInstanceOf(Inet6Address.class)
+        .isEqualTo(InetAddress.getByName("::1"));
+  }
+
+  @Test
+  void a_host_that_has_no_address_is_named() {
+    var nowhere = InetSocketAddress.createUnresolved("no-such-host.invalid", 0);
+
+    assertThatExceptionOfType(Exception.class).isThrownBy(() -> poller.listen(nowhere, 16));
+  }
+
+  @Test
+  void tells_more_sockets_than_fit_into_one_look() throws Exception {
+    int many = 1_500;
+    var wide = poller.listen(new InetSocketAddress("127.0.0.1", 0), many);
+    opened.add(wide::close);
+    wide.open("wide");
+    for (int peer = 0; peer < many; peer++) {
+      connect("127.0.0.1", wide.port()).getOutputStream().write(1);
+    }
+    int joined = 0;
+    while (joined < many) {
+      await("wide", "r");
+      for (var next = wide.accept(); next != null; next = wide.accept()) {
+        opened.add(next.wire()::close);
+        next.wire().join(joined++);
+      }
+    }
+
+    for (int owner = 0; owner < many; owner++) {
+      await(owner, "r");
+    }
+  }
+
+  private Socket connect() throws IOException {
+    return connect("127.0.0.1", door.port());
+  }
+
+  private Socket connect(String host, int port) throws IOException {
+    var socket = new Socket(host, port);
+    socket.setSoTimeout(PATIENCE_MILLIS);
+    opened.add(socket);
+    return socket;
+  }
+
+  private Wire join(Object owner) throws IOException {
+    await(DOOR, "r");
+    var wire = Objects.requireNonNull(door.accept()).wire();
+    opened.add(wire::close);
+    wire.join(owner);
+    return wire;
+  }
+
+  /// Until the owner is told so.
+  private void await(Object owner, String what) throws IOException {
+    long end = System.nanoTime() + Duration.ofMillis(PATIENCE_MILLIS).toNanos();
+    told.clear();
+    while (!what.equals(told.get(owner))) {
+      assertThat(System.nanoTime()).as("%s has not been told %s", owner, what).isLessThan(end);
+      poll();
+    }
+  }
+
+  /// What is ready now.
+  private Map<Object, String> look() throws IOException {
+    told.clear();
+    poller.poll(0, this::tell);
+    return told;
+  }
+
+  private void poll() throws IOException {
+    poller.poll(PATIENCE_MILLIS, this::tell);
+  }
+
+  private void tell(Object owner, boolean readable, boolean writable) {
+    told.put(owner, (readable ? "r" : "") + (writable ? "w" : ""));
+  }
+
+  private int fill(Wire wire) throws IOException {
+    return wire.write(buffer.clear());
+  }
+
+  private String read(Wire wire) throws IOException {
+    wire.read(buffer.clear());
+    return US_ASCII.decode(buffer.flip()).toString();
+  }
+
+  private static long drain(Socket peer, long bytes) throws IOException {
+    long read = 0;
+    var room = new byte[64 * 1024];
+    while (read < bytes) {
+      read += peer.getInputStream().read(room);
+    }
+    return read;
+  }
+}
