@@ -22,6 +22,7 @@ import org.openqa.selenium.support.ui.WebDriverWait;
 /// A real Chromium with a profile of its own, as Debian installs it; other places by CHROMIUM and CHROMEDRIVER.
 public final class Chromium implements AutoCloseable {
   private static final Duration DEADLINE = Duration.ofSeconds(60);
+  private static final Duration PAUSE = Duration.ofMillis(20);
 
   private static final int MOST_STARTS = 3;
 
@@ -145,10 +146,17 @@ public final class Chromium implements AutoCloseable {
   }
 
   private Chromium arrivedAfter(WebElement page) {
-    new WebDriverWait(driver, DEADLINE).until(_ -> isGone(page));
-    new WebDriverWait(driver, DEADLINE)
+    patiently().until(_ -> isGone(page));
+    // While one page replaces the other, a script may find neither.
+    patiently()
+        .ignoring(WebDriverException.class)
         .until(_ -> "complete".equals(driver.executeScript("return document.readyState")));
     return this;
+  }
+
+  /// Selenium would look every half second only.
+  private WebDriverWait patiently() {
+    return new WebDriverWait(driver, DEADLINE, PAUSE);
   }
 
   /// While a page is being replaced, Chromium's driver has more errors for an old element than Selenium calls stale.
@@ -169,8 +177,7 @@ public final class Chromium implements AutoCloseable {
   }
 
   public Chromium waitFor(String css) {
-    new WebDriverWait(driver, DEADLINE)
-        .until(_ -> !driver.findElements(By.cssSelector(css)).isEmpty());
+    patiently().until(_ -> !driver.findElements(By.cssSelector(css)).isEmpty());
     return this;
   }
 
