@@ -49,6 +49,7 @@ public final class LiveRequest {
   }
 
   /// @param deadline from connecting to the end of the answer
+  /// @return the answer; of one with more than 64 KB the beginning
   /// @throws IOException when no whole answer came in time
   public Answered post(URI to, Map<String, String> headers, byte[] body, Duration deadline)
       throws IOException {
@@ -56,6 +57,7 @@ public final class LiveRequest {
   }
 
   /// @param deadline from connecting to the end of the answer
+  /// @return the answer; of one with more than 64 KB the beginning
   /// @throws IOException when no whole answer came in time
   public Answered delete(URI to, Map<String, String> headers, Duration deadline)
       throws IOException {
@@ -167,12 +169,13 @@ public final class LiveRequest {
 
     @Override
     public void consume(ByteBuffer part) throws IOException {
-      if (body.size() + part.remaining() > MOST_BYTES) {
-        throw new IOException("an answer without end");
-      }
-      byte[] bytes = new byte[part.remaining()];
+      byte[] bytes = new byte[Math.min(part.remaining(), MOST_BYTES - body.size())];
       part.get(bytes);
       body.write(bytes);
+      if (part.hasRemaining()) {
+        streamEnd(null);
+        throw new IOException("an answer without end");
+      }
     }
 
     @Override

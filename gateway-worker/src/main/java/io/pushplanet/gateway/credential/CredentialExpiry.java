@@ -17,12 +17,13 @@ import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// Tells operators of credentials that end soon, once at each of the days set, and shows the days left and what is paused
-/// as metrics. Only .p12 certificates name their end; keys of Apple's, Google's and ours have none. Confined to one thread.
+/// Tells operators of credentials that end soon, once at each of the days set and once they have ended, and shows the days
+/// left and what is paused as metrics. Only .p12 certificates name their end; keys of Apple's, Google's and ours have none. Confined to one thread.
 final class CredentialExpiry {
   /// What is shown as metrics: more would be no help to anybody.
   private static final int MOST_SHOWN = 1_000;
@@ -53,7 +54,7 @@ final class CredentialExpiry {
       DataSource source, Alerts alerts, List<Integer> days, Clock clock, MeterRegistry meters) {
     this.database = new JdbcTemplate(source);
     this.alerts = alerts;
-    this.days = days.stream().sorted().toList();
+    this.days = Stream.concat(Stream.of(0), days.stream()).distinct().sorted().toList();
     this.clock = clock;
     this.meters = meters;
   }

@@ -16,7 +16,7 @@ public interface CredentialProbe {
     /// @param reason the status and the provider's own word
     record Refused(String reason) implements Verdict {}
 
-    /// The provider did not say.
+    /// The provider did not say, or could not be asked.
     record Unreachable(String why) implements Verdict {}
   }
 }

@@ -139,7 +139,10 @@ final class CredentialWatch {
       byte[] secret =
           vault.decrypt(wanted.app(), row.provider(), row.environment(), row.id(), row.secret());
       return probe.ask(CredentialParser.parse(row, secret), row.environment());
-    } catch (CredentialUnreadable | IllegalArgumentException e) {
+    } catch (CredentialUnreadable e) {
+      // The master key is at fault, perhaps this worker's alone: the provider was not asked.
+      return new Verdict.Unreachable(String.valueOf(e.getMessage()));
+    } catch (IllegalArgumentException e) {
       return new Verdict.Refused(String.valueOf(e.getMessage()));
     }
   }

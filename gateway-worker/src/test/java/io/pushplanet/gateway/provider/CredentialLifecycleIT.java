@@ -348,7 +348,11 @@ class CredentialLifecycleIT {
     int told = 0;
     for (Duration left :
         List.of(
-            Duration.ofDays(29), Duration.ofDays(13), Duration.ofDays(6), Duration.ofHours(20))) {
+            Duration.ofDays(29),
+            Duration.ofDays(13),
+            Duration.ofDays(6),
+            Duration.ofHours(20),
+            Duration.ofHours(-1))) {
       ends(left);
       int expected = ++told;
       Eventually.within(PATIENCE, () -> assertThat(expiryAlerts()).isEqualTo(expected));
@@ -361,7 +365,8 @@ class CredentialLifecycleIT {
             text -> assertThat(text).contains("within 30 days"),
             text -> assertThat(text).contains("within 14 days"),
             text -> assertThat(text).contains("within 7 days"),
-            text -> assertThat(text).contains("within a day"));
+            text -> assertThat(text).contains("within a day"),
+            text -> assertThat(text).contains("has ended"));
     Eventually.within(
         PATIENCE,
         () ->
@@ -369,7 +374,7 @@ class CredentialLifecycleIT {
                     MAILS
                         .findReceivedMessages(_ -> true, CredentialLifecycleIT::isOfExpires)
                         .map(GreenMailUtil::getBody))
-                .hasSize(4)
+                .hasSize(5)
                 .anyMatch(body -> body.contains("within 30 days"))
                 .anyMatch(body -> body.contains("within a day")));
   }

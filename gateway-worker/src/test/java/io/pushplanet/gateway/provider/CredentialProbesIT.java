@@ -90,6 +90,30 @@ class CredentialProbesIT {
   }
 
   @Test
+  void what_cannot_be_opened_here_is_not_refused_by_the_provider_and_goes_on() {
+    ApnsKey.Issued issued = CredentialRows.key("LIFE000009", "UNREADABLE");
+    rows.insert(
+        "asked-unreadable",
+        "apns",
+        "production",
+        "p8",
+        "active",
+        CredentialRows.p8Detail(issued),
+        CredentialRows.bytes(issued.p8()));
+    rows.sql()
+        .update(
+            "UPDATE credentials SET secret = 'of another master key', probe_at = NOW() WHERE app_id = 'asked-unreadable'");
+
+    assertThat(rows.verdict("asked-unreadable", "production")).startsWith("unreachable ");
+    assertThat(
+            rows.sql()
+                .queryForObject(
+                    "SELECT COUNT(*) FROM credentials WHERE app_id = 'asked-unreadable' AND paused_at IS NULL",
+                    Long.class))
+        .isOne();
+  }
+
+  @Test
   void push_kit_is_asked_to_validate_only_and_a_client_it_does_not_know_is_refused() {
     HmsClient known = platform.simulators.hmsDirectory().issue("5001", true);
     for (String app : List.of("asked-hms", "asked-hms-secret", "asked-hms-client")) {
