@@ -18,13 +18,16 @@ import java.util.Optional;
 ///   [#LONGEST_LEASE].
 /// - `normal` leaves at [Schedule#SHARE] of the quota at most, `high` at once, and takes its room from `normal`.
 /// - After a pause the rate climbs within [Schedule#RAMP]; a 429 for the project lets everything rest for as long as Google
-///   asks, and lowers the rate by [Schedule#CUT]; it climbs again by [Schedule#CLIMB_PER_SECOND].
+///   asks (at most [#LONGEST_REST]), and lowers the rate by [Schedule#CUT]; it climbs again by [Schedule#CLIMB_PER_SECOND].
 /// - Who would wait longer than [Schedule#LONGEST_WAIT] does so outside of the worker, and comes back when the pace has
 ///   reached it, as it will have climbed until then; nobody new overtakes it meanwhile.
 ///
 /// Thread-safe; nothing here waits but for the schedule.
 final class ProjectPace {
   static final Duration LONGEST_LEASE = Duration.ofMillis(100);
+
+  /// One answer holds up no other messages for longer, whatever it asks for: the project is refused again if Google means it.
+  private static final Duration LONGEST_REST = Duration.ofMinutes(15);
 
   /// Who comes back comes so much faster than the rate: some are late or find no place, and nobody's place may stay empty.
   private static final double SOONER = 1.1;
@@ -161,6 +164,6 @@ final class ProjectPace {
   /// Google said that the project has sent too much.
   synchronized void refused(Duration rest) {
     leases.values().forEach(lease -> lease.left = 0);
-    schedule.refused(rest);
+    schedule.refused(rest.compareTo(LONGEST_REST) > 0 ? LONGEST_REST : rest);
   }
 }

@@ -17,6 +17,9 @@ final class FlowControl {
 
   static final Duration LONGEST_REST = Duration.ofMinutes(1);
 
+  /// One answer holds up nobody's messages for longer, whatever it asks for: the app is refused again if Huawei means it.
+  static final Duration LONGEST_ASKED_REST = Duration.ofMinutes(15);
+
   /// Answers to requests that were under way together are one refusal.
   private static final Duration ONE_REFUSAL = Duration.ofSeconds(1);
 
@@ -54,10 +57,15 @@ final class FlowControl {
                     return before;
                   }
                   int inARow = before == null ? 1 : before.inARow() + 1;
-                  return new Rest(inARow, now, now.plus(asked.orElse(wait(inARow))));
+                  return new Rest(
+                      inARow, now, now.plus(asked.map(FlowControl::bounded).orElse(wait(inARow))));
                 });
     // Over already where what was asked for has passed meanwhile.
     return rest.until().isAfter(now) ? Duration.between(now, rest.until()) : Duration.ZERO;
+  }
+
+  private static Duration bounded(Duration asked) {
+    return asked.compareTo(LONGEST_ASKED_REST) > 0 ? LONGEST_ASKED_REST : asked;
   }
 
   private static Duration wait(int inARow) {

@@ -93,6 +93,13 @@ class ProjectPaceTest {
   }
 
   @Test
+  void one_answer_does_not_let_a_project_rest_for_long_whatever_it_asks_for() {
+    pace.refused(Duration.ofDays(1));
+
+    assertThat(pace.turn(Priority.HIGH)).isEqualTo(new Turn.Rest(Duration.ofMinutes(15)));
+  }
+
+  @Test
   void it_climbs_slowly_after_a_refusal() {
     leaving(Priority.NORMAL, Duration.ofSeconds(61));
     pace.refused(Duration.ofSeconds(1));

@@ -57,6 +57,13 @@ class FlowControlTest {
   }
 
   @Test
+  void one_answer_does_not_let_an_app_rest_for_long_whatever_it_asks_for() {
+    assertThat(flow.refused("1", Optional.of(Duration.ofDays(1))))
+        .isEqualTo(Duration.ofMinutes(15));
+    assertThat(flow.rest("1")).contains(Duration.ofMinutes(15));
+  }
+
+  @Test
   void who_is_not_to_rest_never_rests_less_than_nothing() {
     assertThat(flow.refused("1", Optional.of(Duration.ZERO))).isZero();
     clock.advance(Duration.ofMillis(500));
