@@ -59,8 +59,19 @@ public final class EventLane implements Events, AutoCloseable {
       }
       return false;
     }
-    publish(new Told(WireForm.write(event), confirmed));
-    return true;
+    try {
+      publish(new Told(WireForm.write(event), confirmed));
+      return true;
+    } catch (Throwable e) {
+      leave();
+      throw e;
+    }
+  }
+
+  private void leave() {
+    if (open.decrementAndGet() == mostOpen / 2 && full.compareAndSet(true, false)) {
+      LOG.info("event=events_flow_again");
+    }
   }
 
   private void publish(Told told) {
@@ -70,9 +81,7 @@ public final class EventLane implements Events, AutoCloseable {
         new LanePublisher.Confirmation() {
           @Override
           public void confirmed() {
-            if (open.decrementAndGet() == mostOpen / 2 && full.compareAndSet(true, false)) {
-              LOG.info("event=events_flow_again");
-            }
+            leave();
             told.confirmed().run();
           }
 

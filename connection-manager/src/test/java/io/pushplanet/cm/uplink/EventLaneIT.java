@@ -1,6 +1,7 @@
 package io.pushplanet.cm.uplink;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
@@ -36,12 +37,31 @@ class EventLaneIT {
     try (var publisher =
             new LanePublisher(
                 broker(), "test", LanePublisher.Settings.DEFAULT, new SimpleMeterRegistry());
-        var lane = new EventLane(publisher, 10, RandomGenerator.getDefault(), failingOnce())) {
+        var lane =
+            new EventLane(
+                publisher,
+                10,
+                RandomGenerator.getDefault(),
+                failingOnceAt("cm.uplink.events.retried"))) {
       assertThat(lane.tell(uplink(), confirmed::incrementAndGet)).isTrue();
       away.set(false);
 
       Eventually.within(PATIENCE, () -> assertThat(confirmed).hasValue(1));
       assertThat(errors).hasValueLessThan(1);
+    }
+  }
+
+  @Test
+  void an_error_of_the_first_try_keeps_no_place() throws Exception {
+    var failing = failingOnceAt("pushplanet.lane.items");
+    try (var publisher =
+            new LanePublisher(broker(), "test", LanePublisher.Settings.DEFAULT, failing);
+        var lane =
+            new EventLane(publisher, 1, RandomGenerator.getDefault(), new SimpleMeterRegistry())) {
+      assertThatThrownBy(() -> lane.tell(uplink(), () -> {}))
+          .isInstanceOf(NoClassDefFoundError.class);
+
+      assertThat(lane.tell(uplink(), () -> {})).isTrue();
     }
   }
 
@@ -70,15 +90,15 @@ class EventLaneIT {
     return factory;
   }
 
-  /// The first retry ends with an Error.
-  private SimpleMeterRegistry failingOnce() {
+  /// What is counted first under this name ends with an Error.
+  private SimpleMeterRegistry failingOnceAt(String name) {
     return new SimpleMeterRegistry() {
       @Override
       protected Counter newCounter(Meter.Id id) {
         return new CumulativeCounter(id) {
           @Override
           public void increment(double amount) {
-            if (id.getName().equals("cm.uplink.events.retried") && errors.getAndDecrement() > 0) {
+            if (id.getName().equals(name) && errors.getAndDecrement() > 0) {
               throw new NoClassDefFoundError("io/pushplanet/Gone");
             }
             super.increment(amount);
