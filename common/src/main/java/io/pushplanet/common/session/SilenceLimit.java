@@ -37,7 +37,7 @@ public final class SilenceLimit implements NettyCustomizer {
       if (!watching) {
         watch(context);
       }
-      context.write(message, promise);
+      var _ = context.write(message, promise);
     }
 
     @Override
@@ -66,7 +66,7 @@ public final class SilenceLimit implements NettyCustomizer {
         return;
       }
       LOG.warn("event=redis_silent seconds={}", LONGEST.toSeconds());
-      context.close();
+      var _ = context.close();
     }
   }
 }
