@@ -49,7 +49,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @ParameterizedClass
 @EnumSource(
     value = Sockets.class,
-    names = {"EPOLL", "NIO"})
+    names = {"AUTO", "NIO"})
 class TlsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static TestNode node;

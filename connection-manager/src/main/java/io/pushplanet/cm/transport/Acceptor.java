@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 
 /// One loop's listening socket. Takes a few at a time, so that connections that are there already get their turn
 /// (https://github.com/emqx/emqx/issues/1663), and takes none while the node cannot hold them: who waits, waits in the
-/// kernel's line, where it costs us nothing. Resting means that the selector is not asked about the socket, so a full line
+/// kernel's line, where it costs us nothing. Resting means that the poller is not asked about the socket, so a full line
 /// burns no CPU. Confined to its loop.
 final class Acceptor {
   private static final Logger LOG = LoggerFactory.getLogger(Acceptor.class);
@@ -98,7 +98,7 @@ final class Acceptor {
       return;
     }
     rate.spend(now);
-    loop.adopt(arrival.wire(), listener);
+    loop.adopt(arrival, listener);
   }
 
   private void rest(Pressure.Kind why, long nanos) {

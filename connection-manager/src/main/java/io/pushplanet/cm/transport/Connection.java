@@ -6,7 +6,7 @@ import io.pushplanet.cm.transport.tls.TlsIdentity;
 import io.pushplanet.cm.transport.tls.TlsLayer;
 import io.pushplanet.cm.transport.websocket.WebSocketLayer;
 import java.io.IOException;
-import java.net.InetSocketAddress;
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
@@ -33,6 +33,7 @@ public final class Connection {
   private final @Nullable TlsLayer tls;
   private final @Nullable WebSocketLayer webSocket;
   private final ConnectionHandler handler;
+  private @Nullable InetAddress source;
   private @Nullable ByteBuffer partial;
   private @Nullable ArrayDeque<ByteBuffer> pending;
   private int pendingBytes;
@@ -49,9 +50,10 @@ public final class Connection {
   // While closing: since when. Else: when the peer last took something.
   private long sinceNanos;
 
-  Connection(EventLoop loop, Wire wire, Listener listener) {
+  Connection(EventLoop loop, Wire wire, InetAddress source, Listener listener) {
     this.loop = loop;
     this.wire = wire;
+    this.source = source;
     this.listener = listener;
     this.tls = listener.tls() == null ? null : new TlsLayer(listener.tls().serverEngine());
     this.webSocket = listener.webSocket() ? new WebSocketLayer() : null;
@@ -71,9 +73,9 @@ public final class Connection {
     return tls != null;
   }
 
-  /// Where the peer is, for logs; null once it is gone.
-  public @Nullable InetSocketAddress peer() {
-    return wire.peer();
+  /// Where the peer comes from, until it has shown who it is; null from then on.
+  public @Nullable InetAddress source() {
+    return source;
   }
 
   public boolean isOpen() {
@@ -178,6 +180,7 @@ public final class Connection {
   /// The peer has shown who it is: what it makes us hold no longer counts against the unauthenticated bytes.
   public void authenticated() {
     authenticated = true;
+    source = null;
     loop.strangersOf(listener).giveBack(unauthenticatedCost);
     unauthenticatedCost = 0;
   }
@@ -185,7 +188,7 @@ public final class Connection {
   /// Leaves bytes in the kernel until [#resumeReading]; what has been read already is kept.
   public void pauseReading() {
     if (!closed && !closing) {
-      // The selector is told only when something comes meanwhile: mostly nothing does.
+      // The poller is told only when something comes meanwhile: mostly nothing does.
       paused = true;
     }
   }

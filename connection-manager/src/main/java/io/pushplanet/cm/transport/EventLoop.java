@@ -2,8 +2,8 @@ package io.pushplanet.cm.transport;
 
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.Rate;
+import io.pushplanet.cm.transport.socket.Door;
 import io.pushplanet.cm.transport.socket.Poller;
-import io.pushplanet.cm.transport.socket.Wire;
 import io.pushplanet.cm.transport.tls.HandshakeLine;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -142,16 +142,21 @@ public final class EventLoop implements Loop {
   }
 
   /// An accepted socket becomes a connection of this loop.
-  void adopt(Wire wire, Listener listener) {
-    var connection = new Connection(this, wire, listener);
+  void adopt(Door.Arrival arrival, Listener listener) {
+    var wire = arrival.wire();
+    var connection = new Connection(this, wire, arrival.source(), listener);
     add(connection);
     connection.watch();
-    guarded(
-        connection,
-        () -> {
-          wire.join(connection);
-          connection.opened();
-        });
+    try {
+      wire.join(connection);
+    } catch (IOException full) {
+      LOG.debug("event=join_failed loop={} reason=\"{}\"", number, full.getMessage());
+      metrics.acceptFailures.increment();
+      pressure.felt(Pressure.Kind.DESCRIPTORS, nowNanos);
+      connection.close(CloseCause.ERROR);
+      return;
+    }
+    guarded(connection, connection::opened);
   }
 
   /// From now on it is one of this loop's, until it has [#left].
@@ -225,6 +230,8 @@ public final class EventLoop implements Loop {
       try {
         turn();
       } catch (IOException | RuntimeException | Error unexpected) {
+        // It has not been reached, and who finds it set wakes nobody.
+        awake.set(false);
         metrics.loopErrors.increment();
         LOG.error("event=loop_error loop={}", number, unexpected);
       }

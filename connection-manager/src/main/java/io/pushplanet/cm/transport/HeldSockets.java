@@ -6,7 +6,7 @@ import java.util.Comparator;
 import java.util.PriorityQueue;
 
 /// Sockets that were turned away and are closed a random while later: an answer at once would be an invitation to try again
-/// at once. No selector, handler, buffer or timer; only so many, the next one is reset immediately. Confined to its loop.
+/// at once. No poller, handler, buffer or timer; only so many, the next one is reset immediately. Confined to its loop.
 final class HeldSockets {
   private final AcceptGate gate;
   private final int most;

@@ -10,6 +10,7 @@ import io.pushplanet.cm.transport.tls.TlsIdentity;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
+import java.net.UnknownHostException;
 import java.nio.channels.ServerSocketChannel;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -75,6 +76,12 @@ public final class Transport implements AutoCloseable {
         loops.add(loop);
         for (var listener : listeners) {
           int port = ports.getOrDefault(listener.name(), listener.address().getPort());
+          if (listener.address().isUnresolved()) {
+            // Without an address Java takes all of them.
+            throw new UnknownHostException(
+                "the %s listener cannot have %s (no such host); set cm.bind to an address of this machine"
+                    .formatted(listener.name(), listener.address().getHostString()));
+          }
           if (number == 0 && port != 0) {
             refuseWhenTaken(listener, port);
           }
@@ -85,6 +92,9 @@ public final class Transport implements AutoCloseable {
     } catch (IOException failed) {
       loops.forEach(EventLoop::abandon);
       throw new IllegalStateException("cannot open the listeners: " + failed.getMessage(), failed);
+    } catch (RuntimeException | Error failed) {
+      loops.forEach(EventLoop::abandon);
+      throw failed;
     }
     loops.forEach(EventLoop::start);
     LOG.info("event=transport_started loops={} sockets={}", loops.size(), settings.sockets());

@@ -97,6 +97,7 @@ class DescriptorsIT {
             "sh",
             java,
             "-Xmx64m",
+            "--enable-native-access=ALL-UNNAMED",
             "-cp",
             System.getProperty("java.class.path"),
             FewDescriptors.class.getName())

@@ -58,7 +58,7 @@ public final class FakeSockets implements AutoCloseable {
 
   /// A new connection. On the loop.
   public Connection accept() {
-    var connection = new Connection(loop, wire, listener);
+    var connection = new Connection(loop, wire, InetAddress.getLoopbackAddress(), listener);
     loop.add(connection);
     connection.opened();
     return connection;
@@ -110,11 +110,6 @@ public final class FakeSockets implements AutoCloseable {
 
     @Override
     public void writing(boolean wanted) {}
-
-    @Override
-    public InetSocketAddress peer() {
-      return new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
-    }
 
     @Override
     public void shutdownOutput() {}

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 public interface Link {
   Loop loop();
 
-  /// Where the peer is; null once it is gone, or when it is nowhere.
+  /// Where the peer comes from, until it has been [accepted][#accept]; null from then on, or when it is nowhere.
   default @Nullable InetAddress source() {
     return null;
   }

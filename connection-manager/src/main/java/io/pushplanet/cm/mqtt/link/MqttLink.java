@@ -86,8 +86,7 @@ public final class MqttLink implements ConnectionHandler, Link {
 
   @Override
   public @Nullable InetAddress source() {
-    var peer = connection.peer();
-    return peer == null ? null : peer.getAddress();
+    return connection.source();
   }
 
   public int pendingBytes() {
@@ -106,11 +105,11 @@ public final class MqttLink implements ConnectionHandler, Link {
 
   @Override
   public KeepAlive advised(MqttPacket.Connect connect, KeepAlive granted) {
-    var address = connection.peer();
-    if (networks == null || address == null) {
+    var source = connection.source();
+    if (networks == null || source == null) {
       return granted;
     }
-    var found = networks.of(address.getAddress(), operator(connect.properties().userProperties()));
+    var found = networks.of(source, operator(connect.properties().userProperties()));
     network = found;
     return connect.version() == MqttVersion.V5
         ? granted.advised(networks.advise(found, granted.seconds()))

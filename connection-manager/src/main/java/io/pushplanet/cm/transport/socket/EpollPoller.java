@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.net.Inet4Address;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -21,7 +20,8 @@ import java.util.Arrays;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// The kernel's epoll (epoll(7), level-triggered). A socket is a descriptor and a place in an array: nothing else is held for it.
+/// The kernel's epoll (epoll(7), level-triggered). A socket is its descriptor and a place in an array, which is
+/// what the kernel tells of: descriptors count through the whole process, places through this loop.
 final class EpollPoller implements Poller {
   private static final int EPOLLIN = 0x1;
   private static final int EPOLLOUT = 0x4;
@@ -29,7 +29,6 @@ final class EpollPoller implements Poller {
   private static final int EPOLLHUP = 0x10;
   private static final int EPOLLET = 1 << 31;
   private static final int EPOLL_CTL_ADD = 1;
-  private static final int EPOLL_CTL_DEL = 2;
   private static final int EPOLL_CTL_MOD = 3;
 
   private static final int AF_INET = 2;
@@ -50,17 +49,20 @@ final class EpollPoller implements Poller {
   private static final int SOCKADDR_IN = 16;
   private static final int SOCKADDR_IN6 = 28;
 
-  // EPERM, EINTR, ENONET, EPROTO, ENOPROTOOPT, EOPNOTSUPP, ENETDOWN, ENETUNREACH, ECONNABORTED,
-  // EHOSTDOWN, EHOSTUNREACH: the next one may
-  // be well (accept(2), "Error handling").
-  private static final Set<Integer> ERRORS_OF_WHO_WAITED =
-      Set.of(1, 4, 64, 71, 92, 95, 100, 101, 103, 112, 113);
+  // EINTR, EPROTO, ECONNABORTED: who waited has gone, and is no longer in the line.
+  private static final Set<Integer> GONE_MEANWHILE = Set.of(4, 71, 103);
+  private static final int EAFNOSUPPORT = 97;
+  private static final int ENOTCONN = 107;
+
+  // As java.nio takes it.
+  private static final boolean ONLY_IPV4 = Boolean.getBoolean("java.net.preferIPv4Stack");
 
   // On x86-64 struct epoll_event is packed.
   private static final boolean PACKED = "amd64".equals(System.getProperty("os.arch"));
   private static final int EVENT_BYTES = PACKED ? 12 : 16;
   private static final int EVENT_DATA = PACKED ? 4 : 8;
   private static final int EVENTS = 1024;
+  private static final int ALARM = -1;
 
   private final Syscalls syscalls = new Syscalls();
   private final int epoll;
@@ -69,8 +71,10 @@ final class EpollPoller implements Poller {
   private final MemorySegment event;
   private final MemorySegment address;
   private final MemorySegment value;
-  // By descriptor.
-  private @Nullable Descriptor[] descriptors = new Descriptor[1024];
+  private @Nullable Descriptor[] places = new Descriptor[64];
+  private int[] freed = new int[64];
+  private int freedCount;
+  private int taken;
   private final Object alarmLock = new Object();
   private boolean closed;
 
@@ -85,8 +89,8 @@ final class EpollPoller implements Poller {
     try {
       orThrow("eventfd", alarm);
       // Told by its edges, it need not be read.
-      control(EPOLL_CTL_ADD, alarm, EPOLLIN | EPOLLET);
-    } catch (IOException failed) {
+      control(EPOLL_CTL_ADD, alarm, EPOLLIN | EPOLLET, ALARM);
+    } catch (IOException | RuntimeException | Error failed) {
       close();
       throw failed;
     }
@@ -110,8 +114,9 @@ final class EpollPoller implements Poller {
     for (int index = 0; index < count; index++) {
       long at = (long) index * EVENT_BYTES;
       int what = events.get(JAVA_INT_UNALIGNED, at);
-      var descriptor = descriptors[(int) events.get(JAVA_LONG_UNALIGNED, at + EVENT_DATA)];
-      // Null: the alarm, or one that was closed in this round.
+      int place = (int) events.get(JAVA_LONG_UNALIGNED, at + EVENT_DATA);
+      var descriptor = place == ALARM ? null : places[place];
+      // Else it was closed in this round.
       if (descriptor != null) {
         descriptor.tell(what, ready);
       }
@@ -130,17 +135,10 @@ final class EpollPoller implements Poller {
 
   @Override
   public Door listen(InetSocketAddress where, int backlog) throws IOException {
-    if (where.isUnresolved()) {
-      throw new UnknownHostException("no such host: " + where.getHostString());
-    }
     boolean everywhere = where.getAddress().isAnyLocalAddress();
-    int socket = -1;
-    boolean v6 = everywhere || !(where.getAddress() instanceof Inet4Address);
-    if (v6) {
-      socket = syscalls.socket(AF_INET6, SOCK_STREAM | NONBLOCK_AND_CLOEXEC);
-    }
-    if (socket < 0 && (everywhere || !v6)) {
-      // Also the wildcard of a machine without IPv6.
+    boolean v6 = everywhere ? !ONLY_IPV4 : where.getAddress() instanceof Inet6Address;
+    int socket = syscalls.socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM | NONBLOCK_AND_CLOEXEC);
+    if (socket == -EAFNOSUPPORT && everywhere && v6) {
       v6 = false;
       socket = syscalls.socket(AF_INET, SOCK_STREAM | NONBLOCK_AND_CLOEXEC);
     }
@@ -157,7 +155,7 @@ final class EpollPoller implements Poller {
       orThrow("bind", syscalls.bind(socket, address.address(), bytes));
       orThrow("listen", syscalls.listen(socket, backlog));
       return new EpollDoor(socket);
-    } catch (IOException failed) {
+    } catch (IOException | RuntimeException | Error failed) {
       syscalls.close(socket);
       throw failed;
     }
@@ -200,9 +198,9 @@ final class EpollPoller implements Poller {
         "setsockopt", syscalls.setsockopt(socket, level, option, value.address(), Integer.BYTES));
   }
 
-  private void control(int operation, int descriptor, int what) throws IOException {
+  private void control(int operation, int descriptor, int what, int place) throws IOException {
     event.set(JAVA_INT_UNALIGNED, 0, what);
-    event.set(JAVA_LONG_UNALIGNED, EVENT_DATA, descriptor);
+    event.set(JAVA_LONG_UNALIGNED, EVENT_DATA, place);
     orThrow("epoll_ctl", syscalls.epollControl(epoll, operation, descriptor, event.address()));
   }
 
@@ -246,6 +244,7 @@ final class EpollPoller implements Poller {
   private abstract class Descriptor {
     // -1 once it is closed: the number may be somebody else's by then.
     int socket;
+    private int place;
     private int wanted;
     private @Nullable Object owner;
 
@@ -254,13 +253,20 @@ final class EpollPoller implements Poller {
     }
 
     final void own(Object by) throws IOException {
-      if (socket >= descriptors.length) {
-        descriptors = Arrays.copyOf(descriptors, Integer.highestOneBit(socket) << 1);
+      int free = freedCount > 0 ? freed[freedCount - 1] : taken;
+      if (free == places.length) {
+        places = Arrays.copyOf(places, 2 * free);
       }
-      control(EPOLL_CTL_ADD, socket, EPOLLIN);
+      control(EPOLL_CTL_ADD, socket, EPOLLIN, free);
+      if (freedCount > 0) {
+        freedCount--;
+      } else {
+        taken++;
+      }
+      places[free] = this;
+      place = free;
       wanted = EPOLLIN;
       owner = by;
-      descriptors[socket] = this;
     }
 
     /// The kernel tells of what is broken without being asked. It is found out by whatever is tried.
@@ -271,28 +277,32 @@ final class EpollPoller implements Poller {
       }
     }
 
-    /// Nothing wanted is no entry in epoll: one with no event would be told of a reset over and over.
+    /// Of what is broken the kernel tells even those who want nothing: by its edge that is once, and not over and over.
     final void want(int what, boolean now) {
       int next = now ? wanted | what : wanted & ~what;
       if (next == wanted || socket < 0) {
         return;
       }
       try {
-        if (next == 0) {
-          control(EPOLL_CTL_DEL, socket, 0);
-        } else {
-          control(wanted == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, next);
-        }
-      } catch (IOException refused) {
-        throw new IllegalStateException("the kernel watches no more sockets for us", refused);
+        control(EPOLL_CTL_MOD, socket, next == 0 ? EPOLLET : next, place);
+      } catch (IOException impossible) {
+        throw new IllegalStateException("a socket of ours is not watched", impossible);
       }
       wanted = next;
+    }
+
+    private void leave() {
+      places[place] = null;
+      if (freedCount == freed.length) {
+        freed = Arrays.copyOf(freed, 2 * freedCount);
+      }
+      freed[freedCount++] = place;
     }
 
     public void close() {
       if (socket >= 0) {
         if (owner != null) {
-          descriptors[socket] = null;
+          leave();
         }
         syscalls.close(socket);
         socket = -1;
@@ -327,15 +337,24 @@ final class EpollPoller implements Poller {
         int accepted =
             syscalls.accept(socket, address.address(), roomForAddress(), NONBLOCK_AND_CLOEXEC);
         if (accepted >= 0) {
-          return new Arrival(new EpollWire(accepted), takeAddress().getAddress());
+          return arrival(accepted);
         }
         if (accepted == -Syscalls.EAGAIN) {
           return null;
         }
-        if (!ERRORS_OF_WHO_WAITED.contains(-accepted)) {
+        if (!GONE_MEANWHILE.contains(-accepted)) {
           throw Syscalls.failed("accept4", accepted);
         }
       }
+    }
+  }
+
+  private Door.Arrival arrival(int accepted) {
+    try {
+      return new Door.Arrival(new EpollWire(accepted), takeAddress().getAddress());
+    } catch (RuntimeException | Error failed) {
+      syscalls.close(accepted);
+      throw failed;
     }
   }
 
@@ -381,15 +400,12 @@ final class EpollPoller implements Poller {
     }
 
     @Override
-    public @Nullable InetSocketAddress peer() {
-      return syscalls.getpeername(socket, address.address(), roomForAddress()) < 0
-          ? null
-          : takeAddress();
-    }
-
-    @Override
     public void shutdownOutput() throws IOException {
-      orThrow("shutdown", syscalls.shutdown(socket, SHUT_WR));
+      int result = syscalls.shutdown(socket, SHUT_WR);
+      // Of a peer that is gone already the next read tells.
+      if (result != -ENOTCONN) {
+        orThrow("shutdown", result);
+      }
     }
 
     @Override

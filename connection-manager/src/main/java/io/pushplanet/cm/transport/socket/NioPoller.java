@@ -158,15 +158,6 @@ final class NioPoller implements Poller {
     }
 
     @Override
-    public @Nullable InetSocketAddress peer() {
-      try {
-        return (InetSocketAddress) channel.getRemoteAddress();
-      } catch (IOException gone) {
-        return null;
-      }
-    }
-
-    @Override
     public void shutdownOutput() throws IOException {
       channel.shutdownOutput();
     }

@@ -3,10 +3,11 @@ package io.pushplanet.cm.transport.socket;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 
-/// The sockets of one event loop, and what it waits on. Confined to the loop's thread, but for [#wakeup] and [#close].
+/// The sockets of one event loop, and what it waits on. Confined to the loop's thread, but for [#wakeup]; before
+/// that runs, to whoever makes it.
 ///
 /// What is told is what is so, not what has changed: who has bytes to read is told again in the next [#poll] unless they have been
-/// read (level-triggered). A socket whose descriptor was closed and used again may be told once too often, so being told is a hint to
+/// read (level-triggered). Who takes the place of one that was closed in the same round may be told once too often, so being told is a hint to
 /// try.
 public interface Poller extends AutoCloseable {
   /// A socket with which something can be done. Called within [#poll].

@@ -17,7 +17,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
 /// The C library's calls about sockets (Linux man-pages, sections 2 and 3), as the kernel has them: an error is returned as its number,
-/// negative. Memory is given by its address, because a segment for each call would be garbage. One thread at a time, but for
+/// negative. Memory is given by its address; whoever calls keeps it reachable. One thread at a time, but for
 /// [#signal].
 @SuppressWarnings("restricted")
 final class Syscalls {
@@ -36,8 +36,6 @@ final class Syscalls {
   private static final MethodHandle LISTEN = find("listen", JAVA_INT, JAVA_INT, JAVA_INT);
   private static final MethodHandle GETSOCKNAME =
       find("getsockname", JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle GETPEERNAME =
-      find("getpeername", JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG);
   private static final MethodHandle SETSOCKOPT =
       find("setsockopt", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT);
   private static final MethodHandle ACCEPT4 =
@@ -110,14 +108,6 @@ final class Syscalls {
   int getsockname(int socket, long address, long bytes) {
     try {
       return orError((int) GETSOCKNAME.invokeExact(state, socket, address, bytes));
-    } catch (Throwable impossible) {
-      throw broken(impossible);
-    }
-  }
-
-  int getpeername(int socket, long address, long bytes) {
-    try {
-      return orError((int) GETPEERNAME.invokeExact(state, socket, address, bytes));
     } catch (Throwable impossible) {
       throw broken(impossible);
     }

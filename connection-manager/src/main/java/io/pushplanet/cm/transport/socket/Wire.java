@@ -1,9 +1,7 @@
 package io.pushplanet.cm.transport.socket;
 
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import org.jspecify.annotations.Nullable;
 
 /// A connected socket that never waits, and that sends at once what it is given (TCP_NODELAY).
 public interface Wire {
@@ -24,10 +22,7 @@ public interface Wire {
   /// Whether the owner is told that the kernel can take bytes.
   void writing(boolean wanted);
 
-  /// Where the peer is; null once it is gone.
-  @Nullable InetSocketAddress peer();
-
-  /// Ends what we send (FIN) and goes on reading.
+  /// Ends what we send (FIN) and goes on reading. Nothing for a peer that is gone already.
   void shutdownOutput() throws IOException;
 
   /// At the latest with the next [Poller#poll].

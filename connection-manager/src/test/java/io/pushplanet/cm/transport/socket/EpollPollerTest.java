@@ -2,6 +2,7 @@ package io.pushplanet.cm.transport.socket;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
@@ -30,7 +31,7 @@ class EpollPollerTest {
 
   @Test
   void buffers_on_the_heap_are_refused_because_they_have_no_address() throws Exception {
-    inAccepted(wire -> {
+    inAccepted((wire, _) -> {
       assertThatIllegalArgumentException().isThrownBy(() -> wire.read(ByteBuffer.allocate(8)));
       assertThatIllegalArgumentException().isThrownBy(() -> wire.write(ByteBuffer.allocate(8)));
     });
@@ -38,12 +39,22 @@ class EpollPollerTest {
 
   @Test
   void only_what_remains_of_a_buffer_is_written_and_read() throws Exception {
-    inAccepted(wire -> {
-      var window = ByteBuffer.allocateDirect(8).put("abcdefgh".getBytes("US-ASCII"));
-      assertThat(wire.write(window.position(2).limit(5))).isEqualTo(3);
-      assertThat(window.position()).isEqualTo(5);
-      assertThat(wire.write(window)).isZero();
-      assertThat(wire.read(window)).as("no room").isZero();
+    inAccepted((wire, peer) -> {
+      var sent = ByteBuffer.allocateDirect(8).put("abcdefgh".getBytes(US_ASCII));
+      assertThat(wire.write(sent.position(2).limit(5))).isEqualTo(3);
+      assertThat(sent.position()).isEqualTo(5);
+      assertThat(wire.write(sent)).as("nothing remains").isZero();
+      assertThat(peer.getInputStream().readNBytes(3)).isEqualTo("cde".getBytes(US_ASCII));
+
+      peer.getOutputStream().write("xyz".getBytes(US_ASCII));
+      var read = ByteBuffer.allocateDirect(8).put("abcdefgh".getBytes(US_ASCII));
+      read.position(4).limit(6);
+      while (wire.read(read) == 0) {
+        Thread.onSpinWait();
+      }
+      assertThat(read.position()).isEqualTo(6);
+      assertThat(wire.read(read)).as("no room").isZero();
+      assertThat(US_ASCII.decode(read.clear()).toString()).isEqualTo("abcdxygh");
     });
   }
 
@@ -55,7 +66,7 @@ class EpollPollerTest {
                 Linker.nativeLinker().defaultLookup().findOrThrow("getsockopt"),
                 FunctionDescriptor.of(
                     JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
-    inAccepted(wire -> {
+    inAccepted((wire, _) -> {
       try (var arena = Arena.ofConfined()) {
         var value = arena.allocateFrom(JAVA_INT, 0);
         var bytes = arena.allocateFrom(JAVA_INT, Integer.BYTES);
@@ -76,17 +87,17 @@ class EpollPollerTest {
   }
 
   private interface Step {
-    void of(Wire wire) throws Throwable;
+    void of(Wire wire, Socket peer) throws Throwable;
   }
 
   private static void inAccepted(Step step) throws Exception {
     try (var poller = Sockets.EPOLL.open()) {
       var door = poller.listen(new InetSocketAddress("127.0.0.1", 0), 16);
       door.open(door);
-      try (var _ = new Socket("127.0.0.1", door.port())) {
+      try (var peer = new Socket("127.0.0.1", door.port())) {
         poller.poll(30_000, (_, _, _) -> {});
         var wire = Objects.requireNonNull(door.accept()).wire();
-        step.of(wire);
+        step.of(wire, peer);
         wire.close();
       } catch (IOException | RuntimeException | Error failed) {
         throw failed;

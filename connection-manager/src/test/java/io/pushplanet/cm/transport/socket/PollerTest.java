@@ -9,6 +9,7 @@ import java.net.Inet4Address;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
@@ -80,14 +81,13 @@ class PollerTest {
   }
 
   @Test
-  void knows_where_a_peer_is() throws Exception {
+  void knows_where_who_comes_is_from() throws Exception {
     var peer = connect();
     await(DOOR, "r");
     var arrival = Objects.requireNonNull(door.accept());
     opened.add(arrival.wire()::close);
 
     assertThat(arrival.source()).isEqualTo(peer.getLocalAddress());
-    assertThat(arrival.wire().peer()).isEqualTo(peer.getLocalSocketAddress());
     assertThat(door.accept()).as("nobody else waits").isNull();
   }
 
@@ -200,7 +200,7 @@ class PollerTest {
   }
 
   @Test
-  void a_closed_wire_does_nothing_to_the_one_that_has_its_descriptor_now() throws Exception {
+  void a_closed_wire_does_nothing_to_whoever_has_its_descriptor_now() throws Exception {
     connect();
     var first = join("one");
     first.close();
@@ -215,7 +215,6 @@ class PollerTest {
     assertThatExceptionOfType(IOException.class)
         .isThrownBy(() -> first.write(buffer.clear().limit(1)));
     assertThatExceptionOfType(IOException.class).isThrownBy(first::shutdownOutput);
-    assertThat(first.peer()).isNull();
 
     peer.getOutputStream().write("still here".getBytes(US_ASCII));
     await("two", "r");
@@ -230,9 +229,10 @@ class PollerTest {
     assertThat(look()).doesNotContainKey(DOOR);
 
     door.listening(true);
-    await(DOOR, "r");
-    assertThat(door.accept()).isNotNull();
-    assertThat(door.accept()).isNotNull();
+    for (int waiting = 0; waiting < 2; waiting++) {
+      await(DOOR, "r");
+      assertThat(door.accept()).isNotNull();
+    }
     assertThat(door.accept()).isNull();
   }
 
@@ -240,15 +240,22 @@ class PollerTest {
   void a_call_from_elsewhere_ends_the_wait_under_way_or_the_next_one() throws Exception {
     for (int time = 0; time < 3; time++) {
       poller.wakeup();
-      poll();
+      assertWoken();
     }
 
     var waker =
         CompletableFuture.runAsync(
             poller::wakeup, CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS));
-    poll();
+    assertWoken();
     waker.join();
     assertThat(told).isEmpty();
+  }
+
+  /// Not by the end of its patience.
+  private void assertWoken() throws IOException {
+    long begun = System.nanoTime();
+    poll();
+    assertThat(System.nanoTime() - begun).isLessThan(Duration.ofMillis(PATIENCE_MILLIS).toNanos());
   }
 
   @Test
@@ -273,7 +280,7 @@ class PollerTest {
   }
 
   @Test
-  void the_wildcard_takes_both_kinds_of_addresses_and_names_each_as_it_is() throws Exception {
+  void the_wildcard_takes_ipv4_and_names_it_as_it_is() throws Exception {
     var everywhere = poller.listen(new InetSocketAddress("0.0.0.0", 0), 16);
     opened.add(everywhere::close);
     everywhere.open("everywhere");
@@ -283,42 +290,58 @@ class PollerTest {
     assertThat(Objects.requireNonNull(everywhere.accept()).source())
         .isInstanceOf(Inet4Address.class)
         .isEqualTo(InetAddress.getByName("127.0.0.1"));
+  }
+
+  @Test
+  void the_wildcard_takes_ipv6_where_there_is_any() throws Exception {
+    var loopback = InetAddress.getByName("::1");
+    Assumptions.assumeTrue(NetworkInterface.getByInetAddress(loopback) != null);
+    var everywhere = poller.listen(new InetSocketAddress("0.0.0.0", 0), 16);
+    opened.add(everywhere::close);
+    everywhere.open("everywhere");
 
     connect("::1", everywhere.port());
     await("everywhere", "r");
     assertThat(Objects.requireNonNull(everywhere.accept()).source())
         .isInstanceOf(Inet6Address.class)
-        .isEqualTo(InetAddress.getByName("::1"));
-  }
-
-  @Test
-  void a_host_that_has_no_address_is_named() {
-    var nowhere = InetSocketAddress.createUnresolved("no-such-host.invalid", 0);
-
-    assertThatExceptionOfType(Exception.class).isThrownBy(() -> poller.listen(nowhere, 16));
+        .isEqualTo(loopback);
   }
 
   @Test
   void tells_more_sockets_than_fit_into_one_look() throws Exception {
     int many = 1_500;
-    var wide = poller.listen(new InetSocketAddress("127.0.0.1", 0), many);
-    opened.add(wide::close);
-    wide.open("wide");
-    for (int peer = 0; peer < many; peer++) {
-      connect("127.0.0.1", wide.port()).getOutputStream().write(1);
-    }
-    int joined = 0;
-    while (joined < many) {
-      await("wide", "r");
-      for (var next = wide.accept(); next != null; next = wide.accept()) {
-        opened.add(next.wire()::close);
-        next.wire().join(joined++);
-      }
+    for (int owner = 0; owner < many; owner++) {
+      var peer = connect();
+      join(owner);
+      peer.getOutputStream().write(1);
     }
 
+    told.clear();
+    poller.poll(0, this::tell);
+    assertThat(told).as("one look").hasSizeLessThan(many);
     for (int owner = 0; owner < many; owner++) {
       await(owner, "r");
     }
+  }
+
+  @Test
+  void places_of_those_who_left_are_used_again() throws Exception {
+    var left = new ArrayList<Wire>();
+    for (int owner = 0; owner < 200; owner++) {
+      connect();
+      left.add(join("left " + owner));
+    }
+    left.forEach(Wire::close);
+    for (int owner = 0; owner < 300; owner++) {
+      var peer = connect();
+      join(owner);
+      peer.getOutputStream().write(1);
+    }
+
+    for (int owner = 0; owner < 300; owner++) {
+      await(owner, "r");
+    }
+    assertThat(look().keySet()).allMatch(Integer.class::isInstance);
   }
 
   private Socket connect() throws IOException {
