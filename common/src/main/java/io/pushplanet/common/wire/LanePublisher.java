@@ -174,6 +174,12 @@ public final class LanePublisher implements AutoCloseable {
     return link.get() != null;
   }
 
+  /// Whether the broker says that it takes nothing just now. Who is about to do what it could not tell of had better wait.
+  public boolean blocked() {
+    Link live = link.get();
+    return live != null && live.blocked;
+  }
+
   /// Hands an item over and returns at once; `confirmation` hears of it exactly once.
   public void publish(String queue, byte[] item, Confirmation confirmation) {
     if (link.get() == null) {

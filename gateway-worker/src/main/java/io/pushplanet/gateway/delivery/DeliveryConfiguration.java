@@ -88,10 +88,12 @@ class DeliveryConfiguration {
       ConnectionFactory connections,
       Delivery delivery,
       DeliverySettings settings,
+      LanePublisher publisher,
       DeadLetters deadLetters,
       SecureRandom random,
       MeterRegistry meters) {
-    return lanes(Priority.HIGH, connections, delivery, settings, deadLetters, random, meters);
+    return lanes(
+        Priority.HIGH, connections, delivery, settings, publisher, deadLetters, random, meters);
   }
 
   @Bean
@@ -99,10 +101,12 @@ class DeliveryConfiguration {
       ConnectionFactory connections,
       Delivery delivery,
       DeliverySettings settings,
+      LanePublisher publisher,
       DeadLetters deadLetters,
       SecureRandom random,
       MeterRegistry meters) {
-    return lanes(Priority.NORMAL, connections, delivery, settings, deadLetters, random, meters);
+    return lanes(
+        Priority.NORMAL, connections, delivery, settings, publisher, deadLetters, random, meters);
   }
 
   private static QueueConsumer lanes(
@@ -110,6 +114,7 @@ class DeliveryConfiguration {
       ConnectionFactory connections,
       Delivery delivery,
       DeliverySettings settings,
+      LanePublisher publisher,
       DeadLetters deadLetters,
       SecureRandom random,
       MeterRegistry meters) {
@@ -122,6 +127,8 @@ class DeliveryConfiguration {
               (body, redelivered) -> delivery.deliver(channel, body, redelivered)));
     }
     String name = priority == Priority.HIGH ? "deliver-high" : "deliver-normal";
-    return new QueueConsumer(connections, name, lanes, deadLetters, random, meters);
+    // What a provider has answered and nobody can be told would go out again and again.
+    return new QueueConsumer(
+        connections, name, lanes, publisher::blocked, deadLetters, random, meters);
   }
 }

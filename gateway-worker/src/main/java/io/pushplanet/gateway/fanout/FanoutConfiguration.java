@@ -48,6 +48,7 @@ class FanoutConfiguration {
       ConnectionFactory connections,
       Fanout fanout,
       FanoutSettings settings,
+      LanePublisher lanes,
       DeadLetters deadLetters,
       SecureRandom random,
       MeterRegistry meters) {
@@ -57,6 +58,7 @@ class FanoutConfiguration {
             settings.prefetch(),
             (body, redelivered) ->
                 WireForm.readBatch(body, FanoutOrder.class).forEach(fanout::expand));
-    return new QueueConsumer(connections, "fanout", List.of(orders), deadLetters, random, meters);
+    return new QueueConsumer(
+        connections, "fanout", List.of(orders), lanes::blocked, deadLetters, random, meters);
   }
 }

@@ -23,6 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,11 +38,13 @@ public final class QueueConsumer implements SmartLifecycle {
   private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(3);
   private static final Duration DEPTH_PERIOD = Duration.ofSeconds(5);
+  private static final Duration LOOK = Duration.ofMillis(100);
   private static final Duration DRAIN = Duration.ofSeconds(12);
 
   private final ConnectionFactory connections;
   private final String name;
   private final List<Subscription> subscriptions;
+  private final BooleanSupplier resting;
   private final DeadLetters deadLetters;
   private final RandomGenerator random;
   private final MeterRegistry meters;
@@ -52,16 +55,19 @@ public final class QueueConsumer implements SmartLifecycle {
   private volatile boolean running;
 
   /// @param name of the connection as RabbitMQ's management shows it
+  /// @param resting while true no message is begun; those that are here wait, unacknowledged
   public QueueConsumer(
       ConnectionFactory connections,
       String name,
       List<Subscription> subscriptions,
+      BooleanSupplier resting,
       DeadLetters deadLetters,
       RandomGenerator random,
       MeterRegistry meters) {
     this.connections = connections;
     this.name = name;
     this.subscriptions = List.copyOf(subscriptions);
+    this.resting = resting;
     this.deadLetters = deadLetters;
     this.random = random;
     this.meters = meters;
@@ -240,6 +246,7 @@ public final class QueueConsumer implements SmartLifecycle {
     private void handle(Envelope envelope, byte[] body) {
       String result = "requeued";
       try {
+        awaitTurn();
         result = handleOrBury(envelope, body);
         answer(() -> getChannel().basicAck(envelope.getDeliveryTag(), false));
       } catch (Throwable e) {
@@ -249,6 +256,14 @@ public final class QueueConsumer implements SmartLifecycle {
         meters
             .counter("pushplanet.intake.messages", "queue", subscription.queue(), "result", result)
             .increment();
+      }
+    }
+
+    private void awaitTurn() throws InterruptedException {
+      while (resting.getAsBoolean()) {
+        if (closed.await(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
+          throw new IllegalStateException("this process is stopping");
+        }
       }
     }
 

@@ -89,7 +89,9 @@ class StatisticsConfiguration {
                 new Subscription(
                     queue, settings.prefetch(), (body, redelivered) -> intake.take(body)))
             .toList();
-    return new QueueConsumer(connections, "statistics", both, deadLetters, random, meters);
+    // It publishes nothing, and what it takes away makes room.
+    return new QueueConsumer(
+        connections, "statistics", both, () -> false, deadLetters, random, meters);
   }
 
   @Bean

@@ -22,6 +22,7 @@ import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,6 +31,7 @@ class QueueConsumerIT {
   private static final String QUEUE = "push.webpush.normal";
   private static final Duration SOON = Duration.ofSeconds(20);
 
+  private final AtomicBoolean resting = new AtomicBoolean();
   private RealServers servers;
 
   @BeforeEach
@@ -127,6 +129,53 @@ class QueueConsumerIT {
   }
 
   @Test
+  void nothing_is_begun_while_what_comes_of_it_could_not_be_told() throws Exception {
+    Queue<String> consumed = new ConcurrentLinkedQueue<>();
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    QueueConsumer consumer =
+        consumer(
+            servers.connections(),
+            (body, again) -> consumed.add(new String(body, StandardCharsets.UTF_8)),
+            meters);
+    resting.set(true);
+    servers.lanes().publishAndWait(QUEUE, List.of("{}".getBytes(StandardCharsets.UTF_8)));
+    consumer.start();
+    Eventually.within(
+        SOON,
+        () -> assertThat(meters.get("pushplanet.intake.in.hand").gauge().value()).isEqualTo(1));
+    assertThat(consumed).isEmpty();
+
+    resting.set(false);
+
+    Eventually.within(SOON, () -> assertThat(consumed).containsExactly("[{}]"));
+    consumer.stop();
+    assertThat(depth(QUEUE)).isZero();
+  }
+
+  @Test
+  void what_waits_at_a_stop_is_given_back() throws Exception {
+    Queue<String> consumed = new ConcurrentLinkedQueue<>();
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    QueueConsumer consumer =
+        consumer(
+            servers.connections(),
+            (body, again) -> consumed.add(new String(body, StandardCharsets.UTF_8)),
+            meters);
+    resting.set(true);
+    servers.lanes().publishAndWait(QUEUE, List.of("{}".getBytes(StandardCharsets.UTF_8)));
+    consumer.start();
+    Eventually.within(
+        SOON,
+        () -> assertThat(meters.get("pushplanet.intake.in.hand").gauge().value()).isEqualTo(1));
+
+    consumer.stop();
+
+    assertThat(meters.get("pushplanet.intake.in.hand").gauge().value()).isZero();
+    assertThat(consumed).isEmpty();
+    Eventually.within(SOON, () -> assertThat(depth(QUEUE)).isEqualTo(1));
+  }
+
+  @Test
   void a_message_nobody_can_read_is_kept_with_its_reason() throws Exception {
     QueueConsumer consumer = consumer((body, again) -> WireForm.readBatch(body, Push.class));
     servers.lanes().publishAndWait(QUEUE, List.of("{\"id\":7}".getBytes(StandardCharsets.UTF_8)));
@@ -150,13 +199,19 @@ class QueueConsumerIT {
   }
 
   private QueueConsumer consumer(ConnectionFactory connections, BatchHandler handler) {
+    return consumer(connections, handler, new SimpleMeterRegistry());
+  }
+
+  private QueueConsumer consumer(
+      ConnectionFactory connections, BatchHandler handler, SimpleMeterRegistry meters) {
     return new QueueConsumer(
         connections,
         "test",
         List.of(new Subscription(QUEUE, 4, handler)),
+        resting::get,
         new DeadLetters(servers.connections()),
         new Random(1),
-        new SimpleMeterRegistry());
+        meters);
   }
 
   private long depth(String queue) throws Exception {

@@ -192,6 +192,7 @@ class RefusedEventsIT {
         servers.connections(),
         "test",
         List.of(new Subscription(Topology.EVENTS, 4, (body, again) -> taking.accept(body))),
+        () -> false,
         new DeadLetters(servers.connections()),
         new Random(1),
         new SimpleMeterRegistry());

@@ -242,11 +242,13 @@ class LanePublisherIT {
         Eventually.within(PATIENCE, () -> assertThat(failed).hasValue(1));
         other.publish(QUEUE, item(2), counting(confirmed, failed));
         Eventually.within(PATIENCE, () -> assertThat(failed).hasValue(2));
+        assertThat(other.blocked()).isTrue();
       } finally {
         services.rabbitmqctl("set_vm_memory_high_watermark", "0.4");
       }
 
       Eventually.within(PATIENCE, () -> other.publishAndWait(QUEUE, List.of(item(3))));
+      assertThat(other.blocked()).isFalse();
       assertThat(confirmed).hasValue(0);
       assertThat(made).hasValue(1);
       assertThat(drain().stream().flatMap(List::stream)).containsExactly("item 1", "item 3");
