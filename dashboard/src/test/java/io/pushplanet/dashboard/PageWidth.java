@@ -2,15 +2,24 @@ package io.pushplanet.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dashboard.browser.Chromium;
+import java.time.Duration;
 import java.util.List;
 
 /// That a page shows all it has in the width of the window.
 final class PageWidth {
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
   private PageWidth() {}
 
-  /// A card cuts off what sticks out, so that nobody can scroll there: each element is looked at.
+  /// Once charts have drawn themselves again, which they do a moment after the window has another width.
   static void holds(Chromium chromium, String page) {
+    Eventually.within(PATIENCE, () -> assertHolds(chromium, page));
+  }
+
+  /// A card cuts off what sticks out, so that nobody can scroll there: each element is looked at.
+  private static void assertHolds(Chromium chromium, String page) {
     assertThat(
             chromium.script(
                 """
