@@ -53,7 +53,7 @@ final class Acceptor {
 
   void accept() {
     long now = loop.nowNanos();
-    for (int count = 0; count < ACCEPTS_PER_TURN; count++) {
+    for (int count = 0; count < ACCEPTS_PER_TURN && !resting; count++) {
       if (loop.heap.isFull() && !listener.trusted()) {
         rest(Pressure.Kind.HEAP, REST);
         return;
@@ -98,7 +98,9 @@ final class Acceptor {
       return;
     }
     rate.spend(now);
-    loop.adopt(arrival, listener);
+    if (!loop.adopt(arrival, listener)) {
+      rest(Pressure.Kind.DESCRIPTORS, REST);
+    }
   }
 
   private void rest(Pressure.Kind why, long nanos) {

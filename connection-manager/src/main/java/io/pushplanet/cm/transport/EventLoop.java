@@ -142,21 +142,23 @@ public final class EventLoop implements Loop {
   }
 
   /// An accepted socket becomes a connection of this loop.
-  void adopt(Door.Arrival arrival, Listener listener) {
+  ///
+  /// @return false when the kernel watches no more sockets for us: it was closed
+  boolean adopt(Door.Arrival arrival, Listener listener) {
     var wire = arrival.wire();
     var connection = new Connection(this, wire, arrival.source(), listener);
     add(connection);
     connection.watch();
     try {
       wire.join(connection);
-    } catch (IOException full) {
-      LOG.debug("event=join_failed loop={} reason=\"{}\"", number, full.getMessage());
+    } catch (IOException | RuntimeException | Error full) {
+      LOG.debug("event=join_failed loop={} reason=\"{}\"", number, full.toString());
       metrics.acceptFailures.increment();
-      pressure.felt(Pressure.Kind.DESCRIPTORS, nowNanos);
       connection.close(CloseCause.ERROR);
-      return;
+      return false;
     }
     guarded(connection, connection::opened);
+    return true;
   }
 
   /// From now on it is one of this loop's, until it has [#left].

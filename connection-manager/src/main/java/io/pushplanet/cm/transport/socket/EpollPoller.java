@@ -255,6 +255,8 @@ final class EpollPoller implements Poller {
     final void own(Object by) throws IOException {
       int free = freedCount > 0 ? freed[freedCount - 1] : taken;
       if (free == places.length) {
+        // Leaving must need no memory.
+        freed = Arrays.copyOf(freed, 2 * free);
         places = Arrays.copyOf(places, 2 * free);
       }
       control(EPOLL_CTL_ADD, socket, EPOLLIN, free);
@@ -293,9 +295,6 @@ final class EpollPoller implements Poller {
 
     private void leave() {
       places[place] = null;
-      if (freedCount == freed.length) {
-        freed = Arrays.copyOf(freed, 2 * freedCount);
-      }
       freed[freedCount++] = place;
     }
 
