@@ -50,6 +50,12 @@ abstract class LocalServicesContract {
           "alive".getBytes(StandardCharsets.UTF_8));
       channel.waitForConfirmsOrDie(60_000);
     }
+    if (services.isRabbitMq()) {
+      // RabbitMQ 3 answers a declaration before it is on disk, which it is within two seconds; its
+      // confirm does not wait
+      // for that (https://www.erlang.org/doc/apps/mnesia/mnesia.html#sync_log/0).
+      services.rabbitmqctl("eval", "mnesia:sync_log().");
+    }
     execute("CREATE TABLE survivors (name VARCHAR(10)) ");
     execute("INSERT INTO survivors VALUES ('alive')");
 
