@@ -9,6 +9,7 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.Delay;
 import io.pushplanet.common.access.CredentialVault;
 import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.common.access.Secret;
@@ -18,6 +19,7 @@ import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.springframework.boot.context.properties.ConfigurationPropertiesBinding;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
@@ -80,7 +82,13 @@ public class PlatformConfiguration {
 
   @Bean(destroyMethod = "shutdown")
   ClientResources redisResources() {
-    return ClientResources.builder().nettyCustomizer(new SilenceLimit()).build();
+    // Of its own the driver waits for up to half a minute, and everybody's equally long.
+    return ClientResources.builder()
+        .nettyCustomizer(new SilenceLimit())
+        .reconnectDelay(
+            Delay.fullJitter(
+                Duration.ofMillis(100), Duration.ofSeconds(2), 100, TimeUnit.MILLISECONDS))
+        .build();
   }
 
   /// Commands fail at once while Redis is away, rather than pile up. A connection that asks nothing, as who only listens has it,

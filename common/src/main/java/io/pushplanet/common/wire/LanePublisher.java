@@ -12,6 +12,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.io.IOException;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -122,17 +123,23 @@ public final class LanePublisher implements AutoCloseable {
   private static final class Link {
     final Connection connection;
     final Channel channel;
+    final @Nullable Socket socket;
     final NavigableMap<Long, List<Item>> unconfirmed = new ConcurrentSkipListMap<>();
 
-    /// The broker has said that it takes nothing.
-    volatile boolean blocked;
+    /// Since when the broker says that it takes nothing; null while it does not.
+    volatile @Nullable Long blockedSinceNanos;
 
-    /// Of what the sender is writing.
-    volatile @Nullable Item writing;
+    /// Since when the sender has been writing; null while it is not.
+    volatile @Nullable Long writingSinceNanos;
 
-    Link(Connection connection, Channel channel) {
+    Link(Connection connection, Channel channel, @Nullable Socket socket) {
       this.connection = connection;
       this.channel = channel;
+      this.socket = socket;
+    }
+
+    boolean isBlocked() {
+      return blockedSinceNanos != null;
     }
   }
 
@@ -174,10 +181,11 @@ public final class LanePublisher implements AutoCloseable {
     return link.get() != null;
   }
 
-  /// Whether the broker says that it takes nothing just now. Who is about to do what it could not tell of had better wait.
-  public boolean blocked() {
+  /// Whether the broker takes nothing just now, because it is away or says so. Who is about to do what could not be told
+  /// had better wait.
+  public boolean takesNothing() {
     Link live = link.get();
-    return live != null && live.blocked;
+    return live == null || live.isBlocked();
   }
 
   /// Hands an item over and returns at once; `confirmation` hears of it exactly once.
@@ -252,20 +260,11 @@ public final class LanePublisher implements AutoCloseable {
           failWaiting(AWAY);
           continue;
         }
-        boolean blocked = live.blocked;
-        Duration within = blocked ? settings.blockedWithin() : settings.confirmWithin();
-        boolean stuck = overdue(live.writing, within);
-        boolean late =
-            overdue(waiting.peek(), within)
-                || live.unconfirmed.values().stream()
-                    .limit(1)
-                    .flatMap(List::stream)
-                    .anyMatch(item -> overdue(item, within));
-        if (stuck || (late && !blocked)) {
-          drop(live, "the broker did not confirm within " + within);
-        } else if (late) {
-          failWaiting(BLOCKS);
-          failUnconfirmed(live, BLOCKS);
+        try {
+          look(live);
+        } catch (Throwable e) {
+          // An Error too: if this thread ended, nobody would end a wait.
+          LOG.error("event=lane_watch_failed publisher={}", name, e);
         }
       }
     } catch (InterruptedException e) {
@@ -273,17 +272,41 @@ public final class LanePublisher implements AutoCloseable {
     }
   }
 
-  private static boolean overdue(@Nullable Item item, Duration within) {
-    return item != null && System.nanoTime() - item.givenNanos() > within.toNanos();
+  private void look(Link live) {
+    Long blockedSince = live.blockedSinceNanos;
+    Duration within = blockedSince == null ? settings.confirmWithin() : settings.blockedWithin();
+    long latest = System.nanoTime() - within.toNanos();
+    if (blockedSince != null && blockedSince - latest > 0) {
+      // It may have been slow before it said so: the wait for it begins then.
+      return;
+    }
+    Long writingSince = live.writingSinceNanos;
+    boolean stuck = writingSince != null && writingSince - latest < 0;
+    Item next = waiting.peek();
+    boolean late =
+        (next != null && next.givenNanos() - latest < 0)
+            || live.unconfirmed.values().stream()
+                .limit(1)
+                .flatMap(List::stream)
+                .anyMatch(item -> item.givenNanos() - latest < 0);
+    if (stuck || (late && blockedSince == null)) {
+      drop(live, "the broker did not confirm within " + within);
+    } else if (late) {
+      failWaiting(BLOCKS);
+      failUnconfirmed(live, BLOCKS);
+    }
   }
 
   private Link connect() throws IOException, TimeoutException {
-    Connection connection = connections.newConnection(name);
+    AtomicReference<@Nullable Socket> socket = new AtomicReference<>();
+    ConnectionFactory watched = connections.clone();
+    watched.setSocketConfigurator(connections.getSocketConfigurator().andThen(socket::set));
+    Connection connection = watched.newConnection(name);
     try {
       Channel channel = connection.createChannel();
       Topology.declare(channel);
       channel.confirmSelect();
-      Link made = new Link(connection, channel);
+      Link made = new Link(connection, channel, socket.get());
       channel.addConfirmListener(
           new ConfirmListener() {
             @Override
@@ -303,11 +326,11 @@ public final class LanePublisher implements AutoCloseable {
       connection.addShutdownListener(cause -> drop(made, BROKE));
       connection.addBlockedListener(
           reason -> {
-            made.blocked = true;
+            made.blockedSinceNanos = System.nanoTime();
             LOG.warn("event=lane_blocked publisher={} reason=\"{}\"", name, reason);
           },
           () -> {
-            made.blocked = false;
+            made.blockedSinceNanos = null;
             LOG.info("event=lane_unblocked publisher={}", name);
           });
       LOG.info("event=lane_connected publisher={}", name);
@@ -322,9 +345,9 @@ public final class LanePublisher implements AutoCloseable {
   private void sendOneRound(Link live) throws InterruptedException, IOException {
     // Made before anything is taken: an item that is only here must not be lost to an Error.
     List<Item> round = new ArrayList<>(1 + settings.mostItems());
-    Item first = live.blocked ? null : waiting.poll(IDLE.toMillis(), TimeUnit.MILLISECONDS);
+    Item first = live.isBlocked() ? null : waiting.poll(IDLE.toMillis(), TimeUnit.MILLISECONDS);
     if (first == null) {
-      if (live.blocked) {
+      if (live.isBlocked()) {
         closed.await(IDLE.toMillis(), TimeUnit.MILLISECONDS);
       }
       if (!live.channel.isOpen()) {
@@ -347,6 +370,11 @@ public final class LanePublisher implements AutoCloseable {
       throw e;
     }
     while (!batches.isEmpty()) {
+      if (live.isBlocked()) {
+        // None of them is on its way, so that nothing is said to have failed and arrives later.
+        batches.forEach(rest -> fail(rest.items, BLOCKS));
+        return;
+      }
       Batch batch = batches.remove();
       try {
         send(live, batch);
@@ -403,9 +431,9 @@ public final class LanePublisher implements AutoCloseable {
       live.unconfirmed.put(sequence, List.copyOf(batch.items));
       registered = true;
       batchSizes.record(batch.items.size());
-      live.writing = batch.items.getFirst();
+      live.writingSinceNanos = System.nanoTime();
       live.channel.basicPublish("", batch.queue, PERSISTENT, body);
-      live.writing = null;
+      live.writingSinceNanos = null;
     } catch (Throwable e) {
       if (!registered) {
         if (admitted) {
@@ -471,8 +499,22 @@ public final class LanePublisher implements AutoCloseable {
       LOG.warn("event=lane_disconnected publisher={} reason=\"{}\"", name, why);
       failWaiting(why);
     }
-    dead.connection.abort(1_000);
     failUnconfirmed(dead, why);
+    if (dead.writingSinceNanos != null) {
+      // To abort, the driver waits for who is writing, and that may be for ever.
+      closeQuietly(dead.socket);
+    }
+    Thread.ofVirtual().name("lane-abort-" + name).start(() -> dead.connection.abort(1_000));
+  }
+
+  private void closeQuietly(@Nullable Socket socket) {
+    try {
+      if (socket != null) {
+        socket.close();
+      }
+    } catch (IOException e) {
+      LOG.debug("event=socket_close_failed publisher={}", name, e);
+    }
   }
 
   private void failUnconfirmed(Link dead, String why) {

@@ -129,6 +129,6 @@ class DeliveryConfiguration {
     String name = priority == Priority.HIGH ? "deliver-high" : "deliver-normal";
     // What a provider has answered and nobody can be told would go out again and again.
     return new QueueConsumer(
-        connections, name, lanes, publisher::blocked, deadLetters, random, meters);
+        connections, name, lanes, publisher::takesNothing, deadLetters, random, meters);
   }
 }

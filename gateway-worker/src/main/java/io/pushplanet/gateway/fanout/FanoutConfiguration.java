@@ -59,6 +59,6 @@ class FanoutConfiguration {
             (body, redelivered) ->
                 WireForm.readBatch(body, FanoutOrder.class).forEach(fanout::expand));
     return new QueueConsumer(
-        connections, "fanout", List.of(orders), lanes::blocked, deadLetters, random, meters);
+        connections, "fanout", List.of(orders), lanes::takesNothing, deadLetters, random, meters);
   }
 }

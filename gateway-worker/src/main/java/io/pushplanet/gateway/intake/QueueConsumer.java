@@ -260,10 +260,14 @@ public final class QueueConsumer implements SmartLifecycle {
     }
 
     private void awaitTurn() throws InterruptedException {
-      while (resting.getAsBoolean()) {
+      while (resting.getAsBoolean() && getChannel().isOpen()) {
         if (closed.await(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
           throw new IllegalStateException("this process is stopping");
         }
+      }
+      if (!getChannel().isOpen()) {
+        // It has been handed out again meanwhile, to whoever handles it.
+        throw new IllegalStateException("its channel was closed while it waited");
       }
     }
 

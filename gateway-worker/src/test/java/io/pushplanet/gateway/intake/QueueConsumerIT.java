@@ -153,6 +153,36 @@ class QueueConsumerIT {
   }
 
   @Test
+  void what_waits_and_is_handed_out_again_meanwhile_is_handled_once() throws Exception {
+    Queue<Boolean> redelivered = new ConcurrentLinkedQueue<>();
+    Queue<Channel> channels = new ConcurrentLinkedQueue<>();
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    QueueConsumer consumer =
+        consumer(watched(channels), (body, again) -> redelivered.add(again), meters);
+    resting.set(true);
+    servers.lanes().publishAndWait(QUEUE, List.of("{}".getBytes(StandardCharsets.UTF_8)));
+    consumer.start();
+    Eventually.within(
+        SOON,
+        () -> assertThat(meters.get("pushplanet.intake.in.hand").gauge().value()).isEqualTo(1));
+
+    // The first has declared the queues and is closed, the second consumes.
+    List.copyOf(channels).get(1).getConnection().abort();
+    Eventually.within(
+        SOON,
+        () -> {
+          assertThat(channels).hasSizeGreaterThanOrEqualTo(4);
+          assertThat(meters.get("pushplanet.intake.in.hand").gauge().value()).isEqualTo(1);
+        });
+    resting.set(false);
+
+    Eventually.within(SOON, () -> assertThat(redelivered).containsExactly(true));
+    consumer.stop();
+    assertThat(redelivered).containsExactly(true);
+    assertThat(depth(QUEUE)).isZero();
+  }
+
+  @Test
   void what_waits_at_a_stop_is_given_back() throws Exception {
     Queue<String> consumed = new ConcurrentLinkedQueue<>();
     SimpleMeterRegistry meters = new SimpleMeterRegistry();

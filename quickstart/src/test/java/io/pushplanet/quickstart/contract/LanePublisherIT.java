@@ -223,6 +223,39 @@ class LanePublisherIT {
     Eventually.within(PATIENCE, () -> lane.publishAndWait(QUEUE, List.of(item(3))));
   }
 
+  /// Whoever writes to a socket that nobody reads holds the driver's lock, for as long as it takes.
+  @Test
+  void a_frozen_broker_whose_socket_is_full_is_left_and_everybody_is_told() throws Exception {
+    lane.close();
+    LanePublisher.Settings impatient =
+        new LanePublisher.Settings(
+            Duration.ofMillis(1),
+            64,
+            1 << 18,
+            1_000,
+            1_000,
+            Duration.ofSeconds(1),
+            Duration.ofSeconds(1));
+    lane = new LanePublisher(connections, "impatient", impatient, new SimpleMeterRegistry());
+    Eventually.within(PATIENCE, () -> lane.publishAndWait(QUEUE, List.of(item(1))));
+    AtomicInteger confirmed = new AtomicInteger();
+    AtomicInteger failed = new AtomicInteger();
+    byte[] large = ('"' + "x".repeat(200_000) + '"').getBytes(StandardCharsets.UTF_8);
+    long broker = services.process(Service.AMQP).pid();
+    Signals.stop(broker);
+    try {
+      for (int item = 0; item < 200; item++) {
+        lane.publish(QUEUE, large, counting(confirmed, failed));
+      }
+      Eventually.within(PATIENCE, () -> assertThat(failed).hasValue(200));
+      assertThat(confirmed).hasValue(0);
+    } finally {
+      Signals.resume(broker);
+    }
+
+    Eventually.within(PATIENCE, () -> lane.publishAndWait(QUEUE, List.of(item(3))));
+  }
+
   /// As RabbitMQ does when its memory runs out: it keeps the connection and reads no more from it.
   @Test
   void a_broker_that_takes_nothing_is_given_nothing_and_its_connection_is_kept() throws Exception {
@@ -242,13 +275,13 @@ class LanePublisherIT {
         Eventually.within(PATIENCE, () -> assertThat(failed).hasValue(1));
         other.publish(QUEUE, item(2), counting(confirmed, failed));
         Eventually.within(PATIENCE, () -> assertThat(failed).hasValue(2));
-        assertThat(other.blocked()).isTrue();
+        assertThat(other.takesNothing()).isTrue();
       } finally {
         services.rabbitmqctl("set_vm_memory_high_watermark", "0.4");
       }
 
       Eventually.within(PATIENCE, () -> other.publishAndWait(QUEUE, List.of(item(3))));
-      assertThat(other.blocked()).isFalse();
+      assertThat(other.takesNothing()).isFalse();
       assertThat(confirmed).hasValue(0);
       assertThat(made).hasValue(1);
       assertThat(drain().stream().flatMap(List::stream)).containsExactly("item 1", "item 3");
