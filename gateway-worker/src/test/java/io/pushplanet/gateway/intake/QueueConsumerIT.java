@@ -137,12 +137,7 @@ class QueueConsumerIT {
             servers.connections(),
             (body, again) -> consumed.add(new String(body, StandardCharsets.UTF_8)),
             meters);
-    resting.set(true);
-    servers.lanes().publishAndWait(QUEUE, List.of("{}".getBytes(StandardCharsets.UTF_8)));
-    consumer.start();
-    Eventually.within(
-        SOON,
-        () -> assertThat(meters.get("pushplanet.intake.in.hand").gauge().value()).isEqualTo(1));
+    startResting(consumer, meters);
     assertThat(consumed).isEmpty();
 
     resting.set(false);
@@ -159,12 +154,7 @@ class QueueConsumerIT {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     QueueConsumer consumer =
         consumer(watched(channels), (body, again) -> redelivered.add(again), meters);
-    resting.set(true);
-    servers.lanes().publishAndWait(QUEUE, List.of("{}".getBytes(StandardCharsets.UTF_8)));
-    consumer.start();
-    Eventually.within(
-        SOON,
-        () -> assertThat(meters.get("pushplanet.intake.in.hand").gauge().value()).isEqualTo(1));
+    startResting(consumer, meters);
 
     // The first has declared the queues and is closed, the second consumes.
     List.copyOf(channels).get(1).getConnection().abort();
@@ -191,18 +181,23 @@ class QueueConsumerIT {
             servers.connections(),
             (body, again) -> consumed.add(new String(body, StandardCharsets.UTF_8)),
             meters);
-    resting.set(true);
-    servers.lanes().publishAndWait(QUEUE, List.of("{}".getBytes(StandardCharsets.UTF_8)));
-    consumer.start();
-    Eventually.within(
-        SOON,
-        () -> assertThat(meters.get("pushplanet.intake.in.hand").gauge().value()).isEqualTo(1));
+    startResting(consumer, meters);
 
     consumer.stop();
 
     assertThat(meters.get("pushplanet.intake.in.hand").gauge().value()).isZero();
     assertThat(consumed).isEmpty();
     Eventually.within(SOON, () -> assertThat(depth(QUEUE)).isEqualTo(1));
+  }
+
+  /// With one message in hand that is not begun.
+  private void startResting(QueueConsumer consumer, SimpleMeterRegistry meters) {
+    resting.set(true);
+    servers.lanes().publishAndWait(QUEUE, List.of("{}".getBytes(StandardCharsets.UTF_8)));
+    consumer.start();
+    Eventually.within(
+        SOON,
+        () -> assertThat(meters.get("pushplanet.intake.in.hand").gauge().value()).isEqualTo(1));
   }
 
   @Test

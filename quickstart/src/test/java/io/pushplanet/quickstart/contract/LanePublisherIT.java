@@ -199,18 +199,7 @@ class LanePublisherIT {
 
   @Test
   void what_a_frozen_broker_does_not_confirm_in_time_has_failed() throws Exception {
-    lane.close();
-    LanePublisher.Settings impatient =
-        new LanePublisher.Settings(
-            Duration.ofMillis(1),
-            64,
-            1 << 18,
-            10,
-            10,
-            Duration.ofSeconds(1),
-            Duration.ofSeconds(1));
-    lane = new LanePublisher(connections, "impatient", impatient, new SimpleMeterRegistry());
-    Eventually.within(PATIENCE, () -> lane.publishAndWait(QUEUE, List.of(item(1))));
+    beImpatient(10);
     long broker = services.process(Service.AMQP).pid();
     Signals.stop(broker);
     try {
@@ -223,21 +212,26 @@ class LanePublisherIT {
     Eventually.within(PATIENCE, () -> lane.publishAndWait(QUEUE, List.of(item(3))));
   }
 
-  /// Whoever writes to a socket that nobody reads holds the driver's lock, for as long as it takes.
-  @Test
-  void a_frozen_broker_whose_socket_is_full_is_left_and_everybody_is_told() throws Exception {
+  /// A lane that waits for one second, with room for so many items and batches; it has published item 1.
+  private void beImpatient(int most) {
     lane.close();
     LanePublisher.Settings impatient =
         new LanePublisher.Settings(
             Duration.ofMillis(1),
             64,
             1 << 18,
-            1_000,
-            1_000,
+            most,
+            most,
             Duration.ofSeconds(1),
             Duration.ofSeconds(1));
     lane = new LanePublisher(connections, "impatient", impatient, new SimpleMeterRegistry());
     Eventually.within(PATIENCE, () -> lane.publishAndWait(QUEUE, List.of(item(1))));
+  }
+
+  /// Whoever writes to a socket that nobody reads holds the driver's lock, for as long as it takes.
+  @Test
+  void a_frozen_broker_whose_socket_is_full_is_left_and_everybody_is_told() throws Exception {
+    beImpatient(1_000);
     AtomicInteger confirmed = new AtomicInteger();
     AtomicInteger failed = new AtomicInteger();
     byte[] large = ('"' + "x".repeat(200_000) + '"').getBytes(StandardCharsets.UTF_8);
