@@ -8,7 +8,6 @@ import io.pushplanet.cm.transport.websocket.WebSocketLayer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -19,8 +18,6 @@ public final class Connection {
   private static final int FLAT_COST = 512;
   private static final int TLS_HANDSHAKE_COST = 16 * 1024;
   private static final int UPGRADE_COST = 4 * 1024;
-  // What a frame takes of the heap besides its bytes: array, buffer, its place in the line.
-  private static final int FRAME_COST = 80;
   // To a stranger goes an upgrade's answer or a refusal.
   private static final int MOST_TO_STRANGERS = 4 * 1024;
   private static final int READS_PER_TURN = 4;
@@ -35,8 +32,7 @@ public final class Connection {
   private final ConnectionHandler handler;
   private @Nullable InetAddress source;
   private @Nullable ByteBuffer partial;
-  private @Nullable ArrayDeque<ByteBuffer> pending;
-  private int pendingBytes;
+  private @Nullable PendingFrames pending;
   private int unauthenticatedCost;
   private boolean authenticated;
   private boolean paused;
@@ -92,7 +88,7 @@ public final class Connection {
   }
 
   public int pendingBytes() {
-    return pendingBytes;
+    return pending == null ? 0 : pending.bytes();
   }
 
   /// Something begins that the handler has to be swept for within a second.
@@ -124,17 +120,15 @@ public final class Connection {
       return;
     }
     int most = authenticated ? listener.pendingBytes() : MOST_TO_STRANGERS;
-    int before = pending == null ? 0 : pendingBytes + FRAME_COST * pending.size();
-    if (before + frame.length > most) {
+    if ((pending == null ? 0 : pending.cost()) + frame.length > most) {
       close(CloseCause.SLOW_READER);
       return;
     }
     if (pending == null) {
-      pending = new ArrayDeque<>(4);
+      pending = new PendingFrames();
       sinceNanos = loop.nowNanos();
     }
-    pending.add(ByteBuffer.wrap(frame));
-    pendingBytes += frame.length;
+    pending.add(frame);
     markDirty();
   }
 
@@ -170,7 +164,6 @@ public final class Connection {
     loop.strangersOf(listener).giveBack(unauthenticatedCost);
     unauthenticatedCost = 0;
     pending = null;
-    pendingBytes = 0;
     wire.close();
     loop.left(this);
     loop.metrics.closed(cause);
@@ -433,7 +426,6 @@ public final class Connection {
     }
     boolean wrote = queue != null;
     pending = null;
-    pendingBytes = 0;
     if (tls != null) {
       if (!sendHandshake(tls)) {
         return;
@@ -468,17 +460,10 @@ public final class Connection {
   }
 
   /// Gathers frames into the loop's direct buffer, so that a turn's frames leave in one system call.
-  private boolean writePlain(ArrayDeque<ByteBuffer> queue) throws IOException {
+  private boolean writePlain(PendingFrames queue) throws IOException {
     var out = loop.writeBuffer;
     out.clear();
-    for (var frame : queue) {
-      int bytes = Math.min(out.remaining(), frame.remaining());
-      out.put(out.position(), frame, frame.position(), bytes);
-      out.position(out.position() + bytes);
-      if (!out.hasRemaining()) {
-        break;
-      }
-    }
+    queue.copyTo(out);
     out.flip();
     int written = wire.write(out);
     loop.metrics.bytesWritten.increment(written);
@@ -486,17 +471,10 @@ public final class Connection {
     return !out.hasRemaining();
   }
 
-  private boolean writeSealed(TlsLayer layer, ArrayDeque<ByteBuffer> queue) throws IOException {
+  private boolean writeSealed(TlsLayer layer, PendingFrames queue) throws IOException {
     var plain = loop.plainBuffer;
     plain.clear().limit(TlsIdentity.MOST_PLAIN_BYTES);
-    for (var frame : queue) {
-      int bytes = Math.min(plain.remaining(), frame.remaining());
-      plain.put(plain.position(), frame, frame.position(), bytes);
-      plain.position(plain.position() + bytes);
-      if (!plain.hasRemaining()) {
-        break;
-      }
-    }
+    queue.copyTo(plain);
     plain.flip();
     var out = loop.writeBuffer;
     out.clear();
@@ -544,19 +522,9 @@ public final class Connection {
     return true;
   }
 
-  private void consume(ArrayDeque<ByteBuffer> queue, int bytes) {
+  private void consume(PendingFrames queue, int bytes) {
     progressed(bytes);
-    pendingBytes -= bytes;
-    int left = bytes;
-    while (left > 0) {
-      var head = queue.element();
-      int taken = Math.min(left, head.remaining());
-      head.position(head.position() + taken);
-      left -= taken;
-      if (!head.hasRemaining()) {
-        queue.remove();
-      }
-    }
+    queue.taken(bytes);
   }
 
   private void progressed(int bytes) {
@@ -576,7 +544,7 @@ public final class Connection {
       }
       return !closed;
     }
-    boolean waiting = pendingBytes > 0 || (tls != null && tls.unsent() != null);
+    boolean waiting = pendingBytes() > 0 || (tls != null && tls.unsent() != null);
     if (waiting && nowNanos - sinceNanos > loop.settings.writeStall().toNanos()) {
       close(CloseCause.SLOW_READER);
       return false;

@@ -63,9 +63,7 @@ public final class EventLoop implements Loop {
   private final ArrayList<Acceptor> acceptors = new ArrayList<>();
   private final AtomicInteger count = new AtomicInteger();
   private final ArrayList<Connection> connections = new ArrayList<>();
-  private final ArrayList<Connection> watched = new ArrayList<>();
-  // Connections before it have not been looked at in this round.
-  private int lookedDownTo;
+  private final Sweep sweep = new Sweep(this, connections);
   private final Thread thread;
   private volatile boolean stopping;
   private volatile Standstill standstill = _ -> {};
@@ -114,6 +112,11 @@ public final class EventLoop implements Loop {
   @Override
   public long nowNanos() {
     return nowNanos;
+  }
+
+  /// Unlike [#nowNanos], which stands still during a turn.
+  long clock() {
+    return nanoTime.getAsLong();
   }
 
   public boolean isCurrentThread() {
@@ -214,7 +217,7 @@ public final class EventLoop implements Loop {
   }
 
   void watch(Connection connection) {
-    watched.add(connection);
+    sweep.watch(connection);
   }
 
   void left(Connection connection) {
@@ -250,7 +253,7 @@ public final class EventLoop implements Loop {
   private void turn() throws IOException {
     long wait = nextWakeNanos() - nanoTime.getAsLong();
     begun = false;
-    if (!tasks.isEmpty() || wait <= 0) {
+    if (!tasks.isEmpty() || sweep.isUnderWay() || wait <= 0) {
       poller.poll(0, ready);
     } else {
       poller.poll(Math.max(1, TimeUnit.NANOSECONDS.toMillis(wait)), ready);
@@ -290,6 +293,7 @@ public final class EventLoop implements Loop {
     if (gap > STANDSTILL.toNanos()) {
       metrics.loopLag.record(gap, TimeUnit.NANOSECONDS);
       nextSweepNanos = nowNanos + gap + SWEEP_NANOS;
+      sweep.abandon();
       standstill.over(Duration.ofNanos(gap));
     }
   }
@@ -325,48 +329,24 @@ public final class EventLoop implements Loop {
   }
 
   private void sweepWhenDue() {
-    long late = nowNanos - nextSweepNanos;
-    if (late < 0) {
-      return;
-    }
-    metrics.loopLag.record(late, TimeUnit.NANOSECONDS);
-    nextSweepNanos = nowNanos + SWEEP_NANOS;
-    sweepWatched();
-    sweepSomeIdle();
-    metrics.sweep.record(nanoTime.getAsLong() - nowNanos, TimeUnit.NANOSECONDS);
-    pressure.settle(nowNanos);
-  }
-
-  /// Where something is going on: each of them, until nothing is.
-  private void sweepWatched() {
-    for (int index = watched.size() - 1; index >= 0; index--) {
-      var connection = watched.get(index);
-      if (!sweep(connection)) {
-        connection.unwatched();
-        // Whoever is last has been looked at, or has just come.
-        watched.set(index, watched.getLast());
-        watched.removeLast();
+    if (!sweep.isUnderWay()) {
+      long late = nowNanos - nextSweepNanos;
+      if (late < 0) {
+        return;
       }
+      metrics.loopLag.record(late, TimeUnit.NANOSECONDS);
+      nextSweepNanos = nowNanos + SWEEP_NANOS;
+      sweep.begin();
+    }
+    sweep.slice();
+    if (!sweep.isUnderWay()) {
+      metrics.sweep.record(sweep.tookNanos(), TimeUnit.NANOSECONDS);
+      pressure.settle(nowNanos);
     }
   }
 
-  /// From the last to the first, because who takes the place of one that left comes from the end.
-  private void sweepSomeIdle() {
-    int due = Math.ceilDiv(connections.size(), (int) IDLE_LOOK.toSeconds());
-    for (; due > 0 && !connections.isEmpty(); due--) {
-      lookedDownTo = Math.min(lookedDownTo, connections.size());
-      if (lookedDownTo == 0) {
-        lookedDownTo = connections.size();
-      }
-      lookedDownTo--;
-      var connection = connections.get(lookedDownTo);
-      if (!connection.isWatched() && sweep(connection)) {
-        connection.watch();
-      }
-    }
-  }
-
-  private boolean sweep(Connection connection) {
+  /// @return whether it has to be looked at again in a second
+  boolean sweep(Connection connection) {
     try {
       return connection.sweep(nowNanos);
     } catch (RuntimeException | Error bug) {

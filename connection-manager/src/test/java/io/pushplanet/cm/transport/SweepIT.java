@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -25,6 +26,7 @@ class SweepIT {
   private final AtomicLong nanos = new AtomicLong(1);
   private final List<Handler> handlers = new CopyOnWriteArrayList<>();
   private final List<Socket> sockets = new ArrayList<>();
+  private volatile Runnable onLook = () -> {};
   private Transport transport;
 
   @BeforeEach
@@ -106,6 +108,66 @@ class SweepIT {
     assertThat(transport.connections()).isEqualTo(SOCKETS - (int) EventLoop.IDLE_LOOK.toSeconds());
   }
 
+  @Test
+  void what_is_served_waits_for_a_slice_of_a_long_sweep_and_not_for_all_of_it() throws Exception {
+    inLoop(() ->
+        handlers.forEach(handler -> {
+          handler.takes = Duration.ofNanos(100_000);
+          handler.connection.watch();
+        }));
+    var lookedAtBefore = new AtomicInteger();
+    var first = new AtomicBoolean();
+    onLook =
+        () -> {
+          if (first.compareAndSet(false, true)) {
+            loop().execute(() -> lookedAtBefore.set(looks()));
+          }
+        };
+
+    second();
+    Eventually.within(PATIENCE, () -> assertThat(looks()).isGreaterThanOrEqualTo(SOCKETS));
+
+    assertThat(lookedAtBefore.get()).isEqualTo(10);
+    assertThat(handlers).allSatisfy(handler -> assertThat(handler.looks.get()).isPositive());
+  }
+
+  @Test
+  void a_connection_that_leaves_between_two_slices_hides_nobody() throws Exception {
+    inLoop(() ->
+        handlers.forEach(handler -> {
+          handler.takes = Duration.ofNanos(100_000);
+          handler.connection.watch();
+        }));
+    var leaving = handlers.subList(5, 20);
+    var first = new AtomicBoolean();
+    onLook =
+        () -> {
+          if (first.compareAndSet(false, true)) {
+            loop()
+                .execute(
+                    () -> leaving.forEach(handler -> handler.connection.close(CloseCause.OURS)));
+          }
+        };
+
+    second();
+
+    Eventually.within(
+        PATIENCE,
+        () ->
+            assertThat(handlers)
+                .filteredOn(handler -> handler.connection.isOpen())
+                .hasSize(SOCKETS - leaving.size())
+                .allSatisfy(handler -> assertThat(handler.looks.get()).isPositive()));
+  }
+
+  private int looks() {
+    return handlers.stream().mapToInt(handler -> handler.looks.get()).sum();
+  }
+
+  private EventLoop loop() {
+    return transport.loops().getFirst();
+  }
+
   private void second() throws Exception {
     nanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
     // The first turn may have begun before; the second one ends after a sweep.
@@ -116,9 +178,7 @@ class SweepIT {
 
   private void inLoop(Runnable task) throws Exception {
     var done = new CountDownLatch(1);
-    transport
-        .loops()
-        .getFirst()
+    loop()
         .execute(() -> {
           task.run();
           done.countDown();
@@ -126,10 +186,11 @@ class SweepIT {
     assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
   }
 
-  private static final class Handler implements Receiver {
+  private final class Handler implements Receiver {
     private final Connection connection;
     private final AtomicInteger looks = new AtomicInteger();
     private volatile boolean busy;
+    private volatile Duration takes = Duration.ZERO;
 
     Handler(Connection connection) {
       this.connection = connection;
@@ -143,6 +204,8 @@ class SweepIT {
     @Override
     public boolean swept(long nowNanos) {
       looks.incrementAndGet();
+      onLook.run();
+      nanos.addAndGet(takes.toNanos());
       return busy;
     }
   }

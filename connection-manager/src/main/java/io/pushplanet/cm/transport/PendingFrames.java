@@ -1,0 +1,60 @@
+package io.pushplanet.cm.transport;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+
+/// Frames that the peer of one connection has not taken yet, the oldest first.
+final class PendingFrames {
+  // What a frame takes of the heap besides its bytes: array, buffer, its place in the line.
+  private static final int FRAME_COST = 80;
+
+  private final ArrayDeque<ByteBuffer> frames = new ArrayDeque<>(4);
+  private int bytes;
+
+  /// Takes the frame over.
+  void add(byte[] frame) {
+    frames.add(ByteBuffer.wrap(frame));
+    bytes += frame.length;
+  }
+
+  boolean isEmpty() {
+    return frames.isEmpty();
+  }
+
+  /// Without what holds them.
+  int bytes() {
+    return bytes;
+  }
+
+  /// What they take of the heap.
+  int cost() {
+    return bytes + FRAME_COST * frames.size();
+  }
+
+  /// Copies as many bytes as `out` has room for; they stay pending.
+  void copyTo(ByteBuffer out) {
+    for (var frame : frames) {
+      int some = Math.min(out.remaining(), frame.remaining());
+      out.put(out.position(), frame, frame.position(), some);
+      out.position(out.position() + some);
+      if (!out.hasRemaining()) {
+        return;
+      }
+    }
+  }
+
+  /// The peer has them.
+  void taken(int some) {
+    bytes -= some;
+    int left = some;
+    while (left > 0) {
+      var head = frames.element();
+      int part = Math.min(left, head.remaining());
+      head.position(head.position() + part);
+      left -= part;
+      if (!head.hasRemaining()) {
+        frames.remove();
+      }
+    }
+  }
+}
