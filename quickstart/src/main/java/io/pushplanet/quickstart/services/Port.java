@@ -5,6 +5,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 
 /// Free TCP ports on the loopback address.
@@ -18,11 +20,15 @@ public final class Port {
   private static final int HIGHEST = 32_000;
   private static final int MOST_TRIES = 1_000;
 
-  /// A port that nobody listens on right now, drawn by lot. Another program may take it before you do.
+  /// Two platforms of one process that start side by side draw all their ports before they listen on the first.
+  private static final Set<Integer> DRAWN = ConcurrentHashMap.newKeySet();
+
+  /// A port that nobody listens on right now, drawn by lot, and not the same one again in this process. Another program may take it
+  /// before you do.
   public static int free() {
     for (int attempt = 0; attempt < MOST_TRIES; attempt++) {
       int port = ThreadLocalRandom.current().nextInt(LOWEST, HIGHEST);
-      if (isFree(port)) {
+      if (isFree(port) && DRAWN.add(port)) {
         return port;
       }
     }

@@ -3,11 +3,13 @@ package io.pushplanet.quickstart.platform;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.pushplanet.quickstart.services.Port;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class PortsTest {
@@ -62,5 +64,10 @@ class PortsTest {
     assertThat(Arrays.stream(Listener.values()).map(ports::of))
         .doesNotHaveDuplicates()
         .doesNotContain(0);
+  }
+
+  @Test
+  void what_one_was_given_no_other_is_though_nobody_listens_there_yet() {
+    assertThat(Stream.generate(Port::free).limit(500)).doesNotHaveDuplicates();
   }
 }
