@@ -54,7 +54,6 @@ final class BuiltPrograms {
         java(),
         "-Xmx512m",
         "-XX:+UseCompactObjectHeaders",
-        "-XX:TieredStopAtLevel=4",
         "--enable-native-access=ALL-UNNAMED",
         "--sun-misc-unsafe-memory-access=allow",
         "-cp",
