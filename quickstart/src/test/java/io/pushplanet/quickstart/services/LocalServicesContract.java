@@ -8,33 +8,34 @@ import com.rabbitmq.client.MessageProperties;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.sql.DriverManager;
+import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/// What every kind of local services keeps.
+/// What every kind of local services keeps. Each test starts its own, so it runs beside any other.
+@Execution(ExecutionMode.CONCURRENT)
 abstract class LocalServicesContract {
+  // Many a program falls over the blanks.
+  private final Path state =
+      Path.of("target", "contract of " + choice().text() + " " + UUID.randomUUID())
+          .toAbsolutePath();
+
   private LocalServices services;
 
   abstract ServicesChoice choice();
 
   @BeforeEach
-  void start() throws Exception {
-    Path state = state();
-    DirectoryTree.delete(state);
+  void start() {
     services = LocalServices.start(choice(), state);
   }
 
   @AfterEach
   void stop() throws Exception {
     services.kill();
-    DirectoryTree.delete(state());
-  }
-
-  private Path state() {
-    // Many a program falls over the blanks.
-    return Path.of("target", "contract of " + choice().text() + " " + ProcessHandle.current().pid())
-        .toAbsolutePath();
+    DirectoryTree.delete(state);
   }
 
   @Test
@@ -80,7 +81,7 @@ abstract class LocalServicesContract {
     execute("INSERT INTO kept VALUES ('kept')");
 
     services.close();
-    services = LocalServices.start(choice(), state());
+    services = LocalServices.start(choice(), state);
 
     assertThat(select("SELECT name FROM kept")).isEqualTo("kept");
   }
