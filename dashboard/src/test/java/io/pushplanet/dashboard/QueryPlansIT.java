@@ -42,7 +42,7 @@ class QueryPlansIT {
       Object[] values =
           query.getParameterMappings().stream().map(p -> sample(p.getProperty())).toArray();
       for (Map<String, Object> line :
-          dashboard.sql().queryForList("EXPLAIN " + query.getSql(), values)) {
+          dashboard.sql().queryForList("EXPLAIN FORMAT=TRADITIONAL " + query.getSql(), values)) {
         if (growing.contains(String.valueOf(line.get("table")))) {
           assertThat(String.valueOf(line.get("type")))
               .as(statement.getId() + " on " + line)

@@ -37,7 +37,8 @@ class QueryPlanIT {
       BoundSql bound = statement.getBoundSql(parameters());
       explained++;
       dispatcher.inDatabase(connection -> {
-        try (PreparedStatement explain = connection.prepareStatement("EXPLAIN " + bound.getSql())) {
+        try (PreparedStatement explain =
+            connection.prepareStatement("EXPLAIN FORMAT=TRADITIONAL " + bound.getSql())) {
           bind(explain, bound);
           try (ResultSet plan = explain.executeQuery()) {
             while (plan.next()) {
@@ -64,7 +65,7 @@ class QueryPlanIT {
       try (PreparedStatement rows =
           connection.prepareStatement(
               "INSERT INTO channel_tokens (app_id, device_id, channel, token, kind, environment, registered_at)"
-                  + " VALUES (?, CONCAT('w', ?), 'webpush', CONCAT(?, MD5(?)), 'subscription', 'production', NOW(3))")) {
+                  + " VALUES (?, CONCAT('w', ?), 'webpush', CONCAT(?, SHA2(?, 256)), 'subscription', 'production', NOW(3))")) {
         for (int i = 0; i < ROWS; i++) {
           rows.setString(1, app);
           rows.setInt(2, i);
@@ -76,8 +77,8 @@ class QueryPlanIT {
       }
       try (PreparedStatement explain =
           connection.prepareStatement(
-              "EXPLAIN SELECT device_id FROM channel_tokens WHERE app_id = ? AND channel = 'webpush'"
-                  + " AND token = CONCAT(?, MD5(7)) AND device_id <> 'w8'")) {
+              "EXPLAIN FORMAT=TRADITIONAL SELECT device_id FROM channel_tokens WHERE app_id = ? AND channel = 'webpush'"
+                  + " AND token = CONCAT(?, SHA2(7, 256)) AND device_id <> 'w8'")) {
         explain.setString(1, app);
         explain.setString(2, endpoint);
         try (ResultSet plan = explain.executeQuery()) {

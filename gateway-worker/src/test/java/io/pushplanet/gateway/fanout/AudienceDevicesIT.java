@@ -97,7 +97,11 @@ class AudienceDevicesIT {
       var audience = random(random, 3).audience();
       var query = AudienceQuery.page(APP, audience, id(300).value(), PAGE);
 
-      assertThat(servers.sql().queryForList("EXPLAIN " + query.sql(), query.arguments().toArray()))
+      assertThat(
+              servers
+                  .sql()
+                  .queryForList(
+                      "EXPLAIN FORMAT=TRADITIONAL " + query.sql(), query.arguments().toArray()))
           .filteredOn(step ->
               step.get("table") != null
                   && !step.get("table").toString().startsWith("<")

@@ -372,20 +372,25 @@ class LaterIT {
               servers
                   .sql()
                   .queryForList(
-                      "EXPLAIN " + DueLane.CLAIM, lane, Timestamp.from(clock.instant()), 10))
+                      "EXPLAIN FORMAT=TRADITIONAL " + DueLane.CLAIM,
+                      lane,
+                      Timestamp.from(clock.instant()),
+                      10))
           .allSatisfy(step -> {
             assertThat(step.get("key")).isEqualTo("later_by_lane");
             assertThat(String.valueOf(step.get("Extra"))).doesNotContain("filesort");
           });
     }
-    assertThat(servers.sql().queryForList("EXPLAIN " + DueLane.NEXT_LANE, ""))
+    assertThat(servers.sql().queryForList("EXPLAIN FORMAT=TRADITIONAL " + DueLane.NEXT_LANE, ""))
         .allSatisfy(
             step -> assertThat(step.get("Extra")).isEqualTo("Select tables optimized away"));
     assertThat(
             servers
                 .sql()
                 .queryForList(
-                    "EXPLAIN " + InboxSweeper.EXPIRED, Timestamp.from(clock.instant()), 10))
+                    "EXPLAIN FORMAT=TRADITIONAL " + InboxSweeper.EXPIRED,
+                    Timestamp.from(clock.instant()),
+                    10))
         .allSatisfy(step -> assertThat(step.get("key")).isEqualTo("inbox_by_expiry"));
   }
 

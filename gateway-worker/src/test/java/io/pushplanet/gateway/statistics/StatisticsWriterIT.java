@@ -260,7 +260,7 @@ class StatisticsWriterIT {
         servers
             .sql()
             .queryForList(
-                "EXPLAIN " + StatisticsWriter.LOCK_ROWS.formatted(which),
+                "EXPLAIN FORMAT=TRADITIONAL " + StatisticsWriter.LOCK_ROWS.formatted(which),
                 message.day(),
                 message.value(),
                 "d1",
