@@ -68,6 +68,14 @@ public class PlatformConfiguration {
     config.setValidationTimeout(Duration.ofSeconds(2).toMillis());
     config.setInitializationFailTimeout(-1);
     config.setExceptionOverride(new ReadOnlyDatabase());
+    // Of a host that has vanished the server hears nothing: it would keep the session, and its
+    // locks, for eight hours
+    // (https://dev.mysql.com/doc/refman/8.4/en/server-system-variables.html#sysvar_wait_timeout).
+    // Pooled connections say something more often. Who waits for a lock is told so before the
+    // driver gives the connection up, and leaves the waiting session with its locks behind.
+    config.setConnectionInitSql(
+        "SET SESSION wait_timeout = 60, SESSION innodb_lock_wait_timeout = 20");
+    config.setKeepaliveTime(Duration.ofSeconds(30).toMillis());
     config.addDataSourceProperty("rewriteBatchedStatements", "true");
     // What the driver has parsed of a statement is kept per connection, in the driver alone.
     config.addDataSourceProperty("cachePrepStmts", "true");

@@ -14,13 +14,13 @@ final class Batch {
 
   private final List<Refusal> refused = new ArrayList<>();
   private int open;
-  private boolean early;
+  private boolean notYet;
 
   /// Everything is written but this.
   ///
-  /// @param early whether a receipt came before its row
+  /// @param notYet whether some of it is to be handed out again
   /// @param refused events that the database does not take
-  record Written(boolean early, List<Refusal> refused) {
+  record Written(boolean notYet, List<Refusal> refused) {
     Written {
       refused = List.copyOf(refused);
     }
@@ -39,9 +39,11 @@ final class Batch {
     return written;
   }
 
-  /// One of the events was written, or came too early.
-  void tellOne(boolean tooEarly) {
-    early |= tooEarly;
+  /// One of the events was written.
+  ///
+  /// @param isNotYet not so, but it may be when it is handed out again
+  void tellOne(boolean isNotYet) {
+    notYet |= isNotYet;
     close();
   }
 
@@ -52,7 +54,7 @@ final class Batch {
 
   private void close() {
     if (--open == 0) {
-      written.complete(new Written(early, refused));
+      written.complete(new Written(notYet, refused));
     }
   }
 

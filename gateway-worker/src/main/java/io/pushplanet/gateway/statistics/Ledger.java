@@ -28,7 +28,6 @@ final class Ledger {
   private final SequencedMap<DeliveryKey, DeliveryRow> rows = new LinkedHashMap<>();
   private final SortedMap<MessageId, MessageChange> messages = new TreeMap<>();
   private final SortedMap<MinuteKey, Long> minutes = new TreeMap<>();
-  private final List<DeliveryEvent.Uplink> uplinks = new ArrayList<>();
   private final List<DeliveryEvent.Receipt> withoutRow = new ArrayList<>();
 
   /// @param present the rows that the table has of those the events are about
@@ -52,10 +51,6 @@ final class Ledger {
 
   SortedMap<MinuteKey, Long> minutes() {
     return minutes;
-  }
-
-  List<DeliveryEvent.Uplink> uplinks() {
-    return uplinks;
   }
 
   /// Receipts of deliveries that are not there (yet).
@@ -88,7 +83,8 @@ final class Ledger {
       }
       case DeliveryEvent.Ended ended -> end(ended);
       case DeliveryEvent.Receipt receipt -> receive(receipt);
-      case DeliveryEvent.Uplink uplink -> uplinks.add(uplink);
+      // It is about no row.
+      case DeliveryEvent.Uplink _ -> {}
     }
   }
 

@@ -61,12 +61,16 @@ public final class StatisticsIntake implements AutoCloseable {
   private final DistributionSummary sizes;
   private final Counter droppedReceipts;
 
-  /// A receipt came before its delivery's row: the message is handed out again shortly.
-  static final class ReceiptTooEarly extends RuntimeException {
+  /// A receipt came before its delivery's row, or somebody else holds an uplink's app: the message is handed out again shortly.
+  static final class NotYet extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    ReceiptTooEarly() {
-      super("a receipt is ahead of its delivery", null, false, false);
+    NotYet() {
+      super(
+          "a receipt is ahead of its delivery, or uplinks of an app are being written",
+          null,
+          false,
+          false);
     }
   }
 
@@ -112,17 +116,17 @@ public final class StatisticsIntake implements AutoCloseable {
   public void take(byte[] body) {
     inHand.incrementAndGet();
     try {
-      boolean early = false;
+      boolean notYet = false;
       List<Refusal> refused = new ArrayList<>();
       for (Batch batch : handOver(WireForm.readBatch(body, DeliveryEvent.class))) {
         // Without a clock, which would cost more than the wait: a statement ends within the
         // connection's time, and with it the batch.
         Batch.Written written = batch.written().get();
-        early |= written.early();
+        notYet |= written.notYet();
         refused.addAll(written.refused());
       }
-      if (early) {
-        throw new ReceiptTooEarly();
+      if (notYet) {
+        throw new NotYet();
       }
       if (!refused.isEmpty() && !refusals.bury(body, refused)) {
         throw new IllegalStateException(
@@ -239,11 +243,11 @@ public final class StatisticsIntake implements AutoCloseable {
     List<DeliveryEvent> events = told.stream().map(Told::event).toList();
     sizes.record(events.size());
     try {
-      Set<DeliveryEvent> early = writes.record(() -> tooEarly(writer.write(events)));
+      Set<DeliveryEvent> notYet = writes.record(() -> notYet(writer.write(events)));
       if (told.size() == 1) {
         refusals.remove(told.getFirst().event());
       }
-      told.forEach(one -> one.batch().tellOne(early.contains(one.event())));
+      told.forEach(one -> one.batch().tellOne(notYet.contains(one.event())));
     } catch (RuntimeException e) {
       LOG.warn(
           "event=statistics_write_failed events={} reason=\"{}\"", events.size(), e.toString());
@@ -282,15 +286,16 @@ public final class StatisticsIntake implements AutoCloseable {
     };
   }
 
-  private Set<DeliveryEvent> tooEarly(List<DeliveryEvent.Receipt> withoutRow) {
-    Set<DeliveryEvent> early = new HashSet<>();
-    for (DeliveryEvent.Receipt receipt : withoutRow) {
-      if (receipt.at().plus(RECEIPT_PATIENCE).isAfter(clock.instant())) {
-        early.add(receipt);
-      } else {
+  private Set<DeliveryEvent> notYet(List<DeliveryEvent> unwritten) {
+    Set<DeliveryEvent> notYet = new HashSet<>();
+    for (DeliveryEvent event : unwritten) {
+      if (event instanceof DeliveryEvent.Receipt receipt
+          && !receipt.at().plus(RECEIPT_PATIENCE).isAfter(clock.instant())) {
         droppedReceipts.increment();
+      } else {
+        notYet.add(event);
       }
     }
-    return early;
+    return notYet;
   }
 }

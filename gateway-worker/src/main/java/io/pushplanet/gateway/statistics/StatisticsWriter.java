@@ -37,7 +37,8 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /// Writes events in one transaction: locks the rows they are about, lets the [Ledger] do the bookkeeping, and writes what
-/// changed in sorted bulk statements. Writing an event twice has the effect of writing it once. Thread-safe.
+/// changed in sorted bulk statements. [Uplinks] come behind it. Writing an event twice has the effect of writing it once.
+/// Thread-safe.
 ///
 /// That a message was accepted is nearly always the first that is told of its rows, so they are not looked for but
 /// inserted; only when one is there after all does it all begin again with a look at each.
@@ -96,14 +97,6 @@ public final class StatisticsWriter {
           "INSERT INTO statistics_minutes (day, minute, app_id, channel, outcome, reason, count)",
           7,
           "ON DUPLICATE KEY UPDATE count = count + VALUES(count)");
-  private static final Bulk INSERT_UPLINKS =
-      new Bulk(
-          "INSERT INTO uplinks (event_id, app_id, device_id, at, payload)",
-          5,
-          "ON DUPLICATE KEY UPDATE event_id = event_id");
-
-  private static final String LOCK_APPS =
-      "SELECT id FROM apps WHERE id IN (%s) ORDER BY id FOR UPDATE";
 
   /// What an event needs of others in the same bulk comes first.
   private static final Comparator<DeliveryEvent> CAUSES_FIRST =
@@ -119,6 +112,7 @@ public final class StatisticsWriter {
 
   private final JdbcTemplate database;
   private final TransactionTemplate transactions;
+  private final Uplinks uplinks;
   private volatile boolean newsIsNew = true;
 
   public StatisticsWriter(DataSource database) {
@@ -126,11 +120,30 @@ public final class StatisticsWriter {
     this.transactions = new TransactionTemplate(new JdbcTransactionManager(database));
     // No gap locks: two writers then wait for each other only on the same row.
     this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+    this.uplinks = new Uplinks(database);
   }
 
-  /// @return the receipts whose delivery is not in the table (yet)
-  /// @throws org.springframework.dao.DataAccessException when nothing was written
-  public List<DeliveryEvent.Receipt> write(List<DeliveryEvent> events) {
+  /// @return what is not written (yet): receipts whose delivery is not in the table, uplinks of apps that somebody else holds
+  /// @throws org.springframework.dao.DataAccessException when uplinks, or all of it, were not written
+  public List<DeliveryEvent> write(List<DeliveryEvent> events) {
+    List<DeliveryEvent> stories = new ArrayList<>();
+    List<DeliveryEvent.Uplink> fromDevices = new ArrayList<>();
+    for (DeliveryEvent event : events) {
+      if (event instanceof DeliveryEvent.Uplink uplink) {
+        fromDevices.add(uplink);
+      } else {
+        stories.add(event);
+      }
+    }
+    List<DeliveryEvent> unwritten = new ArrayList<>();
+    if (!stories.isEmpty()) {
+      unwritten.addAll(writeStories(stories));
+    }
+    unwritten.addAll(uplinks.write(fromDevices));
+    return unwritten;
+  }
+
+  private List<DeliveryEvent.Receipt> writeStories(List<DeliveryEvent> events) {
     List<DeliveryEvent> ordered = new ArrayList<>(events);
     ordered.sort(CAUSES_FIRST);
     boolean trusting = newsIsNew;
@@ -185,32 +198,7 @@ public final class StatisticsWriter {
               COUNT_MINUTES.write(connection, minutes);
               return null;
             });
-    writeUplinks(ledger.uplinks());
     return ledger.withoutRow();
-  }
-
-  /// An app's backend reads on behind the last id it has seen. So ids of one app are given out only when all before them are
-  /// committed: until then its row is locked.
-  private void writeUplinks(List<DeliveryEvent.Uplink> uplinks) {
-    if (uplinks.isEmpty()) {
-      return;
-    }
-    Set<String> apps = new TreeSet<>();
-    List<@Nullable Object[]> rows = new ArrayList<>();
-    for (DeliveryEvent.Uplink uplink : uplinks) {
-      apps.add(uplink.app().value());
-      rows.add(values(uplink));
-    }
-    database.queryForList(
-        LOCK_APPS.formatted(String.join(", ", Collections.nCopies(apps.size(), "?"))),
-        String.class,
-        apps.toArray());
-    database.execute(
-        (ConnectionCallback<@Nullable Void>)
-            connection -> {
-              INSERT_UPLINKS.write(connection, rows);
-              return null;
-            });
   }
 
   /// @param told gets the rows of which something is told
@@ -319,12 +307,6 @@ public final class StatisticsWriter {
       change.cancelled,
       change.duplicates,
       change.opened
-    };
-  }
-
-  private static Object[] values(DeliveryEvent.Uplink uplink) {
-    return new Object[] {
-      uplink.id(), uplink.app().value(), uplink.device().value(), uplink.at(), uplink.payload()
     };
   }
 

@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.statistics;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Attempt;
@@ -21,6 +22,7 @@ import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.migrations.Migrations;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -32,12 +34,14 @@ import java.util.Random;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
@@ -126,20 +130,7 @@ class StatisticsWriterIT {
     messages.forEach(message -> events.addAll(story(message, 20)));
     Collections.shuffle(events, new Random(1));
 
-    try (StatisticsIntake intake =
-            new StatisticsIntake(
-                writer,
-                new Refusals(
-                    new DeadLetters(servers.connections()),
-                    Clock.systemUTC(),
-                    10,
-                    Duration.ofMinutes(5)),
-                Clock.systemUTC(),
-                2,
-                Duration.ofMillis(20),
-                100,
-                64,
-                new SimpleMeterRegistry());
+    try (StatisticsIntake intake = intake(2);
         var takers = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<?>> taken = new ArrayList<>();
       for (int from = 0; from < events.size(); from += 10) {
@@ -164,6 +155,19 @@ class StatisticsWriterIT {
                 "SELECT SUM(count) FROM statistics_minutes WHERE app_id = 'statistics-it' AND outcome = ?",
                 "accepted"))
         .isEqualTo(400);
+  }
+
+  private StatisticsIntake intake(int writers) {
+    return new StatisticsIntake(
+        writer,
+        new Refusals(
+            new DeadLetters(servers.connections()), Clock.systemUTC(), 10, Duration.ofMinutes(5)),
+        Clock.systemUTC(),
+        writers,
+        Duration.ofMillis(20),
+        100,
+        64,
+        new SimpleMeterRegistry());
   }
 
   @Test
@@ -214,17 +218,111 @@ class StatisticsWriterIT {
       Future<?> slow = writers.submit(() -> writer.write(List.of(held, uplink(SHOP))));
       Eventually.within(
           Duration.ofSeconds(20), () -> assertThat(slow.isDone() || waiting() == 1).isTrue());
-      Future<?> quick = writers.submit(() -> writer.write(List.of(uplink(SHOP))));
-      Eventually.within(
-          Duration.ofSeconds(20), () -> assertThat(quick.isDone() || waiting() == 2).isTrue());
+      Future<List<DeliveryEvent>> quick = writers.submit(() -> writer.write(List.of(uplink(SHOP))));
+      List<DeliveryEvent> given = quick.get(20, TimeUnit.SECONDS);
       List<Long> read = uplinksAfter(0);
       connection.commit();
       slow.get(20, TimeUnit.SECONDS);
-      quick.get(20, TimeUnit.SECONDS);
+      writer.write(given);
 
       List<Long> later = uplinksAfter(read.isEmpty() ? 0 : read.getLast());
       assertThat(read.size() + later.size()).isEqualTo(2);
     }
+  }
+
+  @Test
+  void a_row_that_somebody_holds_too_long_is_tried_again() throws Exception {
+    MessageId message = ids.next();
+    writer.write(story(message, 2));
+    DeliveryEvent another = story(message, 3).getLast();
+    AtomicInteger tries = new AtomicInteger();
+    try (Connection holder = servers.database().getConnection()) {
+      holder.setAutoCommit(false);
+      new JdbcTemplate(new SingleConnectionDataSource(holder, true))
+          .queryForList(
+              "SELECT id FROM messages WHERE day = ? AND id = ? FOR UPDATE",
+              message.day(),
+              message.value());
+      DataSource impatient =
+          new DelegatingDataSource(servers.database()) {
+            @Override
+            public Connection getConnection() throws SQLException {
+              if (tries.incrementAndGet() == 2) {
+                holder.rollback();
+              }
+              Connection connection = super.getConnection();
+              try (var statement = connection.createStatement()) {
+                statement.execute("SET SESSION innodb_lock_wait_timeout = 1");
+              }
+              return connection;
+            }
+          };
+
+      new StatisticsWriter(impatient).write(List.of(another));
+    }
+
+    assertThat(tries).hasValue(2);
+    assertThat(count("SELECT recipients FROM messages WHERE id = ?", message)).isEqualTo(3);
+  }
+
+  @Test
+  void a_held_app_holds_up_nothing_but_its_uplinks() throws Exception {
+    AppId other = new AppId("statistics-it-2");
+    MessageId message = ids.next();
+    DeliveryEvent.Uplink held = uplink(SHOP);
+    DeliveryEvent.Uplink free = uplink(other);
+    List<DeliveryEvent> events = story(message, 10);
+    events.add(held);
+    events.add(free);
+    List<DeliveryEvent> given;
+    try (var writing = Executors.newSingleThreadExecutor();
+        Connection vanished = holding(SHOP)) {
+      given = writing.submit(() -> writer.write(events)).get(20, TimeUnit.SECONDS);
+      vanished.rollback();
+    }
+
+    assertThat(given).containsExactly(held);
+    assertThat(count("SELECT recipients FROM messages WHERE id = ?", message)).isEqualTo(10);
+    assertThat(count("SELECT COUNT(*) FROM uplinks WHERE event_id = ?", free.id())).isOne();
+    assertThat(uplinksAfter(0)).isEmpty();
+    assertThat(writer.write(given)).isEmpty();
+    assertThat(uplinksAfter(0)).hasSize(1);
+  }
+
+  @Test
+  void a_message_with_uplinks_of_a_held_app_is_handed_out_again_and_no_other() throws Exception {
+    MessageId message = ids.next();
+    byte[] uplinks = WireForm.join(List.of(WireForm.write(uplink(SHOP))));
+    byte[] others = WireForm.join(story(message, 10).stream().map(WireForm::write).toList());
+    try (StatisticsIntake intake = intake(1);
+        var takers = Executors.newVirtualThreadPerTaskExecutor()) {
+      try (Connection vanished = holding(SHOP)) {
+        Future<?> given = takers.submit(() -> intake.take(uplinks));
+        Future<?> taken = takers.submit(() -> intake.take(others));
+
+        assertThatThrownBy(() -> given.get(20, TimeUnit.SECONDS))
+            .hasCauseInstanceOf(StatisticsIntake.NotYet.class);
+        taken.get(20, TimeUnit.SECONDS);
+        vanished.rollback();
+      }
+      intake.take(uplinks);
+    }
+
+    assertThat(count("SELECT delivered FROM messages WHERE id = ?", message)).isEqualTo(5);
+    assertThat(uplinksAfter(0)).hasSize(1);
+  }
+
+  /// As a worker does that vanished while it wrote the app's uplinks.
+  private Connection holding(AppId app) throws SQLException {
+    servers
+        .sql()
+        .update(
+            "INSERT IGNORE INTO apps (id, name, created_at) VALUES (?, 'a', NOW())", app.value());
+    Connection connection = servers.database().getConnection();
+    connection.setAutoCommit(false);
+    new JdbcTemplate(new SingleConnectionDataSource(connection, true))
+        .queryForList("SELECT id FROM apps WHERE id = ? FOR UPDATE", app.value());
+    return connection;
   }
 
   private DeliveryEvent.Uplink uplink(AppId app) {

@@ -1,0 +1,68 @@
+package io.pushplanet.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.pushplanet.common.access.MasterKey;
+import io.pushplanet.common.settings.PlatformConfiguration;
+import io.pushplanet.quickstart.services.LocalServices;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+class DataSourceIT {
+  private final AnnotationConfigApplicationContext context = platform();
+  private final HikariDataSource database = context.getBean(HikariDataSource.class);
+
+  @AfterEach
+  void close() {
+    context.close();
+  }
+
+  @Test
+  void the_server_soon_ends_the_session_of_a_host_that_has_vanished_and_of_no_other() {
+    Duration silence = variable("wait_timeout");
+
+    assertThat(silence).isLessThanOrEqualTo(Duration.ofMinutes(1));
+    assertThat(Duration.ofMillis(database.getKeepaliveTime()))
+        .isPositive()
+        .isLessThanOrEqualTo(silence.dividedBy(2));
+  }
+
+  @Test
+  void who_waits_for_a_lock_is_told_before_the_driver_gives_the_connection_up() {
+    Object socketTimeout = database.getDataSourceProperties().get("socketTimeout");
+
+    assertThat(variable("innodb_lock_wait_timeout"))
+        .isLessThan(Duration.ofMillis(Long.parseLong(String.valueOf(socketTimeout))));
+  }
+
+  private Duration variable(String name) {
+    return Duration.ofSeconds(
+        new JdbcTemplate(database).queryForObject("SELECT @@SESSION." + name, Long.class));
+  }
+
+  private static AnnotationConfigApplicationContext platform() {
+    LocalServices services = LocalServices.forTests();
+    Map<String, Object> settings =
+        Map.of(
+            "pushplanet.master-key",
+            MasterKey.generate(new SecureRandom()),
+            "pushplanet.mysql.url",
+            services.mysql().jdbcUrl(),
+            "pushplanet.mysql.user",
+            services.mysql().user(),
+            "pushplanet.mysql.password",
+            services.mysql().password());
+    AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+    context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("test", settings));
+    context.register(PlatformConfiguration.class);
+    context.refresh();
+    return context;
+  }
+}
