@@ -15,6 +15,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.validation.annotation.Validated;
 
+/// While the broker takes nothing these rest: what they claim they would hold until they could not publish it, in each round.
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(LaterConfiguration.LaterSettings.class)
 @ForRole(Role.LATER)
@@ -36,7 +37,11 @@ class LaterConfiguration {
       MeterRegistry meters) {
     DueLane due = new DueLane(database, lanes::publishAndWait, clock);
     return new Rounds(
-        "due-lane", settings.period(), () -> due.bringBack() >= DueLane.MOST_ROWS, meters);
+        "due-lane",
+        settings.period(),
+        lanes::takesNothing,
+        () -> due.bringBack() >= DueLane.MOST_ROWS,
+        meters);
   }
 
   @Bean
@@ -48,7 +53,11 @@ class LaterConfiguration {
       MeterRegistry meters) {
     InboxSweeper sweeper = new InboxSweeper(database, lanes, clock);
     return new Rounds(
-        "inbox-sweeper", settings.sweep(), () -> sweeper.sweep() == InboxSweeper.MOST_ROWS, meters);
+        "inbox-sweeper",
+        settings.sweep(),
+        lanes::takesNothing,
+        () -> sweeper.sweep() == InboxSweeper.MOST_ROWS,
+        meters);
   }
 
   @Bean
@@ -62,6 +71,7 @@ class LaterConfiguration {
     return new Rounds(
         "broadcast-sweeper",
         settings.sweep(),
+        lanes::takesNothing,
         () -> sweeper.sweep() == BroadcastSweeper.MOST_LISTS,
         meters);
   }

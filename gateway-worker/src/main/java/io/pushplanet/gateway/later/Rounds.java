@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
@@ -16,6 +17,7 @@ public final class Rounds implements SmartLifecycle {
 
   private final String name;
   private final Duration pause;
+  private final BooleanSupplier resting;
   private final Work work;
   private final MeterRegistry meters;
   private final CountDownLatch closed = new CountDownLatch(1);
@@ -28,8 +30,15 @@ public final class Rounds implements SmartLifecycle {
   }
 
   public Rounds(String name, Duration pause, Work work, MeterRegistry meters) {
+    this(name, pause, () -> false, work, meters);
+  }
+
+  /// @param resting while true no round is begun
+  public Rounds(
+      String name, Duration pause, BooleanSupplier resting, Work work, MeterRegistry meters) {
     this.name = name;
     this.pause = pause;
+    this.resting = resting;
     this.work = work;
     this.meters = meters;
   }
@@ -57,7 +66,7 @@ public final class Rounds implements SmartLifecycle {
       while (running) {
         Duration wait = pause;
         try {
-          if (work.run()) {
+          if (!resting.getAsBoolean() && work.run()) {
             wait = Duration.ZERO;
           }
           failing = false;

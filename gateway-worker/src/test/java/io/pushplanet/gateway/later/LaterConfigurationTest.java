@@ -1,0 +1,82 @@
+package io.pushplanet.gateway.later;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.common.wire.LanePublisher;
+import io.pushplanet.gateway.later.LaterConfiguration.LaterSettings;
+import java.net.ConnectException;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.datasource.AbstractDataSource;
+
+class LaterConfigurationTest {
+  private static final Duration OFTEN = Duration.ofMillis(1);
+
+  private final MutableClock clock = MutableClock.started();
+  private final MeterRegistry meters = new SimpleMeterRegistry();
+
+  @Test
+  void nothing_is_claimed_while_the_broker_takes_nothing() throws Exception {
+    AtomicInteger asked = new AtomicInteger();
+    DataSource database = asked(asked);
+    LaterConfiguration wiring = new LaterConfiguration();
+    LaterSettings settings = new LaterSettings(OFTEN, OFTEN);
+    CountDownLatch meanwhile = new CountDownLatch(20);
+    try (LanePublisher lanes =
+        new LanePublisher(new Nobody(), "test", LanePublisher.Settings.DEFAULT, meters)) {
+      List<Rounds> all =
+          List.of(
+              wiring.dueLane(database, lanes, settings, clock, meters),
+              wiring.inboxSweeper(database, lanes, settings, clock, meters),
+              wiring.broadcastSweeper(database, lanes, settings, clock, meters),
+              new Rounds(
+                  "others",
+                  OFTEN,
+                  () -> {
+                    meanwhile.countDown();
+                    return false;
+                  },
+                  meters));
+
+      all.forEach(Rounds::start);
+
+      assertThat(meanwhile.await(20, TimeUnit.SECONDS)).isTrue();
+      all.forEach(Rounds::stop);
+    }
+    assertThat(asked).hasValue(0);
+  }
+
+  private static DataSource asked(AtomicInteger asked) {
+    return new AbstractDataSource() {
+      @Override
+      public java.sql.Connection getConnection() throws SQLException {
+        asked.incrementAndGet();
+        throw new SQLException("nobody should ask");
+      }
+
+      @Override
+      public java.sql.Connection getConnection(String user, String password) throws SQLException {
+        return getConnection();
+      }
+    };
+  }
+
+  /// A broker that is not there.
+  private static final class Nobody extends ConnectionFactory {
+    @Override
+    public Connection newConnection(String name) throws ConnectException {
+      throw new ConnectException("nobody is there");
+    }
+  }
+}
