@@ -111,7 +111,8 @@ final class ApnsAnswers {
 
   private ApnsAnswers() {}
 
-  /// A reason that Apple has added since is judged by its status; a token is never given up for it.
+  /// A reason that Apple has added since is judged by its status; a token is never given up for it. Who refuses without one is not
+  /// Apple but somebody between us, and does not mean the credential.
   static Meaning of(int status, String reason) {
     Meaning known = MEANINGS.get(new Answer(status, status == 200 ? "" : reason));
     if (known != null) {
@@ -121,7 +122,7 @@ final class ApnsAnswers {
       return Meaning.REJECTED;
     }
     if (status == 401 || status == 403) {
-      return Meaning.CREDENTIAL_FAULT;
+      return reason.isEmpty() ? Meaning.UNAVAILABLE : Meaning.CREDENTIAL_FAULT;
     }
     if (status == 429) {
       return Meaning.DEVICE_BUSY;

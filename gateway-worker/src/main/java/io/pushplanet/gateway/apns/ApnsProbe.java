@@ -68,12 +68,15 @@ final class ApnsProbe implements CredentialProbe {
     }
   }
 
-  private static Verdict verdict(Answered answered) {
+  static Verdict verdict(Answered answered) {
     int status = answered.status();
     String reason = reason(answered);
     String words = status + (reason.isEmpty() ? "" : " " + reason);
     if (status == 200 || reason.equals(NO_DEVICE)) {
       return new Verdict.Accepted(words);
+    }
+    if (reason.isEmpty()) {
+      return new Verdict.Unreachable(words + " not in Apple's form");
     }
     // Too many tokens or pushes, a server in trouble: that says nothing of the credential. An
     // expired token is renewed by

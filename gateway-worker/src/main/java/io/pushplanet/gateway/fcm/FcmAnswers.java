@@ -51,11 +51,15 @@ final class FcmAnswers {
   private FcmAnswers() {}
 
   /// What is not in the table (an HTML page, an empty body, a new code) is judged by its status; a token is never given up
-  /// for it, and a 404 without `UNREGISTERED` is a wrong project or path.
+  /// for it, and a 404 without `UNREGISTERED` is a wrong project or path. Who refuses without a code is not Google but somebody
+  /// between us, and does not mean the credential.
   static Meaning of(int status, String code) {
     Meaning known = MEANINGS.get(new Answer(status, status == 200 ? "" : code));
     if (known != null) {
       return known;
+    }
+    if (code.isEmpty() && (status == 401 || status == 403 || status == 404)) {
+      return Meaning.UNAVAILABLE;
     }
     return switch (status) {
       case 401 -> Meaning.RENEW_ACCESS_TOKEN;

@@ -36,19 +36,19 @@ final class FcmProbe implements OAuthProbe.Question<FcmServiceAccount> {
     int status = answered.status();
     FcmError said = FcmError.parse(answered.body());
     String code = said.code();
-    String words = status + (code.isEmpty() ? "" : " " + code);
+    String words = status + " " + (code.isEmpty() ? "not in Google's form" : code);
     return switch (FcmAnswers.of(status, code)) {
       case ACCEPTED ->
           said.name().isEmpty()
-              ? new Verdict.Unreachable(words + " not in Google's form")
-              : new Verdict.Accepted(words);
+              ? new Verdict.Unreachable(words)
+              : new Verdict.Accepted(Integer.toString(status));
       case CREDENTIAL_FAULT,
           RENEW_ACCESS_TOKEN,
           REJECTED,
           TOKEN_GONE,
           TOKEN_GONE_IF_NAMED,
           TOKEN_FOREIGN ->
-          new Verdict.Refused(words);
+          code.isEmpty() ? new Verdict.Unreachable(words) : new Verdict.Refused(words);
       case QUOTA, INTERNAL, UNAVAILABLE -> new Verdict.Unreachable(words);
     };
   }

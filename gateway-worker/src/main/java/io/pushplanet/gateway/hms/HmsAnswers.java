@@ -67,11 +67,15 @@ final class HmsAnswers {
   private HmsAnswers() {}
 
   /// What is not in the table (an HTML page, an empty body, a new code) is judged by its status: a token is never given up for
-  /// it, and nothing counts as accepted.
+  /// it, and nothing counts as accepted. Who refuses without a code is not Huawei but somebody between us, and does not mean the
+  /// credential.
   static Meaning of(int status, String code) {
     Meaning known = MEANINGS.get(code);
     if (known != null) {
       return known;
+    }
+    if (code.isEmpty() && (status == 401 || status == 403 || status == 404)) {
+      return Meaning.INTERNAL;
     }
     return switch (status) {
       case 401 -> Meaning.RENEW_ACCESS_TOKEN;

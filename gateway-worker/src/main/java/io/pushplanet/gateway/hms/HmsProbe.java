@@ -31,14 +31,14 @@ final class HmsProbe implements OAuthProbe.Question<HmsClient> {
   @Override
   public Verdict verdict(Answered answered) {
     String code = HmsAnswer.parse(answered.body()).code();
-    String words = answered.status() + (code.isEmpty() ? "" : " " + code);
+    String words = answered.status() + " " + (code.isEmpty() ? "not in Huawei's form" : code);
     return switch (HmsAnswers.of(answered.status(), code)) {
       case ACCEPTED, PARTLY_ACCEPTED, TOKENS_ILLEGAL, REJECTED, NOT_URGENT ->
           new Verdict.Accepted(words);
       case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN -> new Verdict.Refused(words);
       // An answer without a code may be anybody's.
       case REJECTED_TOGETHER ->
-          code.isEmpty() ? new Verdict.Refused(words) : new Verdict.Accepted(words);
+          code.isEmpty() ? new Verdict.Unreachable(words) : new Verdict.Accepted(words);
       case FLOW_CONTROL, LATER, INTERNAL -> new Verdict.Unreachable(words);
     };
   }

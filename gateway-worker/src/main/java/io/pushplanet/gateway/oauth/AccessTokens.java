@@ -212,8 +212,10 @@ public final class AccessTokens<C extends Credential> implements AutoCloseable {
         response.statusCode(),
         reason,
         body.path("error_description").asString("").replaceAll("\\s+", " "));
+    // Who names no error is not the vendor but somebody between us.
     boolean ourFault =
-        response.statusCode() >= 400
+        body.has("error")
+            && response.statusCode() >= 400
             && response.statusCode() < 500
             && response.statusCode() != 408
             && response.statusCode() != 429;

@@ -45,6 +45,8 @@ class ApnsAnswersTest {
     "503, Shutdown, UNAVAILABLE",
     "400, SomethingNew, REJECTED",
     "403, SomethingNew, CREDENTIAL_FAULT",
+    "401, '', UNAVAILABLE",
+    "403, '', UNAVAILABLE",
     "410, '', REJECTED",
     "429, '', DEVICE_BUSY",
     "502, '', UNAVAILABLE",

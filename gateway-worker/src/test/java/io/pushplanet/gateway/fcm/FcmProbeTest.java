@@ -29,10 +29,14 @@ class FcmProbeTest {
     "403, PERMISSION_DENIED, Refused[reason=403 PERMISSION_DENIED]",
     "404, NOT_FOUND, Refused[reason=404 NOT_FOUND]",
     "400, INVALID_ARGUMENT, Refused[reason=400 INVALID_ARGUMENT]",
-    "302, '', Unreachable[why=302]",
-    "408, '', Unreachable[why=408]",
+    "302, '', Unreachable[why=302 not in Google's form]",
+    "400, '', Unreachable[why=400 not in Google's form]",
+    "401, '', Unreachable[why=401 not in Google's form]",
+    "403, '', Unreachable[why=403 not in Google's form]",
+    "404, '', Unreachable[why=404 not in Google's form]",
+    "408, '', Unreachable[why=408 not in Google's form]",
     "429, RESOURCE_EXHAUSTED, Unreachable[why=429 RESOURCE_EXHAUSTED]",
-    "502, '', Unreachable[why=502]"
+    "502, '', Unreachable[why=502 not in Google's form]"
   })
   void only_what_google_says_of_the_credential_speaks_against_it(
       int status, String code, String verdict) {

@@ -30,6 +30,7 @@ class AccessTokensTest {
   private final AtomicInteger asked = new AtomicInteger();
   private volatile int status = 200;
   private volatile String life = "3600";
+  private volatile String error = "";
   private volatile String padding = "";
   private HttpServer endpoint;
   private AccessTokens<HmsClient> tokens;
@@ -41,8 +42,8 @@ class AccessTokensTest {
         "/",
         exchange -> {
           byte[] answer =
-              "{\"access_token\":\"token-%d\",\"expires_in\":%s}%s"
-                  .formatted(asked.incrementAndGet(), life, padding)
+              "{\"access_token\":\"token-%d\",\"expires_in\":%s%s}%s"
+                  .formatted(asked.incrementAndGet(), life, error, padding)
                   .getBytes(StandardCharsets.UTF_8);
           exchange.sendResponseHeaders(status, answer.length);
           exchange.getResponseBody().write(answer);
@@ -95,8 +96,18 @@ class AccessTokensTest {
     tokens.current(CLIENT);
     clock.advance(Duration.ofMinutes(56));
     status = 401;
+    error = ",\"error\":\"invalid_client\"";
 
-    assertThat(tokens.current(CLIENT)).isInstanceOf(Grant.Refused.class);
+    assertThat(tokens.current(CLIENT)).isEqualTo(new Grant.Refused(401, "invalid_client"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {400, 401, 403, 404})
+  void a_refusal_without_the_vendors_word_is_not_the_vendors(int refusal) {
+    status = refusal;
+
+    assertThat(tokens.current(CLIENT))
+        .isEqualTo(new Grant.Unavailable("token_endpoint_" + refusal));
   }
 
   @ParameterizedTest

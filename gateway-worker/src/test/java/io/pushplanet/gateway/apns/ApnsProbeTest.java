@@ -1,0 +1,31 @@
+package io.pushplanet.gateway.apns;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.gateway.connection.Reply.Answered;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ApnsProbeTest {
+  @ParameterizedTest
+  @CsvSource({
+    "400, BadDeviceToken, Accepted[how=400 BadDeviceToken]",
+    "400, TopicDisallowed, Refused[reason=400 TopicDisallowed]",
+    "403, InvalidProviderToken, Refused[reason=403 InvalidProviderToken]",
+    "403, ExpiredProviderToken, Unreachable[why=403 ExpiredProviderToken]",
+    "429, TooManyProviderTokenUpdates, Unreachable[why=429 TooManyProviderTokenUpdates]",
+    "400, '', Unreachable[why=400 not in Apple's form]",
+    "403, '', Unreachable[why=403 not in Apple's form]",
+    "502, '', Unreachable[why=502 not in Apple's form]"
+  })
+  void only_what_apple_says_of_the_credential_speaks_against_it(
+      int status, String word, String verdict) {
+    byte[] body =
+        (word.isEmpty() ? "<html>" : "{\"reason\":\"" + word + "\"}")
+            .getBytes(StandardCharsets.UTF_8);
+
+    assertThat(ApnsProbe.verdict(new Answered(status, Map.of(), body))).hasToString(verdict);
+  }
+}
