@@ -18,6 +18,7 @@ import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.util.Arrays;
@@ -159,19 +160,26 @@ final class DemoApp {
       ObjectNode detail,
       String secret)
       throws SQLException {
+    // The secret comes after the row, because it is sealed for the row's id.
+    long row =
+        inserted(
+            connection,
+            """
+            INSERT INTO credentials (app_id, provider, environment, kind, state, detail, secret, created_at, created_by)
+            VALUES (?, ?, ?, ?, 'active', ?, '', ?, 'quickstart')
+            """,
+            ID.value(),
+            provider,
+            environment,
+            kind,
+            detail.toString(),
+            now());
     update(
         connection,
-        """
-        INSERT INTO credentials (app_id, provider, environment, kind, state, detail, secret, created_at, created_by)
-        VALUES (?, ?, ?, ?, 'active', ?, ?, ?, 'quickstart')
-        """,
-        ID.value(),
-        provider,
-        environment,
-        kind,
-        detail.toString(),
-        vault.encrypt(ID, provider, environment, secret.getBytes(StandardCharsets.UTF_8)),
-        now());
+        "UPDATE credentials SET secret = ?, key_id = ? WHERE id = ?",
+        vault.encrypt(ID, provider, environment, row, secret.getBytes(StandardCharsets.UTF_8)),
+        vault.currentKeyId(),
+        row);
   }
 
   private boolean hasCredential(Connection connection, String provider, String environment)
@@ -214,10 +222,27 @@ final class DemoApp {
   private static void update(Connection connection, String sql, Object... values)
       throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
-      for (int i = 0; i < values.length; i++) {
-        statement.setObject(i + 1, values[i]);
-      }
-      statement.executeUpdate();
+      execute(statement, values);
     }
+  }
+
+  /// @return the id of the new row
+  private static long inserted(Connection connection, String sql, Object... values)
+      throws SQLException {
+    try (PreparedStatement statement =
+        connection.prepareStatement(sql, Statement.RETURN_GENERATED_KEYS)) {
+      execute(statement, values);
+      try (ResultSet keys = statement.getGeneratedKeys()) {
+        keys.next();
+        return keys.getLong(1);
+      }
+    }
+  }
+
+  private static void execute(PreparedStatement statement, Object... values) throws SQLException {
+    for (int i = 0; i < values.length; i++) {
+      statement.setObject(i + 1, values[i]);
+    }
+    statement.executeUpdate();
   }
 }
