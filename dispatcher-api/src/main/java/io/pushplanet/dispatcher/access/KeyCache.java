@@ -8,14 +8,12 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.cache.CaffeineCacheMetrics;
 import io.pushplanet.common.change.Change;
 import io.pushplanet.common.change.ChangeFeed;
-import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import io.pushplanet.dispatcher.settings.DispatcherSettings;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -35,12 +33,15 @@ final class KeyCache implements AutoCloseable {
   /// those who are known.
   private static final int MOST_LOOK_UPS = 2;
 
+  /// More than a restarted process has callers, whose keys it does not know yet; fewer than the server has connections.
+  private static final int MOST_IN_LINE = 1_000;
+
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(3);
 
   private final KeyMapper keys;
   private final DataSource database;
   private final Cache<String, Optional<StoredKey>> cache;
-  private final Semaphore lookUps = new Semaphore(MOST_LOOK_UPS, true);
+  private final LookUps lookUps = new LookUps(MOST_LOOK_UPS, MOST_IN_LINE, LONGEST_WAIT);
   private final CountDownLatch closed = new CountDownLatch(1);
   private volatile @Nullable ChangeFeed feed;
 
@@ -65,33 +66,13 @@ final class KeyCache implements AutoCloseable {
   /// @throws ProblemException 503 where too many others look for keys that are unknown here
   Optional<StoredKey> find(String id) {
     Optional<StoredKey> known = cache.getIfPresent(id);
-    return known == null ? lookedUp(id) : known;
+    return known == null ? lookUps.inTurn(() -> lookedUp(id)) : known;
   }
 
   private Optional<StoredKey> lookedUp(String id) {
-    try {
-      if (!lookUps.tryAcquire(LONGEST_WAIT.toMillis(), TimeUnit.MILLISECONDS)) {
-        throw busy();
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw busy();
-    }
-    try {
-      return feed == null
-          ? Optional.ofNullable(keys.find(id))
-          : cache.get(id, wanted -> Optional.ofNullable(keys.find(wanted)));
-    } finally {
-      lookUps.release();
-    }
-  }
-
-  private static ProblemException busy() {
-    return ProblemException.retryable(
-        ProblemCode.DATABASE_UNAVAILABLE,
-        "Too many keys are looked up just now. Try again.",
-        Duration.ofSeconds(1),
-        null);
+    return feed == null
+        ? Optional.ofNullable(keys.find(id))
+        : cache.get(id, wanted -> Optional.ofNullable(keys.find(wanted)));
   }
 
   @Override
