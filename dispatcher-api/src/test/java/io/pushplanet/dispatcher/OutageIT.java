@@ -4,28 +4,36 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.Signals;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
+import io.pushplanet.dispatcher.message.AcceptedMessages;
 import io.pushplanet.quickstart.services.Service;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -150,6 +158,39 @@ class OutageIT {
           String answer = redis.ask(RedisAsyncCommands::ping);
           assertThat(answer).isEqualTo("PONG");
         });
+  }
+
+  @Test
+  void what_waits_for_a_redis_that_hangs_has_a_limit_in_bytes() throws Exception {
+    RedisLink redis = dispatcher.context.getBean(RedisLink.class);
+    AcceptedMessages accepted = dispatcher.context.getBean(AcceptedMessages.class);
+    MessageIds ids = new MessageIds(Clock.systemUTC(), new Random(7));
+    byte[] large = "x".repeat(100_000).getBytes(StandardCharsets.US_ASCII);
+    List<MessageId> many = Stream.generate(ids::next).limit(1_000).toList();
+    long process = dispatcher.services.process(Service.REDIS).pid();
+
+    Signals.stop(process);
+    try {
+      many.forEach(id -> accepted.remember(id, large));
+    } finally {
+      Signals.resume(process);
+    }
+
+    // Comes after all others.
+    Eventually.within(
+        SOON,
+        () -> {
+          MessageId last = ids.next();
+          accepted.remember(last, new byte[] {'x'});
+          Eventually.within(Duration.ofSeconds(2), () -> assertThat(isKept(redis, last)).isTrue());
+        });
+    assertThat(many.stream().filter(id -> isKept(redis, id)).count() * large.length)
+        .isLessThan(20_000_000);
+  }
+
+  private static boolean isKept(RedisLink redis, MessageId id) {
+    String hash = "accepted-news:" + id.time().toEpochMilli() % 3_600_000 / 100;
+    return redis.ask(commands -> commands.hexists(hash, id.value()));
   }
 
   @Test

@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,15 +47,20 @@ public class AcceptedMessages {
 
   private static final int BYTES_AROUND = 200;
   private static final int MOST_WAITING = 10_000;
+
+  /// For Redis, and on their way to it.
+  private static final long MOST_BYTES_WAITING = 16L * 1024 * 1024;
+
   private static final int MOST_TOGETHER = 256;
 
   private final RedisLink redis;
   private final Rounds<Entry> rounds;
+  private final AtomicLong bytesWaiting = new AtomicLong();
   private final Cache<MessageId, byte[]> here;
 
   AcceptedMessages(RedisLink redis, MeterRegistry meters) {
     this.redis = redis;
-    this.rounds = new Rounds<>(MOST_WAITING, MOST_TOGETHER, 1, this::putIntoRedis);
+    this.rounds = new Rounds<>(MOST_WAITING, MOST_TOGETHER, 1, this::send);
     this.here =
         Caffeine.newBuilder()
             .maximumWeight(MOST_KEPT_HERE)
@@ -68,16 +74,34 @@ public class AcceptedMessages {
   }
 
   /// A message and the news of it: what can be said of it before its row is there.
-  private record Entry(MessageId id, byte[] news) {}
+  private record Entry(MessageId id, byte[] news) {
+    int bytes() {
+      return BYTES_AROUND + news.length;
+    }
+  }
 
   /// Does not wait for Redis.
   ///
   /// @param news a [DeliveryEvent.Accepted] in wire form
   public void remember(MessageId id, byte[] news) {
     here.put(id, news);
-    if (redis.connected() && !rounds.add(new Entry(id, news))) {
-      LOG.debug("event=accepted_not_kept reason=\"{} wait\"", MOST_WAITING);
+    if (redis.connected() && !waits(new Entry(id, news))) {
+      LOG.debug("event=accepted_not_kept reason=\"too many wait\"");
     }
+  }
+
+  /// @return false where it has no room
+  private boolean waits(Entry entry) {
+    if (bytesWaiting.addAndGet(entry.bytes()) <= MOST_BYTES_WAITING && rounds.add(entry)) {
+      return true;
+    }
+    bytesWaiting.addAndGet(-entry.bytes());
+    return false;
+  }
+
+  private CompletionStage<?> send(List<Entry> entries) {
+    long bytes = entries.stream().mapToLong(Entry::bytes).sum();
+    return putIntoRedis(entries).whenComplete((_, _) -> bytesWaiting.addAndGet(-bytes));
   }
 
   /// One write for many entries. The messages are accepted: nothing that happens here may make the answer another one.
