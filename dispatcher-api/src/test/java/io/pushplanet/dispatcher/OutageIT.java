@@ -204,10 +204,11 @@ class OutageIT {
     assertThat(answer.status()).as(answer.toString()).isEqualTo(503);
     assertThat(answer.json().get("code").stringValue()).isEqualTo("database_unavailable");
     assertThat(answer.header("Retry-After")).isNotEmpty();
-    assertThat(
-            shop.post("/messages", "{\"audience\":{\"all\":true},\"content\":{\"title\":\"a\"}}")
-                .status())
-        .isEqualTo(202);
+    Answer toAll =
+        shop.post("/messages", "{\"audience\":{\"all\":true},\"content\":{\"title\":\"a\"}}");
+    assertThat(toAll.status()).as(toAll.toString()).isEqualTo(202);
+    assertThat(toAll.json().get("recipients").toString())
+        .isEqualTo("{\"estimate\":0,\"counted\":false}");
   }
 
   @Test

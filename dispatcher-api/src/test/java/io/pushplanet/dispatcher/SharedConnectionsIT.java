@@ -16,6 +16,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
@@ -25,8 +26,6 @@ class SharedConnectionsIT {
   private static final int MANY = 15;
   private static final String HELLO =
       "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"hi\"}}";
-  private static final String TO_TOPIC =
-      "{\"audience\":{\"topic\":\"news\"},\"content\":{\"title\":\"hi\"}}";
 
   private final RunningDispatcher dispatcher = RunningDispatcher.shared();
   private final Tenant shop = dispatcher.tenant();
@@ -35,9 +34,18 @@ class SharedConnectionsIT {
   void those_whose_recipients_take_long_to_count_leave_connections_to_the_others()
       throws Exception {
     shop.device("d1", "{\"mqtt\":true}");
+    AtomicInteger topics = new AtomicInteger();
 
     List<Answer> counted =
-        whileLocked("device_topics", () -> shop.post("/messages", TO_TOPIC), this::isSent);
+        whileLocked(
+            "device_topics",
+            () ->
+                shop.post(
+                    "/messages",
+                    "{\"audience\":{\"topic\":\"t"
+                        + topics.incrementAndGet()
+                        + "\"},\"content\":{\"title\":\"hi\"}}"),
+            this::isSent);
 
     assertThat(counted).allMatch(answer -> answer.status() == 202);
   }

@@ -12,43 +12,30 @@ import io.pushplanet.dispatcher.problem.FieldError;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import io.pushplanet.dispatcher.route.RouteLookup;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Set;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.springframework.dao.DataAccessException;
+import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /// Finds the devices of an audience that are few enough to be found at once; the rest is left to the fan-out role.
 @Component
 public class AudienceResolver {
-  private static final Logger LOG = LoggerFactory.getLogger(AudienceResolver.class);
-
-  /// Up to here an estimate is exact. Counting further would cost the accepting request too much.
-  private static final int MOST_COUNTED = 50_000;
-
-  /// All requests share the connections to MySQL: those who count leave most of them to the others.
-  private static final int MOST_COUNTING = 2;
-
-  private static final Duration LONGEST_WAIT_TO_COUNT = Duration.ofSeconds(1);
-
   /// A user has a handful of devices. Where users have more than this (one user for all who are not logged in), they are found
   /// as those of a topic are.
   private static final int MOST_DEVICES_OF_USERS = Audience.Devices.MOST;
 
   private final RouteLookup routes;
   private final AudienceMapper mapper;
-  private final Semaphore counting = new Semaphore(MOST_COUNTING, true);
+  private final AudienceCounts counts;
 
-  AudienceResolver(RouteLookup routes, AudienceMapper mapper) {
+  AudienceResolver(RouteLookup routes, AudienceMapper mapper, AudienceCounts counts) {
     this.routes = routes;
     this.mapper = mapper;
+    this.counts = counts;
   }
 
   /// @param routes may lack a device of `devices`: then it is not registered
@@ -58,7 +45,8 @@ public class AudienceResolver {
   public sealed interface Resolution {
     record Known(Found found) implements Resolution {}
 
-    record Broad(int estimate) implements Resolution {}
+    /// @param estimate null where nobody could count
+    record Broad(@Nullable Integer estimate) implements Resolution {}
 
     /// @param found the channel in the place of a device
     record OverChannel(Found found, BroadcastChannel channel) implements Resolution {}
@@ -150,47 +138,9 @@ public class AudienceResolver {
         new Found(devices.stream().filter(found::containsKey).toList(), found));
   }
 
-  /// Where nobody can count, without MySQL or while others count for long, the message is accepted all the same: its recipients are
-  /// found later.
+  /// Where nobody can count, the message is accepted all the same: its recipients are found later.
   private Resolution broad(AppId app, Audience audience) {
-    try {
-      if (!counting.tryAcquire(LONGEST_WAIT_TO_COUNT.toMillis(), TimeUnit.MILLISECONDS)) {
-        return notCounted("busy");
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return notCounted("interrupted");
-    }
-    try {
-      return new Resolution.Broad(atMost(app, audience));
-    } catch (DataAccessException e) {
-      return notCounted(e.getClass().getSimpleName());
-    } finally {
-      counting.release();
-    }
-  }
-
-  private static Resolution notCounted(String why) {
-    LOG.warn("event=audience_not_counted reason=\"{}\"", why);
-    return new Resolution.Broad(0);
-  }
-
-  /// How many there can be. What `and` and `not` leave out is only known once the fan-out has looked at each device.
-  private int atMost(AppId app, Audience audience) {
-    return switch (audience) {
-      case Audience.Devices(List<DeviceId> devices) -> devices.size();
-      case Audience.ActivityChannel _ -> 1;
-      case Audience.Users(List<String> users) ->
-          mapper.countUsers(app.value(), users, MOST_COUNTED);
-      case Audience.Topic(String topic) -> mapper.countTopic(app.value(), topic, MOST_COUNTED);
-      case Audience.Tag(String tag) -> mapper.countTag(app.value(), tag, MOST_COUNTED);
-      case Audience.And(List<Audience> parts) ->
-          parts.stream().mapToInt(part -> atMost(app, part)).min().orElse(0);
-      case Audience.Or(List<Audience> parts) ->
-          Math.min(
-              parts.stream().mapToInt(part -> atMost(app, part)).sum(),
-              mapper.countAll(app.value(), MOST_COUNTED));
-      case Audience.All(), Audience.Not _ -> mapper.countAll(app.value(), MOST_COUNTED);
-    };
+    OptionalInt about = counts.about(app, audience);
+    return new Resolution.Broad(about.isPresent() ? about.getAsInt() : null);
   }
 }

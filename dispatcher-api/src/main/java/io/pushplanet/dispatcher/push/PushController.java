@@ -104,7 +104,7 @@ class PushController {
     Receipt receipt = dispatch.prepare(caller.app(), wanted, ids.next(), null, Map.of()).receipt();
     ObjectNode form = WireForm.mapper().createObjectNode();
     form.put("valid", true);
-    form.putObject("recipients").put("estimate", receipt.recipients().estimate());
+    form.set("recipients", WireForm.mapper().valueToTree(receipt.recipients()));
     return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON).body(WireForm.write(form));
   }
 

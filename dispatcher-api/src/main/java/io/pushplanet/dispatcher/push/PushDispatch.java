@@ -120,7 +120,7 @@ class PushDispatch {
       case Resolution.Known(AudienceResolver.Found found) -> toDevices(push, request, found);
       case Resolution.OverChannel(AudienceResolver.Found found, BroadcastChannel _) ->
           toDevices(push, request, found);
-      case Resolution.Broad(int estimate) -> toFanout(push, request, estimate);
+      case Resolution.Broad broad -> toFanout(push, request, broad.estimate());
     };
   }
 
@@ -190,16 +190,18 @@ class PushDispatch {
     }
   }
 
-  private Prepared toFanout(Push push, SendRequest request, int estimate) {
+  private Prepared toFanout(Push push, SendRequest request, @Nullable Integer estimate) {
+    int about = estimate == null ? 0 : estimate;
     List<Parcel> parcels = new ArrayList<>();
     parcels.add(
         Parcel.of(
-            Topology.FANOUT, new FanoutOrder(push.ofAudience(estimate), request.audience(), null)));
-    Parcel news = news(push, request, List.of(), estimate);
+            Topology.FANOUT, new FanoutOrder(push.ofAudience(about), request.audience(), null)));
+    Parcel news = news(push, request, List.of(), about);
     return prepared(push, parcels, news, estimate);
   }
 
-  private static Prepared prepared(Push push, List<Parcel> parcels, Parcel news, int estimate) {
+  private static Prepared prepared(
+      Push push, List<Parcel> parcels, Parcel news, @Nullable Integer estimate) {
     parcels.add(news);
     return new Prepared(
         Receipt.accepted(push.id(), push.acceptedAt(), estimate),

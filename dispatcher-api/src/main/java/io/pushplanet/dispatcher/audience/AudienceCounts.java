@@ -1,0 +1,150 @@
+package io.pushplanet.dispatcher.audience;
+
+import com.github.benmanes.caffeine.cache.AsyncLoadingCache;
+import com.github.benmanes.caffeine.cache.CacheLoader;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.Ticker;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.common.wire.WireForm;
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+
+/// About how many devices a broad audience has, for the answer to who sends to it. All who send to one audience share a count: a
+/// topic with two hundred messages a second is counted once in [#FRESH], and meanwhile its former count is told. Thread-safe.
+final class AudienceCounts {
+  private static final Logger LOG = LoggerFactory.getLogger(AudienceCounts.class);
+
+  /// Up to here a count is exact. Counting further would cost too much.
+  private static final int MOST_COUNTED = 50_000;
+
+  /// All requests share the connections to MySQL: those who count leave most of them to the others.
+  private static final int MOST_COUNTING = 2;
+
+  /// That nobody could count is good for as long, too.
+  static final Duration FRESH = Duration.ofSeconds(5);
+
+  private static final Duration KEPT = Duration.ofMinutes(1);
+
+  /// In bytes of audiences as they travel: one may name 32,000 users.
+  private static final long MOST_KEPT = 2L * 1024 * 1024;
+
+  private static final int BYTES_AROUND = 200;
+
+  /// Between two lines in the log.
+  static final Duration QUIET = Duration.ofMinutes(1);
+
+  private final AudienceMapper mapper;
+  private final Ticker ticker;
+  private final Duration longestWait;
+  private final Semaphore counting = new Semaphore(MOST_COUNTING, true);
+  private final AtomicLong warnedAtNanos;
+  private final AsyncLoadingCache<Asked, OptionalInt> counts;
+
+  /// @param counters run what counts, which blocks
+  /// @param longestWait of a caller for a count, and of a count for its turn
+  AudienceCounts(AudienceMapper mapper, Ticker ticker, Executor counters, Duration longestWait) {
+    this.mapper = mapper;
+    this.ticker = ticker;
+    this.longestWait = longestWait;
+    this.warnedAtNanos = new AtomicLong(ticker.read() - QUIET.toNanos());
+    this.counts =
+        Caffeine.newBuilder()
+            .maximumWeight(MOST_KEPT)
+            .<Asked, OptionalInt>weigher(
+                (asked, _) -> BYTES_AROUND + WireForm.write(asked.audience()).length)
+            .refreshAfterWrite(FRESH)
+            .expireAfterWrite(KEPT)
+            .ticker(ticker)
+            .executor(counters)
+            .buildAsync(new Counting());
+  }
+
+  private record Asked(AppId app, Audience audience) {}
+
+  private final class Counting implements CacheLoader<Asked, OptionalInt> {
+    @Override
+    public OptionalInt load(Asked asked) {
+      return counted(asked);
+    }
+
+    @Override
+    public OptionalInt reload(Asked asked, OptionalInt before) {
+      OptionalInt now = counted(asked);
+      return now.isPresent() ? now : before;
+    }
+  }
+
+  /// @return nothing where nobody could count: without MySQL, or while others are counted for long
+  OptionalInt about(AppId app, Audience audience) {
+    try {
+      return counts
+          .get(new Asked(app, audience))
+          .get(longestWait.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      return notCounted("slow");
+    } catch (ExecutionException e) {
+      return notCounted(String.valueOf(e.getCause()));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return notCounted("interrupted");
+    }
+  }
+
+  private OptionalInt counted(Asked asked) {
+    try {
+      if (!counting.tryAcquire(longestWait.toMillis(), TimeUnit.MILLISECONDS)) {
+        return notCounted("busy");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return notCounted("interrupted");
+    }
+    try {
+      return OptionalInt.of(atMost(asked.app(), asked.audience()));
+    } catch (DataAccessException e) {
+      return notCounted(e.getClass().getSimpleName());
+    } finally {
+      counting.release();
+    }
+  }
+
+  private OptionalInt notCounted(String why) {
+    long now = ticker.read();
+    long last = warnedAtNanos.get();
+    if (now - last >= QUIET.toNanos() && warnedAtNanos.compareAndSet(last, now)) {
+      LOG.warn("event=audience_not_counted reason=\"{}\"", why);
+    }
+    return OptionalInt.empty();
+  }
+
+  /// How many there can be. What `and` and `not` leave out is only known once the fan-out has looked at each device.
+  private int atMost(AppId app, Audience audience) {
+    return switch (audience) {
+      case Audience.Devices(List<DeviceId> devices) -> devices.size();
+      case Audience.ActivityChannel _ -> 1;
+      case Audience.Users(List<String> users) ->
+          mapper.countUsers(app.value(), users, MOST_COUNTED);
+      case Audience.Topic(String topic) -> mapper.countTopic(app.value(), topic, MOST_COUNTED);
+      case Audience.Tag(String tag) -> mapper.countTag(app.value(), tag, MOST_COUNTED);
+      case Audience.And(List<Audience> parts) ->
+          parts.stream().mapToInt(part -> atMost(app, part)).min().orElse(0);
+      case Audience.Or(List<Audience> parts) ->
+          Math.min(
+              parts.stream().mapToInt(part -> atMost(app, part)).sum(),
+              mapper.countAll(app.value(), MOST_COUNTED));
+      case Audience.All(), Audience.Not _ -> mapper.countAll(app.value(), MOST_COUNTED);
+    };
+  }
+}

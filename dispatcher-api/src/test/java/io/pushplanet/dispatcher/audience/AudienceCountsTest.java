@@ -1,0 +1,175 @@
+package io.pushplanet.dispatcher.audience;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.testing.LogLines;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.springframework.dao.DataAccessResourceFailureException;
+
+class AudienceCountsTest {
+  private static final AppId SHOP = new AppId("shop");
+  private static final Audience NEWS = new Audience.Topic("news");
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private final Database database = new Database();
+  private final AtomicLong nanos = new AtomicLong();
+  private final AudienceCounts counts = counts(Runnable::run);
+
+  private AudienceCounts counts(Executor counters) {
+    return new AudienceCounts(database, nanos::get, counters, PATIENCE);
+  }
+
+  /// Its topics have one size each time it is asked.
+  private static final class Database implements AudienceMapper {
+    final AtomicInteger asked = new AtomicInteger();
+    final CountDownLatch answers = new CountDownLatch(1);
+    volatile int size = 7;
+    volatile boolean waits;
+    volatile boolean away;
+
+    @Override
+    public int countTopic(String app, String topic, int most) {
+      asked.incrementAndGet();
+      if (waits) {
+        try {
+          answers.await();
+        } catch (InterruptedException e) {
+          throw new IllegalStateException(e);
+        }
+      }
+      if (away) {
+        throw new DataAccessResourceFailureException("away");
+      }
+      return size;
+    }
+
+    @Override
+    public int countTag(String app, String tag, int most) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public int countAll(String app, int most) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public int countUsers(String app, Collection<String> users, int most) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public List<String> devicesOf(String app, Collection<String> users, int most) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Optional<Channel> channel(String app, String channel) {
+      throw new UnsupportedOperationException();
+    }
+  }
+
+  @Test
+  void all_who_ask_for_one_audience_at_once_share_a_count() throws Exception {
+    AudienceCounts counts = counts(Thread::startVirtualThread);
+    database.waits = true;
+    List<Future<OptionalInt>> answers = new ArrayList<>();
+    try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int i = 0; i < 200; i++) {
+        answers.add(callers.submit(() -> counts.about(SHOP, NEWS)));
+      }
+      Eventually.within(PATIENCE, () -> assertThat(database.asked).hasValue(1));
+      database.answers.countDown();
+
+      for (Future<OptionalInt> answer : answers) {
+        assertThat(answer.get()).hasValue(7);
+      }
+    }
+    assertThat(counts.about(SHOP, NEWS)).hasValue(7);
+    assertThat(database.asked).hasValue(1);
+    assertThat(counts.about(new AppId("other"), NEWS)).hasValue(7);
+    assertThat(database.asked).hasValue(2);
+  }
+
+  @Test
+  void a_count_is_taken_anew_after_a_while_and_the_former_one_told_meanwhile() {
+    List<Runnable> begun = new ArrayList<>();
+    AtomicReference<Executor> counters = new AtomicReference<>(Runnable::run);
+    AudienceCounts counts = counts(task -> counters.get().execute(task));
+    assertThat(counts.about(SHOP, NEWS)).hasValue(7);
+    database.size = 8;
+    later(AudienceCounts.FRESH);
+
+    counters.set(begun::add);
+    assertThat(counts.about(SHOP, NEWS)).hasValue(7);
+    assertThat(counts.about(SHOP, NEWS)).hasValue(7);
+    counters.set(Runnable::run);
+    begun.forEach(Runnable::run);
+
+    assertThat(counts.about(SHOP, NEWS)).hasValue(8);
+    assertThat(database.asked).hasValue(2);
+  }
+
+  @Test
+  void a_count_is_told_on_while_nobody_can_count() {
+    assertThat(counts.about(SHOP, NEWS)).hasValue(7);
+    database.away = true;
+
+    for (int i = 2; i < 30; i++) {
+      later(AudienceCounts.FRESH);
+      assertThat(counts.about(SHOP, NEWS)).hasValue(7);
+      assertThat(database.asked).hasValue(i);
+    }
+  }
+
+  @Test
+  void that_nobody_can_count_is_told_to_each_and_logged_now_and_then() {
+    database.away = true;
+    try (LogLines log = new LogLines(AudienceCounts.class)) {
+      for (int i = 0; i < 100; i++) {
+        assertThat(counts.about(SHOP, new Audience.Topic("t" + i))).isEmpty();
+      }
+      assertThat(log.said())
+          .containsExactly(
+              "event=audience_not_counted reason=\"DataAccessResourceFailureException\"");
+
+      later(AudienceCounts.QUIET);
+      for (int i = 0; i < 100; i++) {
+        assertThat(counts.about(SHOP, new Audience.Topic("later" + i))).isEmpty();
+      }
+      assertThat(log.said()).hasSize(2);
+    }
+  }
+
+  @Test
+  void what_could_not_be_counted_is_counted_soon() {
+    database.away = true;
+    assertThat(counts.about(SHOP, NEWS)).isEmpty();
+    database.away = false;
+    assertThat(counts.about(SHOP, NEWS)).isEmpty();
+
+    later(AudienceCounts.FRESH);
+
+    assertThat(counts.about(SHOP, NEWS)).hasValue(7);
+  }
+
+  private void later(Duration by) {
+    nanos.addAndGet(by.toNanos() + 1);
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.pushplanet.dispatcher.audience;
+
+import org.jspecify.annotations.NullMarked;
