@@ -24,6 +24,9 @@ class TokenOwnerIT {
       "{\"platform\":\"android\",\"channels\":{\"fcm\":{\"token\":\"shared\"}}}";
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
+  /// More than a registration has tries, and no more than there are connections to MySQL for.
+  private static final int AT_ONCE = 8;
+
   private final RunningDispatcher dispatcher = RunningDispatcher.shared();
   private final Tenant shop = dispatcher.tenant();
 
@@ -65,7 +68,7 @@ class TokenOwnerIT {
   @Test
   void of_several_devices_that_register_one_token_at_once_one_keeps_it() throws Exception {
     List<Callable<Integer>> registrations =
-        IntStream.range(0, 4)
+        IntStream.range(0, AT_ONCE)
             .<Callable<Integer>>mapToObj(
                 i -> () -> shop.put("/devices/d" + i, REGISTRATION).status())
             .toList();

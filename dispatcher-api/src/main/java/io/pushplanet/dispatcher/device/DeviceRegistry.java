@@ -77,11 +77,13 @@ class DeviceRegistry {
   Saved save(AppId app, DeviceId device, Registration registration) {
     Set<DeviceKey> touched = new HashSet<>();
     Saved saved =
-        retrying(() -> {
-          touched.clear();
-          touched.add(new DeviceKey(app, device));
-          return write(app, device, registration, touched);
-        });
+        retrying(
+            app,
+            () -> {
+              touched.clear();
+              touched.add(new DeviceKey(app, device));
+              return write(app, device, registration, touched);
+            });
     routes.forget(touched);
     return saved;
   }
@@ -91,15 +93,17 @@ class DeviceRegistry {
   Optional<Saved> change(AppId app, DeviceId device, Function<Registered, Registration> change) {
     Set<DeviceKey> touched = new HashSet<>();
     Optional<Saved> saved =
-        retrying(() -> {
-          touched.clear();
-          touched.add(new DeviceKey(app, device));
-          DeviceMapper.DeviceRow row = mapper.lock(app.value(), device.value());
-          return row == null
-              ? Optional.<Saved>empty()
-              : Optional.of(
-                  write(app, device, change.apply(registered(app, device, row)), touched));
-        });
+        retrying(
+            app,
+            () -> {
+              touched.clear();
+              touched.add(new DeviceKey(app, device));
+              DeviceMapper.DeviceRow row = mapper.lock(app.value(), device.value());
+              return row == null
+                  ? Optional.<Saved>empty()
+                  : Optional.of(
+                      write(app, device, change.apply(registered(app, device, row)), touched));
+            });
     routes.forget(touched);
     return saved;
   }
@@ -110,18 +114,20 @@ class DeviceRegistry {
   /// @return whether it was known
   boolean delete(AppId app, DeviceId device) {
     boolean known =
-        retrying(() -> {
-          if (mapper.lock(app.value(), device.value()) == null) {
-            return false;
-          }
-          endWaiting(app, device);
-          mapper.deleteInbox(app.value(), device.value());
-          mapper.deleteTags(app.value(), device.value());
-          mapper.deleteTopics(app.value(), device.value());
-          mapper.deleteTokens(app.value(), device.value());
-          mapper.delete(app.value(), device.value());
-          return true;
-        });
+        retrying(
+            app,
+            () -> {
+              if (mapper.lock(app.value(), device.value()) == null) {
+                return false;
+              }
+              endWaiting(app, device);
+              mapper.deleteInbox(app.value(), device.value());
+              mapper.deleteTags(app.value(), device.value());
+              mapper.deleteTopics(app.value(), device.value());
+              mapper.deleteTokens(app.value(), device.value());
+              mapper.delete(app.value(), device.value());
+              return true;
+            });
     routes.forget(Set.of(new DeviceKey(app, device)));
     return known;
   }
@@ -145,13 +151,15 @@ class DeviceRegistry {
   }
 
   private boolean ifKnown(AppId app, DeviceId device, Runnable work) {
-    return retrying(() -> {
-      if (mapper.lock(app.value(), device.value()) == null) {
-        return false;
-      }
-      work.run();
-      return true;
-    });
+    return retrying(
+        app,
+        () -> {
+          if (mapper.lock(app.value(), device.value()) == null) {
+            return false;
+          }
+          work.run();
+          return true;
+        });
   }
 
   private void endWaiting(AppId app, DeviceId device) {
@@ -306,11 +314,19 @@ class DeviceRegistry {
         : new Registration.Token(row.token(), row.kind(), row.environment());
   }
 
-  /// Two registrations of one device or one token at once may deadlock or collide: the later one is tried again.
-  private <T> T retrying(Supplier<T> work) {
+  /// Registrations of one device or one token at once may deadlock or collide. Those that did are tried again, one after the other
+  /// in each app: else they would meet again, and one of them at a time would get through.
+  private <T> T retrying(AppId app, Supplier<T> work) {
     for (int attempt = 1; ; attempt++) {
+      boolean alone = attempt > 1;
       try {
-        T done = transactions.execute(status -> work.get());
+        T done =
+            transactions.execute(status -> {
+              if (alone) {
+                mapper.lockApp(app.value());
+              }
+              return work.get();
+            });
         if (done == null) {
           throw new IllegalStateException("a transaction without a result");
         }
