@@ -70,7 +70,7 @@ class DeviceController {
     DeviceRegistry.Registered device =
         registry
             .find(caller.app(), known(id))
-            .map(found -> sessions.newest(caller.app(), found))
+            .map(found -> sessions.told(caller.app(), found.device()).over(found))
             .orElseThrow(() -> unknown(id));
     return json(ResponseEntity.ok(), WireForm.write(form.of(device)));
   }
@@ -82,12 +82,15 @@ class DeviceController {
       Caller caller, @PathVariable("device") String id, HttpServletRequest request)
       throws IOException {
     ObjectNode patch = JsonBody.read(request).root();
+    DeviceId device = known(id);
+    SessionUpdates.Told told = sessions.told(caller.app(), device);
     DeviceRegistry.Saved saved =
         registry
             .change(
                 caller.app(),
-                known(id),
-                before -> patched(sessions.newest(caller.app(), before).registration(), patch))
+                device,
+                told.until(),
+                before -> patched(told.over(before).registration(), patch))
             .orElseThrow(() -> unknown(id));
     return answer(caller, saved, false);
   }

@@ -82,15 +82,17 @@ class DeviceRegistry {
             () -> {
               touched.clear();
               touched.add(new DeviceKey(app, device));
-              return write(app, device, registration, touched);
+              return write(app, device, registration, now(), touched);
             });
     routes.forget(touched);
     return saved;
   }
 
-  /// @param change makes the new registration of the device as it stands in its row
+  /// @param at when the change was asked for: what the device tells later than this is newer
+  /// @param change makes the new registration of the device as it stands in its row, which is locked meanwhile
   /// @return empty when the device is unknown
-  Optional<Saved> change(AppId app, DeviceId device, Function<Registered, Registration> change) {
+  Optional<Saved> change(
+      AppId app, DeviceId device, Instant at, Function<Registered, Registration> change) {
     Set<DeviceKey> touched = new HashSet<>();
     Optional<Saved> saved =
         retrying(
@@ -99,10 +101,13 @@ class DeviceRegistry {
               touched.clear();
               touched.add(new DeviceKey(app, device));
               DeviceMapper.DeviceRow row = mapper.lock(app.value(), device.value());
-              return row == null
-                  ? Optional.<Saved>empty()
-                  : Optional.of(
-                      write(app, device, change.apply(registered(app, device, row)), touched));
+              if (row == null) {
+                return Optional.<Saved>empty();
+              }
+              Registration wanted = change.apply(registered(app, device, row));
+              // Others may have been asked for later, and were written first.
+              Instant now = at.isAfter(row.updatedAt()) ? at : row.updatedAt();
+              return Optional.of(write(app, device, wanted, now, touched));
             });
     routes.forget(touched);
     return saved;
@@ -193,9 +198,12 @@ class DeviceRegistry {
     return row == null ? Optional.empty() : Optional.of(registered(app, device, row));
   }
 
+  private Instant now() {
+    return clock.instant().truncatedTo(ChronoUnit.MILLIS);
+  }
+
   private Saved write(
-      AppId app, DeviceId device, Registration registration, Set<DeviceKey> touched) {
-    Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
+      AppId app, DeviceId device, Registration registration, Instant now, Set<DeviceKey> touched) {
     String platform = registration.platform().name().toLowerCase(Locale.ROOT);
     DeviceMapper.DeviceRow before = mapper.lock(app.value(), device.value());
     if (before == null) {

@@ -17,10 +17,12 @@ import io.pushplanet.dispatcher.settings.DispatcherSettings;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -163,20 +165,40 @@ class SessionUpdates implements AutoCloseable {
     }
   }
 
-  /// The device with what has not reached its row yet.
-  DeviceRegistry.Registered newest(AppId app, DeviceRegistry.Registered stored) {
+  /// What a device has told that may not have reached its row yet, oldest first.
+  ///
+  /// @param until what it tells later is not among it
+  record Told(Instant until, List<Seen> updates) {
+    DeviceRegistry.Registered over(DeviceRegistry.Registered stored) {
+      DeviceRegistry.Registered newest = stored;
+      for (Seen update : updates) {
+        newest = with(newest, update);
+      }
+      return newest;
+    }
+  }
+
+  /// Nothing while Redis is away.
+  Told told(AppId app, DeviceId device) {
+    Instant until = clock.instant().truncatedTo(ChronoUnit.MILLIS);
     try {
-      String field = field(app, stored.device());
+      String field = field(app, device);
       // First, although it is the newest: it moves to a claim, and never back.
       String pending = redis.ask(commands -> commands.hget(PENDING, field));
-      DeviceRegistry.Registered newest = stored;
-      Set<String> claims = redis.ask(commands -> commands.smembers(CLAIMS));
-      for (String claim : claims) {
-        newest = with(newest, field, redis.ask(commands -> commands.hget(claim, field)));
+      List<String> held = new ArrayList<>();
+      for (String claim : redis.ask(commands -> commands.smembers(CLAIMS))) {
+        held.add(redis.ask(commands -> commands.hget(claim, field)));
       }
-      return with(newest, field, pending);
+      held.add(pending);
+      return new Told(
+          until,
+          held.stream()
+              .filter(Objects::nonNull)
+              .map(text -> Seen.parse(field, text))
+              .sorted(Comparator.comparing(Seen::at))
+              .toList());
     } catch (DirectoryUnavailable e) {
-      return stored;
+      return new Told(until, List.of());
     }
   }
 
@@ -215,28 +237,26 @@ class SessionUpdates implements AutoCloseable {
     return text == null ? "" : text;
   }
 
-  private static DeviceRegistry.Registered with(
-      DeviceRegistry.Registered device, String field, @Nullable String held) {
-    if (held == null) {
+  /// What is older than the row has been written, or registered over.
+  private static DeviceRegistry.Registered with(DeviceRegistry.Registered device, Seen seen) {
+    if (seen.at().isBefore(device.seenAt())) {
       return device;
     }
-    Seen seen = Seen.parse(field, held);
     Registration before = device.registration();
-    boolean newer = !seen.at().isBefore(device.updatedAt());
     return new DeviceRegistry.Registered(
         device.device(),
         new Registration(
             before.platform(),
             before.channels(),
             before.user(),
-            newer && seen.locale() != null ? seen.locale() : before.locale(),
-            newer && seen.timezone() != null ? seen.timezone() : before.timezone(),
+            seen.locale() == null ? before.locale() : seen.locale(),
+            seen.timezone() == null ? before.timezone() : seen.timezone(),
             before.tags(),
             before.topics(),
-            newer && seen.appVersion() != null ? seen.appVersion() : before.appVersion()),
+            seen.appVersion() == null ? before.appVersion() : seen.appVersion()),
         device.createdAt(),
         device.updatedAt(),
-        seen.at().isAfter(device.seenAt()) ? seen.at() : device.seenAt());
+        seen.at());
   }
 
   private void run() {

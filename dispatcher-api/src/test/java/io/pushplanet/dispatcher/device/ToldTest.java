@@ -1,0 +1,58 @@
+package io.pushplanet.dispatcher.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.device.Platform;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.dispatcher.device.DeviceRegistry.Registered;
+import io.pushplanet.dispatcher.device.SessionUpdates.Seen;
+import io.pushplanet.dispatcher.device.SessionUpdates.Told;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ToldTest {
+  private static final DeviceId DEVICE = new DeviceId("d1");
+  private static final Instant NOON = Instant.parse("2026-11-22T12:00:00Z");
+
+  private static Registered seenAt(Instant at) {
+    Registration registration =
+        new Registration(
+            Platform.ANDROID,
+            new Registration.Channels(true, null, null, null, null),
+            null,
+            "en-GB",
+            "UTC",
+            List.of(),
+            List.of(),
+            "2");
+    return new Registered(DEVICE, registration, NOON.minusSeconds(60), NOON.minusSeconds(60), at);
+  }
+
+  private static Seen version(String version, Instant at) {
+    return new Seen(new DeviceKey(new AppId("shop"), DEVICE), at, version, null, null);
+  }
+
+  @Test
+  void what_is_newer_than_the_row_counts_and_the_rest_stays() {
+    Registered device =
+        new Told(
+                NOON.plusSeconds(9), List.of(version("3", NOON), version("4", NOON.plusSeconds(1))))
+            .over(seenAt(NOON));
+
+    assertThat(device.registration().appVersion()).isEqualTo("4");
+    assertThat(device.registration().locale()).isEqualTo("en-GB");
+    assertThat(device.seenAt()).isEqualTo(NOON.plusSeconds(1));
+  }
+
+  /// It was read in Redis before the row, which has got something newer meanwhile.
+  @Test
+  void what_is_older_than_the_row_does_not_come_back() {
+    Registered row = seenAt(NOON);
+
+    assertThat(new Told(NOON.plusSeconds(9), List.of(version("1", NOON.minusMillis(1)))).over(row))
+        .isEqualTo(row);
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.pushplanet.dispatcher.device;
+
+import org.jspecify.annotations.NullMarked;
