@@ -41,10 +41,14 @@ class LookUpsTest {
               callers.submit(() -> lookUps.inTurn(() -> "found")),
               callers.submit(() -> lookUps.inTurn(() -> "found")));
 
-      Eventually.within(PATIENCE, () -> assertThat(two).anyMatch(Future::isDone));
-      Future<String> refused = two.getFirst().isDone() ? two.getFirst() : two.getLast();
+      Future<String> refused;
+      try {
+        Eventually.within(PATIENCE, () -> assertThat(two).anyMatch(Future::isDone));
+        refused = two.getFirst().isDone() ? two.getFirst() : two.getLast();
+      } finally {
+        ends.countDown();
+      }
       Future<String> waits = refused == two.getFirst() ? two.getLast() : two.getFirst();
-      ends.countDown();
 
       assertThatThrownBy(refused::get)
           .isInstanceOf(ExecutionException.class)
@@ -57,8 +61,6 @@ class LookUpsTest {
               });
       assertThat(waits.get()).isEqualTo("found");
       assertThat(first.get()).isEqualTo("found");
-    } finally {
-      ends.countDown();
     }
   }
 
