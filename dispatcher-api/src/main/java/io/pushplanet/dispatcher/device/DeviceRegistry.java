@@ -27,8 +27,6 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.springframework.dao.DuplicateKeyException;
-import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -37,7 +35,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 /// The devices of the apps, in MySQL. Every change is one transaction; routes are forgotten after its commit. Thread-safe.
 @Component
 class DeviceRegistry {
-  private static final int MOST_TRIES = 4;
 
   private final DeviceMapper mapper;
   private final RouteChanges routes;
@@ -322,28 +319,7 @@ class DeviceRegistry {
         : new Registration.Token(row.token(), row.kind(), row.environment());
   }
 
-  /// Registrations of one device or one token at once may deadlock or collide. Those that did are tried again, one after the other
-  /// in each app: else they would meet again, and one of them at a time would get through.
   private <T> T retrying(AppId app, Supplier<T> work) {
-    for (int attempt = 1; ; attempt++) {
-      boolean alone = attempt > 1;
-      try {
-        T done =
-            transactions.execute(status -> {
-              if (alone) {
-                mapper.lockApp(app.value());
-              }
-              return work.get();
-            });
-        if (done == null) {
-          throw new IllegalStateException("a transaction without a result");
-        }
-        return done;
-      } catch (PessimisticLockingFailureException | DuplicateKeyException e) {
-        if (attempt == MOST_TRIES) {
-          throw e;
-        }
-      }
-    }
+    return Collisions.retrying(transactions, () -> mapper.lockApp(app.value()), work);
   }
 }

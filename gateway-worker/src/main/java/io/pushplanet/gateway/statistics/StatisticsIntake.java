@@ -120,7 +120,7 @@ public final class StatisticsIntake implements AutoCloseable {
       List<Refusal> refused = new ArrayList<>();
       for (Batch batch : handOver(WireForm.readBatch(body, DeliveryEvent.class))) {
         // Without a clock, which would cost more than the wait: a statement ends within the
-        // connection's time, and with it the batch.
+        // connection's time, after a few tries at most, and with it the batch.
         Batch.Written written = batch.written().get();
         notYet |= written.notYet();
         refused.addAll(written.refused());
@@ -169,7 +169,8 @@ public final class StatisticsIntake implements AutoCloseable {
             case DeliveryEvent.Attempted attempted -> attempted.message().hashCode();
             case DeliveryEvent.Ended ended -> ended.message().hashCode();
             case DeliveryEvent.Receipt receipt -> receipt.message().hashCode();
-            case DeliveryEvent.Uplink uplink -> uplink.device().hashCode();
+            // Writers that had uplinks of one app would only wait for each other.
+            case DeliveryEvent.Uplink uplink -> uplink.app().hashCode();
           };
       parts.computeIfAbsent(Math.floorMod(hash, waiting.size()), _ -> new ArrayList<>()).add(event);
     }

@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -21,11 +22,13 @@ import org.springframework.transaction.support.TransactionTemplate;
 /// The table `uplinks`. An app's backend reads on behind the last id it has seen, so ids of one app are given out only when
 /// all before them are committed: until then its row in `apps` is locked, in a transaction that does nothing else.
 ///
-/// Nobody waits for that lock longer than a writer needs: a worker that has vanished holds it until the database ends its
+/// Nobody waits for that lock longer than other writers need: a worker that has vanished holds it until the database ends its
 /// session, and would hold up whatever is written after its app's uplinks. Thread-safe.
 final class Uplinks {
-  private static final int MOST_TRIES = 5;
-  private static final Duration PAUSE = Duration.ofMillis(10);
+  /// With pauses that double, and are cut by up to a half so that writers do not meet again: some 500 ms in all.
+  private static final int MOST_TRIES = 7;
+
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
 
   private static final String APPS = "SELECT id FROM apps WHERE id IN (%s) ORDER BY id";
   private static final String LOCK_APPS = APPS + " FOR UPDATE SKIP LOCKED";
@@ -38,6 +41,8 @@ final class Uplinks {
 
   private final JdbcTemplate database;
   private final TransactionTemplate transactions;
+  // Who was there in vain for all tries has one until the row is free.
+  private volatile boolean heldForLong;
 
   Uplinks(DataSource database) {
     this.database = new JdbcTemplate(database);
@@ -49,15 +54,18 @@ final class Uplinks {
   /// @throws org.springframework.dao.DataAccessException when some were not written
   List<Uplink> write(List<Uplink> uplinks) {
     List<Uplink> left = uplinks;
-    for (int tried = 0; !left.isEmpty() && tried < MOST_TRIES; tried++) {
+    int most = heldForLong ? 1 : MOST_TRIES;
+    for (int tried = 0; !left.isEmpty() && tried < most; tried++) {
       if (tried > 0) {
-        LockSupport.parkNanos(PAUSE.toNanos());
+        long pause = FIRST_PAUSE.toNanos() << (tried - 1);
+        LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(pause / 2, pause));
       }
       List<Uplink> some = left;
       List<Uplink> unwritten =
           Deadlocks.retrying(() -> transactions.execute(_ -> writeInTransaction(some)));
       left = unwritten == null ? List.of() : unwritten;
     }
+    heldForLong = !left.isEmpty();
     return left;
   }
 
