@@ -1,8 +1,9 @@
 package io.pushplanet.dispatcher.audience;
 
 import com.github.benmanes.caffeine.cache.AsyncLoadingCache;
-import com.github.benmanes.caffeine.cache.CacheLoader;
+import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.Expiry;
 import com.github.benmanes.caffeine.cache.Ticker;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
@@ -21,8 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 
-/// About how many devices a broad audience has, for the answer to who sends to it. All who send to one audience share a count: a
-/// topic with two hundred messages a second is counted once in [#FRESH], and meanwhile its former count is told. Thread-safe.
+/// About how many devices a broad audience has, for the answer to who sends to it. All who send to one audience share a count,
+/// which is good for twenty times as long as it took: a small audience is always counted, a large one with two hundred
+/// messages a second takes a twentieth of a connection. Thread-safe.
 final class AudienceCounts {
   private static final Logger LOG = LoggerFactory.getLogger(AudienceCounts.class);
 
@@ -32,10 +34,16 @@ final class AudienceCounts {
   /// All requests share the connections to MySQL: those who count leave most of them to the others.
   private static final int MOST_COUNTING = 2;
 
-  /// That nobody could count is good for as long, too.
+  private static final int TIMES_AS_LONG = 20;
+
+  /// A count is good for no longer, however long it took; that nobody could count is good for as long.
   static final Duration FRESH = Duration.ofSeconds(5);
 
+  /// The former count is told while there is no newer one, as long as somebody asks for it so often.
   private static final Duration KEPT = Duration.ofMinutes(1);
+
+  /// Whoever can be told a former count waits no longer for a new one.
+  private static final Duration PATIENCE = Duration.ofMillis(100);
 
   /// In bytes of audiences as they travel: one may name 32,000 users.
   private static final long MOST_KEPT = 2L * 1024 * 1024;
@@ -50,7 +58,8 @@ final class AudienceCounts {
   private final Duration longestWait;
   private final Semaphore counting = new Semaphore(MOST_COUNTING, true);
   private final AtomicLong warnedAtNanos;
-  private final AsyncLoadingCache<Asked, OptionalInt> counts;
+  private final AsyncLoadingCache<Asked, Count> counts;
+  private final Cache<Asked, Integer> former;
 
   /// @param counters run what counts, which blocks
   /// @param longestWait of a caller for a count, and of a count for its turn
@@ -60,49 +69,57 @@ final class AudienceCounts {
     this.longestWait = longestWait;
     this.warnedAtNanos = new AtomicLong(ticker.read() - QUIET.toNanos());
     this.counts =
-        Caffeine.newBuilder()
-            .maximumWeight(MOST_KEPT)
-            .<Asked, OptionalInt>weigher(
-                (asked, _) -> BYTES_AROUND + WireForm.write(asked.audience()).length)
-            .refreshAfterWrite(FRESH)
-            .expireAfterWrite(KEPT)
-            .ticker(ticker)
-            .executor(counters)
-            .buildAsync(new Counting());
+        bounded(ticker, counters)
+            .expireAfter(Expiry.creating((Asked _, Count count) -> count.fresh()))
+            .buildAsync(this::count);
+    this.former = bounded(ticker, counters).expireAfterAccess(KEPT).build();
+  }
+
+  private static Caffeine<Asked, Object> bounded(Ticker ticker, Executor executor) {
+    return Caffeine.newBuilder()
+        .maximumWeight(MOST_KEPT)
+        .<Asked, Object>weigher(
+            (asked, _) -> BYTES_AROUND + WireForm.write(asked.audience()).length)
+        .ticker(ticker)
+        .executor(executor);
   }
 
   private record Asked(AppId app, Audience audience) {}
 
-  private final class Counting implements CacheLoader<Asked, OptionalInt> {
-    @Override
-    public OptionalInt load(Asked asked) {
-      return counted(asked);
-    }
-
-    @Override
-    public OptionalInt reload(Asked asked, OptionalInt before) {
-      OptionalInt now = counted(asked);
-      return now.isPresent() ? now : before;
-    }
-  }
+  /// @param devices nothing where nobody could count
+  private record Count(OptionalInt devices, Duration fresh) {}
 
   /// @return nothing where nobody could count: without MySQL, or while others are counted for long
   OptionalInt about(AppId app, Audience audience) {
+    var asked = new Asked(app, audience);
+    Integer before = former.getIfPresent(asked);
+    Duration wait = before == null ? longestWait : PATIENCE;
+    OptionalInt now;
     try {
-      return counts
-          .get(new Asked(app, audience))
-          .get(longestWait.toMillis(), TimeUnit.MILLISECONDS);
+      now = counts.get(asked).get(wait.toMillis(), TimeUnit.MILLISECONDS).devices();
     } catch (TimeoutException e) {
-      return notCounted("slow");
+      now = before == null ? notCounted("slow") : OptionalInt.empty();
     } catch (ExecutionException e) {
-      return notCounted(String.valueOf(e.getCause()));
+      now = notCounted(String.valueOf(e.getCause()));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return notCounted("interrupted");
+      now = notCounted("interrupted");
     }
+    return now.isEmpty() && before != null ? OptionalInt.of(before) : now;
   }
 
-  private OptionalInt counted(Asked asked) {
+  private Count count(Asked asked) {
+    long start = ticker.read();
+    OptionalInt devices = devices(asked);
+    if (devices.isEmpty()) {
+      return new Count(devices, FRESH);
+    }
+    former.put(asked, devices.getAsInt());
+    Duration twentyTimes = Duration.ofNanos(TIMES_AS_LONG * (ticker.read() - start));
+    return new Count(devices, twentyTimes.compareTo(FRESH) < 0 ? twentyTimes : FRESH);
+  }
+
+  private OptionalInt devices(Asked asked) {
     try {
       if (!counting.tryAcquire(longestWait.toMillis(), TimeUnit.MILLISECONDS)) {
         return notCounted("busy");

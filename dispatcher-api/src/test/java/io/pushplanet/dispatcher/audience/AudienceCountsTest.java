@@ -36,16 +36,18 @@ class AudienceCountsTest {
   }
 
   /// Its topics have one size each time it is asked.
-  private static final class Database implements AudienceMapper {
+  private final class Database implements AudienceMapper {
     final AtomicInteger asked = new AtomicInteger();
     final CountDownLatch answers = new CountDownLatch(1);
     volatile int size = 7;
     volatile boolean waits;
     volatile boolean away;
+    volatile Duration takes = Duration.ofSeconds(1);
 
     @Override
     public int countTopic(String app, String topic, int most) {
       asked.incrementAndGet();
+      nanos.addAndGet(takes.toNanos());
       if (waits) {
         try {
           answers.await();
@@ -108,7 +110,31 @@ class AudienceCountsTest {
   }
 
   @Test
-  void a_count_is_taken_anew_after_a_while_and_the_former_one_told_meanwhile() {
+  void a_count_is_good_for_twenty_times_as_long_as_it_took() {
+    database.takes = Duration.ofMillis(10);
+    assertThat(counts.about(SHOP, NEWS)).hasValue(7);
+    database.size = 8;
+
+    later(Duration.ofMillis(199));
+    assertThat(counts.about(SHOP, NEWS)).hasValue(7);
+    later(Duration.ofMillis(1));
+
+    assertThat(counts.about(SHOP, NEWS)).hasValue(8);
+    assertThat(database.asked).hasValue(2);
+  }
+
+  @Test
+  void a_count_that_took_long_is_good_for_no_longer_than_others() {
+    assertThat(counts.about(SHOP, NEWS)).hasValue(7);
+    database.size = 8;
+
+    later(AudienceCounts.FRESH);
+
+    assertThat(counts.about(SHOP, NEWS)).hasValue(8);
+  }
+
+  @Test
+  void the_former_count_is_told_while_the_next_one_takes_long() {
     List<Runnable> begun = new ArrayList<>();
     AtomicReference<Executor> counters = new AtomicReference<>(Runnable::run);
     AudienceCounts counts = counts(task -> counters.get().execute(task));
@@ -141,6 +167,7 @@ class AudienceCountsTest {
   @Test
   void that_nobody_can_count_is_told_to_each_and_logged_now_and_then() {
     database.away = true;
+    database.takes = Duration.ZERO;
     try (LogLines log = new LogLines(AudienceCounts.class)) {
       for (int i = 0; i < 100; i++) {
         assertThat(counts.about(SHOP, new Audience.Topic("t" + i))).isEmpty();
