@@ -7,7 +7,7 @@ import org.springframework.context.annotation.Configuration;
 
 @Configuration(proxyBeanMethods = false)
 class AudienceConfiguration {
-  private static final Duration LONGEST_WAIT_FOR_A_COUNT = Duration.ofSeconds(1);
+  private static final Duration LONGEST_WAIT_FOR_A_COUNT = Duration.ofSeconds(3);
 
   @Bean
   AudienceCounts audienceCounts(AudienceMapper mapper) {

@@ -1,48 +1,89 @@
 package io.pushplanet.dispatcher.device;
 
+import io.pushplanet.common.message.AppId;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.transaction.support.TransactionOperations;
 
-/// Registrations of one device or one token at once may deadlock or collide, which loses nothing when it is done again.
+/// Registrations of one device or one token at once may deadlock or collide, which loses nothing when it is done again. This process
+/// tries those again one after the other in each app: else they would meet again, and one of them at a time would get through.
+/// Who waits for that holds no connection and no row. Thread-safe.
 final class Collisions {
   static final int MOST_TRIES = 4;
+
+  private static final int TURNS = 64;
+  private static final Duration LONGEST_WAIT = Duration.ofSeconds(3);
 
   /// ER_LOCK_WAIT_TIMEOUT: whoever holds a row for so long will hold it for the next try, too
   /// (https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html#error_er_lock_wait_timeout).
   private static final int LOCK_WAIT_TIMEOUT = 1205;
 
-  private Collisions() {}
+  private final TransactionOperations transactions;
+  // Of apps by their hash: two that share one only wait for each other.
+  private final List<ReentrantLock> turns =
+      Stream.generate(() -> new ReentrantLock(true)).limit(TURNS).toList();
 
-  /// Those that have to be tried again are so one after the other: else they would meet again, and one of them at a time would get
-  /// through.
+  Collisions(TransactionOperations transactions) {
+    this.transactions = transactions;
+  }
+
+  /// Does work in a transaction, four times at most.
   ///
-  /// @param takeTurns within the transaction of each try after the first
   /// @throws DataAccessException of the last try
-  static <T> T retrying(TransactionOperations transactions, Runnable takeTurns, Supplier<T> work) {
-    for (int attempt = 1; ; attempt++) {
-      boolean again = attempt > 1;
-      try {
-        T done =
-            transactions.execute(_ -> {
-              if (again) {
-                takeTurns.run();
-              }
-              return work.get();
-            });
-        if (done == null) {
-          throw new IllegalStateException("a transaction without a result");
-        }
-        return done;
-      } catch (PessimisticLockingFailureException | DuplicateKeyException e) {
-        if (attempt == MOST_TRIES || waitedInVain(e)) {
-          throw e;
+  <T> T retrying(AppId app, Supplier<T> work) {
+    try {
+      return once(work);
+    } catch (PessimisticLockingFailureException | DuplicateKeyException e) {
+      if (waitedInVain(e)) {
+        throw e;
+      }
+      return inTurn(app, work, e);
+    }
+  }
+
+  private <T> T inTurn(AppId app, Supplier<T> work, DataAccessException first) {
+    ReentrantLock turn = turns.get(Math.floorMod(app.hashCode(), TURNS));
+    await(turn, first);
+    try {
+      for (int attempt = 2; ; attempt++) {
+        try {
+          return once(work);
+        } catch (PessimisticLockingFailureException | DuplicateKeyException e) {
+          if (attempt == MOST_TRIES || waitedInVain(e)) {
+            throw e;
+          }
         }
       }
+    } finally {
+      turn.unlock();
     }
+  }
+
+  private static void await(ReentrantLock turn, DataAccessException first) {
+    try {
+      if (!turn.tryLock(LONGEST_WAIT.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw first;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw first;
+    }
+  }
+
+  private <T> T once(Supplier<T> work) {
+    T done = transactions.execute(_ -> work.get());
+    if (done == null) {
+      throw new IllegalStateException("a transaction without a result");
+    }
+    return done;
   }
 
   private static boolean waitedInVain(DataAccessException e) {

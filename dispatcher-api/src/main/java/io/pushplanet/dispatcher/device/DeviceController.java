@@ -67,11 +67,11 @@ class DeviceController {
   @GetMapping("/v1/apps/{app}/devices/{device}")
   @Needs(Scope.READ)
   ResponseEntity<byte[]> get(Caller caller, @PathVariable("device") String id) {
+    DeviceId given = known(id);
+    // First: what is written meanwhile is in one of them, or in both.
+    var told = sessions.told(caller.app(), given);
     DeviceRegistry.Registered device =
-        registry
-            .find(caller.app(), known(id))
-            .map(found -> sessions.told(caller.app(), found.device()).over(found))
-            .orElseThrow(() -> unknown(id));
+        registry.find(caller.app(), given).map(told::over).orElseThrow(() -> unknown(id));
     return json(ResponseEntity.ok(), WireForm.write(form.of(device)));
   }
 

@@ -51,9 +51,6 @@ interface DeviceMapper {
   @Select(DEVICE + " FOR UPDATE")
   @Nullable DeviceRow lock(@Param("app") String app, @Param("device") String device);
 
-  @Select("SELECT id FROM apps WHERE id = #{app} FOR UPDATE")
-  @Nullable String lockApp(@Param("app") String app);
-
   @Insert(
       """
       INSERT INTO devices

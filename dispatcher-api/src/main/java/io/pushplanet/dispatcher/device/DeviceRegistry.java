@@ -24,7 +24,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -35,11 +34,10 @@ import org.springframework.transaction.support.TransactionTemplate;
 /// The devices of the apps, in MySQL. Every change is one transaction; routes are forgotten after its commit. Thread-safe.
 @Component
 class DeviceRegistry {
-
   private final DeviceMapper mapper;
   private final RouteChanges routes;
   private final Lanes lanes;
-  private final TransactionTemplate transactions;
+  private final Collisions collisions;
   private final Clock clock;
 
   DeviceRegistry(
@@ -51,11 +49,12 @@ class DeviceRegistry {
     this.mapper = mapper;
     this.routes = routes;
     this.lanes = lanes;
-    this.transactions = new TransactionTemplate(transactions);
+    TransactionTemplate template = new TransactionTemplate(transactions);
     // Under REPEATABLE READ locking a device that is not there yet locks the gap it will fill, and
     // two first registrations
     // next to each other deadlock again and again.
-    this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+    template.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+    this.collisions = new Collisions(template);
     this.clock = clock;
   }
 
@@ -74,7 +73,7 @@ class DeviceRegistry {
   Saved save(AppId app, DeviceId device, Registration registration) {
     Set<DeviceKey> touched = new HashSet<>();
     Saved saved =
-        retrying(
+        collisions.retrying(
             app,
             () -> {
               touched.clear();
@@ -92,7 +91,7 @@ class DeviceRegistry {
       AppId app, DeviceId device, Instant at, Function<Registered, Registration> change) {
     Set<DeviceKey> touched = new HashSet<>();
     Optional<Saved> saved =
-        retrying(
+        collisions.retrying(
             app,
             () -> {
               touched.clear();
@@ -116,7 +115,7 @@ class DeviceRegistry {
   /// @return whether it was known
   boolean delete(AppId app, DeviceId device) {
     boolean known =
-        retrying(
+        collisions.retrying(
             app,
             () -> {
               if (mapper.lock(app.value(), device.value()) == null) {
@@ -153,7 +152,7 @@ class DeviceRegistry {
   }
 
   private boolean ifKnown(AppId app, DeviceId device, Runnable work) {
-    return retrying(
+    return collisions.retrying(
         app,
         () -> {
           if (mapper.lock(app.value(), device.value()) == null) {
@@ -317,9 +316,5 @@ class DeviceRegistry {
     return row == null || row.deadAt() != null
         ? null
         : new Registration.Token(row.token(), row.kind(), row.environment());
-  }
-
-  private <T> T retrying(AppId app, Supplier<T> work) {
-    return Collisions.retrying(transactions, () -> mapper.lockApp(app.value()), work);
   }
 }

@@ -237,7 +237,8 @@ class SessionUpdates implements AutoCloseable {
     return text == null ? "" : text;
   }
 
-  /// What is older than the row has been written, or registered over.
+  /// What is older than the row has been written or registered over, but where two dispatchers' clocks differ or one went without
+  /// Redis: then the device tells it again.
   private static DeviceRegistry.Registered with(DeviceRegistry.Registered device, Seen seen) {
     if (seen.at().isBefore(device.seenAt())) {
       return device;

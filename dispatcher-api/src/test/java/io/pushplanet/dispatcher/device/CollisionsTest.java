@@ -3,11 +3,16 @@ package io.pushplanet.dispatcher.device;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pushplanet.common.message.AppId;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
@@ -15,22 +20,22 @@ import org.springframework.dao.DuplicateKeyException;
 import org.springframework.transaction.support.TransactionOperations;
 
 class CollisionsTest {
-  private static final DataAccessException DEADLOCK =
-      new CannotAcquireLockException(
-          "", new SQLException("Deadlock found when trying to get lock", "40001", 1213));
-  private static final DataAccessException HELD =
-      new CannotAcquireLockException(
-          "", new SQLException("Lock wait timeout exceeded", "40001", 1205));
+  private static final AppId SHOP = new AppId("shop");
 
+  private final Collisions collisions = new Collisions(TransactionOperations.withoutTransaction());
   private final Deque<DataAccessException> refusals = new ArrayDeque<>();
-  private final List<String> happened = new ArrayList<>();
+  private final AtomicInteger tries = new AtomicInteger();
+
+  private static DataAccessException deadlock() {
+    return new CannotAcquireLockException(
+        "", new SQLException("Deadlock found when trying to get lock", "40001", 1213));
+  }
 
   private String register() {
-    return Collisions.retrying(
-        TransactionOperations.withoutTransaction(),
-        () -> happened.add("turn"),
+    return collisions.retrying(
+        SHOP,
         () -> {
-          happened.add("work");
+          tries.incrementAndGet();
           if (!refusals.isEmpty()) {
             throw refusals.remove();
           }
@@ -39,28 +44,62 @@ class CollisionsTest {
   }
 
   @Test
-  void those_who_met_in_a_deadlock_or_collided_try_again_in_turns() {
-    refusals.addAll(List.of(DEADLOCK, new DuplicateKeyException("there")));
+  void what_met_in_a_deadlock_or_collided_is_tried_again() {
+    refusals.addAll(List.of(deadlock(), new DuplicateKeyException("there"), deadlock()));
 
     assertThat(register()).isEqualTo("registered");
-    assertThat(happened).containsExactly("work", "turn", "work", "turn", "work");
+    assertThat(tries).hasValue(Collisions.MOST_TRIES);
   }
 
   @Test
   void the_last_try_is_told() {
-    for (int i = 0; i < Collisions.MOST_TRIES; i++) {
-      refusals.add(DEADLOCK);
-    }
+    DataAccessException last = deadlock();
+    refusals.addAll(List.of(deadlock(), deadlock(), deadlock(), last));
 
-    assertThatThrownBy(this::register).isSameAs(DEADLOCK);
-    assertThat(refusals).isEmpty();
+    assertThatThrownBy(this::register).isSameAs(last);
+    assertThat(tries).hasValue(Collisions.MOST_TRIES);
   }
 
   @Test
-  void who_waited_for_a_row_in_vain_makes_nobody_wait_for_its_turn() {
-    refusals.add(HELD);
+  void who_waited_for_a_row_in_vain_is_told_at_once() {
+    DataAccessException held =
+        new CannotAcquireLockException(
+            "", new SQLException("Lock wait timeout exceeded", "40001", 1205));
+    refusals.add(held);
 
-    assertThatThrownBy(this::register).isSameAs(HELD);
-    assertThat(happened).containsExactly("work");
+    assertThatThrownBy(this::register).isSameAs(held);
+    assertThat(tries).hasValue(1);
+  }
+
+  /// Each is refused once, and then as often as another one of them is at work.
+  @Test
+  void those_that_are_tried_again_do_not_meet_again() throws Exception {
+    AtomicInteger again = new AtomicInteger();
+    AtomicBoolean met = new AtomicBoolean();
+    List<Future<String>> answers = new ArrayList<>();
+    try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int i = 0; i < 50; i++) {
+        AtomicBoolean refused = new AtomicBoolean();
+        answers.add(
+            callers.submit(() ->
+                collisions.retrying(
+                    SHOP,
+                    () -> {
+                      if (refused.compareAndSet(false, true)) {
+                        throw deadlock();
+                      }
+                      if (again.incrementAndGet() > 1) {
+                        met.set(true);
+                      }
+                      Thread.yield();
+                      again.decrementAndGet();
+                      return "registered";
+                    })));
+      }
+      for (Future<String> answer : answers) {
+        assertThat(answer.get()).isEqualTo("registered");
+      }
+    }
+    assertThat(met).isFalse();
   }
 }
