@@ -43,6 +43,7 @@ class NeighboursIT {
 
   private final Clock clock = Clock.systemUTC();
   private final RedisClient nowhere = RedisClient.create("redis://127.0.0.1:1");
+  private final RedisLink away = RedisLink.open(nowhere);
   private final ApnsForTests apns = new ApnsForTests();
   private RealServers servers;
 
@@ -79,6 +80,7 @@ class NeighboursIT {
   @AfterEach
   void close() {
     servers.close();
+    away.close();
     nowhere.shutdown(Duration.ZERO, Duration.ofSeconds(1));
   }
 
@@ -124,7 +126,7 @@ class NeighboursIT {
 
   @Test
   void nothing_is_parked_while_nobody_knows_who_is_connected() {
-    Delivery delivery = delivery(new SessionDirectory(RedisLink.open(nowhere), clock));
+    Delivery delivery = delivery(new SessionDirectory(away, clock));
 
     delivery.deliver(Channel.MQTT, batch(aPush(clock).toMqtt("here").build()), false);
 
@@ -264,7 +266,7 @@ class NeighboursIT {
         servers,
         directory,
         DeliveryForTests.nodes(directory, clock, meters),
-        new RouteStore(RedisLink.open(nowhere)),
+        new RouteStore(away),
         clock,
         meters,
         provider);

@@ -22,22 +22,19 @@ class RedisScheduleIT {
 
   private final RedisClient client =
       RedisClient.create(LocalServices.forTests().redis().toString());
+  private final RedisLink redis = RedisLink.open(client);
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final String project = "project-" + UUID.randomUUID();
 
   @AfterEach
   void close() {
+    redis.close();
     client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
   }
 
-  private RedisSchedule worker(RedisClient redis, String name) {
+  private RedisSchedule worker(RedisLink link, String name) {
     return new RedisSchedule(
-        RedisLink.open(redis),
-        project,
-        name,
-        PER_MINUTE,
-        Clock.systemUTC(),
-        new PaceMetrics(meters));
+        link, project, name, PER_MINUTE, Clock.systemUTC(), new PaceMetrics(meters));
   }
 
   private double leases(boolean shared) {
@@ -50,8 +47,8 @@ class RedisScheduleIT {
 
   @Test
   void what_one_worker_has_taken_another_does_not_get() {
-    RedisSchedule one = worker(client, "one");
-    RedisSchedule other = worker(client, "other");
+    RedisSchedule one = worker(redis, "one");
+    RedisSchedule other = worker(redis, "other");
 
     Answer first = one.take(Priority.NORMAL, 60, Schedule.LONGEST_WAIT);
     Answer second = other.take(Priority.NORMAL, 1, Schedule.LONGEST_WAIT);
@@ -71,7 +68,7 @@ class RedisScheduleIT {
 
   @Test
   void high_leaves_beside_normal_and_takes_its_room() {
-    RedisSchedule one = worker(client, "one");
+    RedisSchedule one = worker(redis, "one");
     one.take(Priority.NORMAL, 60, Schedule.LONGEST_WAIT);
 
     Answer high = one.take(Priority.HIGH, 10, Schedule.LONGEST_WAIT);
@@ -89,8 +86,8 @@ class RedisScheduleIT {
 
   @Test
   void what_google_refuses_one_worker_lets_all_rest() {
-    RedisSchedule one = worker(client, "one");
-    RedisSchedule other = worker(client, "other");
+    RedisSchedule one = worker(redis, "one");
+    RedisSchedule other = worker(redis, "other");
     one.take(Priority.NORMAL, 1, Schedule.LONGEST_WAIT);
 
     one.refused(Duration.ofSeconds(100));
@@ -107,8 +104,8 @@ class RedisScheduleIT {
   @Test
   void without_redis_a_worker_keeps_a_pace_of_its_own_and_the_meter_says_so() {
     RedisClient nowhere = RedisClient.create("redis://127.0.0.1:1");
-    try {
-      RedisSchedule alone = worker(nowhere, "alone");
+    try (RedisLink away = RedisLink.open(nowhere)) {
+      RedisSchedule alone = worker(away, "alone");
       List<Answer> answers = new ArrayList<>();
       for (int i = 0; i < 2; i++) {
         answers.add(alone.take(Priority.NORMAL, 60, Schedule.LONGEST_WAIT));
