@@ -1,5 +1,7 @@
 package io.pushplanet.common.message;
 
+import static java.util.Objects.requireNonNull;
+
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.target.Recipient;
 import java.time.Instant;
@@ -15,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 /// @param traceparent W3C trace context of the accepting request
 /// @param audience about how many recipients the whole message has; null where they fit into one lane message or nobody counted
 /// @param waited true once it was put off without a try; else null
+/// @param errors how often a worker tripped over it, since its last channel; null for never
 public record Push(
     MessageId id,
     AppId app,
@@ -28,11 +31,18 @@ public record Push(
     List<Channel> tried,
     @Nullable String traceparent,
     @Nullable Integer audience,
-    @Nullable Boolean waited) {
+    @Nullable Boolean waited,
+    @Nullable Integer errors) {
   /// A fan-out chunk and the longest list of devices in one lane message.
   public static final int MOST_RECIPIENTS = 500;
 
   public Push {
+    requireNonNull(id);
+    requireNonNull(app);
+    requireNonNull(content);
+    requireNonNull(delivery);
+    requireNonNull(acceptedAt);
+    requireNonNull(expiresAt);
     recipients = List.copyOf(recipients);
     tried = tried == null ? List.of() : List.copyOf(tried);
     overrides = overrides == null ? Overrides.NONE : overrides;
@@ -64,12 +74,13 @@ public record Push(
         tried,
         traceparent,
         null,
+        null,
         null);
   }
 
   /// The same as a part of something larger.
   public Push ofAudience(int about) {
-    return with(recipients, attempt, tried, about > MOST_RECIPIENTS ? about : null, waited);
+    return with(recipients, attempt, tried, about > MOST_RECIPIENTS ? about : null, waited, errors);
   }
 
   public boolean expiredAt(Instant now) {
@@ -82,24 +93,38 @@ public record Push(
   }
 
   public Push to(List<Recipient> others) {
-    return with(others, attempt, tried, audience, waited);
+    return with(others, attempt, tried, audience, waited, errors);
   }
 
   /// After a try.
   public Push again() {
-    return with(recipients, attempt + 1, tried, audience, waited);
+    return with(recipients, attempt + 1, tried, audience, waited, errors);
+  }
+
+  /// After a try that a worker tripped over.
+  public Push afterError() {
+    return with(recipients, attempt + 1, tried, audience, waited, timesTrippedOver() + 1);
+  }
+
+  public int timesTrippedOver() {
+    return errors == null ? 0 : errors;
+  }
+
+  /// All its tries are before it once more; it may have come to its end meanwhile.
+  public Push anew() {
+    return with(recipients, 0, tried, audience, true, null);
   }
 
   /// Without a try.
   public Push putOff() {
-    return with(recipients, attempt, tried, audience, true);
+    return with(recipients, attempt, tried, audience, true, errors);
   }
 
   /// The same message after a channel was given up: attempts count anew.
   public Push without(Channel channel) {
     List<Channel> more = new ArrayList<>(tried);
     more.add(channel);
-    return with(recipients, 0, more, audience, null);
+    return with(recipients, 0, more, audience, null, null);
   }
 
   private Push with(
@@ -107,7 +132,8 @@ public record Push(
       int attempt,
       List<Channel> tried,
       @Nullable Integer audience,
-      @Nullable Boolean waited) {
+      @Nullable Boolean waited,
+      @Nullable Integer errors) {
     return new Push(
         id,
         app,
@@ -121,6 +147,7 @@ public record Push(
         tried,
         traceparent,
         audience,
-        waited);
+        waited,
+        errors);
   }
 }

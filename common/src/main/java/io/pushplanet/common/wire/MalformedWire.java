@@ -2,7 +2,7 @@ package io.pushplanet.common.wire;
 
 import java.io.Serial;
 
-/// Bytes from another process that are not in our form. The message belongs into the dead-letter queue, not into a retry.
+/// Bytes from another process that are not in our form. They belong into the dead-letter queue, not into a retry.
 public final class MalformedWire extends RuntimeException {
   @Serial private static final long serialVersionUID = 1;
 

@@ -1,5 +1,7 @@
 package io.pushplanet.common.wire;
 
+import static java.util.Objects.requireNonNullElse;
+
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.Json;
@@ -7,8 +9,13 @@ import io.pushplanet.common.message.Push;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.function.Consumer;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.cfg.DateTimeFeature;
@@ -17,8 +24,8 @@ import tools.jackson.databind.module.SimpleModule;
 
 /// The form of everything that travels between our processes: JSON in UTF-8, snake_case, no nulls, times as RFC 3339.
 /// A field that a reader does not know is skipped, so that processes of two versions work side by side. A word that it does not
-/// know (an event, a channel, a result) is malformed, and with it the whole batch: every process must know a new one before
-/// any writes it.
+/// know (an event, a channel, a result) is malformed, and with it its item: every process must know a new one before any
+/// writes it.
 ///
 /// A batch is a JSON array of items that were encoded one by one: the accepting threads encode, the lane only joins.
 public final class WireForm {
@@ -73,9 +80,62 @@ public final class WireForm {
   /// @throws MalformedWire when the bytes are not a JSON array of this type's form
   public static <T> List<T> readBatch(byte[] bytes, Class<T> type) {
     try {
-      return MAPPER.readerForListOf(type).withAttribute(JsonReader.BYTES, bytes).readValue(bytes);
+      List<T> items =
+          MAPPER.readerForListOf(type).withAttribute(JsonReader.BYTES, bytes).readValue(bytes);
+      if (items.contains(null)) {
+        throw new IllegalArgumentException("an item is null");
+      }
+      return items;
     } catch (JacksonException | IllegalArgumentException e) {
       throw new MalformedWire("batch of " + type.getSimpleName(), e);
+    }
+  }
+
+  /// Those items of a batch that can be read, in order.
+  ///
+  /// @param unreadable gets the others
+  /// @throws MalformedWire when the bytes are not a JSON array
+  public static <T> List<T> readBatch(byte[] bytes, Class<T> type, Consumer<DeadItem> unreadable) {
+    try {
+      return readBatch(bytes, type);
+    } catch (MalformedWire oneOfThem) {
+      List<T> items = new ArrayList<>();
+      for (byte[] alone : singly(bytes)) {
+        try {
+          items.addAll(readBatch(alone, type));
+        } catch (MalformedWire e) {
+          unreadable.accept(new DeadItem(alone, requireNonNullElse(e.getMessage(), "malformed")));
+        }
+      }
+      return items;
+    }
+  }
+
+  /// The items of a batch, each byte for byte in a batch of its own.
+  ///
+  /// @throws MalformedWire when the bytes are not a JSON array
+  public static List<byte[]> singly(byte[] bytes) {
+    List<byte[]> batches = new ArrayList<>();
+    try (JsonParser parser = MAPPER.createParser(bytes)) {
+      if (parser.nextToken() != JsonToken.START_ARRAY) {
+        throw new IllegalArgumentException("no array");
+      }
+      while (parser.nextToken() != JsonToken.END_ARRAY) {
+        int from = (int) parser.currentTokenLocation().getByteOffset();
+        parser.skipChildren();
+        parser.finishToken();
+        int to = (int) parser.currentLocation().getByteOffset();
+        if (from < 0) {
+          throw new IllegalArgumentException("not UTF-8");
+        }
+        batches.add(join(List.of(Arrays.copyOfRange(bytes, from, to))));
+      }
+      if (parser.nextToken() != null) {
+        throw new IllegalArgumentException("more than an array");
+      }
+      return batches;
+    } catch (JacksonException | IllegalArgumentException e) {
+      throw new MalformedWire("batch", e);
     }
   }
 

@@ -3,6 +3,7 @@ package io.pushplanet.common.wire;
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.fail;
 
 import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.Channel;
@@ -17,6 +18,7 @@ import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.testing.MutableClock;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -183,6 +185,48 @@ class WireFormTest {
         .isEqualTo(outcome);
     assertThat(WireForm.read(older, NodeOutcomes.class).outcomes())
         .containsExactly(new NodeOutcomes.Outcome(0, NodeOutcomes.Result.DELIVERED, null));
+  }
+
+  @Test
+  void items_that_nobody_can_read_are_told_byte_for_byte_and_the_others_are_read() {
+    String push = new String(WireForm.write(PUSH), StandardCharsets.UTF_8);
+    for (String rubbish :
+        List.of(
+            "{\"id\" : 7, \"안녕\":[{}]}",
+            "[[1],2]",
+            "7",
+            "1.5e3",
+            "\"a \\\" ,]\"",
+            "null",
+            "true")) {
+      String batch = "[ " + push + " , " + rubbish + ",\n" + push + "]";
+      List<DeadItem> dead = new ArrayList<>();
+
+      List<Push> read =
+          WireForm.readBatch(batch.getBytes(StandardCharsets.UTF_8), Push.class, dead::add);
+
+      assertThat(read).as(rubbish).containsExactly(PUSH, PUSH);
+      assertThat(dead).as(rubbish).hasSize(1);
+      assertThat(dead.getFirst().batch())
+          .asString(StandardCharsets.UTF_8)
+          .isEqualTo("[" + rubbish + "]");
+      assertThat(dead.getFirst().reason()).contains("batch of Push");
+    }
+  }
+
+  @Test
+  void what_is_no_batch_is_malformed_as_a_whole() {
+    for (String rubbish : List.of("", "{}", "[{}", "[{},", "[{}] []", "[}", "\u0000[{}]")) {
+      assertThatThrownBy(() ->
+              WireForm.readBatch(
+                  rubbish.getBytes(StandardCharsets.UTF_8), Push.class, item -> fail(rubbish)))
+          .as(rubbish)
+          .isInstanceOf(MalformedWire.class);
+    }
+    assertThatThrownBy(() ->
+            WireForm.readBatch(
+                "[{}]".getBytes(StandardCharsets.UTF_16BE), Push.class, item -> fail("UTF-16")))
+        .isInstanceOf(MalformedWire.class);
   }
 
   @Test

@@ -51,10 +51,11 @@ record DeadLetter(
     }
   }
 
-  /// A push has `id`, an order has it in `push`; an event has `message`.
+  /// A push has `id`, an order has it in `push`; an event has `message`. Of several items each may be about another.
   private static Optional<MessageId> message(byte[] body) {
     try {
-      JsonNode tree = WireForm.mapper().readTree(body);
+      JsonNode letter = WireForm.mapper().readTree(body);
+      JsonNode tree = letter.isArray() && letter.size() == 1 ? letter.get(0) : letter;
       for (String place : new String[] {"/id", "/push/id", "/message"}) {
         String text = tree.at(place).asString("");
         if (MessageId.isValid(text)) {

@@ -17,12 +17,14 @@ class DeadLettersTest {
     for (String body :
         new String[] {
           "{\"id\":\"" + ID + "\"}",
+          "[{\"id\":\"" + ID + "\"}]",
           "{\"push\":{\"id\":\"" + ID + "\"}}",
           "{\"message\":\"" + ID + "\"}"
         }) {
       assertThat(letter("push.events", body).message()).as(body).isPresent();
     }
-    for (String rubbish : new String[] {"", "[]", "{\"id\":7}", "{\"id\":\"x\"}", "\u0000"}) {
+    for (String rubbish :
+        new String[] {"", "[]", "[{},{}]", "{\"id\":7}", "{\"id\":\"x\"}", "\u0000"}) {
       assertThat(letter("push.events", rubbish).message()).as(rubbish).isEmpty();
     }
   }

@@ -138,6 +138,7 @@ final class ApnsProvider implements Provider {
           Deferred _,
           PutOff _,
           CredentialFault _,
+          DeliveryOutcome.InternalError _,
           DeliveryOutcome.Expired _ ->
           outcome;
     };

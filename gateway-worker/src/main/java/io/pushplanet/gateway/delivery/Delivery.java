@@ -12,11 +12,13 @@ import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.HmsToken;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.message.target.WebPushSubscription;
+import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.common.wire.NodeOutcomes;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.inbox.InboxStore;
+import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.Provider;
@@ -74,6 +76,7 @@ public final class Delivery {
   /// What waits for a credential is tried once more so long before its time to live ends.
   private static final Duration LAST_TRY = Duration.ofSeconds(2);
 
+  private final int mostErrors;
   private final Semaphore room = new Semaphore(MOST_UNCONFIRMED);
   private final Map<Channel, Provider> providers = new EnumMap<>(Channel.class);
   private final Map<String, Places> places = new HashMap<>();
@@ -90,6 +93,7 @@ public final class Delivery {
   Delivery(
       List<Provider> providers,
       int mostInFlight,
+      int mostErrors,
       NodeDelivery nodes,
       SettledBefore settledBefore,
       InboxStore inbox,
@@ -109,6 +113,7 @@ public final class Delivery {
         metrics.inFlight(lane, ofLane::taken);
       }
     }
+    this.mostErrors = mostErrors;
     this.nodes = nodes;
     this.settledBefore = settledBefore;
     this.inbox = inbox;
@@ -124,23 +129,28 @@ public final class Delivery {
   ///
   /// @param body a batch of [Push] in wire form
   /// @param redelivered whether the broker handed it out before
+  /// @throws DeadItems when some of it can never be handled and all else is durable
   /// @throws io.pushplanet.common.wire.MalformedWire when it is none
   /// @throws RuntimeException when something could not be made durable: hand the batch out again
   public void deliver(Channel channel, byte[] body, boolean redelivered) {
     Outbox outbox = new Outbox(inbox, later, lanes, room, retries, clock, metrics);
-    List<Parcel> parcels = due(takenUp(channel, body, redelivered), outbox);
+    List<DeadItem> dead = new ArrayList<>();
+    List<Push> pushes = WireForm.readBatch(body, Push.class, dead::add);
+    List<Parcel> parcels = due(takenUp(channel, pushes, redelivered), outbox);
     if (channel == Channel.MQTT) {
       overMqtt(parcels, outbox);
     } else {
       overProvider(channel, parcels, outbox);
     }
     outbox.settle();
+    dead.addAll(outbox.buried());
+    DeadItems.throwIfAny(dead);
   }
 
-  private List<Parcel> takenUp(Channel channel, byte[] body, boolean redelivered) {
+  private List<Parcel> takenUp(Channel channel, List<Push> pushes, boolean redelivered) {
     Instant now = clock.instant();
     List<Parcel> parcels = new ArrayList<>();
-    for (Push push : WireForm.readBatch(body, Push.class)) {
+    for (Push push : pushes) {
       boolean repeat = redelivered || push.cameBack() || !push.tried().isEmpty();
       if (!repeat) {
         metrics.takenUp(channel, push, now);
@@ -417,10 +427,10 @@ public final class Delivery {
           recipients.size(), new DeliveryOutcome.Deferred(0, "worker_stops", null, false));
     } catch (RuntimeException | Error e) {
       // A bug that one message meets must not send its neighbours a second time: only this one is
-      // tried again, until its TTL.
+      // tried again, and not for ever.
       LOG.error("event=send_failed lane={} messageId={} appId={}", lane, push.id(), push.app(), e);
       return Collections.nCopies(
-          recipients.size(), new DeliveryOutcome.Deferred(0, "internal_error", null, true));
+          recipients.size(), new DeliveryOutcome.InternalError(e.toString()));
     }
   }
 
@@ -482,6 +492,7 @@ public final class Delivery {
               deferred.status(),
               deferred.reason(),
               outbox);
+      case DeliveryOutcome.InternalError error -> afterError(channel, parcel, error, outbox);
       case DeliveryOutcome.CredentialFault(int status, String reason) ->
           again(
               channel,
@@ -492,6 +503,32 @@ public final class Delivery {
               reason,
               outbox);
     }
+  }
+
+  private void afterError(
+      Channel channel, Parcel parcel, DeliveryOutcome.InternalError error, Outbox outbox) {
+    int before = parcel.push().timesTrippedOver();
+    if (before + 1 < mostErrors) {
+      again(
+          channel,
+          parcel,
+          parcel.alone().afterError(),
+          retries.afterInternalError(before),
+          error.status(),
+          error.reason(),
+          outbox);
+      return;
+    }
+    outbox.bury(
+        parcel,
+        outbox.attempt(
+            channel,
+            "failed",
+            null,
+            error.reason(),
+            null,
+            "kept in the dead letters after " + mostErrors + " errors; an operator may replay it"),
+        error.what());
   }
 
   /// The credential may be repaired in the last moment.

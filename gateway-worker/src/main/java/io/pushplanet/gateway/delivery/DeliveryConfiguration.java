@@ -71,6 +71,7 @@ class DeliveryConfiguration {
     return new Delivery(
         providers,
         settings.mostInFlight(),
+        settings.mostErrors(),
         new NodeDelivery(directory, nodes, nodeSettings.answerWithin(), clock),
         new SettledBefore(database),
         new InboxStore(database, lanes, clock),

@@ -9,7 +9,11 @@ import org.springframework.validation.annotation.Validated;
 ///
 /// @param prefetch AMQP messages in hand per lane; each may carry 64 pushes
 /// @param mostInFlight requests without an answer per provider
+/// @param mostErrors how often a worker may trip over a message, about two minutes for the default, before it fails and is kept
+///   in the dead letters
 @Validated
 @ConfigurationProperties(prefix = "gateway.delivery", ignoreUnknownFields = false)
 record DeliverySettings(
-    @Positive @DefaultValue("32") int prefetch, @Positive @DefaultValue("256") int mostInFlight) {}
+    @Positive @DefaultValue("32") int prefetch,
+    @Positive @DefaultValue("256") int mostInFlight,
+    @Positive @DefaultValue("8") int mostErrors) {}

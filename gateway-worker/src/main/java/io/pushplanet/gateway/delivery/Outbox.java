@@ -6,7 +6,9 @@ import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.wire.Confirms;
+import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
@@ -14,6 +16,7 @@ import io.pushplanet.gateway.inbox.InboxStore;
 import io.pushplanet.gateway.inbox.Parked;
 import io.pushplanet.gateway.later.Later;
 import io.pushplanet.gateway.later.LaterStore;
+import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import java.time.Clock;
 import java.time.Instant;
@@ -37,6 +40,11 @@ final class Outbox {
 
   @GuardedBy("this")
   private Moves gathered = new Moves();
+
+  @GuardedBy("this")
+  private final Map<Grave, List<Recipient>> buried = new LinkedHashMap<>();
+
+  private record Grave(Push push, String what) {}
 
   /// What moves messages, and the news of it.
   private static final class Moves {
@@ -70,6 +78,25 @@ final class Outbox {
         new DeliveryEvent.Ended(
             push.app(), attempt.at(), push.id(), parcel.recipient().device(), state, attempt));
     metrics.ended(push, attempt.channel(), state.word(), attempt.at());
+  }
+
+  /// It failed of a bug of ours: whoever repairs that may replay it.
+  synchronized void bury(Parcel parcel, Attempt attempt, String what) {
+    buried
+        .computeIfAbsent(new Grave(parcel.push().to(List.of()), what), _ -> new ArrayList<>())
+        .add(parcel.recipient());
+    end(parcel, DeliveryState.FAILED, attempt);
+  }
+
+  /// A letter for each message that is buried; what is told of it is durable after [#settle].
+  synchronized List<DeadItem> buried() {
+    return buried.entrySet().stream()
+        .map(one ->
+            new DeadItem(
+                WireForm.join(
+                    List.of(WireForm.write(one.getKey().push().to(one.getValue()).anew()))),
+                DeliveryOutcome.InternalError.REASON + ": " + one.getKey().what()))
+        .toList();
   }
 
   /// Gives up `from` for this parcel and tries `to`.

@@ -3,10 +3,12 @@ package io.pushplanet.gateway.fanout;
 import com.rabbitmq.client.ConnectionFactory;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.FanoutOrder;
 import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
 import io.pushplanet.gateway.intake.Subscription;
@@ -15,6 +17,7 @@ import io.pushplanet.gateway.role.Role;
 import jakarta.validation.constraints.Positive;
 import java.security.SecureRandom;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -56,8 +59,11 @@ class FanoutConfiguration {
         new Subscription(
             Topology.FANOUT,
             settings.prefetch(),
-            (body, redelivered) ->
-                WireForm.readBatch(body, FanoutOrder.class).forEach(fanout::expand));
+            (body, redelivered) -> {
+              List<DeadItem> dead = new ArrayList<>();
+              WireForm.readBatch(body, FanoutOrder.class, dead::add).forEach(fanout::expand);
+              DeadItems.throwIfAny(dead);
+            });
     return new QueueConsumer(
         connections, "fanout", List.of(orders), lanes::takesNothing, deadLetters, random, meters);
   }

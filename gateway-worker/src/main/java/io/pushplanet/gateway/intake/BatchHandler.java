@@ -5,7 +5,8 @@ public interface BatchHandler {
   /// Called on a virtual thread of its own.
   ///
   /// @param redelivered whether the broker handed the message out before
-  /// @throws io.pushplanet.common.wire.MalformedWire when it can never be handled: it goes to the dead-letter queue
+  /// @throws DeadItems when some of it can never be handled and all else is durable: these go to the dead-letter queue
+  /// @throws io.pushplanet.common.wire.MalformedWire when nothing of it can be read: it goes there as it is
   /// @throws RuntimeException when it cannot be handled now: the broker hands it out again
   void handle(byte[] body, boolean redelivered);
 }

@@ -5,13 +5,15 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.MessageProperties;
 import io.pushplanet.common.wire.BrokerUnavailable;
+import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.Topology;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
 
-/// Keeps messages that nobody can read in `push.dead`, with the queue they came from and the reason in their headers.
+/// Keeps what nobody can read or handle in `push.dead`, with the queue they came from and the reason in their headers.
 /// Rare, so each opens a connection of its own. Thread-safe.
 public final class DeadLetters {
   private static final int LONGEST_REASON = 500;
@@ -23,28 +25,31 @@ public final class DeadLetters {
     this.connections = connections;
   }
 
-  /// Returns when the broker has confirmed it.
+  /// Returns when the broker has confirmed them.
   ///
+  /// @param letters each is a letter of its own
   /// @throws BrokerUnavailable when it did not
-  public void bury(String queue, byte[] body, String reason) {
+  public void bury(String queue, List<DeadItem> letters) {
     try (Connection connection = connections.newConnection("dead-letters");
         Channel channel = connection.createChannel()) {
       // A queue that was deleted meanwhile would swallow the letter, and the broker confirm it.
       Topology.declare(channel);
       channel.confirmSelect();
-      channel.basicPublish(
-          "",
-          Topology.DEAD,
-          MessageProperties.MINIMAL_PERSISTENT_BASIC
-              .builder()
-              .headers(
-                  Map.of(
-                      Topology.DEAD_QUEUE_HEADER,
-                      queue,
-                      Topology.DEAD_REASON_HEADER,
-                      shortened(reason)))
-              .build(),
-          body);
+      for (DeadItem letter : letters) {
+        channel.basicPublish(
+            "",
+            Topology.DEAD,
+            MessageProperties.MINIMAL_PERSISTENT_BASIC
+                .builder()
+                .headers(
+                    Map.of(
+                        Topology.DEAD_QUEUE_HEADER,
+                        queue,
+                        Topology.DEAD_REASON_HEADER,
+                        shortened(letter.reason())))
+                .build(),
+            letter.batch());
+      }
       if (!channel.waitForConfirms(CONFIRM_MILLIS)) {
         throw new BrokerUnavailable("the broker refused a dead letter", null);
       }

@@ -1,5 +1,7 @@
 package io.pushplanet.gateway.intake;
 
+import static java.util.Objects.requireNonNullElse;
+
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -9,10 +11,13 @@ import com.rabbitmq.client.Envelope;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.MalformedWire;
 import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -29,6 +34,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.core.NestedExceptionUtils;
 
 /// Consumes queues with manual acknowledgement: one connection, one channel per queue, one virtual thread per message in
 /// hand. The prefetch of each queue bounds its threads, so queues never wait for each other. Reconnects by itself with
@@ -46,6 +52,7 @@ public final class QueueConsumer implements SmartLifecycle {
   private final List<Subscription> subscriptions;
   private final BooleanSupplier resting;
   private final DeadLetters deadLetters;
+  private final Stumbles stumbles = new Stumbles();
   private final RandomGenerator random;
   private final MeterRegistry meters;
   private final Map<String, AtomicInteger> depths = new ConcurrentHashMap<>();
@@ -287,12 +294,47 @@ public final class QueueConsumer implements SmartLifecycle {
       try {
         subscription.handler().handle(body, envelope.isRedeliver());
         return "done";
+      } catch (DeadItems e) {
+        return bury(e.items());
       } catch (MalformedWire e) {
-        String reason = e.getMessage() == null ? "malformed" : e.getMessage();
-        deadLetters.bury(subscription.queue(), body, reason);
-        LOG.error("event=message_dead queue={} bytes={}", subscription.queue(), body.length);
-        return "dead";
+        return bury(List.of(new DeadItem(body, requireNonNullElse(e.getMessage(), "malformed"))));
+      } catch (RuntimeException | Error e) {
+        if (!stumbles.tooMany(body, e)) {
+          throw e;
+        }
+        LOG.error("event=message_poisoned queue={}", subscription.queue(), e);
+        return bury(handledSingly(body));
       }
+    }
+
+    /// What trips its handler again and again must not take along those that share its AMQP message.
+    ///
+    /// @return what did it again
+    private List<DeadItem> handledSingly(byte[] body) {
+      List<DeadItem> dead = new ArrayList<>();
+      for (byte[] alone : WireForm.singly(body)) {
+        try {
+          subscription.handler().handle(alone, true);
+        } catch (DeadItems e) {
+          dead.addAll(e.items());
+        } catch (RuntimeException | Error e) {
+          if (!Stumbles.isBug(e)) {
+            throw e;
+          }
+          dead.add(
+              new DeadItem(
+                  alone, "internal_error: " + NestedExceptionUtils.getMostSpecificCause(e)));
+        }
+      }
+      return dead;
+    }
+
+    private String bury(List<DeadItem> dead) {
+      if (!dead.isEmpty()) {
+        deadLetters.bury(subscription.queue(), dead);
+        LOG.error("event=message_dead queue={} items={}", subscription.queue(), dead.size());
+      }
+      return dead.isEmpty() ? "done" : "dead";
     }
 
     /// So that a message nobody can handle just now does not go round in a hot loop.

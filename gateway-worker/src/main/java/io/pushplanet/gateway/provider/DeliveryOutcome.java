@@ -49,6 +49,23 @@ public sealed interface DeliveryOutcome {
   /// @param after not sooner
   record PutOff(int status, String reason, Duration after) implements DeliveryOutcome {}
 
+  /// We tripped over the message: a bug of ours.
+  ///
+  /// @param what for people
+  record InternalError(String what) implements DeliveryOutcome {
+    public static final String REASON = "internal_error";
+
+    @Override
+    public int status() {
+      return 0;
+    }
+
+    @Override
+    public String reason() {
+      return REASON;
+    }
+  }
+
   /// The app's credential is missing, unreadable or refused: pause this app's lane at this provider, keep the message until
   /// its TTL, tell the operator.
   record CredentialFault(int status, String reason) implements DeliveryOutcome {}

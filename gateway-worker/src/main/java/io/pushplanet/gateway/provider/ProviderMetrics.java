@@ -70,6 +70,7 @@ public final class ProviderMetrics {
       case TokenForeign _ -> "token_foreign";
       case Deferred _, PutOff _ -> "deferred";
       case CredentialFault _ -> "credential_fault";
+      case DeliveryOutcome.InternalError _ -> "internal_error";
     };
   }
 }

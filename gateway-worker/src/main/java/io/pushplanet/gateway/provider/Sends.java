@@ -85,7 +85,11 @@ public record Sends(Clock clock, RandomGenerator random) {
       }
       case DeliveryOutcome.Accepted _, DeliveryOutcome.TokenGone _, DeliveryOutcome.Rejected _ ->
           lane.taken();
-      case DeliveryOutcome.TokenForeign _, DeliveryOutcome.Expired _, Deferred _, PutOff _ -> {}
+      case DeliveryOutcome.TokenForeign _,
+          DeliveryOutcome.Expired _,
+          DeliveryOutcome.InternalError _,
+          Deferred _,
+          PutOff _ -> {}
     }
   }
 

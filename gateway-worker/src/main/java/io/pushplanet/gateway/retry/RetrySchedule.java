@@ -14,6 +14,9 @@ public final class RetrySchedule {
   /// A credential that was refused may be replaced any moment; what waits for it is then brought forward.
   public static final Duration CREDENTIAL_PAUSE = Duration.ofSeconds(30);
 
+  /// Another worker may do, or another moment.
+  private static final Duration FIRST_ERROR_PAUSE = Duration.ofSeconds(1);
+
   /// Redis is back soon, or nobody can be found at all.
   public static final Duration DIRECTORY_PAUSE = Duration.ofSeconds(3);
 
@@ -49,6 +52,11 @@ public final class RetrySchedule {
   /// @param attempt how often it was tried before, 0 at first
   public Duration afterCredentialFault(int attempt) {
     return spread(doubled(CREDENTIAL_PAUSE, attempt));
+  }
+
+  /// @param errors how often a worker tripped over it before, 0 at first
+  public Duration afterInternalError(int errors) {
+    return spread(doubled(FIRST_ERROR_PAUSE, errors));
   }
 
   public Duration afterDirectoryLoss() {

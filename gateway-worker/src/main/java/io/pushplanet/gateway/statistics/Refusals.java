@@ -5,6 +5,7 @@ import static java.util.stream.Collectors.joining;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.intake.DeadLetters;
@@ -140,7 +141,11 @@ final class Refusals {
     String reason =
         refusals.stream().map(Refusal::reason).distinct().collect(joining("; ", "refused: ", ""));
     deadLetters.bury(
-        queue, WireForm.join(refusals.stream().map(one -> inLetter(one.event())).toList()), reason);
+        queue,
+        List.of(
+            new DeadItem(
+                WireForm.join(refusals.stream().map(one -> inLetter(one.event())).toList()),
+                reason)));
     LOG.error("event=statistics_events_dead queue={} events={}", queue, refusals.size());
   }
 

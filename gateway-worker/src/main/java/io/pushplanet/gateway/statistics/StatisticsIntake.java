@@ -5,7 +5,9 @@ import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.statistics.Refusals.Refusal;
 import io.pushplanet.gateway.statistics.Stories.Told;
 import java.sql.SQLException;
@@ -111,14 +113,16 @@ public final class StatisticsIntake implements AutoCloseable {
   /// Writes the events of one AMQP message, or buries those that the database keeps refusing; acknowledge it afterwards.
   ///
   /// @param body a batch of [DeliveryEvent] in wire form
-  /// @throws io.pushplanet.common.wire.MalformedWire when it is not
+  /// @throws DeadItems when some of them cannot be read and the others are written
+  /// @throws io.pushplanet.common.wire.MalformedWire when it is none
   /// @throws RuntimeException when it was not written: hand it out again
   public void take(byte[] body) {
     inHand.incrementAndGet();
     try {
       boolean notYet = false;
       List<Refusal> refused = new ArrayList<>();
-      for (Batch batch : handOver(WireForm.readBatch(body, DeliveryEvent.class))) {
+      List<DeadItem> dead = new ArrayList<>();
+      for (Batch batch : handOver(WireForm.readBatch(body, DeliveryEvent.class, dead::add))) {
         // Without a clock, which would cost more than the wait: a statement ends within the
         // connection's time, after a few tries at most, and with it the batch.
         Batch.Written written = batch.written().get();
@@ -135,6 +139,7 @@ public final class StatisticsIntake implements AutoCloseable {
                 + " of the events: "
                 + refused.getFirst().reason());
       }
+      DeadItems.throwIfAny(dead);
     } catch (ExecutionException e) {
       throw new IllegalStateException("the events were not written: " + e.getCause(), e.getCause());
     } catch (InterruptedException e) {

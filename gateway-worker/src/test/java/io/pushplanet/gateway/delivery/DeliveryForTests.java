@@ -23,6 +23,8 @@ import java.util.Random;
 public final class DeliveryForTests {
   static final Duration ANSWER_WITHIN = Duration.ofSeconds(20);
 
+  static final int MOST_ERRORS = 3;
+
   private DeliveryForTests() {}
 
   public static Nodes nodes(SessionDirectory directory, Clock clock, MeterRegistry meters) {
@@ -45,6 +47,7 @@ public final class DeliveryForTests {
     return new Delivery(
         List.of(providers),
         64,
+        MOST_ERRORS,
         new NodeDelivery(directory, nodes, ANSWER_WITHIN, clock),
         new SettledBefore(servers.database()),
         new InboxStore(servers.database(), servers.lanes(), clock),

@@ -2,6 +2,7 @@ package io.pushplanet.gateway.delivery;
 
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -18,15 +19,20 @@ import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.PushBuilder;
+import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
+import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.statistics.StatisticsWriter;
+import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -50,6 +56,7 @@ class NeighboursIT {
   /// Accepts every token but "bug", which it trips over.
   private static final class ApnsForTests implements Provider {
     final Queue<String> sent = new ConcurrentLinkedQueue<>();
+    volatile boolean repaired;
 
     @Override
     public Channel channel() {
@@ -60,7 +67,7 @@ class NeighboursIT {
     public DeliveryOutcome send(Push push, Recipient recipient) {
       String device = recipient.device().value();
       sent.add(device);
-      if (device.equals("bug")) {
+      if (device.equals("bug") && !repaired) {
         throw new IllegalStateException("a bug");
       }
       if (device.equals("gone")) {
@@ -110,6 +117,100 @@ class NeighboursIT {
         .containsExactly(DeliveryState.DELIVERED);
     assertThat(servers.sql().queryForList("SELECT reason FROM later", String.class))
         .containsExactly("internal_error", "internal_error");
+  }
+
+  @Test
+  void a_push_that_nobody_can_read_takes_no_neighbour_to_the_dead_letters() {
+    byte[] rubbish = "{\"id\":7}".getBytes(StandardCharsets.UTF_8);
+    byte[] batch =
+        WireForm.join(
+            List.of(
+                WireForm.write(aPush(clock).from("a").toApns("d1", "aa").build()),
+                rubbish,
+                WireForm.write(aPush(clock).from("b").toApns("d2", "bb").build())));
+
+    List<DeadItem> dead = dead(delivery(servers.sessions()), batch);
+
+    assertThat(apns.sent).containsExactlyInAnyOrder("d1", "d2");
+    assertThat(dead).hasSize(1);
+    assertThat(dead.getFirst().batch()).isEqualTo(WireForm.join(List.of(rubbish)));
+    assertThat(dead.getFirst().reason()).contains("Push");
+  }
+
+  @Test
+  void what_trips_over_a_bug_again_and_again_fails_and_is_kept_to_be_replayed_once()
+      throws Exception {
+    Delivery delivery = delivery(servers.sessions());
+    Push push = aPush(clock).toApns("bug", "aa").toApns("d2", "bb").build();
+    byte[] batch = batch(push);
+    for (int tries = 1; tries < DeliveryForTests.MOST_ERRORS; tries++) {
+      delivery.deliver(Channel.APNS, batch, false);
+      batch = later();
+    }
+
+    List<DeadItem> dead = dead(delivery, batch);
+
+    writeWhatWasTold();
+    assertThat(dead).hasSize(1);
+    assertThat(dead.getFirst().reason())
+        .isEqualTo("internal_error: java.lang.IllegalStateException: a bug");
+    assertThat(WireForm.readBatch(dead.getFirst().batch(), Push.class).getFirst().recipients())
+        .extracting(recipient -> recipient.device().value())
+        .containsExactly("bug");
+    assertThat(delivered(push, "bug"))
+        .containsEntry("state", "failed")
+        .containsEntry("reason", "internal_error");
+    assertThat(delivered(push, "bug").get("attempts").toString())
+        .contains("kept in the dead letters after 3 errors; an operator may replay it");
+    assertThat(counts(push)).isEqualTo("2 recipients, 1 delivered, 1 failed");
+
+    apns.repaired = true;
+    delivery.deliver(Channel.APNS, dead.getFirst().batch(), false);
+    writeWhatWasTold();
+    delivery.deliver(Channel.APNS, dead.getFirst().batch(), false);
+
+    assertThat(apns.sent).containsExactlyInAnyOrder("bug", "bug", "bug", "bug", "d2");
+    assertThat(delivered(push, "bug")).containsEntry("state", "delivered");
+    assertThat(counts(push)).isEqualTo("2 recipients, 2 delivered, 0 failed");
+  }
+
+  /// What of a batch is for the dead letters.
+  private static List<DeadItem> dead(Delivery delivery, byte[] batch) {
+    List<DeadItem> dead = new ArrayList<>();
+    assertThatThrownBy(() -> delivery.deliver(Channel.APNS, batch, false))
+        .isInstanceOfSatisfying(DeadItems.class, thrown -> dead.addAll(thrown.items()));
+    return dead;
+  }
+
+  /// Takes out what waits.
+  private byte[] later() {
+    String waits = servers.sql().queryForObject("SELECT pushes FROM later", String.class);
+    servers.sql().update("DELETE FROM later");
+    return waits.getBytes(StandardCharsets.UTF_8);
+  }
+
+  private void writeWhatWasTold() throws Exception {
+    new StatisticsWriter(servers.database())
+        .write(servers.drain(Topology.EVENTS, DeliveryEvent.class));
+  }
+
+  private Map<String, Object> delivered(Push push, String device) {
+    return servers
+        .sql()
+        .queryForMap(
+            "SELECT state, reason, attempts FROM deliveries WHERE message_id = ? AND device_id = ?",
+            push.id().value(),
+            device);
+  }
+
+  private String counts(Push push) {
+    return servers
+        .sql()
+        .queryForObject(
+            "SELECT CONCAT(recipients, ' recipients, ', delivered, ' delivered, ', failed, ' failed')"
+                + " FROM messages WHERE id = ?",
+            String.class,
+            push.id().value());
   }
 
   @Test

@@ -7,9 +7,11 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
+import com.rabbitmq.client.MessageProperties;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
@@ -17,15 +19,18 @@ import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.dao.DataAccessResourceFailureException;
 
 class QueueConsumerIT {
   private static final String QUEUE = "push.webpush.normal";
@@ -217,6 +222,83 @@ class QueueConsumerIT {
       assertThat(dead.getProps().getHeaders().get(Topology.DEAD_REASON_HEADER).toString())
           .contains("batch of Push");
     }
+  }
+
+  @Test
+  void of_a_message_only_the_items_that_nobody_can_handle_are_buried_each_for_itself()
+      throws Exception {
+    Queue<String> consumed = new ConcurrentLinkedQueue<>();
+    QueueConsumer consumer =
+        consumer((body, again) -> {
+          List<DeadItem> dead = new ArrayList<>();
+          consumed.addAll(WireForm.readBatch(body, String.class, dead::add));
+          DeadItems.throwIfAny(dead);
+        });
+    lanes("\"a\"", "{}", "\"b\"", "[]");
+
+    consumer.start();
+
+    Eventually.within(SOON, () -> assertThat(depth(Topology.DEAD)).isEqualTo(2));
+    consumer.stop();
+    assertThat(consumed).containsExactly("a", "b");
+    assertThat(dead()).containsExactly("[{}]", "[[]]");
+    assertThat(depth(QUEUE)).isZero();
+  }
+
+  @Test
+  void what_trips_its_handler_again_and_again_is_buried_without_its_neighbours() throws Exception {
+    Queue<String> consumed = new ConcurrentLinkedQueue<>();
+    QueueConsumer consumer =
+        consumer((body, again) -> {
+          List<String> items = WireForm.readBatch(body, String.class);
+          if (items.contains("bug")) {
+            throw new IllegalStateException("a parcel", new NullPointerException("a bug"));
+          }
+          consumed.addAll(items);
+        });
+    lanes("\"a\"", "\"bug\"", "\"b\"");
+
+    consumer.start();
+
+    Eventually.within(SOON, () -> assertThat(depth(Topology.DEAD)).isEqualTo(1));
+    consumer.stop();
+    assertThat(consumed).containsExactly("a", "b");
+    assertThat(dead()).containsExactly("[\"bug\"]");
+    assertThat(depth(QUEUE)).isZero();
+  }
+
+  @Test
+  void what_waits_for_a_server_that_is_away_is_never_buried() {
+    Stumbles stumbles = new Stumbles();
+    for (int i = 0; i < 3 * Stumbles.MOST; i++) {
+      assertThat(
+              stumbles.tooMany(
+                  new byte[] {7}, new DataAccessResourceFailureException("MySQL is away")))
+          .isFalse();
+    }
+  }
+
+  /// Publishes items that share an AMQP message.
+  private void lanes(String... items) throws Exception {
+    byte[] batch =
+        WireForm.join(Stream.of(items).map(item -> item.getBytes(StandardCharsets.UTF_8)).toList());
+    try (Connection connection = servers.connections().newConnection();
+        Channel channel = connection.createChannel()) {
+      channel.basicPublish("", QUEUE, MessageProperties.MINIMAL_PERSISTENT_BASIC, batch);
+    }
+  }
+
+  private List<String> dead() throws Exception {
+    List<String> bodies = new ArrayList<>();
+    try (Connection connection = servers.connections().newConnection();
+        Channel channel = connection.createChannel()) {
+      for (GetResponse dead = channel.basicGet(Topology.DEAD, true);
+          dead != null;
+          dead = channel.basicGet(Topology.DEAD, true)) {
+        bodies.add(new String(dead.getBody(), StandardCharsets.UTF_8));
+      }
+    }
+    return bodies;
   }
 
   private QueueConsumer consumer(BatchHandler handler) {

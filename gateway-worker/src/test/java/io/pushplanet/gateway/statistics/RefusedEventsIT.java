@@ -2,6 +2,7 @@ package io.pushplanet.gateway.statistics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -16,9 +17,11 @@ import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
+import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
 import io.pushplanet.gateway.intake.Subscription;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
@@ -79,6 +82,23 @@ class RefusedEventsIT {
         .extracting(DeliveryEvent.Uplink::id)
         .containsExactly(bad(2).id(), bad(4).id());
     assertThat(depth(Topology.DEAD)).isZero();
+  }
+
+  @Test
+  void an_event_that_nobody_can_read_is_told_alone_and_those_beside_it_are_written() {
+    byte[] unreadable = "{\"event\":\"of_tomorrow\"}".getBytes(StandardCharsets.UTF_8);
+    byte[] body =
+        WireForm.join(List.of(WireForm.write(good(1)), unreadable, WireForm.write(good(2))));
+
+    assertThatThrownBy(() -> intake.take(body))
+        .isInstanceOfSatisfying(
+            DeadItems.class,
+            dead ->
+                assertThat(dead.items())
+                    .extracting(item -> new String(item.batch(), StandardCharsets.UTF_8))
+                    .containsExactly("[{\"event\":\"of_tomorrow\"}]"));
+
+    assertThat(written()).containsExactly(good(1).id(), good(2).id());
   }
 
   @Test
