@@ -13,11 +13,6 @@ import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
 import io.pushplanet.dispatcher.message.AcceptedMessages;
 import io.pushplanet.quickstart.services.Service;
-import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -66,26 +61,15 @@ class OutageIT {
         dispatcher.services.restart(service);
       }
     }
-    Eventually.within(Duration.ofSeconds(60), () -> assertThat(ready()).isEqualTo(200));
-  }
-
-  private int ready() throws IOException, InterruptedException {
-    try (HttpClient http = HttpClient.newHttpClient()) {
-      URI uri =
-          URI.create(
-              "http://127.0.0.1:" + dispatcher.managementPort() + "/actuator/health/readiness");
-      return http.send(
-              HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(10)).build(),
-              HttpResponse.BodyHandlers.discarding())
-          .statusCode();
-    }
+    Eventually.within(
+        Duration.ofSeconds(60), () -> assertThat(dispatcher.readiness()).isEqualTo(200));
   }
 
   @Test
   void without_the_broker_nothing_is_promised() {
     dispatcher.services.kill9(Service.AMQP);
 
-    Eventually.within(SOON, () -> assertThat(ready()).isEqualTo(503));
+    Eventually.within(SOON, () -> assertThat(dispatcher.readiness()).isEqualTo(503));
     for (int i = 0; i < 20; i++) {
       Answer answer = shop.post("/messages", HELLO, "Idempotency-Key", "k" + i);
       assertThat(answer.status()).as(answer.toString()).isEqualTo(503);
@@ -105,6 +89,9 @@ class OutageIT {
     assumeTrue(dispatcher.services.isRabbitMq(), "the embedded broker blocks nobody");
     dispatcher.services.rabbitmqctl("set_vm_memory_high_watermark", "0");
     try {
+      // The broker raises its alarm a moment after it was told to.
+      Eventually.within(
+          SOON, () -> assertThat(shop.post("/messages", HELLO).status()).isEqualTo(503));
       for (int i = 0; i < 3; i++) {
         Answer answer = shop.post("/messages", HELLO);
         assertThat(answer.status()).as(answer.toString()).isEqualTo(503);
@@ -125,7 +112,7 @@ class OutageIT {
   void without_redis_sending_goes_on_and_idempotency_is_refused() {
     dispatcher.services.kill9(Service.REDIS);
 
-    Eventually.within(SOON, () -> assertThat(ready()).isEqualTo(503));
+    Eventually.within(SOON, () -> assertThat(dispatcher.readiness()).isEqualTo(503));
     assertThat(shop.post("/messages", HELLO).status()).isEqualTo(202);
     Answer answer = shop.post("/messages", HELLO, "Idempotency-Key", "k");
     assertThat(answer.status()).as(answer.toString()).isEqualTo(503);
@@ -184,8 +171,11 @@ class OutageIT {
           accepted.remember(last, new byte[] {'x'});
           Eventually.within(Duration.ofSeconds(2), () -> assertThat(isKept(redis, last)).isTrue());
         });
-    assertThat(many.stream().filter(id -> isKept(redis, id)).count() * large.length)
-        .isLessThan(20_000_000);
+    Eventually.within(
+        SOON,
+        () ->
+            assertThat(many.stream().filter(id -> isKept(redis, id)).count() * large.length)
+                .isLessThan(20_000_000));
   }
 
   private static boolean isKept(RedisLink redis, MessageId id) {
@@ -216,9 +206,13 @@ class OutageIT {
     RedisLink redis = dispatcher.context.getBean(RedisLink.class);
     dispatcher.services.kill9(Service.MYSQL);
 
-    shop.put("/devices/d1/session", "{\"app_version\":\"1\"}");
-    Eventually.within(SOON, () -> assertThat(claims(redis)).isNotEmpty());
-    shop.put("/devices/d1/session", "{\"app_version\":\"2\"}");
+    Eventually.within(
+        SOON,
+        () -> {
+          told("1");
+          assertThat(claims(redis)).isNotEmpty();
+        });
+    Eventually.within(SOON, () -> told("2"));
     Set<String> writers = new HashSet<>();
     Eventually.within(
         SOON,
@@ -237,8 +231,15 @@ class OutageIT {
           assertThat(claims(redis)).isEmpty();
           Long pending = redis.ask(commands -> commands.exists("sessions:pending"));
           assertThat(pending).isZero();
+          Answer device = shop.get("/devices/d1");
+          assertThat(device.status()).as(device.toString()).isEqualTo(200);
+          assertThat(device.json().get("app_version").stringValue()).isEqualTo("2");
         });
-    assertThat(shop.get("/devices/d1").json().get("app_version").stringValue()).isEqualTo("2");
+  }
+
+  private void told(String version) {
+    assertThat(shop.put("/devices/d1/session", "{\"app_version\":\"" + version + "\"}").status())
+        .isEqualTo(204);
   }
 
   private static Set<String> claims(RedisLink redis) {
@@ -267,7 +268,8 @@ class OutageIT {
                 try (var waiting =
                         connection.prepareStatement(
                             "SELECT id FROM information_schema.processlist"
-                                + " WHERE info LIKE '%app_version%FOR UPDATE%' AND id <> CONNECTION_ID()");
+                                + " WHERE info LIKE '%app_version%FOR UPDATE%'"
+                                + " AND info NOT LIKE '%processlist%' AND id <> CONNECTION_ID()");
                     var found = waiting.executeQuery()) {
                   assertThat(found.next()).isTrue();
                   try (var kill = connection.createStatement()) {
@@ -284,18 +286,19 @@ class OutageIT {
 
   @Test
   void a_database_that_a_failover_made_read_only_is_away_and_its_connections_are_given_up() {
-    Set<Long> before = new HashSet<>();
+    // More than once where a pool that is still filling gave the refused one a connection that is
+    // not among these.
     Eventually.within(
         SOON,
         () -> {
-          before.clear();
-          before.addAll(connections());
+          Set<Long> before = connections();
           assertThat(connections()).isEqualTo(before);
+
+          isAway(whileRefusing(1290));
+
+          Eventually.within(
+              Duration.ofSeconds(5), () -> assertThat(connections().containsAll(before)).isFalse());
         });
-
-    isAway(whileRefusing(1290));
-
-    Eventually.within(SOON, () -> assertThat(connections().containsAll(before)).isFalse());
     assertThat(shop.put("/devices/d1", "{\"platform\":\"ios\"}").status()).isEqualTo(200);
   }
 

@@ -1,5 +1,7 @@
 package io.pushplanet.dispatcher;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
@@ -8,6 +10,7 @@ import io.pushplanet.common.access.ApiKey;
 import io.pushplanet.common.change.Change;
 import io.pushplanet.common.change.ChangeFeed;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.quickstart.services.LocalServices;
 import java.io.IOException;
@@ -65,6 +68,8 @@ final class RunningDispatcher {
                     .toArray(String[]::new));
     this.sql = context.getBean(SqlCount.class);
     this.port = context.getEnvironment().getRequiredProperty("local.server.port", int.class);
+    // It begins to listen before its lane has declared the queues.
+    Eventually.within(Duration.ofMinutes(2), () -> assertThat(readiness()).isEqualTo(200));
   }
 
   static RunningDispatcher shared() {
@@ -85,12 +90,20 @@ final class RunningDispatcher {
 
   /// What Prometheus scrapes.
   String metrics() {
-    URI page = URI.create("http://127.0.0.1:" + managementPort() + "/actuator/prometheus");
+    return management("/actuator/prometheus").body();
+  }
+
+  /// The status of its readiness.
+  int readiness() {
+    return management("/actuator/health/readiness").statusCode();
+  }
+
+  private HttpResponse<String> management(String path) {
+    URI page = URI.create("http://127.0.0.1:" + managementPort() + path);
     try {
       return http.send(
-              HttpRequest.newBuilder(page).timeout(Duration.ofSeconds(60)).build(),
-              HttpResponse.BodyHandlers.ofString())
-          .body();
+          HttpRequest.newBuilder(page).timeout(Duration.ofSeconds(60)).build(),
+          HttpResponse.BodyHandlers.ofString());
     } catch (IOException e) {
       throw new IllegalStateException(page + ": " + e, e);
     } catch (InterruptedException e) {

@@ -48,14 +48,7 @@ class SessionClaimsIT {
       Eventually.within(
           PATIENCE,
           () -> assertThat(commands.set(LOCK, "test", SetArgs.Builder.nx())).isEqualTo("OK"));
-      commands.hset(
-          CLAIM,
-          devices.stream()
-              .collect(
-                  Collectors.toMap(
-                      device -> shop.app() + "/" + device,
-                      _ -> System.currentTimeMillis() + "\n9.9\n\n")));
-      commands.sadd("sessions:claims", CLAIM);
+      claim(commands, devices);
       connection.setAutoCommit(false);
       holding.queryForList("SELECT device_id FROM devices WHERE app_id = ? FOR UPDATE", shop.app());
 
@@ -77,6 +70,43 @@ class SessionClaimsIT {
             assertThat(commands.exists(CLAIM)).isZero();
           });
     }
+  }
+
+  @Test
+  void what_is_written_together_is_committed_together() throws Exception {
+    List<String> devices = IntStream.range(100, 200).mapToObj(i -> "d" + i).toList();
+    try (RedisClient client = RedisClient.create(dispatcher.services.redis().toString());
+        var redis = client.connect();
+        Connection connection = connection();
+        Connection reading = connection()) {
+      JdbcTemplate sql = new JdbcTemplate(new SingleConnectionDataSource(reading, true));
+      JdbcTemplate holding = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
+      insert(sql, devices);
+      connection.setAutoCommit(false);
+      holding.queryForList(
+          "SELECT device_id FROM devices WHERE app_id = ? AND device_id = ? FOR UPDATE",
+          shop.app(),
+          devices.getLast());
+      claim(redis.sync(), devices);
+
+      Eventually.within(PATIENCE, () -> assertThat(someoneWaits(sql)).isTrue());
+      assertThat(written(sql)).isZero();
+      connection.commit();
+
+      Eventually.within(PATIENCE, () -> assertThat(written(sql)).isEqualTo(devices.size()));
+    }
+  }
+
+  /// As one that left them unwritten.
+  private void claim(RedisCommands<String, String> commands, List<String> devices) {
+    commands.hset(
+        CLAIM,
+        devices.stream()
+            .collect(
+                Collectors.toMap(
+                    device -> shop.app() + "/" + device,
+                    _ -> System.currentTimeMillis() + "\n9.9\n\n")));
+    commands.sadd("sessions:claims", CLAIM);
   }
 
   private void insert(JdbcTemplate sql, List<String> devices) {

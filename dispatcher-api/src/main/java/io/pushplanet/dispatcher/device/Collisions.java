@@ -20,7 +20,7 @@ final class Collisions {
   static final int MOST_TRIES = 4;
 
   private static final int TURNS = 64;
-  private static final Duration LONGEST_WAIT = Duration.ofSeconds(3);
+  private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
 
   /// ER_LOCK_WAIT_TIMEOUT: whoever holds a row for so long will hold it for the next try, too
   /// (https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html#error_er_lock_wait_timeout).

@@ -33,6 +33,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /// Session updates: in Redis at once (one entry a device, newest wins), in MySQL soon, in sorted batches.
 ///
@@ -92,6 +95,7 @@ class SessionUpdates implements AutoCloseable {
   private final RouteLookup routes;
   private final DeviceMapper mapper;
   private final SqlSessionFactory sessions;
+  private final TransactionTemplate transactions;
   private final Clock clock;
   private final Duration period;
   private final Counter received;
@@ -104,6 +108,7 @@ class SessionUpdates implements AutoCloseable {
       RouteLookup routes,
       DeviceMapper mapper,
       SqlSessionFactory sessions,
+      PlatformTransactionManager transactions,
       Clock clock,
       DispatcherSettings settings,
       MeterRegistry meters) {
@@ -111,6 +116,8 @@ class SessionUpdates implements AutoCloseable {
     this.routes = routes;
     this.mapper = mapper;
     this.sessions = sessions;
+    this.transactions = new TransactionTemplate(transactions);
+    this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
     this.clock = clock;
     this.period = settings.sessionFlush();
     this.received = meters.counter("pushplanet.session.updates", "step", "received");
@@ -336,7 +343,8 @@ class SessionUpdates implements AutoCloseable {
     }
   }
 
-  /// Sorted, so that two writers never wait for each other in a circle.
+  /// Each part in one transaction: a commit for each device would take as many waits for the disk. Sorted, so that two writers
+  /// never wait for each other in a circle.
   private void write(Map<String, String> page) {
     List<Seen> rows =
         page.entrySet().stream()
@@ -347,11 +355,13 @@ class SessionUpdates implements AutoCloseable {
             .toList();
     for (int from = 0; from < rows.size(); from += AT_ONCE) {
       List<Seen> some = rows.subList(from, Math.min(rows.size(), from + AT_ONCE));
-      try (SqlSession session = sessions.openSession(ExecutorType.BATCH, false)) {
-        DeviceMapper batch = session.getMapper(DeviceMapper.class);
-        some.forEach(batch::seen);
-        session.commit();
-      }
+      transactions.executeWithoutResult(_ -> {
+        try (SqlSession session = sessions.openSession(ExecutorType.BATCH)) {
+          DeviceMapper batch = session.getMapper(DeviceMapper.class);
+          some.forEach(batch::seen);
+          session.flushStatements();
+        }
+      });
       written.increment(some.size());
     }
   }

@@ -46,7 +46,7 @@ import org.junit.jupiter.api.Test;
 /// What leaves a batch before its slowest recipient is done, and what is looked after until it has left.
 class PromptOutcomesIT {
   private static final String APP = "prompt-it";
-  private static final Duration PATIENCE = Duration.ofSeconds(15);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final Clock clock = Clock.systemUTC();
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();

@@ -34,7 +34,7 @@ import org.springframework.dao.DataAccessResourceFailureException;
 
 class QueueConsumerIT {
   private static final String QUEUE = "push.webpush.normal";
-  private static final Duration SOON = Duration.ofSeconds(20);
+  private static final Duration SOON = Duration.ofSeconds(60);
 
   private final AtomicBoolean resting = new AtomicBoolean();
   private RealServers servers;

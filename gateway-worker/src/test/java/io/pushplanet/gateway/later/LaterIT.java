@@ -96,7 +96,7 @@ class LaterIT {
               store.bringForward(
                   new AppId("shop"), List.of(LANE), List.of("paused"), clock.instant()));
       Eventually.within(
-          Duration.ofSeconds(20), () -> assertThat(forward.isDone() || someoneWaits()).isTrue());
+          Duration.ofSeconds(60), () -> assertThat(forward.isDone() || someoneWaits()).isTrue());
       keeping.keep(List.of(second));
       connection.commit();
 
@@ -141,7 +141,7 @@ class LaterIT {
 
       Future<Integer> brought = other.submit(due::bringBack);
       Eventually.within(
-          Duration.ofSeconds(20), () -> assertThat(brought.isDone() || someoneWaits()).isTrue());
+          Duration.ofSeconds(60), () -> assertThat(brought.isDone() || someoneWaits()).isTrue());
       sql.queryForList("SELECT id FROM later WHERE id = ? FOR UPDATE", waiting.id().toString());
 
       assertThat(brought.get(20, TimeUnit.SECONDS)).isZero();
@@ -170,7 +170,7 @@ class LaterIT {
                         store.bringForward(
                             new AppId("shop"), List.of(LANE), List.of("paused"), late)));
                 Eventually.within(
-                    Duration.ofSeconds(20),
+                    Duration.ofSeconds(60),
                     () -> assertThat(forward.getFirst().isDone() || someoneWaits()).isTrue());
                 servers.lanes().publishAndWait(lane, items);
               },

@@ -217,7 +217,7 @@ class StatisticsWriterIT {
       // Its ids are given out, its rows are not there yet.
       Future<?> slow = writers.submit(() -> writer.write(List.of(held, uplink(SHOP))));
       Eventually.within(
-          Duration.ofSeconds(20), () -> assertThat(slow.isDone() || waiting() == 1).isTrue());
+          Duration.ofSeconds(60), () -> assertThat(slow.isDone() || waiting() == 1).isTrue());
       Future<List<DeliveryEvent>> quick = writers.submit(() -> writer.write(List.of(uplink(SHOP))));
       List<DeliveryEvent> given = quick.get(20, TimeUnit.SECONDS);
       List<Long> read = uplinksAfter(0);
