@@ -26,10 +26,10 @@ import io.pushplanet.common.session.DeviceRoute;
 import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.testing.PushBuilder;
-import io.pushplanet.common.wire.MalformedWire;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
+import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.node.Nodes;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.Provider;
@@ -523,11 +523,11 @@ class DeliveryIT {
   }
 
   @Test
-  void rubbish_is_malformed_and_touches_nothing() throws Exception {
+  void rubbish_is_for_the_dead_letters_and_touches_nothing() throws Exception {
     byte[] rubbish = "[{\"id\":1}]".getBytes(StandardCharsets.UTF_8);
 
     assertThatThrownBy(() -> delivery.deliver(Channel.FCM, rubbish, false))
-        .isInstanceOf(MalformedWire.class);
+        .isInstanceOf(DeadItems.class);
     assertThat(servers.drain(Topology.EVENTS, DeliveryEvent.class)).isEmpty();
   }
 
