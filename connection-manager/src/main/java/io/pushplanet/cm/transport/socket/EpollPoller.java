@@ -37,10 +37,14 @@ final class EpollPoller implements Poller {
   private static final int NONBLOCK_AND_CLOEXEC = 0x800 | 0x80000;
   private static final int SOL_SOCKET = 1;
   private static final int SO_REUSEADDR = 2;
+  private static final int SO_KEEPALIVE = 9;
   private static final int SO_LINGER = 13;
   private static final int SO_REUSEPORT = 15;
   private static final int IPPROTO_TCP = 6;
   private static final int TCP_NODELAY = 1;
+  private static final int TCP_KEEPIDLE = 4;
+  private static final int TCP_KEEPINTVL = 5;
+  private static final int TCP_KEEPCNT = 6;
   private static final int IPPROTO_IPV6 = 41;
   private static final int IPV6_V6ONLY = 26;
   private static final int SHUT_WR = 1;
@@ -146,8 +150,12 @@ final class EpollPoller implements Poller {
     try {
       option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
       option(socket, SOL_SOCKET, SO_REUSEPORT, 1);
-      // Who is accepted inherits it.
+      // Who is accepted inherits these.
       option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+      option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+      option(socket, IPPROTO_TCP, TCP_KEEPIDLE, (int) ASKS_AFTER.toSeconds());
+      option(socket, IPPROTO_TCP, TCP_KEEPINTVL, (int) ASKS_EVERY.toSeconds());
+      option(socket, IPPROTO_TCP, TCP_KEEPCNT, ASKS_TIMES);
       if (v6) {
         option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 0);
       }

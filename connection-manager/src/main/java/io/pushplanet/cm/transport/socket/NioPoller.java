@@ -2,6 +2,7 @@ package io.pushplanet.cm.transport.socket;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channel;
@@ -9,6 +10,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import jdk.net.ExtendedSocketOptions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -51,12 +53,23 @@ final class NioPoller implements Poller {
     try {
       channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
       channel.setOption(StandardSocketOptions.SO_REUSEPORT, true);
+      // Who is accepted inherits these on Linux; elsewhere he is asked when the system thinks fit.
+      set(channel, ExtendedSocketOptions.TCP_KEEPIDLE, (int) ASKS_AFTER.toSeconds());
+      set(channel, ExtendedSocketOptions.TCP_KEEPINTERVAL, (int) ASKS_EVERY.toSeconds());
+      set(channel, ExtendedSocketOptions.TCP_KEEPCOUNT, ASKS_TIMES);
       channel.bind(address, backlog);
       channel.configureBlocking(false);
       return new NioDoor(channel);
     } catch (IOException failed) {
       closeQuietly(channel);
       throw failed;
+    }
+  }
+
+  private static void set(ServerSocketChannel channel, SocketOption<Integer> option, int value)
+      throws IOException {
+    if (channel.supportedOptions().contains(option)) {
+      channel.setOption(option, value);
     }
   }
 
@@ -109,6 +122,7 @@ final class NioPoller implements Poller {
         try {
           accepted.configureBlocking(false);
           accepted.setOption(StandardSocketOptions.TCP_NODELAY, true);
+          accepted.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
           var source = (InetSocketAddress) accepted.getRemoteAddress();
           return new Arrival(new NioWire(accepted), source.getAddress());
         } catch (IOException gone) {

@@ -2,6 +2,7 @@ package io.pushplanet.cm.transport.socket;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 
 /// The sockets of one event loop, and what it waits on. Confined to the loop's thread, but for [#wakeup]; before
 /// that runs, to whoever makes it.
@@ -10,6 +11,17 @@ import java.net.InetSocketAddress;
 /// read (level-triggered). Who takes the place of one that was closed in the same round may be told once too often, so being told is a hint to
 /// try.
 public interface Poller extends AutoCloseable {
+  /// From whom nothing has come for so long, the kernel asks whether he is still there (SO_KEEPALIVE): a peer that is gone without
+  /// a word is found though nothing is ever sent to it. Long enough that nobody is asked who pings at least every half an hour: it would wake his radio, and keep
+  /// alive in his network what is to show how long it lives.
+  Duration ASKS_AFTER = Duration.ofMinutes(45);
+
+  /// Between two such questions.
+  Duration ASKS_EVERY = Duration.ofSeconds(75);
+
+  /// So many without an answer are the end of the connection.
+  int ASKS_TIMES = 8;
+
   /// A socket with which something can be done. Called within [#poll].
   interface Ready {
     /// @param owner who [joined][Wire#join] or [opened][Door#open] with it
@@ -26,7 +38,8 @@ public interface Poller extends AutoCloseable {
   /// Ends the wait under way, or the next one. From any thread, and at any time.
   void wakeup();
 
-  /// A listening socket that shares its port with other such sockets of this user (SO_REUSEPORT).
+  /// A listening socket that shares its port with other such sockets of this user (SO_REUSEPORT), and asks whoever it accepts
+  /// after [#ASKS_AFTER].
   ///
   /// @param address port 0 takes any free one; the wildcard takes IPv4 and IPv6
   /// @param backlog connections that may wait to be accepted

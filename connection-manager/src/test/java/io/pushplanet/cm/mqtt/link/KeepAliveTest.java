@@ -3,6 +3,8 @@ package io.pushplanet.cm.mqtt.link;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.transport.socket.Poller;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +26,12 @@ class KeepAliveTest {
   void ntfy_190_a_wish_out_of_range_is_changed_for_clients_that_can_be_told(
       MqttVersion version, int wished, int granted, boolean told) {
     assertThat(KeepAlive.of(version, wished)).isEqualTo(new KeepAlive(granted, told));
+  }
+
+  @Test
+  void the_kernel_asks_nobody_whose_keep_alive_tells_sooner() {
+    assertThat(Poller.ASKS_AFTER)
+        .isGreaterThanOrEqualTo(Duration.ofSeconds(KeepAlive.LONGEST * 3 / 2));
   }
 
   @Test

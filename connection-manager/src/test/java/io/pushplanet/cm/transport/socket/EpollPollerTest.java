@@ -23,6 +23,11 @@ import org.junit.jupiter.api.condition.EnabledIf;
 class EpollPollerTest {
   private static final int IPPROTO_TCP = 6;
   private static final int TCP_NODELAY = 1;
+  private static final int TCP_KEEPIDLE = 4;
+  private static final int TCP_KEEPINTVL = 5;
+  private static final int TCP_KEEPCNT = 6;
+  private static final int SOL_SOCKET = 1;
+  private static final int SO_KEEPALIVE = 9;
 
   @Test
   void is_what_auto_stands_for_here() {
@@ -60,24 +65,36 @@ class EpollPollerTest {
 
   @Test
   void who_is_accepted_sends_at_once() throws Exception {
-    var getsockopt =
-        Linker.nativeLinker()
-            .downcallHandle(
-                Linker.nativeLinker().defaultLookup().findOrThrow("getsockopt"),
-                FunctionDescriptor.of(
-                    JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    inAccepted((wire, _) -> assertThat(option(wire, IPPROTO_TCP, TCP_NODELAY)).isEqualTo(1));
+  }
+
+  @Test
+  void who_is_accepted_is_asked_whether_he_is_there_when_he_has_said_nothing_for_long()
+      throws Exception {
     inAccepted((wire, _) -> {
-      try (var arena = Arena.ofConfined()) {
-        var value = arena.allocateFrom(JAVA_INT, 0);
-        var bytes = arena.allocateFrom(JAVA_INT, Integer.BYTES);
-        int result =
-            (int)
-                getsockopt.invokeExact(
-                    descriptor(wire), IPPROTO_TCP, TCP_NODELAY, value.address(), bytes.address());
-        assertThat(result).isZero();
-        assertThat(value.get(JAVA_INT, 0)).isEqualTo(1);
-      }
+      assertThat(option(wire, SOL_SOCKET, SO_KEEPALIVE)).isEqualTo(1);
+      assertThat(option(wire, IPPROTO_TCP, TCP_KEEPIDLE)).isEqualTo(45 * 60);
+      assertThat(option(wire, IPPROTO_TCP, TCP_KEEPINTVL)).isEqualTo(75);
+      assertThat(option(wire, IPPROTO_TCP, TCP_KEEPCNT)).isEqualTo(8);
     });
+  }
+
+  private static int option(Wire wire, int level, int name) throws Throwable {
+    var linker = Linker.nativeLinker();
+    var getsockopt =
+        linker.downcallHandle(
+            linker.defaultLookup().findOrThrow("getsockopt"),
+            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    try (var arena = Arena.ofConfined()) {
+      var value = arena.allocateFrom(JAVA_INT, -1);
+      var bytes = arena.allocateFrom(JAVA_INT, Integer.BYTES);
+      int result =
+          (int)
+              getsockopt.invokeExact(
+                  descriptor(wire), level, name, value.address(), bytes.address());
+      assertThat(result).isZero();
+      return value.get(JAVA_INT, 0);
+    }
   }
 
   private static int descriptor(Wire wire) throws ReflectiveOperationException {

@@ -13,6 +13,8 @@ import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -25,6 +27,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -89,6 +93,33 @@ class PollerTest {
 
     assertThat(arrival.source()).isEqualTo(peer.getLocalAddress());
     assertThat(door.accept()).as("nobody else waits").isNull();
+  }
+
+  /// The kernel's timers of sockets: kind 2 is the one of SO_KEEPALIVE, with what is left of it in hundredths of a second.
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void the_kernel_asks_after_a_while_whether_a_silent_peer_is_there() throws Exception {
+    connect();
+    join("one");
+
+    var timer = timerOfAccepted();
+    assertThat(timer).startsWith("02:");
+    assertThat(Duration.ofMillis(10 * Long.parseLong(timer.substring(3), 16)))
+        .isBetween(Poller.ASKS_AFTER.dividedBy(2), Poller.ASKS_AFTER);
+  }
+
+  /// The socket that is connected (state 01) and has our port on this side.
+  private String timerOfAccepted() throws IOException {
+    var ours = "%04X".formatted(door.port());
+    for (var table : List.of("/proc/net/tcp", "/proc/net/tcp6")) {
+      for (var line : Files.readAllLines(Path.of(table))) {
+        var fields = line.strip().split("\\s+");
+        if (fields[1].endsWith(":" + ours) && fields[3].equals("01")) {
+          return fields[5];
+        }
+      }
+    }
+    throw new AssertionError("nobody is connected");
   }
 
   @Test
