@@ -1,5 +1,6 @@
 package io.pushplanet.cm.session;
 
+import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
@@ -127,11 +128,7 @@ final class Comparison {
   boolean all() {
     boolean wasAway = !health.isReachable();
     try {
-      boolean asked = false;
-      for (var sessions = table.all().iterator(); sessions.hasNext(); asked = true) {
-        compare(bulkOf(sessions));
-      }
-      if (!asked) {
+      if (!compareEach(table.all().iterator())) {
         // Nobody is here; whether the directory is, is to be known all the same.
         directory.owners(List.of(NOBODY));
       }
@@ -146,8 +143,42 @@ final class Comparison {
     }
   }
 
+  /// Those of one loop: what a loop that stood still may go on with.
+  ///
+  /// @return whether all could be compared
+  boolean allOf(Loop loop) {
+    try {
+      compareEach(of(loop));
+      return true;
+    } catch (DirectoryUnavailable away) {
+      health.failed(away);
+      return false;
+    }
+  }
+
   void lookIntoAll() {
-    for (var sessions = table.all().iterator(); sessions.hasNext(); ) {
+    lookIntoEach(table.all().iterator());
+  }
+
+  void lookIntoAllOf(Loop loop) {
+    lookIntoEach(of(loop));
+  }
+
+  private Iterator<DeviceSession> of(Loop loop) {
+    return table.all().stream().filter(session -> session.loop().equals(loop)).iterator();
+  }
+
+  /// @return whether there was any
+  private boolean compareEach(Iterator<DeviceSession> sessions) {
+    boolean any = sessions.hasNext();
+    while (sessions.hasNext()) {
+      compare(bulkOf(sessions));
+    }
+    return any;
+  }
+
+  private void lookIntoEach(Iterator<DeviceSession> sessions) {
+    while (sessions.hasNext()) {
       lookInto(bulkOf(sessions));
     }
   }

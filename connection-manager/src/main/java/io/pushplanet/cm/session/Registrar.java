@@ -42,7 +42,6 @@ import org.slf4j.LoggerFactory;
 public final class Registrar implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
   private static final int MOST_DOUBTED = 10_000;
-  private static final Duration STANDSTILL_CHECK = Duration.ofSeconds(5);
 
   private final Directory directory;
   private final NodeId node;
@@ -398,31 +397,21 @@ public final class Registrar implements AutoCloseable {
     });
   }
 
-  /// This process stood still (stopped, paused, starved). Blocks until all sessions are compared with the directory, so that
-  /// nothing is delivered or acknowledged under an epoch that was lost meanwhile; at most [#STANDSTILL_CHECK], and not for
-  /// longer than the directory takes to fail: without it, this node goes on as it does without Redis.
-  public void stoodStill(Duration gap) {
+  /// A loop stood still (its process was stopped, paused, starved) and calls this before it reads on. Compares the sessions of that loop
+  /// with the directory, so that nothing is delivered or acknowledged under an epoch that was lost meanwhile: for as long as that takes,
+  /// or until a call to the directory fails, which each does at its deadline. Without it, this node goes on as it does without Redis.
+  public void stoodStill(Loop loop, Duration gap) {
     metrics.standstills.increment();
     LOG.warn("event=stood_still millis={} sessions={}", gap.toMillis(), table.size());
-    var compared = new CountDownLatch(1);
-    workers.execute(() -> {
-      boolean all;
-      try {
-        all = comparison.all();
-      } finally {
-        compared.countDown();
-      }
-      if (all) {
-        comparison.lookIntoAll();
-      }
-    });
     try {
-      if (!compared.await(STANDSTILL_CHECK.toMillis(), TimeUnit.MILLISECONDS)) {
-        LOG.warn("event=standstill_unverified");
+      if (comparison.allOf(loop)) {
+        workers.execute(() -> comparison.lookIntoAllOf(loop));
+        return;
       }
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
+    } catch (RuntimeException | Error bug) {
+      LOG.error("event=comparison_error", bug);
     }
+    LOG.warn("event=standstill_unverified");
   }
 
   /// Compares sessions with the directory, a few at a time, until [#close].

@@ -66,7 +66,7 @@ public final class EventLoop implements Loop {
   private final Sweep sweep = new Sweep(this, connections);
   private final Thread thread;
   private volatile boolean stopping;
-  private volatile Standstill standstill = _ -> {};
+  private volatile Standstill standstill = (_, _) -> {};
   private boolean begun;
   private long nowNanos;
   private long nextSweepNanos;
@@ -294,7 +294,7 @@ public final class EventLoop implements Loop {
       metrics.loopLag.record(gap, TimeUnit.NANOSECONDS);
       nextSweepNanos = nowNanos + gap + SWEEP_NANOS;
       sweep.abandon();
-      standstill.over(Duration.ofNanos(gap));
+      standstill.over(this, Duration.ofNanos(gap));
     }
   }
 

@@ -6,6 +6,7 @@ import java.time.Duration;
 @FunctionalInterface
 public interface Standstill {
   /// Runs on the loop before anything that waited meanwhile is read. The only place where a loop may block: it has stood still
-  /// for seconds already, and what it does next may not be its right any more. Must return within seconds.
-  void over(Duration gap);
+  /// for seconds already, and what it does next may not be its right any more. Every loop of a process that stood still is told,
+  /// each for itself.
+  void over(Loop loop, Duration gap);
 }

@@ -34,7 +34,7 @@ public class QuietClient implements DeviceSession.Owner, Link {
     this.version = version;
   }
 
-  private record AtOnce() implements Loop {
+  private static final class AtOnce implements Loop {
     @Override
     public void execute(Runnable task) {
       task.run();

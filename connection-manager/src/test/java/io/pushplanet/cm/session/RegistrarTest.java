@@ -9,6 +9,7 @@ import io.pushplanet.cm.session.Directory.Former;
 import io.pushplanet.cm.session.Directory.Order;
 import io.pushplanet.cm.session.Directory.Remembered;
 import io.pushplanet.cm.session.Registrar.Claim;
+import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
@@ -21,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -41,10 +43,10 @@ class RegistrarTest {
   private final SessionTable table = new SessionTable();
   private final Asked directory = new Asked();
   private final List<Runnable> timers = new ArrayList<>();
-  private final Registrar registrar = registrar(Runnable::run);
+  private final Registrar registrar = registrar(Runnable::run, Runnable::run);
   private final DeviceSession session = session(DEVICE);
 
-  private Registrar registrar(Executor sender) {
+  private Registrar registrar(Executor workers, Executor sender) {
     return new Registrar(
         directory,
         new NodeId("a"),
@@ -59,7 +61,7 @@ class RegistrarTest {
             Duration.ofSeconds(1),
             Duration.ofMinutes(5),
             Duration.ofMinutes(30)),
-        Runnable::run,
+        workers,
         sender,
         (_, task) -> timers.add(task));
   }
@@ -76,13 +78,45 @@ class RegistrarTest {
 
   @Test
   void what_waited_in_the_socket_while_the_node_stood_still_proves_nothing() {
-    registrar.stoodStill(Duration.ofSeconds(30));
+    registrar.stoodStill(session.loop(), Duration.ofSeconds(30));
     clock.advance(Duration.ofSeconds(2));
 
     registrar.heard(session);
     registrar.remember(session);
 
     assertThat(directory.orders).isEmpty();
+  }
+
+  @Test
+  void each_loop_that_stood_still_compares_its_own_sessions_itself_before_it_goes_on() {
+    var first = new QuietClient().loop();
+    var second = new QuietClient().loop();
+    var here = IntStream.range(0, 1_200).mapToObj(n -> session(device("a" + n), first)).toList();
+    var there = IntStream.range(0, 700).mapToObj(n -> session(device("b" + n), second)).toList();
+    here.forEach(each -> directory.owned.put(each.key(), new SessionOwner(new NodeId("b"), 9)));
+    var workers = new ArrayDeque<Runnable>();
+    var waked = registrar(workers::add, Runnable::run);
+
+    waked.stoodStill(first, Duration.ofSeconds(30));
+    assertThat(here).allMatch(DeviceSession::isLost);
+    waked.stoodStill(second, Duration.ofSeconds(30));
+
+    assertThat(there).noneMatch(DeviceSession::isLost);
+    assertThat(directory.asked)
+        .as("each once")
+        .doesNotHaveDuplicates()
+        .hasSize(here.size() + there.size());
+    assertThat(workers).as("looks into the inboxes").hasSize(2);
+  }
+
+  @Test
+  void a_loop_that_stood_still_goes_on_when_the_directory_is_away() {
+    directory.isAway = true;
+
+    registrar.stoodStill(session.loop(), Duration.ofSeconds(30));
+
+    assertThat(session.isLost()).isFalse();
+    assertThat(registrar.isReachable()).isFalse();
   }
 
   @Test
@@ -171,7 +205,7 @@ class RegistrarTest {
   @Test
   void a_device_that_subscribes_over_and_over_stands_in_line_once() {
     var sender = new ArrayDeque<Runnable>();
-    var slow = registrar(sender::add);
+    var slow = registrar(Runnable::run, sender::add);
     for (int time = 0; time < 5_000; time++) {
       session.unsubscribe();
       slow.remember(session);
@@ -196,7 +230,7 @@ class RegistrarTest {
   @Test
   void what_could_not_be_said_while_the_directory_was_away_is_said_when_it_changes_again() {
     var sender = new ArrayDeque<Runnable>();
-    var slow = registrar(sender::add);
+    var slow = registrar(Runnable::run, sender::add);
     slow.remember(session);
     slow.away(new DirectoryUnavailable("away", null));
     sender.remove().run();
@@ -224,6 +258,10 @@ class RegistrarTest {
   }
 
   private DeviceSession session(DeviceKey device) {
+    return session(device, new QuietClient().loop());
+  }
+
+  private DeviceSession session(DeviceKey device, Loop loop) {
     var shared =
         new DeviceSession.Shared(
             new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
@@ -232,7 +270,7 @@ class RegistrarTest {
             clock);
     var made =
         new DeviceSession(
-            device, EPOCH, new SessionTerms(16, 1 << 20, 3_600), shared, new QuietClient());
+            device, EPOCH, new SessionTerms(16, 1 << 20, 3_600), shared, new QuietClient(loop));
     made.subscribe(AT_ONE);
     table.put(made);
     return made;
@@ -245,6 +283,9 @@ class RegistrarTest {
     private Runnable meanwhile = () -> {};
     private Runnable whileClaiming = () -> {};
     private Answer claimed = new Answer.Done();
+    private final List<DeviceKey> asked = new ArrayList<>();
+    private final Map<DeviceKey, SessionOwner> owned = new HashMap<>();
+    private boolean isAway;
 
     @Override
     public List<Answer> carryOut(List<Order> some) {
@@ -257,7 +298,11 @@ class RegistrarTest {
 
     @Override
     public Map<DeviceKey, SessionOwner> owners(Collection<DeviceKey> devices) {
-      return Map.of();
+      if (isAway) {
+        throw new DirectoryUnavailable("away", null);
+      }
+      asked.addAll(devices);
+      return owned;
     }
 
     @Override

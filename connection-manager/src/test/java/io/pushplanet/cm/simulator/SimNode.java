@@ -246,7 +246,7 @@ final class SimNode {
     int losses = stores.losses;
     if (!bugs.contains(Bug.NO_CHECK_AFTER_STANDSTILL)) {
       atOnce = true;
-      registrar.stoodStill(gap);
+      registrar.stoodStill(loop, gap);
       atOnce = false;
     }
     // What Redis forgot between our look and the node's, the node cannot know: the other one

@@ -17,7 +17,8 @@ class StandstillIT {
   void a_loop_that_stood_still_tells_before_it_reads_what_came_meanwhile() throws Exception {
     try (var transport = start();
         var client = OneLoop.connect(transport)) {
-      transport.onStandstill(gap -> happened.add(gap.toSeconds() >= 60 ? "stood still" : "hiccup"));
+      transport.onStandstill(
+          (_, gap) -> happened.add(gap.toSeconds() >= 60 ? "stood still" : "hiccup"));
       client.getOutputStream().write(1);
       assertThat(next()).isEqualTo("read");
 
