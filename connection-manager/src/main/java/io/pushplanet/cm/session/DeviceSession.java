@@ -243,6 +243,10 @@ public final class DeviceSession {
       again.settled = true;
       write(again, true);
       shared.metrics().redelivered.increment();
+      if (gone) {
+        // Its socket took no more.
+        return;
+      }
     }
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.session.DetachedWindows.Unacknowledged;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
@@ -13,6 +14,8 @@ import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class DeviceSessionTest {
@@ -20,18 +23,7 @@ class DeviceSessionTest {
   private final SessionMetrics metrics = new SessionMetrics(new SimpleMeterRegistry());
   private final List<Settlement> settled = new ArrayList<>();
   // Takes one message at a time.
-  private final DeviceSession session =
-      new DeviceSession(
-          new DeviceKey(new AppId("shop"), new DeviceId("d1")),
-          1,
-          new SessionTerms(1, 1 << 20, 3_600),
-          new DeviceSession.Shared(
-              new SessionLimits(
-                  16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
-              metrics,
-              new LateAcknowledgements(1),
-              clock),
-          new QuietClient());
+  private final DeviceSession session = session(new QuietClient(), 1);
 
   @Test
   void what_was_written_at_qos_0_is_settled_by_the_socket_whatever_the_subscription_is_by_then() {
@@ -57,14 +49,63 @@ class DeviceSessionTest {
     assertThat(metrics.inFlight).hasValue(1);
   }
 
+  @Test
+  void what_is_sent_again_ends_with_a_socket_that_takes_no_more() {
+    var full = new FullSocket();
+    var again = session(full, 16);
+    full.session = again;
+
+    again.resume(
+        Subscription.of(QoS.AT_LEAST_ONCE, 0),
+        List.of(new Unacknowledged(1, message()), new Unacknowledged(2, message())));
+
+    assertThat(full.sent).as("before it ended").hasSize(1);
+    assertThat(metrics.inFlight).hasValue(0);
+  }
+
+  /// A slow reader whose connection is closed within the very call that is one too many.
+  private static final class FullSocket extends QuietClient {
+    private @Nullable DeviceSession session;
+
+    @Override
+    public void sendEncoded(byte[] packet) {
+      super.sendEncoded(packet);
+      Objects.requireNonNull(session).end();
+    }
+  }
+
+  private DeviceSession session(QuietClient client, int window) {
+    return new DeviceSession(
+        new DeviceKey(new AppId("shop"), new DeviceId("d1")),
+        1,
+        new SessionTerms(window, 1 << 20, 3_600),
+        new DeviceSession.Shared(
+            new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
+            metrics,
+            new LateAcknowledgements(1),
+            clock),
+        client);
+  }
+
   private void offer() {
-    session.offer(
-        new OutboundMessage(
-            new Letter(
-                new MessageId("0190b8a0-0000-7000-8000-000000000001"),
-                Binary.of("hello"),
-                clock.millis() + 60_000),
-            OutboundMessage.NO_DEADLINE,
-            (_, settlement) -> settled.add(settlement)));
+    session.offer(message());
+  }
+
+  private OutboundMessage message() {
+    return new OutboundMessage(
+        new Letter(
+            new MessageId("0190b8a0-0000-7000-8000-000000000001"),
+            Binary.of("hello"),
+            clock.millis() + 60_000),
+        OutboundMessage.NO_DEADLINE,
+        new OutboundMessage.Origin() {
+          @Override
+          public void written() {}
+
+          @Override
+          public void settled(OutboundMessage message, Settlement settlement) {
+            settled.add(settlement);
+          }
+        });
   }
 }
