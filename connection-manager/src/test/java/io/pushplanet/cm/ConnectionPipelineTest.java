@@ -324,7 +324,17 @@ class ConnectionPipelineTest {
                     Binary.of("hello"),
                     clock.millis() + 60_000),
                 OutboundMessage.NO_DEADLINE,
-                (_, settlement) -> settled.add(settlement)));
+                new OutboundMessage.Origin() {
+                  @Override
+                  public void written() {
+                    throw new AssertionError("to a session that is refused");
+                  }
+
+                  @Override
+                  public void settled(OutboundMessage message, Settlement settlement) {
+                    settled.add(settlement);
+                  }
+                }));
 
     assertThat(refused.refusal).isEqualTo(ReasonCode.SERVER_BUSY);
     assertThat(settled).containsExactly(new Settlement.NotHere());
@@ -574,6 +584,11 @@ class ConnectionPipelineTest {
     @Override
     public void read(DeviceKey device, Loop loop, Consumer<InboxPage> then) {
       then.accept(new InboxPage.Rows(List.of(), false));
+    }
+
+    @Override
+    public void written(long tookNanos) {
+      throw new AssertionError("nothing is parked");
     }
 
     @Override

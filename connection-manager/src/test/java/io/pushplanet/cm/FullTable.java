@@ -248,6 +248,9 @@ final class FullTable {
     }
 
     @Override
+    public void written(long tookNanos) {}
+
+    @Override
     public void delivered(InboxRow row, Then then) {
       then.done(true);
     }

@@ -15,38 +15,82 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
+import javax.net.SocketFactory;
 
 /// Devices that connect, subscribe and are silent, in a JVM of their own so that their sockets are not in the node's heap.
 /// Each line of the input says how many more; a line of the output answers when they are subscribed. Ends with its input.
-final class IdleDevices {
+final class IdleDevices implements AutoCloseable {
   private static final int TOGETHER = 250;
   private static final byte[] CONNACK = {0x20, 2, 0, 0};
   private static final byte[] SUBACK = {(byte) 0x90, 3, 0, 1, 1};
 
-  private IdleDevices() {}
+  private final Process process;
+  private final BufferedReader answers;
 
-  public static void main(String[] arguments) throws IOException {
+  private IdleDevices(Process process) {
+    this.process = process;
+    this.answers = process.inputReader(StandardCharsets.UTF_8);
+  }
+
+  /// @param tls whether they trust whatever certificate they are shown
+  static IdleDevices start(int port, boolean tls) throws IOException {
+    return new IdleDevices(
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx128m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty(
+                    "surefire.test.class.path", System.getProperty("java.class.path")),
+                IdleDevices.class.getName(),
+                Integer.toString(port),
+                Boolean.toString(tls))
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start());
+  }
+
+  /// So many more, which are subscribed when this returns.
+  void connect(int more) throws IOException {
+    process.outputWriter(StandardCharsets.UTF_8).append(more + "\n").flush();
+    if (answers.readLine() == null) {
+      throw new IOException("the devices have ended");
+    }
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly();
+  }
+
+  public static void main(String[] arguments) throws Exception {
     int port = Integer.parseInt(arguments[0]);
+    SocketFactory factory =
+        Boolean.parseBoolean(arguments[1])
+            ? new TestCertificate.Witness().context().getSocketFactory()
+            : SocketFactory.getDefault();
     List<Socket> sockets = new ArrayList<>();
     var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (var line = input.readLine(); line != null; line = input.readLine()) {
       int wanted = sockets.size() + Integer.parseInt(line);
       while (sockets.size() < wanted) {
-        sockets.addAll(connect(port, Math.min(TOGETHER, wanted - sockets.size())));
+        sockets.addAll(connect(factory, port, Math.min(TOGETHER, wanted - sockets.size())));
       }
       System.out.println(sockets.size());
     }
   }
 
   /// Each answer is worth the node's wait for others, so all ask before the first one reads.
-  private static List<Socket> connect(int port, int number) throws IOException {
+  private static List<Socket> connect(SocketFactory factory, int port, int number)
+      throws IOException {
     List<Socket> sockets = new ArrayList<>();
     for (int index = 0; index < number; index++) {
-      var socket = new Socket("127.0.0.1", port);
+      var socket = factory.createSocket("127.0.0.1", port);
       socket.setSoTimeout(30_000);
       sockets.add(socket);
       var device = new DeviceKey(TestNode.APP, new DeviceId(UUID.randomUUID().toString()));

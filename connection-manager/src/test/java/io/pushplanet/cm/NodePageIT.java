@@ -2,9 +2,13 @@ package io.pushplanet.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.testing.Eventually;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -75,6 +79,76 @@ class NodePageIT {
             assertThat(numbers.path("bytes_per_session").isNull()).as("too few to tell").isTrue();
           });
     }
+  }
+
+  @Test
+  void a_node_tells_who_was_sent_a_message_again_who_fell_silent_and_who_went_elsewhere()
+      throws Exception {
+    var moving = TestNode.newDevice();
+    var silent = TestNode.newDevice();
+    try (var node = TestNode.start("--cm.keep-alive.dead-path-after=3s");
+        var other = TestNode.start();
+        var gateway = new TestGateway(node, "gw-numbers")) {
+      try (var first = persistent(node, moving)) {
+        first.subscribe().expect(MqttPacket.SubAck.class);
+        gateway.send(List.of(moving), TestNode.newMessage(), "{}", PATIENCE);
+        first.expect(MqttPacket.Publish.class);
+      }
+      try (var again = persistent(node, moving)) {
+        var publish = again.expect(MqttPacket.Publish.class);
+        assertThat(publish.duplicate()).isTrue();
+        again.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS));
+        try (var elsewhere = persistent(other, moving);
+            var mute = persistent(node, silent)) {
+          mute.subscribe().expect(MqttPacket.SubAck.class);
+          gateway.send(List.of(silent), TestNode.newMessage(), "{}", PATIENCE);
+          mute.expect(MqttPacket.Publish.class);
+          elsewhere.send(new MqttPacket.PingReq()).expect(MqttPacket.PingResp.class);
+
+          Eventually.within(
+              PATIENCE,
+              () -> {
+                var numbers = page(node).path("numbers");
+                assertThat(numbers.path("redelivered").intValue()).as("redelivered").isPositive();
+                assertThat(numbers.path("fenced").intValue()).as("fenced").isPositive();
+                assertThat(numbers.path("dead_paths").intValue()).as("dead paths").isPositive();
+                assertThat(numbers.path("dropped").path("not_here").intValue())
+                    .as("dropped")
+                    .isPositive();
+                assertThat(numbers.path("takeover").path("count").intValue())
+                    .as("takeover")
+                    .isPositive();
+              });
+        }
+      }
+    }
+  }
+
+  @Test
+  void a_node_with_enough_devices_tells_what_each_takes_of_its_heap() throws Exception {
+    try (var node = TestNode.start()) {
+      System.gc();
+      var collected = node.bean(MeterRegistry.class).get("cm.heap.after.collection").gauge();
+      Eventually.within(PATIENCE, () -> assertThat(collected.value()).isPositive());
+      try (var devices = IdleDevices.start(node.port("mqtt"), false)) {
+        devices.connect(1_100);
+
+        Eventually.within(
+            PATIENCE,
+            () -> {
+              System.gc();
+              assertThat(page(node).path("numbers").path("bytes_per_session").isNumber()).isTrue();
+            });
+      }
+    }
+  }
+
+  private static RawClient persistent(TestNode node, DeviceKey device) throws Exception {
+    var client = new RawClient(node.port("mqtt"), MqttVersion.V5);
+    var hour = MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, 3_600);
+    client.send(RawClient.connect(MqttVersion.V5, device, false, hour));
+    assertThat(client.expect(MqttPacket.ConnAck.class).code()).isZero();
+    return client;
   }
 
   private JsonNode page(TestNode node) throws Exception {

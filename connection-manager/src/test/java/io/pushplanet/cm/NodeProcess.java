@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
@@ -15,7 +16,8 @@ import java.util.regex.Pattern;
 /// A real node in a process of its own, which can be stopped, continued and killed.
 final class NodeProcess implements AutoCloseable {
   private static final Pattern STARTED =
-      Pattern.compile("event=node_started .*mqtt_port=(\\d+) .*gateway_port=(\\d+)");
+      Pattern.compile(
+          "event=node_started .*mqtt_port=(\\d+) .*tls_port=(\\d+) .*gateway_port=(\\d+)");
 
   private final Process process;
   private final Map<String, Integer> ports;
@@ -62,7 +64,8 @@ final class NodeProcess implements AutoCloseable {
           started.complete(
               Map.of(
                   "mqtt", Integer.valueOf(matcher.group(1)),
-                  "gateway", Integer.valueOf(matcher.group(2))));
+                  "tls", Integer.valueOf(matcher.group(2)),
+                  "gateway", Integer.valueOf(matcher.group(3))));
         } else if (!started.isDone()) {
           told.append(line).append('\n');
         }
@@ -73,8 +76,8 @@ final class NodeProcess implements AutoCloseable {
     started.completeExceptionally(new IllegalStateException("the node did not start:\n" + told));
   }
 
-  int mqttPort() {
-    return ports.get("mqtt");
+  int port(String listener) {
+    return Objects.requireNonNull(ports.get(listener));
   }
 
   String gateway() {

@@ -252,7 +252,7 @@ class TakeoverIT {
   void a_stopped_node_that_runs_on_lets_go_of_its_device_before_it_hears_it() throws Exception {
     try (var frozen = NodeProcess.start("--cm.node-id=takeover-frozen", RARELY);
         var itsGateway = new TestGateway(frozen.gateway(), "gw-frozen");
-        var here = subscribed(frozen.mqttPort())) {
+        var here = subscribed(frozen.port("mqtt"))) {
       var outcomes = itsGateway.send(List.of(device), TestNode.newMessage(), "{}", PATIENCE);
       var publish = here.expect(MqttPacket.Publish.class);
       frozen.stopRunning();
@@ -283,7 +283,7 @@ class TakeoverIT {
   void what_a_killed_node_had_under_way_comes_from_the_next_one_vernemq_1577() throws Exception {
     var message = TestNode.newMessage();
     try (var doomed = NodeProcess.start("--cm.node-id=takeover-doomed", RARELY);
-        var here = subscribed(doomed.mqttPort())) {
+        var here = subscribed(doomed.port("mqtt"))) {
       first.park(device, "slot", message, "{\"kept\":1}", Duration.ofHours(1));
       try (var itsGateway = new TestGateway(doomed.gateway(), "gw-doomed")) {
         itsGateway.drain(device);

@@ -55,11 +55,7 @@ public final class BroadcastDispatch {
     metrics.broadcasts.increment();
     var now = clock.instant();
     boolean stale = now.isAfter(frame.answerBy().plus(FrameDispatch.STALE_AFTER));
-    var run =
-        new Run(
-            frame.frame(),
-            answers,
-            nanoTime.getAsLong() + patience(now, frame.answerBy()).toNanos());
+    var run = new Run(frame.frame(), answers, patience(now, frame.answerBy()));
     var letter = FrameDispatch.letter(frame.letter());
     Map<Loop, BroadcastLane.Part> parts = new HashMap<>();
     for (int target = 0; target < frame.devices().size(); target++) {
@@ -106,12 +102,17 @@ public final class BroadcastDispatch {
   final class Run {
     private final String frame;
     private final FrameDispatch.Answers answers;
+    private final long arrivedNanos = nanoTime.getAsLong();
     final long answerByNanos;
 
-    Run(String frame, FrameDispatch.Answers answers, long answerByNanos) {
+    Run(String frame, FrameDispatch.Answers answers, Duration patience) {
       this.frame = frame;
       this.answers = answers;
-      this.answerByNanos = answerByNanos;
+      this.answerByNanos = arrivedNanos + patience.toNanos();
+    }
+
+    void written() {
+      metrics.written(nanoTime.getAsLong() - arrivedNanos);
     }
 
     void settled(int target, DeviceSession session, long epoch, Settlement settlement) {

@@ -147,9 +147,17 @@ final class BroadcastLane {
         new OutboundMessage(
             part.letter,
             part.run.answerByNanos,
-            (_, settlement) -> {
-              part.ended(index, settlement);
-              landed(session, part.bytesEach, settlement);
+            new OutboundMessage.Origin() {
+              @Override
+              public void written() {
+                part.run.written();
+              }
+
+              @Override
+              public void settled(OutboundMessage message, Settlement settlement) {
+                part.ended(index, settlement);
+                landed(session, part.bytesEach, settlement);
+              }
             }));
   }
 

@@ -8,6 +8,7 @@ import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /// Meters of the trusted listener. Thread-safe.
@@ -19,7 +20,7 @@ public final class DeliveryMetrics {
   final Counter stale;
   final Counter unheard;
   final Counter violations;
-  final Timer written;
+  private final Timer written;
   final AtomicInteger openTargets = new AtomicInteger();
   final AtomicInteger gateways = new AtomicInteger();
   private final Map<Result, Counter> outcomes = new EnumMap<>(Result.class);
@@ -45,6 +46,11 @@ public final class DeliveryMetrics {
           result,
           meters.counter("cm.delivery.outcomes", "result", result.name().toLowerCase(Locale.ROOT)));
     }
+  }
+
+  /// Since the frame, a broadcast's too, was read.
+  void written(long tookNanos) {
+    written.record(tookNanos, TimeUnit.NANOSECONDS);
   }
 
   void outcome(Result result) {

@@ -18,7 +18,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -135,7 +134,7 @@ public final class FrameDispatch {
 
     @Override
     public void written() {
-      metrics.written.record(nanoTime.getAsLong() - arrivedNanos, TimeUnit.NANOSECONDS);
+      metrics.written(nanoTime.getAsLong() - arrivedNanos);
     }
 
     @Override

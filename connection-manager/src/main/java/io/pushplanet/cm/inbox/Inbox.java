@@ -3,6 +3,7 @@ package io.pushplanet.cm.inbox;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import io.pushplanet.cm.transport.HandOver;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.cm.uplink.Events;
@@ -57,6 +58,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   private final Counter readFailures;
   private final Counter drained;
   private final Counter deleteFailures;
+  private final Timer written;
   private volatile boolean reachable = true;
 
   /// @param readers statements at once
@@ -95,6 +97,12 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     this.readFailures = meters.counter("cm.inbox.read.failures");
     this.drained = meters.counter("cm.inbox.drained");
     this.deleteFailures = meters.counter("cm.inbox.delete.failures");
+    this.written =
+        Timer.builder("cm.inbox.written")
+            .description("From asking for what waits for a device to writing its PUBLISH")
+            .publishPercentiles(0.5, 0.99)
+            .publishPercentileHistogram()
+            .register(meters);
     Gauge.builder("cm.inbox.waiting", requests, BlockingQueue::size).register(meters);
     Gauge.builder("cm.inbox.deletions.waiting", deletions, BlockingQueue::size).register(meters);
     for (int reader = 0; reader < settings.readers(); reader++) {
@@ -130,6 +138,11 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
       reached(false, String.valueOf(away.getMessage()));
       return devices;
     }
+  }
+
+  @Override
+  public void written(long tookNanos) {
+    written.record(tookNanos, TimeUnit.NANOSECONDS);
   }
 
   @Override

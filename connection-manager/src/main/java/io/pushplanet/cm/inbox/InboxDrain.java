@@ -23,6 +23,7 @@ public final class InboxDrain {
   private boolean again;
   private final ArrayDeque<Ending> untold = new ArrayDeque<>(0);
   private int outstanding;
+  private long askedNanos;
   private long tellAtNanos;
   private long retryAtNanos;
   private boolean retry;
@@ -67,6 +68,7 @@ public final class InboxDrain {
     }
     again = false;
     asked = true;
+    askedNanos = session.loop().nowNanos();
     inbox.read(session.key(), session.loop(), this::arrived);
   }
 
@@ -109,19 +111,35 @@ public final class InboxDrain {
             new OutboundMessage(
                 new Letter(row.message(), row.payload(), row.expiresAtMillis()),
                 OutboundMessage.NO_DEADLINE,
-                (_, settlement) -> settled(row, settlement)));
+                new Parked(row)));
       } else {
         tell(row, then -> inbox.over(row, then));
       }
     }
   }
 
-  private void settled(InboxRow row, Settlement settlement) {
-    switch (settlement) {
-      case Settlement.Delivered _ -> tell(row, then -> inbox.delivered(row, then));
-      case Settlement.Refused(var reason) -> tell(row, then -> inbox.failed(row, reason, then));
-      // The row stays: for the next connection, or for whoever tells that it expired.
-      case Settlement.NotHere(), Settlement.TimedOut(), Settlement.Expired() -> done(row, false);
+  /// A row in the session, which hears what becomes of its message.
+  private final class Parked implements OutboundMessage.Origin {
+    private final InboxRow row;
+
+    Parked(InboxRow row) {
+      this.row = row;
+    }
+
+    /// Nothing further is asked for before all that was read is settled.
+    @Override
+    public void written() {
+      inbox.written(session.loop().nowNanos() - askedNanos);
+    }
+
+    @Override
+    public void settled(OutboundMessage message, Settlement settlement) {
+      switch (settlement) {
+        case Settlement.Delivered _ -> tell(row, then -> inbox.delivered(row, then));
+        case Settlement.Refused(var reason) -> tell(row, then -> inbox.failed(row, reason, then));
+        // The row stays: for the next connection, or for whoever tells that it expired.
+        case Settlement.NotHere(), Settlement.TimedOut(), Settlement.Expired() -> done(row, false);
+      }
     }
   }
 

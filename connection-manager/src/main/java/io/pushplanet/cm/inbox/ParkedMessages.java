@@ -15,6 +15,9 @@ public interface ParkedMessages {
   /// Reads a device's inbox. `then` runs on the loop, once.
   void read(DeviceKey device, Loop loop, Consumer<InboxPage> then);
 
+  /// A row's message is on its way to its device, so long after the inbox was to be read.
+  void written(long tookNanos);
+
   /// The device acknowledged the row's message. `then` runs when the row is gone (or never will be by our hand).
   void delivered(InboxRow row, Then then);
 

@@ -15,7 +15,7 @@ public record OutboundMessage(Letter letter, long answerByNanos, Origin origin) 
     void settled(OutboundMessage message, Settlement settlement);
 
     /// It is on its way to the device for the first time; [#settled] follows.
-    default void written() {}
+    void written();
   }
 
   public MessageId id() {

@@ -32,6 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /// The pace of a broadcast, on a loop that is turned by hand.
@@ -127,6 +128,19 @@ class BroadcastLaneTest {
     assertThat(answers).hasSize(100 - ROOM).containsValue(Result.TIMEOUT);
     table.all().forEach(session -> session.swept(loop.nowNanos));
     assertThat(answers).hasSize(100).doesNotContainValue(Result.DELIVERED);
+  }
+
+  @Test
+  void how_long_each_device_waited_for_it_counts_from_the_frame() {
+    devices(BroadcastLane.SLICE + 1, QoS.AT_LEAST_ONCE);
+
+    broadcast(Long.MAX_VALUE);
+    loop.nowNanos += Duration.ofMillis(30).toNanos();
+    loop.turnUntilIdle();
+
+    var written = meters.get("cm.delivery.written").timer();
+    assertThat(written.count()).isEqualTo(BroadcastLane.SLICE + 1);
+    assertThat(written.mean(TimeUnit.MILLISECONDS)).isEqualTo(30);
   }
 
   @Test

@@ -21,6 +21,7 @@ import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
@@ -93,6 +94,19 @@ class InboxDrainTest {
     assertThat(client.sent).isEmpty();
   }
 
+  @Test
+  void how_long_each_message_took_from_the_question_for_it_to_the_device_is_told() {
+    session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
+    inbox.reading = page -> loop.execute(page);
+
+    drain.wanted();
+    loop.nowNanos += TimeUnit.MILLISECONDS.toNanos(30);
+    loop.turn();
+
+    assertThat(client.sent).hasSize(PAGE);
+    assertThat(inbox.writtenNanos).hasSize(PAGE).containsOnly(TimeUnit.MILLISECONDS.toNanos(30));
+  }
+
   private void acknowledgeAll() {
     while (acknowledged < client.sent.size()) {
       session.acknowledged(++acknowledged, ReasonCode.SUCCESS);
@@ -109,11 +123,13 @@ class InboxDrainTest {
     private boolean isFull = true;
     private int reads;
     private int tries;
+    private final List<Long> writtenNanos = new ArrayList<>();
+    private Consumer<Runnable> reading = Runnable::run;
 
     @Override
     public void read(DeviceKey device, Loop loop, Consumer<InboxPage> then) {
       if (reads++ < ENOUGH) {
-        then.accept(new InboxPage.Rows(rows(), true));
+        reading.accept(() -> then.accept(new InboxPage.Rows(rows(), true)));
       }
     }
 
@@ -128,6 +144,11 @@ class InboxDrainTest {
                       Long.MAX_VALUE)
                   .with(fate))
           .toList();
+    }
+
+    @Override
+    public void written(long tookNanos) {
+      writtenNanos.add(tookNanos);
     }
 
     @Override

@@ -395,6 +395,9 @@ final class Stores {
     }
 
     @Override
+    public void written(long tookNanos) {}
+
+    @Override
     public void delivered(InboxRow row, Then then) {
       if (world.chance(eventsRefused)) {
         then.done(bugs.contains(Bug.UNTOLD_COUNTS_AS_TOLD));
