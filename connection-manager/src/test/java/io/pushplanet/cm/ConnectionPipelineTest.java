@@ -292,6 +292,26 @@ class ConnectionPipelineTest {
   }
 
   @Test
+  void mqtt_3_2_2_20_when_to_come_back_is_told_to_whoever_has_room_for_it() {
+    var pipeline = pipeline(0);
+
+    var told = connecting(pipeline, MqttVersion.V5, "d1", 256);
+    var untold = connecting(pipeline, MqttVersion.V5, "d2", 255);
+
+    assertThat(told.refusal).isEqualTo(ReasonCode.SERVER_BUSY);
+    assertThat(told.refusalTold.userProperties())
+        .singleElement()
+        .satisfies(property -> {
+          assertThat(property.name()).isEqualTo("retry-after");
+          assertThat(Integer.parseInt(property.value())).isBetween(2, 30);
+        });
+    var packet = new MqttPacket.ConnAck(false, told.refusal.code(), told.refusalTold);
+    assertThat(told.encode(packet)).hasSizeLessThanOrEqualTo(256);
+    assertThat(untold.refusal).isEqualTo(ReasonCode.SERVER_BUSY);
+    assertThat(untold.refusalTold.isEmpty()).isTrue();
+  }
+
+  @Test
   void a_frame_that_finds_a_session_which_is_refused_is_answered() {
     var device = new DeviceKey(APP, new DeviceId("d1"));
     var refused = connecting(pipeline(10), MqttVersion.V5, "d1", null);
@@ -399,6 +419,23 @@ class ConnectionPipelineTest {
       boolean clean,
       String device,
       @Nullable Will will) {
+    var lasting = MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, 3_600);
+    return connecting(pipeline, version, clean, device, will, lasting);
+  }
+
+  private Client connecting(
+      ConnectionPipeline pipeline, MqttVersion version, String device, int largestPacket) {
+    var small = MqttProperties.with(PropertyId.MAXIMUM_PACKET_SIZE, largestPacket);
+    return connecting(pipeline, version, true, device, null, small);
+  }
+
+  private Client connecting(
+      ConnectionPipeline pipeline,
+      MqttVersion version,
+      boolean clean,
+      String device,
+      @Nullable Will will,
+      MqttProperties properties) {
     var client = new Client(loop);
     client.comesIn(pipeline, version);
     client.receive(
@@ -410,7 +447,7 @@ class ConnectionPipelineTest {
             APP.value(),
             Binary.of(credential.mint(APP, new DeviceId(device), Duration.ofDays(1))),
             will,
-            MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, 3_600)));
+            properties));
     loop.turn();
     return client;
   }
@@ -472,6 +509,7 @@ class ConnectionPipelineTest {
     private MqttVersion version = MqttVersion.V5;
     private @Nullable MqttPeer peer;
     private @Nullable ReasonCode refusal;
+    private MqttProperties refusalTold = MqttProperties.NONE;
     private boolean open = true;
     private boolean paused;
 
@@ -538,6 +576,7 @@ class ConnectionPipelineTest {
     @Override
     public void refuseConnect(MqttVersion spoken, ReasonCode reason, MqttProperties properties) {
       refusal = reason;
+      refusalTold = properties;
       end();
     }
 
