@@ -21,8 +21,8 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// One thread, one poller, and the connections it accepted. Nothing on it blocks, locks or logs per message; what other
-/// threads want from it they hand over with [#execute]. Writes made during a turn leave at its end, together. Whatever goes wrong
+/// One thread, one poller, and the connections it accepted. Nothing on it blocks, locks (but briefly, where RATIONALE.md says so) or logs per
+/// message; what other threads want from it they hand over with [#execute]. Writes made during a turn leave at its end, together. Whatever goes wrong
 /// on a connection, an Error too, ends that connection and not the loop.
 ///
 /// The task queue has no bound of its own: every producer has one (frames in flight per gateway, claims in flight,
