@@ -133,7 +133,20 @@ class StoriesTest {
   }
 
   @Test
-  void an_acceptance_waits_for_nothing_longer_than_two_seconds() {
+  void what_came_of_one_device_waits_a_second_at_most_for_one_that_takes_long() {
+    MessageId message = ids.next();
+    DeliveryEvent.Accepted accepted = accepted(message, PHONE, WATCH);
+    DeliveryEvent.Ended phone = ended(message, PHONE);
+
+    tell(accepted);
+    tell(phone);
+    pass(Duration.ofSeconds(1));
+
+    assertThat(due(Flow.STEADY)).containsExactly(accepted, phone);
+  }
+
+  @Test
+  void an_acceptance_waits_for_nothing_longer_than_a_second() {
     DeliveryEvent.Accepted accepted = accepted(ids.next(), PHONE);
 
     tell(accepted);
