@@ -186,6 +186,33 @@ class CredentialLifecycleIT {
     }
   }
 
+  @Test
+  void tokens_that_are_kept_are_told_on_the_overview_until_the_credential_is_replaced()
+      throws Exception {
+    new Rows(dashboard.sql()).app("swapped", "Swapped");
+    // As a worker does it, once an hour.
+    for (int hour = 1; hour <= 2; hour++) {
+      dashboard
+          .sql()
+          .update(
+              "INSERT INTO alerts (alert_key, kind, app_id, subject, text, at) VALUES (?, 'tokens_kept', 'swapped', 'apns/production', 'So many tokens look dead', NOW(3) - INTERVAL ? HOUR)",
+              "tokens_kept/swapped/" + hour,
+              hour);
+    }
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+    assertThat(admin.get("/overview/cards").body())
+        .containsOnlyOnce("/apps/swapped/credentials")
+        .contains("tokens kept");
+
+    dashboard
+        .sql()
+        .update(
+            "INSERT INTO credentials (app_id, provider, environment, kind, state, detail, secret, created_at, created_by) VALUES ('swapped', 'apns', 'production', 'p8', 'active', '{}', 'x', NOW(3), 'test')");
+    assertThat(admin.get("/overview/cards").body()).doesNotContain("/apps/swapped/credentials");
+  }
+
   private long paused() {
     return dashboard
         .sql()

@@ -106,7 +106,8 @@ interface CredentialMapper {
   /// What its provider refuses, of all apps.
   @Select(
       """
-      SELECT app_id, provider, environment, kind, pause_reason AS reason, NULL AS expires_at FROM credentials
+      SELECT app_id, provider, environment, kind, pause_reason AS reason, NULL AS expires_at, NULL AS kept_at
+      FROM credentials
       WHERE paused_at > '2000-01-01' AND state = 'active' ORDER BY paused_at DESC LIMIT 20
       """)
   List<Trouble> paused();
@@ -114,10 +115,25 @@ interface CredentialMapper {
   /// What ends soon or has ended, of all apps.
   @Select(
       """
-      SELECT app_id, provider, environment, kind, NULL AS reason, expires_at FROM credentials
+      SELECT app_id, provider, environment, kind, NULL AS reason, expires_at, NULL AS kept_at FROM credentials
       WHERE expires_at < #{now} AND state = 'active' ORDER BY expires_at LIMIT 20
       """)
   List<Trouble> endingBefore(@Param("now") Instant now);
+
+  /// Whose tokens looked dead in such numbers that none was forgotten, unless a credential has come into its place since.
+  @Select(
+      """
+      SELECT app_id, SUBSTRING_INDEX(subject, '/', 1) AS provider,
+        IF(LOCATE('/', subject) > 0, SUBSTRING_INDEX(subject, '/', -1), '') AS environment,
+        'tokens' AS kind, NULL AS reason, NULL AS expires_at, MAX(at) AS kept_at
+      FROM alerts
+      WHERE at > #{since} AND kind = 'tokens_kept' AND NOT EXISTS (
+        SELECT 1 FROM credentials
+        WHERE credentials.app_id = alerts.app_id AND credentials.provider = SUBSTRING_INDEX(alerts.subject, '/', 1)
+          AND credentials.state = 'active' AND credentials.created_at > alerts.at)
+      GROUP BY app_id, subject ORDER BY kept_at DESC LIMIT 20
+      """)
+  List<Trouble> tokensKeptSince(@Param("since") Instant since);
 
   /// Names of master keys with how many credentials each seals.
   @Select(

@@ -25,6 +25,7 @@ import org.springframework.transaction.annotation.Transactional;
 @Service
 public class Credentials {
   private static final Duration SOON = Duration.ofDays(30);
+  private static final Duration KEPT_LATELY = Duration.ofDays(1);
 
   private final CredentialMapper rows;
   private final CredentialVault vault;
@@ -63,9 +64,10 @@ public class Credentials {
     return rows.alerts(app);
   }
 
-  /// Those of all apps that are refused, then those that end soon.
+  /// Those of all apps that are refused, then those whose tokens are kept, then those that end soon.
   public List<Trouble> troubles() {
     List<Trouble> troubles = new ArrayList<>(rows.paused());
+    troubles.addAll(rows.tokensKeptSince(clock.instant().minus(KEPT_LATELY)));
     troubles.addAll(rows.endingBefore(clock.instant().plus(SOON)));
     return troubles;
   }
