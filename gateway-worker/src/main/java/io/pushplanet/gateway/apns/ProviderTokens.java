@@ -97,15 +97,15 @@ final class ProviderTokens {
     try {
       Instant now = clock.instant();
       ProviderToken held = slot.current;
-      if (held != null && now.isBefore(slot.until(held))) {
+      if (held != null && now.isBefore(slot.until(held)) && !isOfTheFuture(held, now)) {
         return held;
       }
       // One that is to be renewed and still there may have been kept by another worker.
+      Optional<ProviderToken> known = shared.current(key);
       ProviderToken agreed =
-          shared
-              .current(key)
+          known
               .filter(token -> isAccepted(token, now))
-              .orElseGet(() -> agreed(key, Optional.empty(), now));
+              .orElseGet(() -> agreed(key, known.filter(token -> isOfTheFuture(token, now)), now));
       slot.previous = held;
       slot.current = agreed;
       if (now.isAfter(agreed.issuedAt().plus(RENEWED_AFTER).plus(SKEW))) {
@@ -130,7 +130,9 @@ final class ProviderTokens {
         return Optional.of(held);
       }
       Instant now = clock.instant();
-      if (now.isBefore(slot.noRenewalBefore)) {
+      // What lies further ahead was said before the clock stepped back.
+      if (now.isBefore(slot.noRenewalBefore)
+          && !slot.noRenewalBefore.isAfter(now.plus(SHORTEST_LIFE))) {
         return Optional.empty();
       }
       slot.noRenewalBefore = now.plus(SHORTEST_LIFE);
@@ -188,7 +190,12 @@ final class ProviderTokens {
   }
 
   private static boolean isAccepted(ProviderToken token, Instant now) {
-    return now.isBefore(token.issuedAt().plus(LONGEST_LIFE));
+    return now.isBefore(token.issuedAt().plus(LONGEST_LIFE)) && !isOfTheFuture(token, now);
+  }
+
+  /// A clock has stepped back since, or whoever made it has one that is far ahead: APNs refuses it.
+  private static boolean isOfTheFuture(ProviderToken token, Instant now) {
+    return token.issuedAt().isAfter(now.plus(SHORTEST_LIFE));
   }
 
   /// Tells the tokens that are in use again where the others do not know them any more, because Redis has lost them: a worker

@@ -14,6 +14,8 @@ import java.security.Signature;
 import java.security.interfaces.ECPrivateKey;
 import java.security.spec.ECGenParameterSpec;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Base64;
 import java.util.HashSet;
 import java.util.List;
@@ -150,6 +152,39 @@ class ProviderTokensTest {
     }
 
     assertThat(renewed).hasSize(1).doesNotContain(refused.jwt());
+  }
+
+  @Test
+  void gorush_693_after_ten_idle_hours_the_next_push_has_a_token_that_apns_takes() {
+    ProviderTokens tokens = worker(new Away());
+    ProviderToken before = tokens.current(key);
+
+    clock.advance(Duration.ofHours(10));
+
+    assertThat(tokens.current(key)).isNotEqualTo(before);
+    assertThat(tokens.current(key).issuedAt()).isEqualTo(seconds(clock.instant()));
+  }
+
+  @Test
+  void bark_server_76_a_token_of_a_clock_that_has_stepped_back_is_used_no_more() {
+    OneForAll shared = new OneForAll();
+    ProviderTokens tokens = worker(shared);
+    clock.advance(Duration.ofHours(2));
+    ProviderToken wrong = tokens.current(key);
+    clock.advance(Duration.ofMinutes(1));
+    assertThat(tokens.renewed(key, wrong)).isPresent();
+    clock.advance(Duration.ofHours(-2));
+
+    ProviderToken right = tokens.current(key);
+
+    assertThat(right.issuedAt()).isEqualTo(seconds(clock.instant()));
+    assertThat(worker(shared).current(key)).isEqualTo(right);
+    clock.advance(Duration.ofMinutes(1));
+    assertThat(tokens.renewed(key, right)).isPresent();
+  }
+
+  private static Instant seconds(Instant time) {
+    return time.truncatedTo(ChronoUnit.SECONDS);
   }
 
   @Test
