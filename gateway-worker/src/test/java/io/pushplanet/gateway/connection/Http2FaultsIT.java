@@ -26,7 +26,7 @@ class Http2FaultsIT extends Http2Scene {
   private static final int MAX_STREAM = Integer.MAX_VALUE;
 
   @Test
-  void goaway_with_500_under_way_is_finished_below_its_stream_and_repeated_above()
+  void pushy_865_goaway_with_500_under_way_is_finished_below_its_stream_and_repeated_above()
       throws Exception {
     Held held = new Held();
     start(

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 /// HTTP/2 servers that say nothing, or too little: who is left, and who is waited for.
 class Http2SilenceIT extends Http2Scene {
   @Test
-  void a_silent_server_is_found_by_a_ping_and_left() throws Exception {
+  void parse_server_push_adapter_90_a_silent_server_is_found_by_a_ping_and_left() throws Exception {
     undisturbed(this::leaveTheSilent);
   }
 
@@ -100,7 +100,7 @@ class Http2SilenceIT extends Http2Scene {
   }
 
   @Test
-  void one_request_without_an_answer_is_given_up_alone_while_others_are_answered()
+  void pushy_816_one_request_without_an_answer_is_given_up_alone_while_others_are_answered()
       throws Exception {
     undisturbed(this::giveUpOneAlone);
   }

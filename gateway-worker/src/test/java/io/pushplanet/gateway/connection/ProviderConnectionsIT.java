@@ -100,7 +100,8 @@ class ProviderConnectionsIT {
   }
 
   @Test
-  void a_peer_that_died_in_silence_is_found_before_the_next_request_is_written() throws Exception {
+  void uniqush_push_68_a_peer_that_died_in_silence_is_found_before_the_next_request_is_written()
+      throws Exception {
     undisturbed(this::findTheDeadBeforeTheNext);
   }
 
@@ -149,7 +150,7 @@ class ProviderConnectionsIT {
   }
 
   @Test
-  void a_connection_that_nobody_uses_is_closed_and_opened_again_when_needed() {
+  void gorush_693_a_connection_that_nobody_uses_is_closed_and_opened_again_when_needed() {
     try (ProviderConnections connections = connections(NEVER, Duration.ofMillis(400), PATIENCE)) {
       assertThat(send(connections, Priority.NORMAL)).isInstanceOf(Answered.class);
 

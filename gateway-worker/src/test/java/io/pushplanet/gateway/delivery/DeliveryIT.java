@@ -208,7 +208,7 @@ class DeliveryIT {
   }
 
   @Test
-  void one_bad_token_does_not_touch_its_neighbours() throws Exception {
+  void bark_369_one_bad_token_does_not_touch_its_neighbours() throws Exception {
     fcm.answers.put("d2", new DeliveryOutcome.Rejected(400, "INVALID_ARGUMENT"));
     fcm.answers.put("d3", new DeliveryOutcome.Deferred(503, "UNAVAILABLE", null, true));
 

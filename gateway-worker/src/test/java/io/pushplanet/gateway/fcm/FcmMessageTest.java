@@ -48,7 +48,7 @@ class FcmMessageTest {
 
   /// firebase/firebase-admin-node#1248: a 503 of what was delivered, and a second copy by the retry.
   @Test
-  void a_repeat_replaces_the_first_on_each_kind_of_device() {
+  void firebase_admin_node_1248_a_repeat_replaces_the_first_on_each_kind_of_device() {
     Push push = aPush(clock).build();
 
     JsonNode message = message(push, token);

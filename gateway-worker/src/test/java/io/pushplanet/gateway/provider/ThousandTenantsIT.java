@@ -140,7 +140,7 @@ class ThousandTenantsIT {
 
   /// APNs knows each key for its own topic only, and takes one team on a connection.
   @Test
-  void on_the_wire_each_push_carries_its_own_tenants_key() throws Exception {
+  void countly_5850_on_the_wire_each_push_carries_its_own_tenants_key() throws Exception {
     Provider apns = platform.provider(Channel.APNS);
     SplittableRandom dice = new SplittableRandom(11);
     List<Future<DeliveryOutcome>> sent = new ArrayList<>();
