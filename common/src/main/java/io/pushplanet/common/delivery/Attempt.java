@@ -8,11 +8,11 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param channel null where no channel was reached, such as an unknown device
 /// @param at in milliseconds, as every time of the API; what is finer is left out
-/// @param result a word such as `delivered`, `rejected`, `deferred`, `timeout`, `parked`, `expired`
+/// @param result a word such as `delivered`, `rejected`, `repeated` at once, `deferred`, `parked`, `expired`, `failed`
 /// @param status the provider's status code where there is one
 /// @param reason the provider's reason or ours, such as `BadDeviceToken`; of a longer one the first [#LONGEST_REASON] letters
 /// @param providerId the provider's id of the notification; of a longer one the first [#LONGEST_PROVIDER_ID] letters
-/// @param action what was done about it, such as `token forgotten`, `retry at …`, `fell back to apns`
+/// @param action what was done about it, such as `token forgotten`, `credential paused; retry at …`, `falls back to apns`
 public record Attempt(
     @Nullable Channel channel,
     Instant at,

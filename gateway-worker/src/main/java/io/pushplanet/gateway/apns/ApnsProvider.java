@@ -23,6 +23,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Remedied;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.gateway.provider.Provider;
@@ -50,6 +51,9 @@ final class ApnsProvider implements Provider {
 
   /// A device that got too many rests so long, up to twice.
   private static final Duration DEVICE_REST = Duration.ofSeconds(30);
+
+  private static final String CLOSED = "connection closed";
+  private static final String RECONNECTED = CLOSED + "; sent again";
 
   private final ApnsSettings settings;
   private final CredentialCache credentials;
@@ -130,7 +134,13 @@ final class ApnsProvider implements Provider {
                 credential instanceof ApnsKey
                     ? sent(push, recipient, token, credential)
                     : new Rejected(0, "live_activity_needs_a_p8_key"));
+    return aboutNoDevice(outcome);
+  }
+
+  private static DeliveryOutcome aboutNoDevice(DeliveryOutcome outcome) {
     return switch (outcome) {
+      case Remedied(int status, String reason, String remedy, DeliveryOutcome then) ->
+          new Remedied(status, reason, remedy, aboutNoDevice(then));
       case TokenGone(int status, String reason, Instant _) -> new Rejected(status, reason);
       case TokenForeign(int status, String reason) -> new Rejected(status, reason);
       case Accepted _,
@@ -173,21 +183,24 @@ final class ApnsProvider implements Provider {
             withoutCertificate);
     ProviderToken proof = tokens.current(key);
     Reply reply = exchange(target, attempt, proof);
-    Reply last =
-        switch (remedy(reply)) {
-          case NONE -> reply;
-          case ANOTHER_CONNECTION -> exchange(target, attempt, proof);
-          case NEWER_TOKEN ->
-              tokens
-                  .renewed(key, proof)
-                  .map(another -> exchange(target, attempt, another))
-                  .orElse(reply);
-          case OLDER_TOKEN -> {
-            tokens.keepOlder(key, proof);
-            yield reply;
-          }
-        };
-    return outcome(attempt, last);
+    return switch (remedy(reply)) {
+      case NONE -> outcome(attempt, reply);
+      case ANOTHER_CONNECTION ->
+          remedied(reply, RECONNECTED, outcome(attempt, exchange(target, attempt, proof)));
+      case NEWER_TOKEN ->
+          tokens
+              .renewed(key, proof)
+              .map(another ->
+                  remedied(
+                      reply,
+                      "provider token renewed; sent again",
+                      outcome(attempt, exchange(target, attempt, another))))
+              .orElseGet(() -> outcome(attempt, reply));
+      case OLDER_TOKEN -> {
+        tokens.keepOlder(key, proof);
+        yield outcome(attempt, reply);
+      }
+    };
   }
 
   private DeliveryOutcome withCertificate(Attempt attempt, ApnsCertificate certificate) {
@@ -197,8 +210,15 @@ final class ApnsProvider implements Provider {
             settings.endpoint(attempt.token().environment()),
             certificates.context(certificate));
     Reply reply = exchange(target, attempt, null);
-    boolean again = remedy(reply) == Remedy.ANOTHER_CONNECTION;
-    return outcome(attempt, again ? exchange(target, attempt, null) : reply);
+    return remedy(reply) == Remedy.ANOTHER_CONNECTION
+        ? remedied(reply, RECONNECTED, outcome(attempt, exchange(target, attempt, null)))
+        : outcome(attempt, reply);
+  }
+
+  private static DeliveryOutcome remedied(Reply first, String remedy, DeliveryOutcome then) {
+    return first instanceof Answered answered
+        ? new Remedied(answered.status(), reason(body(answered)), remedy, then)
+        : then;
   }
 
   private Reply exchange(ConnectionTarget target, Attempt attempt, @Nullable ProviderToken proof) {
@@ -251,15 +271,17 @@ final class ApnsProvider implements Provider {
       case CREDENTIAL_FAULT, RENEW_PROVIDER_TOKEN, RECONNECT_OR_CREDENTIAL_FAULT ->
           fault(attempt, status, reason);
       case KEEP_OLDER_PROVIDER_TOKEN ->
-          new Deferred(status, reason, sends.jittered(DEVICE_REST), false);
-      case RECONNECT -> new Deferred(status, reason, null, false);
+          new Deferred(
+              status, reason, sends.jittered(DEVICE_REST), false, "older provider token kept");
+      case RECONNECT -> new Deferred(status, reason, null, false, CLOSED);
       case DEVICE_BUSY -> new Deferred(status, reason, sends.askedOr(answered, DEVICE_REST), false);
       case UNAVAILABLE ->
           new Deferred(
               status,
               reason.isEmpty() ? "http_" + status : reason,
               sends.asked(answered).orElse(null),
-              true);
+              true,
+              ApnsAnswers.spoilsConnection(status, reason) ? CLOSED : null);
     };
   }
 

@@ -73,6 +73,8 @@ public final class Delivery {
   /// Nothing takes a processor from a virtual thread, and the next in line may carry what is `high`.
   private static final int MOST_WITHOUT_A_BREAK = 50;
 
+  private static final String NOT_SENT = "not sent";
+
   /// What waits for a credential is tried once more so long before its time to live ends.
   private static final Duration LAST_TRY = Duration.ofSeconds(2);
 
@@ -258,8 +260,7 @@ public final class Delivery {
           parcel,
           parcel.alone().again(),
           retries.afterDirectoryLoss(),
-          0,
-          answer.reason(),
+          new Cause(0, answer.reason(), NOT_SENT),
           outbox);
       return;
     }
@@ -480,8 +481,7 @@ public final class Delivery {
               parcel,
               parcel.alone().putOff(),
               retries.after(putOff),
-              putOff.status(),
-              putOff.reason(),
+              new Cause(putOff.status(), putOff.reason(), orNotSent(putOff, putOff.done())),
               outbox);
       case DeliveryOutcome.Deferred deferred ->
           again(
@@ -489,19 +489,32 @@ public final class Delivery {
               parcel,
               parcel.alone().again(),
               retries.after(channel, deferred, parcel.push().attempt()),
-              deferred.status(),
-              deferred.reason(),
+              new Cause(
+                  deferred.status(),
+                  deferred.reason(),
+                  deferred.ambiguous() ? deferred.done() : orNotSent(deferred, deferred.done())),
               outbox);
       case DeliveryOutcome.InternalError error -> afterError(channel, parcel, error, outbox);
-      case DeliveryOutcome.CredentialFault(int status, String reason) ->
+      case DeliveryOutcome.CredentialFault fault ->
           again(
               channel,
               parcel,
               parcel.alone().again(),
               beforeItsEnd(parcel, retries.afterCredentialFault(parcel.push().attempt())),
-              status,
-              reason,
+              new Cause(fault.status(), fault.reason(), orNotSent(fault, fault.done())),
               outbox);
+      case DeliveryOutcome.Remedied remedied -> {
+        outbox.tell(
+            parcel,
+            outbox.attempt(
+                channel,
+                "repeated",
+                remedied.status(),
+                remedied.reason(),
+                null,
+                remedied.remedy()));
+        handle(channel, parcel, remedied.then(), outbox);
+      }
     }
   }
 
@@ -514,8 +527,7 @@ public final class Delivery {
           parcel,
           parcel.alone().afterError(),
           retries.afterInternalError(before),
-          error.status(),
-          error.reason(),
+          new Cause(error.status(), error.reason(), null),
           outbox);
       return;
     }
@@ -537,15 +549,23 @@ public final class Delivery {
     return left.compareTo(wait) < 0 && left.compareTo(LAST_TRY) > 0 ? left : wait;
   }
 
+  /// Without an answer nothing was sent, unless nobody knows.
+  private static @Nullable String orNotSent(DeliveryOutcome outcome, @Nullable String done) {
+    return done == null && outcome.status() == 0 ? NOT_SENT : done;
+  }
+
+  /// Why a parcel is tried again.
+  ///
+  /// @param done what was done about it besides; null where nothing
+  private record Cause(int status, String reason, @Nullable String done) {
+    String and(String then) {
+      return done == null ? then : done + "; " + then;
+    }
+  }
+
   /// @param next what comes back then
   private void again(
-      Channel channel,
-      Parcel parcel,
-      Push next,
-      Duration wait,
-      int status,
-      String reason,
-      Outbox outbox) {
+      Channel channel, Parcel parcel, Push next, Duration wait, Cause cause, Outbox outbox) {
     Instant dueAt = clock.instant().plus(wait).truncatedTo(ChronoUnit.MILLIS);
     if (parcel.push().expiredAt(dueAt)) {
       outbox.end(
@@ -554,10 +574,10 @@ public final class Delivery {
           outbox.attempt(
               channel,
               "expired",
-              orNull(status),
-              reason,
+              orNull(cause.status()),
+              cause.reason(),
               null,
-              "its ttl ends before the next try"));
+              cause.and("its ttl ends before the next try")));
       return;
     }
     outbox.retry(
@@ -565,7 +585,13 @@ public final class Delivery {
         next,
         channel,
         dueAt,
-        outbox.attempt(channel, "deferred", orNull(status), reason, null, "retry at " + dueAt));
+        outbox.attempt(
+            channel,
+            "deferred",
+            orNull(cause.status()),
+            cause.reason(),
+            null,
+            cause.and("retry at " + dueAt)));
   }
 
   /// This channel will never do: another one, or the end.

@@ -80,6 +80,11 @@ final class Outbox {
     metrics.ended(push, attempt.channel(), state.word(), attempt.at());
   }
 
+  /// What happened to a parcel that goes on.
+  synchronized void tell(Parcel parcel, Attempt attempt) {
+    gathered.news.add(attempted(parcel, attempt));
+  }
+
   /// It failed of a bug of ours: whoever repairs that may replay it.
   synchronized void bury(Parcel parcel, Attempt attempt, String what) {
     buried

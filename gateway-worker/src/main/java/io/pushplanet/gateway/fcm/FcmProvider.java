@@ -22,6 +22,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Remedied;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.gateway.provider.Provider;
@@ -168,11 +169,25 @@ final class FcmProvider implements Provider {
       return outcome(push, account, reply, askedAt);
     }
     return switch (tokens.renewed(account, granted)) {
-      case Grant.Refused refused -> refused(push, refused);
-      case Grant.Unavailable(String why) -> new Deferred(0, why, null, false);
+      case Grant.Refused refused ->
+          remedied(answered, AccessTokens.NOT_RENEWED, refused(push, refused));
+      case Grant.Unavailable(String why) ->
+          remedied(answered, AccessTokens.NOT_RENEWED, new Deferred(0, why, null, false));
       case Grant.Granted newer ->
-          outcome(push, account, exchange(push, token, account, newer), askedAt);
+          remedied(
+              answered,
+              AccessTokens.RENEWED,
+              outcome(push, account, exchange(push, token, account, newer), askedAt));
     };
+  }
+
+  private static DeliveryOutcome remedied(Answered first, String remedy, DeliveryOutcome then) {
+    return new Remedied(
+        first.status(), reason(first.status(), FcmError.parse(first.body())), remedy, then);
+  }
+
+  private static String reason(int status, FcmError error) {
+    return error.code().isEmpty() ? "http_" + status : error.code();
   }
 
   private DeliveryOutcome refused(Push push, Grant.Refused refused) {
@@ -208,7 +223,7 @@ final class FcmProvider implements Provider {
       Push push, FcmServiceAccount account, Answered answered, Instant askedAt) {
     FcmError error = FcmError.parse(answered.body(), account.projectId());
     int status = answered.status();
-    String reason = error.code().isEmpty() ? "http_" + status : error.code();
+    String reason = reason(status, error);
     return switch (FcmAnswers.of(status, error.code())) {
       case ACCEPTED ->
           // Somebody between Google and us may say 200 to anything.
@@ -225,10 +240,11 @@ final class FcmProvider implements Provider {
       case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN -> fault(push, status, reason);
       case QUOTA -> {
         Duration rest = sends.askedOr(answered, QUOTA_REST);
-        if (!error.narrow()) {
-          paces.of(account.projectId()).refused(rest);
+        if (error.narrow()) {
+          yield new Deferred(status, reason, rest, false);
         }
-        yield new Deferred(status, reason, rest, false);
+        paces.of(account.projectId()).refused(rest);
+        yield new Deferred(status, reason, rest, false, "project slowed");
       }
       case INTERNAL -> new Deferred(status, reason, sends.askedOr(answered, INTERNAL_REST), true);
       case UNAVAILABLE -> new Deferred(status, reason, sends.asked(answered).orElse(null), true);

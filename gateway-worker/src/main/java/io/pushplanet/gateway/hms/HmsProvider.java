@@ -24,6 +24,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Remedied;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
@@ -53,6 +54,7 @@ final class HmsProvider implements Provider {
   private static final Duration NOT_URGENT_FOR = Duration.ofHours(1);
 
   private static final int MOST_APPS = 10_000;
+  private static final String FEWER_TOGETHER = "fewer together";
 
   private final HmsSettings settings;
   private final CredentialCache credentials;
@@ -160,36 +162,41 @@ final class HmsProvider implements Provider {
     return switch (accessTokens.current(client)) {
       case Grant.Refused refused -> all(fault(push, refused.status(), refused.reason()));
       case Grant.Unavailable(String why) -> all(new Deferred(0, why, null, false));
-      case Grant.Granted granted -> sent(push, tokens, client, granted);
+      case Grant.Granted granted -> sent(push, tokens, client, granted, true);
     };
   }
 
-  private Judgement sent(Push push, List<String> tokens, HmsClient client, Grant.Granted granted) {
+  private Judgement sent(
+      Push push, List<String> tokens, HmsClient client, Grant.Granted granted, boolean mayRenew) {
     Instant askedAt = sends.clock().instant();
-    Heard heard = heard(push, tokens, client, granted);
-    if (!heard.means(Meaning.RENEW_ACCESS_TOKEN)) {
+    boolean urgent = mayBeUrgent(push, client);
+    Heard heard = new Heard(exchange(push, tokens, client, granted, urgent));
+    if (urgent && heard.means(Meaning.NOT_URGENT)) {
+      LOG.warn("event=hms_not_urgent appId={} clientId={}", push.app(), client.clientId());
+      notUrgent.put(client.clientId(), true);
+      return remedied(
+          heard, "sent again without urgency", sent(push, tokens, client, granted, mayRenew));
+    }
+    if (!mayRenew || !heard.means(Meaning.RENEW_ACCESS_TOKEN)) {
       return judgement(push, tokens, client, heard, askedAt);
     }
     return switch (accessTokens.renewed(client, granted)) {
-      case Grant.Refused refused -> all(fault(push, refused.status(), refused.reason()));
-      case Grant.Unavailable(String why) -> all(new Deferred(0, why, null, false));
+      case Grant.Refused refused ->
+          remedied(
+              heard,
+              AccessTokens.NOT_RENEWED,
+              all(fault(push, refused.status(), refused.reason())));
+      case Grant.Unavailable(String why) ->
+          remedied(heard, AccessTokens.NOT_RENEWED, all(new Deferred(0, why, null, false)));
       case Grant.Granted newer ->
-          judgement(push, tokens, client, heard(push, tokens, client, newer), askedAt);
+          remedied(heard, AccessTokens.RENEWED, sent(push, tokens, client, newer, false));
     };
   }
 
   /// For urgency HIGH Huawei wants an application; without one the message goes with NORMAL.
-  private Heard heard(Push push, List<String> tokens, HmsClient client, Grant.Granted granted) {
-    boolean urgent =
-        push.delivery().priority() == Priority.HIGH
-            && notUrgent.getIfPresent(client.clientId()) == null;
-    Heard heard = new Heard(exchange(push, tokens, client, granted, urgent));
-    if (!urgent || !heard.means(Meaning.NOT_URGENT)) {
-      return heard;
-    }
-    LOG.warn("event=hms_not_urgent appId={} clientId={}", push.app(), client.clientId());
-    notUrgent.put(client.clientId(), true);
-    return new Heard(exchange(push, tokens, client, granted, false));
+  private boolean mayBeUrgent(Push push, HmsClient client) {
+    return push.delivery().priority() == Priority.HIGH
+        && notUrgent.getIfPresent(client.clientId()) == null;
   }
 
   private Reply exchange(
@@ -242,25 +249,41 @@ final class HmsProvider implements Provider {
       HmsAnswer said,
       Instant askedAt) {
     int status = answered.status();
-    String reason = said.code().isEmpty() ? "http_" + status : said.code();
+    String reason = reason(status, said);
     Meaning meaning = HmsAnswers.of(status, said.code());
     return switch (meaning) {
       case ACCEPTED -> new Accepted(status, "", said.requestId());
       case TOKENS_ILLEGAL -> new TokenGone(status, reason, askedAt);
       case REJECTED, NOT_URGENT -> new Rejected(status, reason);
       case REJECTED_TOGETHER ->
-          together ? new Deferred(status, reason, null, false) : new Rejected(status, reason);
+          together
+              ? new Deferred(status, reason, null, false, FEWER_TOGETHER)
+              : new Rejected(status, reason);
       // Some have it, and it is not said who.
       case PARTLY_ACCEPTED ->
-          together ? new Deferred(status, reason, null, true) : new Rejected(status, reason);
+          together
+              ? new Deferred(status, reason, null, true, FEWER_TOGETHER)
+              : new Rejected(status, reason);
       case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN -> fault(push, status, reason);
       case FLOW_CONTROL -> {
         Duration rest = flow.refused(client.clientId(), sends.asked(answered));
-        yield new PutOff(status, reason, rest);
+        yield new PutOff(status, reason, rest, "app rests");
       }
       case LATER -> new Deferred(status, reason, sends.askedOr(answered, INTERNAL_REST), false);
       case INTERNAL -> new Deferred(status, reason, sends.askedOr(answered, INTERNAL_REST), true);
     };
+  }
+
+  private static Judgement remedied(Heard first, String remedy, Judgement then) {
+    return first.reply() instanceof Answered answered
+        ? token ->
+            new Remedied(
+                answered.status(), reason(answered.status(), first.said()), remedy, then.of(token))
+        : then;
+  }
+
+  private static String reason(int status, HmsAnswer said) {
+    return said.code().isEmpty() ? "http_" + status : said.code();
   }
 
   private static Judgement all(DeliveryOutcome outcome) {

@@ -29,6 +29,11 @@ import tools.jackson.databind.json.JsonMapper;
 /// The access tokens of a vendor's credentials: asked for once, kept, renewed five minutes before their end, and used until
 /// then where nobody answers. One thread asks, the others wait for it. Thread-safe.
 public final class AccessTokens<C extends Credential> implements AutoCloseable {
+  /// What was done where a provider wants a newer access token, for timelines.
+  public static final String RENEWED = "access token renewed; sent again";
+
+  public static final String NOT_RENEWED = "access token not renewed";
+
   private static final Logger LOG = LoggerFactory.getLogger(AccessTokens.class);
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final Duration RENEWED_EARLY = Duration.ofMinutes(5);

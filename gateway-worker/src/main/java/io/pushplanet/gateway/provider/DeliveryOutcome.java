@@ -40,14 +40,32 @@ public sealed interface DeliveryOutcome {
   /// Not now. `after` is what the provider asked for, null where the retry schedule decides.
   ///
   /// @param ambiguous the provider may have taken it (timeout, reset, 503)
-  record Deferred(int status, String reason, @Nullable Duration after, boolean ambiguous)
-      implements DeliveryOutcome {}
+  /// @param done what was done about it, for the timeline; null where the message only waits
+  record Deferred(
+      int status, String reason, @Nullable Duration after, boolean ambiguous, @Nullable String done)
+      implements DeliveryOutcome {
+    public Deferred(int status, String reason, @Nullable Duration after, boolean ambiguous) {
+      this(status, reason, after, ambiguous, null);
+    }
+  }
 
   /// Not now, through no fault of the message's: its provider wants a pause, or it is nobody's turn. It counts as no try.
   ///
   /// @param status 0 where nobody was asked
   /// @param after not sooner
-  record PutOff(int status, String reason, Duration after) implements DeliveryOutcome {}
+  /// @param done as [Deferred#done]
+  record PutOff(int status, String reason, Duration after, @Nullable String done)
+      implements DeliveryOutcome {
+    public PutOff(int status, String reason, Duration after) {
+      this(status, reason, after, null);
+    }
+  }
+
+  /// The provider's first answer was remedied at once, and `then` is what came of the message.
+  ///
+  /// @param remedy what was done, for the timeline
+  record Remedied(int status, String reason, String remedy, DeliveryOutcome then)
+      implements DeliveryOutcome {}
 
   /// We tripped over the message: a bug of ours.
   ///
@@ -68,5 +86,12 @@ public sealed interface DeliveryOutcome {
 
   /// The app's credential is missing, unreadable or refused: pause this app's lane at this provider, keep the message until
   /// its TTL, tell the operator.
-  record CredentialFault(int status, String reason) implements DeliveryOutcome {}
+  ///
+  /// @param done as [Deferred#done]
+  record CredentialFault(int status, String reason, @Nullable String done)
+      implements DeliveryOutcome {
+    public CredentialFault(int status, String reason) {
+      this(status, reason, null);
+    }
+  }
 }

@@ -63,6 +63,7 @@ public final class ProviderMetrics {
 
   private static String word(DeliveryOutcome outcome) {
     return switch (outcome) {
+      case DeliveryOutcome.Remedied remedied -> word(remedied.then());
       case Accepted _ -> "accepted";
       case Rejected _ -> "rejected";
       case Expired _ -> "expired";

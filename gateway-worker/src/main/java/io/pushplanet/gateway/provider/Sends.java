@@ -59,14 +59,28 @@ public record Sends(Clock clock, RandomGenerator random) {
           yield Collections.nCopies(recipients, paused());
         }
         List<DeliveryOutcome> outcomes = send.apply(credential);
-        outcomes.forEach(outcome -> tell(lane, outcome));
-        yield outcomes;
+        yield outcomes.stream().map(outcome -> told(lane, outcome)).toList();
       }
     };
   }
 
   private static DeliveryOutcome paused() {
     return new CredentialFault(0, "credential_paused");
+  }
+
+  /// Tells the lane, and the outcome what that did.
+  private static DeliveryOutcome told(CredentialLane lane, DeliveryOutcome outcome) {
+    if (outcome
+        instanceof DeliveryOutcome.Remedied(int status, String reason, String remedy, var then)) {
+      return new DeliveryOutcome.Remedied(status, reason, remedy, told(lane, then));
+    }
+    tell(lane, outcome);
+    return outcome instanceof CredentialFault(int status, String reason, var _)
+        ? new CredentialFault(
+            status,
+            reason,
+            lane.pausedBecause().isPresent() ? "credential paused" : "credential in doubt")
+        : outcome;
   }
 
   private static void tell(CredentialLane lane, DeliveryOutcome outcome) {
@@ -85,7 +99,8 @@ public record Sends(Clock clock, RandomGenerator random) {
       }
       case DeliveryOutcome.Accepted _, DeliveryOutcome.TokenGone _, DeliveryOutcome.Rejected _ ->
           lane.taken();
-      case DeliveryOutcome.TokenForeign _,
+      case DeliveryOutcome.Remedied _,
+          DeliveryOutcome.TokenForeign _,
           DeliveryOutcome.Expired _,
           DeliveryOutcome.InternalError _,
           Deferred _,

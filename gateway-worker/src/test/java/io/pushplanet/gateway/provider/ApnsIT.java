@@ -264,7 +264,7 @@ class ApnsIT {
   }
 
   @Test
-  void a_goaway_in_the_middle_loses_nothing() throws Exception {
+  void clave_14_a_goaway_in_the_middle_loses_nothing() throws Exception {
     for (int i = 1; i <= 5; i++) {
       platform
           .simulators
@@ -288,11 +288,17 @@ class ApnsIT {
 
     DeliveryOutcome outcome = send("news", TOKEN);
 
-    assertThat(outcome).isInstanceOf(Accepted.class);
+    assertThat(outcome)
+        .isInstanceOfSatisfying(
+            DeliveryOutcome.Remedied.class,
+            remedied -> {
+              assertThat(remedied.reason()).isEqualTo("ExpiredProviderToken");
+              assertThat(remedied.then()).isInstanceOf(Accepted.class);
+            });
   }
 
   @Test
-  void too_many_provider_tokens_defer_the_push_and_nothing_new_is_signed() {
+  void sparrow_50_too_many_provider_tokens_defer_the_push_and_nothing_new_is_signed() {
     double minted = minted(platform.context);
     platform
         .simulators
@@ -314,7 +320,8 @@ class ApnsIT {
     platform.uploadKey("revoked", revoked, "production");
     platform.simulators.apnsDirectory().revoke("KEY0000003");
 
-    assertThat(send("revoked", TOKEN)).isEqualTo(new CredentialFault(403, "InvalidProviderToken"));
+    assertThat(send("revoked", TOKEN))
+        .isEqualTo(new CredentialFault(403, "InvalidProviderToken", "credential paused"));
   }
 
   @Test
@@ -329,7 +336,7 @@ class ApnsIT {
   }
 
   @Test
-  void two_workers_use_one_provider_token() {
+  void pushy_682_two_workers_use_one_provider_token() {
     try (ConfigurableApplicationContext other = ProviderPlatform.worker(platform.simulators)) {
       Provider theirs = ProviderPlatform.provider(other, Channel.APNS);
       AtomicInteger tries = new AtomicInteger();

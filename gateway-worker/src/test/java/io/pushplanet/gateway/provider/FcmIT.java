@@ -196,7 +196,8 @@ class FcmIT {
                 FCM, 1, Fate.answer(429, "QUOTA_EXCEEDED").retryAfter(Duration.ofSeconds(42))));
 
     assertThat(send("fcm-quota", "t1"))
-        .isEqualTo(new Deferred(429, "QUOTA_EXCEEDED", Duration.ofSeconds(42), false));
+        .isEqualTo(
+            new Deferred(429, "QUOTA_EXCEEDED", Duration.ofSeconds(42), false, "project slowed"));
     assertThat(send("fcm-quota", "t2"))
         .isInstanceOfSatisfying(
             PutOff.class,
@@ -243,7 +244,13 @@ class FcmIT {
   void an_access_token_that_is_refused_is_renewed_once() {
     platform.simulators.script().add(ScriptLine.next(FCM, 1, Fate.answer(401, "UNAUTHENTICATED")));
 
-    assertThat(send("fcm-shop", "t1")).isInstanceOf(Accepted.class);
+    assertThat(send("fcm-shop", "t1"))
+        .isInstanceOfSatisfying(
+            DeliveryOutcome.Remedied.class,
+            remedied -> {
+              assertThat(remedied.reason()).isEqualTo("UNAUTHENTICATED");
+              assertThat(remedied.then()).isInstanceOf(Accepted.class);
+            });
   }
 
   @Test
@@ -257,7 +264,8 @@ class FcmIT {
         "{}",
         issued.json().getBytes(java.nio.charset.StandardCharsets.UTF_8));
 
-    assertThat(send("fcm-unknown", "t1")).isEqualTo(new CredentialFault(400, "invalid_grant"));
+    assertThat(send("fcm-unknown", "t1"))
+        .isEqualTo(new CredentialFault(400, "invalid_grant", "credential paused"));
   }
 
   @Test

@@ -156,7 +156,7 @@ class HmsIT {
   }
 
   @Test
-  void of_neighbours_only_the_illegal_ones_are_gone() {
+  void rpush_331_of_neighbours_only_the_illegal_ones_are_gone() {
     platform.simulators.hmsDirectory().register("dead", new HmsToken("", true));
     platform.simulators.hmsDirectory().register("foreign", new HmsToken("777", false));
 
@@ -186,7 +186,9 @@ class HmsIT {
     List<DeliveryOutcome> together =
         send(provider, "hms-shop", List.of("good-1", "poison", "good-2"));
 
-    assertThat(together).hasSize(3).allMatch(new Deferred(400, "80100001", null, false)::equals);
+    assertThat(together)
+        .hasSize(3)
+        .allMatch(new Deferred(400, "80100001", null, false, "fewer together")::equals);
     Push first = push("hms-shop", List.of("t"));
     assertThat(provider.mostTogether(first)).isEqualTo(1_000);
     assertThat(provider.mostTogether(first.again())).isEqualTo(32);
@@ -202,20 +204,25 @@ class HmsIT {
     next(Fate.answer(400, "80100000"));
 
     assertThat(send(platform.provider(Channel.HMS), "hms-shop", List.of("a", "b")))
-        .allMatch(new Deferred(400, "80100000", null, true)::equals);
+        .allMatch(new Deferred(400, "80100000", null, true, "fewer together")::equals);
   }
 
   @Test
   void an_access_token_that_ends_under_way_is_renewed_once() {
     next(Fate.answer(401, "80200003"));
 
-    assertThat(send("hms-shop", "t1")).isInstanceOf(Accepted.class);
+    assertThat(remedied(send("hms-shop", "t1"))).isInstanceOf(Accepted.class);
 
     script(ScriptLine.next(HMS, 2, Fate.answer(401, "80200001")));
-    assertThat(send("hms-shop", "t1")).isEqualTo(new CredentialFault(401, "80200001"));
+    assertThat(remedied(send("hms-shop", "t1")))
+        .isEqualTo(new CredentialFault(401, "80200001", "credential paused"));
     upload("hms-shop", "1001");
     Eventually.within(
         PATIENCE, () -> assertThat(send("hms-shop", "t1")).isInstanceOf(Accepted.class));
+  }
+
+  private static DeliveryOutcome remedied(DeliveryOutcome outcome) {
+    return ((DeliveryOutcome.Remedied) outcome).then();
   }
 
   @Test
@@ -223,7 +230,7 @@ class HmsIT {
     HmsClient client = platform.simulators.hmsDirectory().issue("1003", false);
     platform.uploadClient("hms-plain", client);
 
-    assertThat(send("hms-plain", "plain")).isInstanceOf(Accepted.class);
+    assertThat(remedied(send("hms-plain", "plain"))).isInstanceOf(Accepted.class);
     assertThat(send("hms-plain", "plain")).isInstanceOf(Accepted.class);
 
     assertThat(platform.simulators.ledger().entries("plain"))
@@ -237,7 +244,7 @@ class HmsIT {
     next(Fate.answer(503, "").retryAfter(Duration.ofSeconds(42)));
 
     assertThat(send("hms-flow", "t1"))
-        .isEqualTo(new PutOff(503, "http_503", Duration.ofSeconds(42)));
+        .isEqualTo(new PutOff(503, "http_503", Duration.ofSeconds(42), "app rests"));
     assertThat(send("hms-flow", "t1"))
         .isInstanceOfSatisfying(
             PutOff.class,
@@ -293,7 +300,8 @@ class HmsIT {
   @Test
   void a_client_that_huawei_does_not_know_is_a_fault_and_its_server_in_trouble_none() {
     platform.uploadClient("hms-unknown", new HmsClient("4711", "secret", true));
-    assertThat(send("hms-unknown", "t1")).isEqualTo(new CredentialFault(400, "1101/20003"));
+    assertThat(send("hms-unknown", "t1"))
+        .isEqualTo(new CredentialFault(400, "1101/20003", "credential paused"));
 
     upload("hms-later", "1005");
     script(ScriptLine.next(OAUTH, 1, Fate.answer(503, "")));

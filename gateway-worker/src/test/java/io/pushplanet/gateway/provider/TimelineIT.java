@@ -40,12 +40,17 @@ class TimelineIT {
   private static ProviderPlatform platform;
   private static ProviderDelivery delivery;
   private static RealServers servers;
-  private static FcmAccount.Issued account;
 
   /// What follows from an answer.
   private enum Sequel {
     NOT_REPEATED("rejected", "failed", "not repeated", false),
-    RETRIED("deferred", "queued", "retry at ", false),
+    RETRIED("deferred", "queued", "retry at …", false),
+    CLOSED("deferred", "queued", "connection closed; retry at …", false),
+    PAUSED("deferred", "queued", "credential paused; retry at …", false),
+    IN_DOUBT("deferred", "queued", "credential in doubt; retry at …", false),
+    OLDER_TOKEN("deferred", "queued", "older provider token kept; retry at …", false),
+    SLOWED("deferred", "queued", "project slowed; retry at …", false),
+    APP_RESTS("deferred", "queued", "app rests; retry at …", false),
     FORGOTTEN("rejected", "failed", "token forgotten", true),
     KEPT("rejected", "failed", "token kept: registered again since", false);
 
@@ -63,7 +68,18 @@ class TimelineIT {
   }
 
   private record Answer(
-      Channel channel, String token, Fate fate, int status, String reason, Sequel sequel) {
+      Channel channel,
+      String token,
+      Fate fate,
+      int status,
+      String reason,
+      String remedy,
+      Sequel sequel) {
+    /// The same answer was remedied at once before, in vain.
+    Answer after(String remedy) {
+      return new Answer(channel, token, fate, status, reason, remedy, sequel);
+    }
+
     @Override
     public String toString() {
       return channel.word() + " " + status + " " + reason + " " + sequel;
@@ -75,7 +91,6 @@ class TimelineIT {
     platform = ProviderPlatform.start(state);
     delivery = new ProviderDelivery(platform, CLOCK, Channel.APNS, Channel.FCM, Channel.HMS);
     servers = delivery.servers;
-    account = FcmAccount.issue("timeline", platform.simulators.fcm().tokenUri());
   }
 
   @AfterAll
@@ -98,20 +113,21 @@ class TimelineIT {
         apns(400, "BadTopic", Sequel.NOT_REPEATED),
         apns(400, "DeviceTokenNotForTopic", Sequel.FORGOTTEN),
         apns(400, "DuplicateHeaders", Sequel.NOT_REPEATED),
-        apns(400, "IdleTimeout", Sequel.RETRIED),
+        apns(400, "IdleTimeout", Sequel.CLOSED).after("connection closed; sent again"),
         apns(400, "InvalidPushType", Sequel.NOT_REPEATED),
         apns(400, "MissingDeviceToken", Sequel.NOT_REPEATED),
         apns(400, "MissingTopic", Sequel.NOT_REPEATED),
         apns(400, "PayloadEmpty", Sequel.NOT_REPEATED),
         apns(400, "TopicDisallowed", Sequel.NOT_REPEATED),
-        apns(403, "BadCertificate", Sequel.RETRIED),
-        apns(403, "BadCertificateEnvironment", Sequel.RETRIED),
-        apns(403, "BadEnvironmentKeyIdInToken", Sequel.RETRIED),
-        apns(403, "ExpiredProviderToken", Sequel.RETRIED),
-        apns(403, "Forbidden", Sequel.RETRIED),
-        apns(403, "InvalidProviderToken", Sequel.RETRIED),
-        apns(403, "MissingProviderToken", Sequel.RETRIED),
-        apns(403, "UnrelatedKeyIdInToken", Sequel.RETRIED),
+        apns(403, "BadCertificate", Sequel.PAUSED),
+        apns(403, "BadCertificateEnvironment", Sequel.PAUSED),
+        apns(403, "BadEnvironmentKeyIdInToken", Sequel.PAUSED),
+        apns(403, "ExpiredProviderToken", Sequel.PAUSED)
+            .after("provider token renewed; sent again"),
+        apns(403, "Forbidden", Sequel.PAUSED),
+        apns(403, "InvalidProviderToken", Sequel.PAUSED),
+        apns(403, "MissingProviderToken", Sequel.PAUSED),
+        apns(403, "UnrelatedKeyIdInToken", Sequel.PAUSED).after("connection closed; sent again"),
         apns(404, "BadPath", Sequel.NOT_REPEATED),
         apns(405, "MethodNotAllowed", Sequel.NOT_REPEATED),
         apns(410, "ExpiredToken", Sequel.FORGOTTEN),
@@ -122,22 +138,29 @@ class TimelineIT {
             Fate.answer(410, "Unregistered").since(1_700_000_000_000L),
             Sequel.KEPT),
         apns(413, "PayloadTooLarge", Sequel.NOT_REPEATED),
-        apns(429, "TooManyProviderTokenUpdates", Sequel.RETRIED),
+        apns(429, "TooManyProviderTokenUpdates", Sequel.OLDER_TOKEN),
         apns(429, "TooManyRequests", Sequel.RETRIED),
         apns(500, "InternalServerError", Sequel.RETRIED),
         apns(503, "ServiceUnavailable", Sequel.RETRIED),
-        apns(503, "Shutdown", Sequel.RETRIED),
+        apns(503, "Shutdown", Sequel.CLOSED),
         apns(400, "ReasonOfTomorrow", Sequel.NOT_REPEATED),
+        apns(400, "BadChannelId", Sequel.NOT_REPEATED),
+        apns(400, "CannotCreateChannelConfig", Sequel.NOT_REPEATED),
+        apns(400, "ChannelNotRegistered", Sequel.NOT_REPEATED),
+        apns(400, "FeatureNotEnabled", Sequel.NOT_REPEATED),
+        apns(400, "MissingChannelId", Sequel.NOT_REPEATED),
+        apns(400, "MissingPushType", Sequel.NOT_REPEATED),
+        apns(400, "TopicMismatch", Sequel.NOT_REPEATED),
         apns(502, "http_502", Fate.of(Action.HTML), Sequel.RETRIED),
         fcm(400, "INVALID_ARGUMENT", Sequel.NOT_REPEATED),
         // Where the token is what is invalid, FCM names its field.
-        new Answer(Channel.FCM, "~" + token(), null, 400, "INVALID_ARGUMENT", Sequel.FORGOTTEN),
+        new Answer(Channel.FCM, "~" + token(), null, 400, "INVALID_ARGUMENT", "", Sequel.FORGOTTEN),
         fcm(400, "UNSPECIFIED_ERROR", Sequel.NOT_REPEATED),
-        fcm(401, "THIRD_PARTY_AUTH_ERROR", Sequel.RETRIED),
-        fcm(401, "UNAUTHENTICATED", Sequel.RETRIED),
-        fcm(403, "PERMISSION_DENIED", Sequel.RETRIED),
+        fcm(401, "THIRD_PARTY_AUTH_ERROR", Sequel.IN_DOUBT),
+        fcm(401, "UNAUTHENTICATED", Sequel.PAUSED).after("access token renewed; sent again"),
+        fcm(403, "PERMISSION_DENIED", Sequel.PAUSED),
         fcm(403, "SENDER_ID_MISMATCH", Sequel.FORGOTTEN),
-        fcm(404, "NOT_FOUND", Sequel.RETRIED),
+        fcm(404, "NOT_FOUND", Sequel.PAUSED),
         fcm(404, "UNREGISTERED", Sequel.FORGOTTEN),
         fcm(500, "INTERNAL", Sequel.RETRIED),
         fcm(503, "UNAVAILABLE", Sequel.RETRIED),
@@ -149,24 +172,25 @@ class TimelineIT {
         hms(400, "80100016", Sequel.NOT_REPEATED),
         hms(400, "80100017", Sequel.RETRIED),
         hms(400, "80100018", Sequel.NOT_REPEATED),
-        hms(401, "80200001", Sequel.RETRIED),
-        hms(401, "80200003", Sequel.RETRIED),
-        hms(401, "80200005", Sequel.RETRIED),
-        hms(400, "80300002", Sequel.RETRIED),
+        hms(401, "80200001", Sequel.PAUSED).after("access token renewed; sent again"),
+        hms(401, "80200003", Sequel.PAUSED).after("access token renewed; sent again"),
+        hms(401, "80200005", Sequel.PAUSED).after("access token renewed; sent again"),
+        hms(400, "80300002", Sequel.PAUSED),
         hms(400, "80300007", Sequel.FORGOTTEN),
         hms(400, "80300008", Sequel.NOT_REPEATED),
         hms(400, "80300010", Sequel.NOT_REPEATED),
         // Also without urgency.
-        hms(400, "80300011", Sequel.NOT_REPEATED),
+        hms(400, "80300011", Sequel.NOT_REPEATED).after("sent again without urgency"),
         hms(400, "80300013", Sequel.NOT_REPEATED),
         hms(500, "80600003", Sequel.RETRIED),
         hms(500, "81000001", Sequel.RETRIED),
         hms(500, "82000001", Sequel.RETRIED),
         hms(400, "80999999", Sequel.NOT_REPEATED),
-        hms(503, "http_503", Fate.answer(503, ""), Sequel.RETRIED),
+        hms(503, "http_503", Fate.answer(503, ""), Sequel.APP_RESTS),
         hms(502, "http_502", Fate.of(Action.HTML), Sequel.RETRIED),
-        // The last of all: for a while it slows the whole project.
-        fcm(429, "QUOTA_EXCEEDED", Sequel.RETRIED));
+        // The last of all: for a while they slow the whole project, so each has one of its own.
+        fcm(429, "QUOTA_EXCEEDED", Sequel.SLOWED),
+        fcm(429, "RESOURCE_EXHAUSTED", Sequel.SLOWED));
   }
 
   @ParameterizedTest
@@ -196,12 +220,22 @@ class TimelineIT {
                 app,
                 device(answer.token()));
     assertThat(delivery.get("state")).isEqualTo(answer.sequel().state);
-    JsonNode attempt = JsonMapper.shared().readTree(delivery.get("attempts").toString()).get(0);
+    JsonNode attempts = JsonMapper.shared().readTree(delivery.get("attempts").toString());
+    assertThat(attempts).hasSize(answer.remedy().isEmpty() ? 1 : 2);
+    JsonNode first = attempts.get(0);
+    if (!answer.remedy().isEmpty()) {
+      assertThat(first.path("result").asString()).isEqualTo("repeated");
+      assertThat(first.path("status").asInt()).isEqualTo(answer.status());
+      assertThat(first.path("reason").asString()).isEqualTo(answer.reason());
+      assertThat(first.path("action").asString()).isEqualTo(answer.remedy());
+    }
+    JsonNode attempt = attempts.get(attempts.size() - 1);
     assertThat(attempt.path("channel").asString()).isEqualTo(answer.channel().word());
     assertThat(attempt.path("result").asString()).isEqualTo(answer.sequel().result);
     assertThat(attempt.path("status").asInt()).isEqualTo(answer.status());
     assertThat(attempt.path("reason").asString()).isEqualTo(answer.reason());
-    assertThat(attempt.path("action").asString()).startsWith(answer.sequel().action);
+    assertThat(attempt.path("action").asString().replaceFirst("retry at 20\\S+Z$", "retry at …"))
+        .isEqualTo(answer.sequel().action);
     assertThat(
             servers
                 .sql()
@@ -222,7 +256,7 @@ class TimelineIT {
       platform.uploadClient(
           app, platform.simulators.hmsDirectory().issue("77" + NUMBER.get(), true));
     } else {
-      platform.uploadAccount(app, account);
+      platform.uploadAccount(app, FcmAccount.issue(app, platform.simulators.fcm().tokenUri()));
     }
     return app;
   }
@@ -263,7 +297,7 @@ class TimelineIT {
   }
 
   private static Answer apns(int status, String reason, Fate fate, Sequel sequel) {
-    return new Answer(Channel.APNS, token(), fate, status, reason, sequel);
+    return new Answer(Channel.APNS, token(), fate, status, reason, "", sequel);
   }
 
   private static Answer fcm(int status, String reason, Sequel sequel) {
@@ -271,7 +305,7 @@ class TimelineIT {
   }
 
   private static Answer fcm(int status, String reason, Fate fate, Sequel sequel) {
-    return new Answer(Channel.FCM, token(), fate, status, reason, sequel);
+    return new Answer(Channel.FCM, token(), fate, status, reason, "", sequel);
   }
 
   private static Answer hms(int status, String reason, Sequel sequel) {
@@ -279,7 +313,7 @@ class TimelineIT {
   }
 
   private static Answer hms(int status, String reason, Fate fate, Sequel sequel) {
-    return new Answer(Channel.HMS, token(), fate, status, reason, sequel);
+    return new Answer(Channel.HMS, token(), fate, status, reason, "", sequel);
   }
 
   private static String token() {

@@ -184,7 +184,8 @@ class WebPushIT {
   void a_key_that_is_refused_is_a_fault_of_the_credential(int status) {
     next(Fate.answer(status, ""));
 
-    assertThat(send(subscribe())).isEqualTo(new CredentialFault(status, "http_" + status));
+    assertThat(send(subscribe()))
+        .isEqualTo(new CredentialFault(status, "http_" + status, "credential in doubt"));
   }
 
   @Test
@@ -192,7 +193,7 @@ class WebPushIT {
     Subscription others =
         platform.simulators.webPushDirectory().subscribe(platform.uploadVapidKey("web-other"));
 
-    assertThat(send(others)).isEqualTo(new CredentialFault(403, "http_403"));
+    assertThat(send(others)).isEqualTo(new CredentialFault(403, "http_403", "credential in doubt"));
   }
 
   @Test
