@@ -4,6 +4,7 @@ import com.rabbitmq.client.ConnectionFactory;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Priority;
+import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.wire.LanePublisher;
@@ -46,11 +47,13 @@ class DeliveryConfiguration {
   Tokens tokens(
       DataSource database,
       RouteStore routes,
+      RedisLink redis,
       CredentialCache credentials,
       Alerts alerts,
       Clock clock,
       MeterRegistry meters) {
-    Tokens tokens = new Tokens(database, routes, new PurgeBreaker(clock), alerts, clock, meters);
+    Tokens tokens =
+        new Tokens(database, routes, new PurgeBreaker(clock, redis), alerts, clock, meters);
     credentials.onChange(tokens::credentialsChanged);
     return tokens;
   }

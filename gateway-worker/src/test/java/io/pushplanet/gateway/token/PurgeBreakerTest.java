@@ -5,6 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.testing.MutableClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class PurgeBreakerTest {
@@ -42,6 +47,66 @@ class PurgeBreakerTest {
     clock.advance(PurgeBreaker.OPEN.plus(PurgeBreaker.WINDOW));
 
     assertThat(breaker.count(SHOP, Channel.APNS, true)).isFalse();
+  }
+
+  /// Twenty workers send a hundred and fifty messages a minute each.
+  @Test
+  void what_dies_in_few_answers_of_many_workers_is_counted_together() {
+    int[] all = new int[2];
+    PurgeBreaker.Together together =
+        (_, _, sends, dead, fewest) -> {
+          all[0] += sends;
+          all[1] += dead;
+          return Optional.of(
+              PurgeBreaker.tooManyDead(all[0], all[1], fewest) ? PurgeBreaker.OPEN : Duration.ZERO);
+        };
+    List<PurgeBreaker> workers =
+        IntStream.range(0, 20).mapToObj(_ -> new PurgeBreaker(clock, together)).toList();
+
+    int believed = 0;
+    for (int message = 0; message < 150; message++) {
+      for (PurgeBreaker worker : workers) {
+        boolean dead = message % 10 < 3;
+        believed += !worker.count(SHOP, Channel.APNS, dead) && dead ? 1 : 0;
+      }
+      clock.advance(Duration.ofMillis(400));
+    }
+
+    // Three of ten, of no more than the answers that it takes to judge.
+    assertThat(believed).isLessThanOrEqualTo(PurgeBreaker.FEWEST_SENDS);
+    assertThat(workers).allMatch(worker -> worker.count(SHOP, Channel.APNS, true));
+  }
+
+  @Test
+  void what_lives_is_told_once_a_second_and_what_dies_at_once() {
+    List<String> told = new ArrayList<>();
+    PurgeBreaker breaker =
+        new PurgeBreaker(
+            clock,
+            (_, _, sends, dead, _) -> {
+              told.add(sends + "/" + dead);
+              return Optional.of(Duration.ZERO);
+            });
+
+    for (int i = 0; i < 5; i++) {
+      breaker.count(SHOP, Channel.APNS, false);
+    }
+    breaker.count(SHOP, Channel.APNS, true);
+    breaker.count(SHOP, Channel.APNS, false);
+    clock.advance(Duration.ofSeconds(1));
+    breaker.count(SHOP, Channel.APNS, false);
+
+    assertThat(told).containsExactly("1/0", "5/1", "2/0");
+  }
+
+  @Test
+  void while_credentials_are_new_fewer_answers_are_enough_to_judge() {
+    assertThat(answers(SHOP, 18, 2)).isFalse();
+
+    breaker.credentialsChanged(SHOP);
+
+    assertThat(answers(SHOP, 0, 1)).isTrue();
+    assertThat(answers(new AppId("bank"), 18, 2)).isFalse();
   }
 
   @Test
