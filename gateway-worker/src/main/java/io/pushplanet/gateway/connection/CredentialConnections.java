@@ -62,6 +62,9 @@ final class CredentialConnections {
   private long noConnectBeforeNanos = System.nanoTime();
 
   @GuardedBy("lock")
+  private String lastFailure = ConnectFailure.UNKNOWN;
+
+  @GuardedBy("lock")
   private long notCrowdedNanos = System.nanoTime();
 
   CredentialConnections(
@@ -216,7 +219,7 @@ final class CredentialConnections {
     if (System.nanoTime() - noConnectBeforeNanos < 0) {
       toPool(quiet);
       if (connections.isEmpty()) {
-        refuseWaiting("no_connection");
+        refuseWaiting(lastFailure);
       }
       return;
     }
@@ -230,28 +233,33 @@ final class CredentialConnections {
         .name("connect")
         .start(() -> {
           Http2Connection opened = null;
+          String failure = ConnectFailure.UNKNOWN;
           try {
             giveBack(toPoolBefore);
             opened = pool.borrowObject(target);
           } catch (Exception e) {
+            failure = ConnectFailure.word(e);
             LOG.warn(
-                "event=connect_failed endpoint={} reason=\"{}\"",
+                "event=connect_failed endpoint={} why={} reason=\"{}\"",
                 target.endpoint(),
+                failure,
                 e.getMessage());
           } finally {
-            opened(opened);
+            opened(opened, failure);
           }
         });
   }
 
-  private void opened(@Nullable Http2Connection connection) {
+  /// @param failure the word of it, where there is no connection
+  private void opened(@Nullable Http2Connection connection, String failure) {
     lock.lock();
     try {
       opening = false;
       if (connection == null) {
         noConnectBeforeNanos = System.nanoTime() + AFTER_A_FAILURE.toNanos();
+        lastFailure = failure;
         if (connections.isEmpty()) {
-          refuseWaiting("no_connection");
+          refuseWaiting(lastFailure);
         }
         return;
       }

@@ -90,7 +90,7 @@ final class Http2Connector implements AutoCloseable {
     throw failure;
   }
 
-  /// Resolved anew each time: Apple moves its addresses. Those of the kind that the system prefers come first.
+  /// Resolved anew each time but for the half minute that the JVM keeps an answer: Apple moves its addresses. Those of the kind that the system prefers come first.
   private List<InetAddress> addresses(String host) throws IOException {
     InetAddress[] all = InetAddress.getAllByName(host);
     List<InetAddress> preferred = new ArrayList<>();

@@ -278,7 +278,7 @@ public final class HttpPool implements AutoCloseable {
       return new NotSent("refused_stream");
     }
     if (!write.began) {
-      return new NotSent("no_connection");
+      return new NotSent(ConnectFailure.word(cause));
     }
     return new NoAnswer(
         cause instanceof TimeoutException || cause instanceof InterruptedIOException

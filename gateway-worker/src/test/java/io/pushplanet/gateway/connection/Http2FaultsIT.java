@@ -244,7 +244,7 @@ class Http2FaultsIT extends Http2Scene {
 
     List<Reply> replies = sendAll(1, 20);
 
-    assertThat(replies).containsOnly(new NotSent("no_connection"));
+    assertThat(replies).containsOnly(new NotSent("connect_refused"));
     assertThat(before).isSameAs(connections());
   }
 }

@@ -1,0 +1,47 @@
+package io.pushplanet.gateway.connection;
+
+import io.netty.channel.ConnectTimeoutException;
+import io.netty.handler.ssl.SslHandshakeTimeoutException;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.util.Optional;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/// Why there is no connection, in a word for timelines: who is to look is another person each time.
+final class ConnectFailure {
+  /// Where nothing more is known.
+  static final String UNKNOWN = "no_connection";
+
+  private ConnectFailure() {}
+
+  /// `dns_failed`: our resolver. `connect_refused`, `no_route`: a firewall or the wrong address. `connect_timeout`: something
+  /// on the way drops packets, or the peer is overloaded. `tls_failed`: a proxy that opens TLS, trusted certificates, or a
+  /// client certificate.
+  static String word(@Nullable Throwable failure) {
+    return Stream.iterate(failure, cause -> cause != null, Throwable::getCause)
+        .limit(10)
+        .flatMap(cause -> known(cause).stream())
+        .findFirst()
+        .orElse(UNKNOWN);
+  }
+
+  private static Optional<String> known(Throwable cause) {
+    return Optional.ofNullable(
+        switch (cause) {
+          case UnknownHostException _ -> "dns_failed";
+          case ConnectTimeoutException _ -> "connect_timeout";
+          case SslHandshakeTimeoutException _ -> "connect_timeout";
+          case SocketTimeoutException _ -> "connect_timeout";
+          case TimeoutException _ -> "connect_timeout";
+          case SSLException _ -> "tls_failed";
+          case NoRouteToHostException _ -> "no_route";
+          case ConnectException _ -> "connect_refused";
+          default -> null;
+        });
+  }
+}
