@@ -115,9 +115,7 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
     headers.add(Field.of("apns-expiration", expiration(push)));
     // "Specify 10 ... it's an error to use this priority for a background notification"
     headers.add(Field.of("apns-priority", shown && isUrgent(push) ? "10" : "5"));
-    if (shown) {
-      headers.add(Field.of("apns-collapse-id", CollapseId.of(push)));
-    }
+    headers.add(Field.of("apns-collapse-id", CollapseId.of(push)));
     return new ApnsNotification(headers, payload(push, aps));
   }
 

@@ -12,6 +12,12 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /// A message in FCM's form (https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages).
+///
+/// A repeat after a lost answer replaces what is shown: by its tag, or at Apple by its collapse id. Data alone has nothing of
+/// that kind on Android and in browsers: FCM hands it to the app each time, and a collapse key for each message would have FCM
+/// drop others, for it keeps four per device and forgets any of them for a fifth
+/// (https://firebase.google.com/docs/cloud-messaging/customize-messages/collapsible-message-types). So the app is to know
+/// repeats by our id in the data.
 final class FcmMessage {
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final String ID = "id";
@@ -73,8 +79,8 @@ final class FcmMessage {
     apns.put("apns-expiration", Long.toString(end));
     ObjectNode webpush = message.putObject("webpush");
     webpush.putObject("headers").put("TTL", Long.toString(secondsLeft(push, now)));
+    apns.put("apns-collapse-id", CollapseId.of(push));
     if (shown) {
-      apns.put("apns-collapse-id", CollapseId.of(push));
       webpush.putObject("notification").put("tag", tag(push));
     }
   }

@@ -142,7 +142,7 @@ class ApnsNotificationTest {
     assertThat(headers(notification))
         .containsEntry("apns-push-type", "background")
         .containsEntry("apns-priority", "5")
-        .doesNotContainKey("apns-collapse-id");
+        .containsEntry("apns-collapse-id", push.id().value());
     assertThat(JSON.readTree(notification.payload()).path("aps").path("content-available").asInt())
         .isEqualTo(1);
   }

@@ -104,7 +104,18 @@ class FcmMessageTest {
     assertThat(message.has("notification")).isFalse();
     assertThat(message.path("android").has("notification")).isFalse();
     assertThat(message.path("webpush").has("notification")).isFalse();
-    assertThat(message.path("apns").path("headers").has("apns-collapse-id")).isFalse();
+  }
+
+  @Test
+  void a_repeat_of_data_alone_is_known_by_its_id_and_uses_up_no_collapse_key() {
+    Push push = aPush(clock).saying(new Content(null, null, Map.of("k", "v"))).build();
+
+    JsonNode message = message(push, token);
+
+    assertThat(message.path("data").path("id").asString()).isEqualTo(push.id().value());
+    assertThat(message.path("apns").path("headers").path("apns-collapse-id").asString())
+        .isEqualTo(push.id().value());
+    assertThat(message.path("android").has("collapse_key")).isFalse();
   }
 
   @Test
