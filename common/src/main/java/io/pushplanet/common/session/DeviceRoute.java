@@ -19,6 +19,6 @@ public record DeviceRoute(
     @Nullable WebPushSubscription webpush,
     @Nullable HmsToken hms) {
   public Recipient recipient() {
-    return new Recipient(device, mqtt, apns, fcm, webpush, hms);
+    return new Recipient(device, mqtt, apns, fcm, webpush, hms, platform);
   }
 }

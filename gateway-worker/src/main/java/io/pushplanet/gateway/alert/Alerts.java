@@ -27,6 +27,8 @@ public final class Alerts {
     CREDENTIAL_PAUSED,
     CREDENTIAL_RESUMED,
     CREDENTIAL_EXPIRES,
+    /// Firebase's key for another's service: ours is good.
+    CREDENTIAL_IN_FIREBASE,
     /// Tokens look dead in such numbers that they are kept.
     TOKENS_KEPT;
 

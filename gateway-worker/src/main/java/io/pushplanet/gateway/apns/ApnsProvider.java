@@ -28,12 +28,15 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
+import io.pushplanet.gateway.provider.RestingDevices;
 import io.pushplanet.gateway.provider.Sends;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -49,7 +52,7 @@ final class ApnsProvider implements Provider {
   private static final Logger LOG = LoggerFactory.getLogger(ApnsProvider.class);
   private static final JsonMapper JSON = JsonMapper.shared();
 
-  /// A device that got too many rests so long, up to twice.
+  /// A device that got too many rests so long at first.
   private static final Duration DEVICE_REST = Duration.ofSeconds(30);
 
   private static final String CLOSED = "connection closed";
@@ -64,6 +67,8 @@ final class ApnsProvider implements Provider {
   private final Certificates certificates;
   private final Sends sends;
   private final ProviderMetrics metrics;
+  private final RestingDevices resting;
+  private final AnotherServer anotherServer;
 
   ApnsProvider(
       ApnsSettings settings,
@@ -81,6 +86,8 @@ final class ApnsProvider implements Provider {
     this.certificates = new Certificates(trust);
     this.sends = sends;
     this.metrics = metrics;
+    this.resting = new RestingDevices(sends.clock(), DEVICE_REST);
+    this.anotherServer = new AnotherServer(sends.clock());
   }
 
   @Override
@@ -162,6 +169,10 @@ final class ApnsProvider implements Provider {
     }
     Instant expiresAt = push.delivery().ttl().isZero() ? null : push.expiresAt();
     Attempt attempt = new Attempt(push, token, credential, notification, expiresAt);
+    Optional<Duration> rest = resting.rest(addressee(attempt));
+    if (rest.isPresent()) {
+      return new PutOff(0, "device_rest", rest.get());
+    }
     return switch (credential) {
       case ApnsKey key -> withKey(attempt, key);
       case ApnsCertificate certificate -> withCertificate(attempt, certificate);
@@ -182,23 +193,23 @@ final class ApnsProvider implements Provider {
             settings.endpoint(attempt.token().environment()),
             withoutCertificate);
     ProviderToken proof = tokens.current(key);
-    Reply reply = exchange(target, attempt, proof);
-    return switch (remedy(reply)) {
-      case NONE -> outcome(attempt, reply);
+    Exchanged first = exchange(target, attempt, proof);
+    return switch (remedy(first.reply())) {
+      case NONE -> outcome(attempt, first);
       case ANOTHER_CONNECTION ->
-          remedied(reply, RECONNECTED, outcome(attempt, exchange(target, attempt, proof)));
+          remedied(first, RECONNECTED, outcome(attempt, exchange(target, attempt, proof)));
       case NEWER_TOKEN ->
           tokens
               .renewed(key, proof)
               .map(another ->
                   remedied(
-                      reply,
+                      first,
                       "provider token renewed; sent again",
                       outcome(attempt, exchange(target, attempt, another))))
-              .orElseGet(() -> outcome(attempt, reply));
+              .orElseGet(() -> outcome(attempt, first));
       case OLDER_TOKEN -> {
         tokens.keepOlder(key, proof);
-        yield outcome(attempt, reply);
+        yield outcome(attempt, first);
       }
     };
   }
@@ -209,32 +220,51 @@ final class ApnsProvider implements Provider {
             certificate.fingerprint(),
             settings.endpoint(attempt.token().environment()),
             certificates.context(certificate));
-    Reply reply = exchange(target, attempt, null);
-    return remedy(reply) == Remedy.ANOTHER_CONNECTION
-        ? remedied(reply, RECONNECTED, outcome(attempt, exchange(target, attempt, null)))
-        : outcome(attempt, reply);
+    Exchanged first = exchange(target, attempt, null);
+    return remedy(first.reply()) == Remedy.ANOTHER_CONNECTION
+        ? remedied(first, RECONNECTED, outcome(attempt, exchange(target, attempt, null)))
+        : outcome(attempt, first);
   }
 
-  private static DeliveryOutcome remedied(Reply first, String remedy, DeliveryOutcome then) {
-    return first instanceof Answered answered
+  private static DeliveryOutcome remedied(Exchanged first, String remedy, DeliveryOutcome then) {
+    return first.reply() instanceof Answered answered
         ? new Remedied(answered.status(), reason(body(answered)), remedy, then)
         : then;
   }
 
-  private Reply exchange(ConnectionTarget target, Attempt attempt, @Nullable ProviderToken proof) {
+  /// @param closed whether its connection takes no more requests
+  private record Exchanged(Reply reply, boolean closed) {}
+
+  private Exchanged exchange(
+      ConnectionTarget target, Attempt attempt, @Nullable ProviderToken proof) {
     List<Field> headers = new ArrayList<>(attempt.notification().headers());
     if (proof != null) {
       headers.add(Field.secret("authorization", "bearer " + proof.jwt()));
     }
-    return connections.send(
-        target,
-        new ProviderRequest(
-            attempt.push().delivery().priority(),
-            path(attempt),
-            headers,
-            attempt.notification().payload(),
-            attempt.expiresAt()),
-        answered -> ApnsAnswers.spoilsConnection(answered.status(), reason(body(answered))));
+    AtomicBoolean closed = new AtomicBoolean();
+    Reply reply =
+        connections.send(
+            target,
+            new ProviderRequest(
+                attempt.push().delivery().priority(),
+                path(attempt),
+                headers,
+                attempt.notification().payload(),
+                attempt.expiresAt()),
+            answered -> {
+              closed.set(
+                  ApnsAnswers.spoilsConnection(answered.status(), reason(body(answered)))
+                      || anotherServer.isWanted(target.credential(), answered.status()));
+              return closed.get();
+            });
+    return new Exchanged(reply, closed.get());
+  }
+
+  private static String addressee(Attempt attempt) {
+    LiveActivity activity = attempt.push().overrides().liveActivity();
+    return activity == null || activity.channel() == null
+        ? attempt.token().token()
+        : activity.channel().id();
   }
 
   private static String path(Attempt attempt) {
@@ -250,20 +280,23 @@ final class ApnsProvider implements Provider {
         : Remedy.NONE;
   }
 
-  private DeliveryOutcome outcome(Attempt attempt, Reply reply) {
-    return sends.outcome(reply, answered -> outcome(attempt, answered));
+  private DeliveryOutcome outcome(Attempt attempt, Exchanged exchanged) {
+    return sends.outcome(
+        exchanged.reply(), answered -> outcome(attempt, answered, exchanged.closed()));
   }
 
-  private DeliveryOutcome outcome(Attempt attempt, Answered answered) {
+  private DeliveryOutcome outcome(Attempt attempt, Answered answered, boolean closed) {
     JsonNode body = body(answered);
     int status = answered.status();
     String reason = reason(body);
     return switch (ApnsAnswers.of(status, reason)) {
-      case ACCEPTED ->
-          new Accepted(
-              status,
-              "",
-              answered.header("apns-id").or(() -> answered.header("apns-request-id")).orElse(null));
+      case ACCEPTED -> {
+        resting.taken(addressee(attempt));
+        yield new Accepted(
+            status,
+            "",
+            answered.header("apns-id").or(() -> answered.header("apns-request-id")).orElse(null));
+      }
       case TOKEN_GONE_NOW -> new TokenGone(status, reason, sends.clock().instant());
       case TOKEN_GONE_SINCE -> new TokenGone(status, reason, since(body));
       case TOKEN_FOREIGN -> new TokenForeign(status, reason);
@@ -274,14 +307,20 @@ final class ApnsProvider implements Provider {
           new Deferred(
               status, reason, sends.jittered(DEVICE_REST), false, "older provider token kept");
       case RECONNECT -> new Deferred(status, reason, null, false, CLOSED);
-      case DEVICE_BUSY -> new Deferred(status, reason, sends.askedOr(answered, DEVICE_REST), false);
+      case DEVICE_BUSY ->
+          new Deferred(
+              status,
+              reason,
+              resting.refused(addressee(attempt), sends.asked(answered)),
+              false,
+              RestingDevices.RESTS);
       case UNAVAILABLE ->
           new Deferred(
               status,
               reason.isEmpty() ? "http_" + status : reason,
               sends.asked(answered).orElse(null),
               true,
-              ApnsAnswers.spoilsConnection(status, reason) ? CLOSED : null);
+              closed ? CLOSED : null);
     };
   }
 

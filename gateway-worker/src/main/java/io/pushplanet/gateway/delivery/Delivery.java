@@ -75,7 +75,7 @@ public final class Delivery {
 
   private static final String NOT_SENT = "not sent";
 
-  /// What waits for a credential is tried once more so long before its time to live ends.
+  /// What waits for long is tried once more so long before its time to live ends.
   private static final Duration LAST_TRY = Duration.ofSeconds(2);
 
   private final int mostErrors;
@@ -488,7 +488,7 @@ public final class Delivery {
               channel,
               parcel,
               parcel.alone().again(),
-              retries.after(channel, deferred, parcel.push().attempt()),
+              afterDeferral(channel, parcel, deferred),
               new Cause(
                   deferred.status(),
                   deferred.reason(),
@@ -543,7 +543,16 @@ public final class Delivery {
         error.what());
   }
 
-  /// The credential may be repaired in the last moment.
+  /// A long step of our own making is cut short for a last try; what a provider asks for is not.
+  private Duration afterDeferral(
+      Channel channel, Parcel parcel, DeliveryOutcome.Deferred deferred) {
+    Duration wait = retries.after(channel, deferred, parcel.push().attempt());
+    return deferred.after() == null && wait.compareTo(RetrySchedule.LONGEST) >= 0
+        ? beforeItsEnd(parcel, wait)
+        : wait;
+  }
+
+  /// What is at fault may be repaired in the last moment.
   private Duration beforeItsEnd(Parcel parcel, Duration wait) {
     Duration left = Duration.between(clock.instant(), parcel.push().expiresAt()).minus(LAST_TRY);
     return left.compareTo(wait) < 0 && left.compareTo(LAST_TRY) > 0 ? left : wait;

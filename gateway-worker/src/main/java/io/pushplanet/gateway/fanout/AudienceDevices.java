@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.fanout;
 
 import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.Audience;
@@ -70,13 +71,23 @@ final class AudienceDevices {
         }
       }
     }
-    return new Recipient(device, rows.getFirst().mqtt(), apns, fcm, webpush, hms);
+    Row first = rows.getFirst();
+    return new Recipient(device, first.mqtt(), apns, fcm, webpush, hms, platform(first));
+  }
+
+  private static @Nullable Platform platform(Row row) {
+    return switch (row.platform()) {
+      case "ios" -> Platform.IOS;
+      case "web" -> Platform.WEB;
+      default -> null;
+    };
   }
 
   /// A device with one of its tokens, if any. A topic may still name a device that is gone.
   private record Row(
       boolean wanted,
       boolean mqtt,
+      String platform,
       @Nullable String channel,
       @Nullable String token,
       String kind,
@@ -89,6 +100,7 @@ final class AudienceDevices {
       return new Row(
           exists && row.getBoolean("wanted"),
           mqtt,
+          orEmpty(row.getString("platform")),
           row.getString("channel"),
           row.getString("token"),
           orEmpty(row.getString("kind")),

@@ -35,7 +35,7 @@ record AudienceQuery(String sql, List<Object> arguments) {
     arguments.add(app.value());
     return new AudienceQuery(
         """
-        SELECT p.device_id, d.mqtt, t.channel, t.token, t.kind, t.environment, t.registered_at, %s AS wanted
+        SELECT p.device_id, d.mqtt, d.platform, t.channel, t.token, t.kind, t.environment, t.registered_at, %s AS wanted
         FROM (%s) p
         LEFT JOIN devices d ON d.app_id = ? AND d.device_id = p.device_id
         LEFT JOIN channel_tokens t ON t.app_id = ? AND t.device_id = p.device_id AND t.dead_at IS NULL

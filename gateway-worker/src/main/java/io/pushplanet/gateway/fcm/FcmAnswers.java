@@ -15,9 +15,10 @@ final class FcmAnswers {
     TOKEN_FOREIGN,
     REJECTED,
     CREDENTIAL_FAULT,
+    /// Not ours: what Apple's service or a browser's wants lies in the Firebase project.
+    OTHER_CREDENTIAL_FAULT,
     RENEW_ACCESS_TOKEN,
     QUOTA,
-    INTERNAL,
     UNAVAILABLE
   }
 
@@ -30,7 +31,7 @@ final class FcmAnswers {
       List.of(
           new Row(200, "", Meaning.ACCEPTED),
           new Row(400, "INVALID_ARGUMENT", Meaning.TOKEN_GONE_IF_NAMED),
-          new Row(401, "THIRD_PARTY_AUTH_ERROR", Meaning.CREDENTIAL_FAULT),
+          new Row(401, "THIRD_PARTY_AUTH_ERROR", Meaning.OTHER_CREDENTIAL_FAULT),
           new Row(401, "UNAUTHENTICATED", Meaning.RENEW_ACCESS_TOKEN),
           new Row(403, "SENDER_ID_MISMATCH", Meaning.TOKEN_FOREIGN),
           new Row(403, "PERMISSION_DENIED", Meaning.CREDENTIAL_FAULT),
@@ -38,7 +39,7 @@ final class FcmAnswers {
           new Row(404, "NOT_FOUND", Meaning.CREDENTIAL_FAULT),
           new Row(429, "QUOTA_EXCEEDED", Meaning.QUOTA),
           new Row(429, "RESOURCE_EXHAUSTED", Meaning.QUOTA),
-          new Row(500, "INTERNAL", Meaning.INTERNAL),
+          new Row(500, "INTERNAL", Meaning.UNAVAILABLE),
           new Row(503, "UNAVAILABLE", Meaning.UNAVAILABLE));
 
   private static final Map<Answer, Meaning> MEANINGS =
@@ -67,7 +68,6 @@ final class FcmAnswers {
       // It did not get the whole request in time.
       case 408 -> Meaning.UNAVAILABLE;
       case 429 -> Meaning.QUOTA;
-      case 500 -> Meaning.INTERNAL;
       default -> status >= 400 && status < 500 ? Meaning.REJECTED : Meaning.UNAVAILABLE;
     };
   }

@@ -4,6 +4,7 @@ import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.gateway.alert.Alerts;
 import io.pushplanet.gateway.connection.LiveRequest;
 import io.pushplanet.gateway.connection.ProviderConnections;
 import io.pushplanet.gateway.connection.Trust;
@@ -83,6 +84,7 @@ class FcmConfiguration {
       SecureRandom random,
       ProjectPaces fcmPaces,
       PaceMetrics fcmPaceMetrics,
+      Alerts alerts,
       MeterRegistry meters) {
     return new FcmProvider(
         settings,
@@ -94,6 +96,7 @@ class FcmConfiguration {
         new ProviderMetrics(meters, Channel.FCM),
         fcmPaces,
         new QuarterHours(settings, clock, random),
-        fcmPaceMetrics);
+        fcmPaceMetrics,
+        new OtherServices(alerts, clock));
   }
 }

@@ -49,7 +49,9 @@ final class FcmProbe implements OAuthProbe.Question<FcmServiceAccount> {
           TOKEN_GONE_IF_NAMED,
           TOKEN_FOREIGN ->
           code.isEmpty() ? new Verdict.Unreachable(words) : new Verdict.Refused(words);
-      case QUOTA, INTERNAL, UNAVAILABLE -> new Verdict.Unreachable(words);
+      // It is another's that is refused.
+      case OTHER_CREDENTIAL_FAULT -> new Verdict.Accepted(words);
+      case QUOTA, UNAVAILABLE -> new Verdict.Unreachable(words);
     };
   }
 }

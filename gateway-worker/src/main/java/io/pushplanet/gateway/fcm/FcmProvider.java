@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.fcm;
 
 import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.Recipient;
@@ -27,6 +28,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
+import io.pushplanet.gateway.provider.RestingDevices;
 import io.pushplanet.gateway.provider.Sends;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -36,6 +38,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,11 +47,9 @@ import org.slf4j.LoggerFactory;
 final class FcmProvider implements Provider {
   private static final Logger LOG = LoggerFactory.getLogger(FcmProvider.class);
 
-  /// Without a Retry-After, Google asks for 60 seconds after a 429 and 10 or more after a 500
+  /// Without a Retry-After, Google asks for 60 seconds after a 429
   /// (https://firebase.google.com/docs/cloud-messaging/scale-fcm).
   private static final Duration QUOTA_REST = Duration.ofSeconds(60);
-
-  private static final Duration INTERNAL_REST = Duration.ofSeconds(10);
 
   private final FcmSettings settings;
   private final CredentialCache credentials;
@@ -60,6 +61,8 @@ final class FcmProvider implements Provider {
   private final ProjectPaces paces;
   private final QuarterHours quarterHours;
   private final PaceMetrics paceMetrics;
+  private final RestingDevices resting;
+  private final OtherServices others;
 
   FcmProvider(
       FcmSettings settings,
@@ -71,7 +74,8 @@ final class FcmProvider implements Provider {
       ProviderMetrics metrics,
       ProjectPaces paces,
       QuarterHours quarterHours,
-      PaceMetrics paceMetrics) {
+      PaceMetrics paceMetrics,
+      OtherServices others) {
     this.settings = settings;
     this.credentials = credentials;
     this.tokens = tokens;
@@ -82,6 +86,8 @@ final class FcmProvider implements Provider {
     this.paces = paces;
     this.quarterHours = quarterHours;
     this.paceMetrics = paceMetrics;
+    this.resting = new RestingDevices(sends.clock(), QUOTA_REST);
+    this.others = others;
   }
 
   @Override
@@ -102,7 +108,23 @@ final class FcmProvider implements Provider {
     if (push.overrides().liveActivity() != null) {
       return new Rejected(0, "live_activity_needs_apns");
     }
-    return sends.with(credentials.fcm(push.app()), account -> sent(push, token, account));
+    return sends.with(
+        credentials.fcm(push.app()),
+        account -> unlessItRests(new Attempt(push, token, recipient.behindFcm(), account)));
+  }
+
+  /// @param behind whom FCM passes it on to, null where it does not or nobody knows
+  private record Attempt(
+      Push push, FcmToken token, @Nullable Platform behind, FcmServiceAccount account) {}
+
+  private DeliveryOutcome unlessItRests(Attempt attempt) {
+    if (attempt.behind() != null && others.rests(attempt.push().app(), attempt.behind())) {
+      return new CredentialFault(0, Sends.THIRD_PARTY_REST);
+    }
+    return resting
+        .rest(attempt.token().token())
+        .<DeliveryOutcome>map(rest -> new PutOff(0, "device_quota_rest", rest))
+        .orElseGet(() -> sent(attempt));
   }
 
   /// About the quarters of the hour, and while others wait for the project's pace.
@@ -153,31 +175,28 @@ final class FcmProvider implements Provider {
     return new PutOff(0, "project_quota_rest", wait);
   }
 
-  private DeliveryOutcome sent(Push push, FcmToken token, FcmServiceAccount account) {
-    return switch (tokens.current(account)) {
-      case Grant.Refused refused -> refused(push, refused);
+  private DeliveryOutcome sent(Attempt attempt) {
+    return switch (tokens.current(attempt.account())) {
+      case Grant.Refused refused -> refused(attempt, refused);
       case Grant.Unavailable(String why) -> new Deferred(0, why, null, false);
-      case Grant.Granted granted -> sent(push, token, account, granted);
+      case Grant.Granted granted -> sent(attempt, granted);
     };
   }
 
-  private DeliveryOutcome sent(
-      Push push, FcmToken token, FcmServiceAccount account, Grant.Granted granted) {
+  private DeliveryOutcome sent(Attempt attempt, Grant.Granted granted) {
     Instant askedAt = sends.clock().instant();
-    Reply reply = exchange(push, token, account, granted);
+    Reply reply = exchange(attempt, granted);
     if (!(reply instanceof Answered answered) || meaning(answered) != Meaning.RENEW_ACCESS_TOKEN) {
-      return outcome(push, account, reply, askedAt);
+      return outcome(attempt, reply, askedAt);
     }
-    return switch (tokens.renewed(account, granted)) {
+    return switch (tokens.renewed(attempt.account(), granted)) {
       case Grant.Refused refused ->
-          remedied(answered, AccessTokens.NOT_RENEWED, refused(push, refused));
+          remedied(answered, AccessTokens.NOT_RENEWED, refused(attempt, refused));
       case Grant.Unavailable(String why) ->
           remedied(answered, AccessTokens.NOT_RENEWED, new Deferred(0, why, null, false));
       case Grant.Granted newer ->
           remedied(
-              answered,
-              AccessTokens.RENEWED,
-              outcome(push, account, exchange(push, token, account, newer), askedAt));
+              answered, AccessTokens.RENEWED, outcome(attempt, exchange(attempt, newer), askedAt));
     };
   }
 
@@ -190,12 +209,13 @@ final class FcmProvider implements Provider {
     return error.code().isEmpty() ? "http_" + status : error.code();
   }
 
-  private DeliveryOutcome refused(Push push, Grant.Refused refused) {
-    return fault(push, refused.status(), refused.reason());
+  private DeliveryOutcome refused(Attempt attempt, Grant.Refused refused) {
+    return fault(attempt.push(), refused.status(), refused.reason(), null);
   }
 
-  private Reply exchange(
-      Push push, FcmToken token, FcmServiceAccount account, Grant.Granted granted) {
+  private Reply exchange(Attempt attempt, Grant.Granted granted) {
+    Push push = attempt.push();
+    FcmServiceAccount account = attempt.account();
     Instant expiresAt = push.delivery().ttl().isZero() ? null : push.expiresAt();
     String project = URLEncoder.encode(account.projectId(), StandardCharsets.UTF_8);
     return connections.send(
@@ -204,7 +224,7 @@ final class FcmProvider implements Provider {
             push.delivery().priority(),
             "/v1/projects/" + project + "/messages:send",
             List.of(Field.secret("authorization", "Bearer " + granted.token())),
-            FcmMessage.of(push, token, sends.clock().instant()),
+            FcmMessage.of(push, attempt.token(), sends.clock().instant()),
             expiresAt),
         _ -> false);
   }
@@ -213,23 +233,27 @@ final class FcmProvider implements Provider {
     return FcmAnswers.of(answered.status(), FcmError.parse(answered.body()).code());
   }
 
-  private DeliveryOutcome outcome(
-      Push push, FcmServiceAccount account, Reply reply, Instant askedAt) {
-    return sends.outcome(reply, answered -> outcome(push, account, answered, askedAt));
+  private DeliveryOutcome outcome(Attempt attempt, Reply reply, Instant askedAt) {
+    return sends.outcome(reply, answered -> outcome(attempt, answered, askedAt));
   }
 
   /// @param askedAt an installation that registered later, under the same id, is not the one that is gone
-  private DeliveryOutcome outcome(
-      Push push, FcmServiceAccount account, Answered answered, Instant askedAt) {
-    FcmError error = FcmError.parse(answered.body(), account.projectId());
+  private DeliveryOutcome outcome(Attempt attempt, Answered answered, Instant askedAt) {
+    FcmError error = FcmError.parse(answered.body(), attempt.account().projectId());
     int status = answered.status();
     String reason = reason(status, error);
     return switch (FcmAnswers.of(status, error.code())) {
-      case ACCEPTED ->
+      case ACCEPTED -> {
+        if (error.name().isEmpty()) {
           // Somebody between Google and us may say 200 to anything.
-          error.name().isEmpty()
-              ? new Deferred(status, "no_message_name", null, true)
-              : new Accepted(status, "", error.name());
+          yield new Deferred(status, "no_message_name", null, true);
+        }
+        resting.taken(attempt.token().token());
+        if (attempt.behind() != null) {
+          others.taken(attempt.push().app(), attempt.behind());
+        }
+        yield new Accepted(status, "", error.name());
+      }
       case TOKEN_GONE -> new TokenGone(status, reason, askedAt);
       case TOKEN_GONE_IF_NAMED ->
           error.namesToken()
@@ -237,27 +261,33 @@ final class FcmProvider implements Provider {
               : new Rejected(status, reason);
       case TOKEN_FOREIGN -> new TokenForeign(status, reason);
       case REJECTED -> new Rejected(status, reason);
-      case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN -> fault(push, status, reason);
+      case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN -> fault(attempt.push(), status, reason, null);
+      case OTHER_CREDENTIAL_FAULT -> {
+        boolean rests =
+            attempt.behind() != null
+                && others.refused(attempt.push().app(), attempt.behind(), reason);
+        yield fault(attempt.push(), status, reason, rests ? "platform rests" : null);
+      }
       case QUOTA -> {
-        Duration rest = sends.askedOr(answered, QUOTA_REST);
         if (error.narrow()) {
-          yield new Deferred(status, reason, rest, false);
+          Duration rest = resting.refused(attempt.token().token(), sends.asked(answered));
+          yield new Deferred(status, reason, rest, false, RestingDevices.RESTS);
         }
-        paces.of(account.projectId()).refused(rest);
+        Duration rest = sends.askedOr(answered, QUOTA_REST);
+        paces.of(attempt.account().projectId()).refused(rest);
         yield new Deferred(status, reason, rest, false, "project slowed");
       }
-      case INTERNAL -> new Deferred(status, reason, sends.askedOr(answered, INTERNAL_REST), true);
       case UNAVAILABLE -> new Deferred(status, reason, sends.asked(answered).orElse(null), true);
     };
   }
 
-  private DeliveryOutcome fault(Push push, int status, String reason) {
+  private DeliveryOutcome fault(Push push, int status, String reason, @Nullable String done) {
     LOG.error(
         "event=fcm_credential_refused appId={} messageId={} status={} reason={}",
         push.app(),
         push.id(),
         status,
         reason);
-    return new CredentialFault(status, reason);
+    return new CredentialFault(status, reason, done);
   }
 }

@@ -48,8 +48,6 @@ final class HmsProvider implements Provider {
   /// cannot keep the others from their message.
   static final List<Integer> MOST_TOGETHER = List.of(1_000, 32, 1);
 
-  private static final Duration INTERNAL_REST = Duration.ofSeconds(5);
-
   /// An app may get the right to be urgent, so it is asked for again.
   private static final Duration NOT_URGENT_FOR = Duration.ofHours(1);
 
@@ -269,8 +267,8 @@ final class HmsProvider implements Provider {
         Duration rest = flow.refused(client.clientId(), sends.asked(answered));
         yield new PutOff(status, reason, rest, "app rests");
       }
-      case LATER -> new Deferred(status, reason, sends.askedOr(answered, INTERNAL_REST), false);
-      case INTERNAL -> new Deferred(status, reason, sends.askedOr(answered, INTERNAL_REST), true);
+      case LATER -> new Deferred(status, reason, sends.asked(answered).orElse(null), false);
+      case INTERNAL -> new Deferred(status, reason, sends.asked(answered).orElse(null), true);
     };
   }
 

@@ -37,7 +37,7 @@ public sealed interface DeliveryOutcome {
   /// The token belongs to another app or project: detach it from this app, and tell the operator.
   record TokenForeign(int status, String reason) implements DeliveryOutcome {}
 
-  /// Not now. `after` is what the provider asked for, null where the retry schedule decides.
+  /// Not now. `after` is what the provider asked for at least, null where it did not.
   ///
   /// @param ambiguous the provider may have taken it (timeout, reset, 503)
   /// @param done what was done about it, for the timeline; null where the message only waits

@@ -22,6 +22,9 @@ import java.util.random.RandomGenerator;
 /// The steps that are the same at every vendor: no credential, no answer, and how long to wait. What an answer means is the
 /// vendor's own. Thread-safe when its randomness is.
 public record Sends(Clock clock, RandomGenerator random) {
+  /// Nobody was asked: the service that FCM passes the message on to does not take its key.
+  public static final String THIRD_PARTY_REST = "third_party_auth_rest";
+
   private static final Duration CREDENTIALS_REST = Duration.ofSeconds(5);
 
   /// The token is at fault, or the credential: it counts against the credential when nearly every token gets it.
@@ -32,8 +35,12 @@ public record Sends(Clock clock, RandomGenerator random) {
           "TopicDisallowed",
           "SENDER_ID_MISMATCH",
           "80100000",
-          "80300007",
-          "THIRD_PARTY_AUTH_ERROR");
+          "80300007");
+
+  /// FCM's word of the key for iPhones or browsers that lies in the Firebase project, and ours for those who wait for it:
+  /// with our credential others are sent to.
+  private static final Set<String> OF_ANOTHER_CREDENTIAL =
+      Set.of("THIRD_PARTY_AUTH_ERROR", THIRD_PARTY_REST);
 
   /// Sends with the app's credential, or says what its absence means. What the answer says of the credential is told to its
   /// lane.
@@ -76,6 +83,7 @@ public record Sends(Clock clock, RandomGenerator random) {
     }
     tell(lane, outcome);
     return outcome instanceof CredentialFault(int status, String reason, var _)
+            && !OF_ANOTHER_CREDENTIAL.contains(reason)
         ? new CredentialFault(
             status,
             reason,
@@ -89,6 +97,7 @@ public record Sends(Clock clock, RandomGenerator random) {
       return;
     }
     switch (outcome) {
+      case CredentialFault fault when OF_ANOTHER_CREDENTIAL.contains(fault.reason()) -> {}
       case CredentialFault fault -> {
         // A push service does not say whether it means the key or this one subscription.
         if (lane.provider().equals(Channel.WEBPUSH.word())) {

@@ -5,8 +5,8 @@ import io.pushplanet.gateway.provider.DeliveryOutcome;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
-/// When to try again. What a provider asks for is obeyed; else it depends on what went wrong, doubles with each attempt, and
-/// is spread by a quarter to either side so that a burst does not come back as a burst. Thread-safe when its randomness is.
+/// When to try again. It depends on what went wrong, doubles with each attempt, is never sooner than a provider asks for, and
+/// is spread over a quarter more so that a burst does not come back as a burst. Thread-safe when its randomness is.
 public final class RetrySchedule {
   /// No schedule waits longer between two attempts.
   public static final Duration LONGEST = Duration.ofMinutes(15);
@@ -32,21 +32,16 @@ public final class RetrySchedule {
   /// @param attempt how often it was tried before, 0 at first
   public Duration after(Channel channel, DeliveryOutcome.Deferred deferred, int attempt) {
     Duration asked = deferred.after();
-    return asked == null
-        ? spread(doubled(first(channel, deferred.status()), attempt))
-        : notBefore(asked);
+    if (asked != null && deferred.status() == 429) {
+      // Who counts knows when there is room again.
+      return spread(asked);
+    }
+    Duration own = own(channel, deferred.status(), attempt);
+    return spread(asked == null || asked.compareTo(own) < 0 ? own : asked);
   }
 
-  /// Spread over a quarter more than what is asked for.
   public Duration after(DeliveryOutcome.PutOff putOff) {
-    return notBefore(putOff.after());
-  }
-
-  /// Never earlier than asked.
-  private Duration notBefore(Duration asked) {
-    return asked.isNegative()
-        ? Duration.ZERO
-        : asked.plusMillis(random.nextLong(1 + asked.toMillis() / 4));
+    return spread(putOff.after());
   }
 
   /// @param attempt how often it was tried before, 0 at first
@@ -69,6 +64,14 @@ public final class RetrySchedule {
     return spread(wait.compareTo(LONGEST_DRAIN_PAUSE) > 0 ? LONGEST_DRAIN_PAUSE : wait);
   }
 
+  /// "After 15 minutes, you can retry" Apple's 500 and 503
+  /// (https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns); as most are one
+  /// server's, the first retry comes soon, on another connection.
+  private static Duration own(Channel channel, int status, int attempt) {
+    boolean ofApple = channel == Channel.APNS && (status == 500 || status == 503);
+    return ofApple && attempt > 0 ? LONGEST : doubled(first(channel, status), attempt);
+  }
+
   private static Duration first(Channel channel, int status) {
     if (status == 0) {
       // The connection broke or nothing came back: another one may do at once.
@@ -88,7 +91,8 @@ public final class RetrySchedule {
   }
 
   private Duration spread(Duration wait) {
-    long quarter = wait.toMillis() / 4;
-    return wait.minusMillis(quarter).plusMillis(random.nextLong(1 + 2 * quarter));
+    return wait.isNegative()
+        ? Duration.ZERO
+        : wait.plusMillis(random.nextLong(1 + wait.toMillis() / 4));
   }
 }

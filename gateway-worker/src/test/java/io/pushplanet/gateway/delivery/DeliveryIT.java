@@ -265,6 +265,22 @@ class DeliveryIT {
   }
 
   @Test
+  void a_long_wait_of_our_own_making_ends_with_a_last_try_before_the_ttl_does() throws Exception {
+    apns.answers.put("d1", new DeliveryOutcome.Deferred(503, "ServiceUnavailable", null, true));
+    Push push =
+        aPush(clock)
+            .from(APP)
+            .delivered(options(Route.AUTO, Duration.ofMinutes(5), null))
+            .toApns("d1", "ab")
+            .build();
+
+    deliver(Channel.APNS, push.again());
+
+    assertThat(servers.sql().queryForObject("SELECT due_at FROM later", Timestamp.class))
+        .isEqualTo(Timestamp.from(push.expiresAt().minusSeconds(2)));
+  }
+
+  @Test
   void a_device_that_is_away_gets_its_vendor_where_it_has_one_and_the_inbox_otherwise()
       throws Exception {
     Push push = aPush(clock).from(APP).toMqtt("d1").build();

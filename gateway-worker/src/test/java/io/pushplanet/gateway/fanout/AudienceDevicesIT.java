@@ -3,6 +3,7 @@ package io.pushplanet.gateway.fanout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.message.target.Recipient;
@@ -88,6 +89,36 @@ class AudienceDevicesIT {
                   .mapToObj(AudienceDevicesIT::id)
                   .toList());
     }
+  }
+
+  @Test
+  void whom_fcm_passes_a_message_on_to_is_known() {
+    AppId app = new AppId("behind-fcm");
+    for (String platform : List.of("android", "ios", "web")) {
+      servers
+          .sql()
+          .update(
+              "INSERT INTO devices (app_id, device_id, platform, mqtt, created_at, updated_at, seen_at)"
+                  + " VALUES (?, ?, ?, FALSE, NOW(), NOW(), NOW())",
+              app.value(),
+              platform,
+              platform);
+      servers
+          .sql()
+          .update(
+              "INSERT INTO channel_tokens (app_id, device_id, channel, token, kind, environment, registered_at)"
+                  + " VALUES (?, ?, 'fcm', ?, 'token', '', NOW())",
+              app.value(),
+              platform,
+              "token-of-" + platform);
+    }
+
+    assertThat(
+            new AudienceDevices(servers.sql())
+                .after(app, new Audience.All(), null, PAGE)
+                .recipients())
+        .extracting(Recipient::behindFcm)
+        .containsExactly(null, Platform.IOS, Platform.WEB);
   }
 
   @Test

@@ -16,6 +16,7 @@ import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.simulators.apns.ApnsKey;
@@ -211,7 +212,24 @@ class ApnsIT {
     DeliveryOutcome outcome = send("shop", TOKEN);
 
     assertThat(outcome)
-        .isEqualTo(new Deferred(503, "ServiceUnavailable", Duration.ofSeconds(77), true));
+        .isEqualTo(
+            new Deferred(
+                503, "ServiceUnavailable", Duration.ofSeconds(77), true, "connection closed"));
+  }
+
+  @Test
+  void a_device_that_gets_too_many_rests_alone_and_without_being_asked_for() {
+    String busy = "b5".repeat(32);
+    platform.simulators.script().add(ScriptLine.next(APNS, 1, Fate.answer(429, "TooManyRequests")));
+
+    assertThat(send("shop", busy))
+        .isEqualTo(
+            new Deferred(429, "TooManyRequests", Duration.ofSeconds(30), false, "device rests"));
+    assertThat(send("shop", busy))
+        .isInstanceOfSatisfying(
+            PutOff.class, putOff -> assertThat(putOff.reason()).isEqualTo("device_rest"));
+    assertThat(platform.simulators.ledger().entries(busy)).hasSize(1);
+    assertThat(send("shop", TOKEN)).isInstanceOf(Accepted.class);
   }
 
   @Test

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
@@ -31,12 +33,14 @@ import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 class FcmIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -217,12 +221,71 @@ class FcmIT {
       assertThat(send("fcm-device-quota", "much"))
           .isInstanceOfSatisfying(
               Deferred.class,
-              deferred -> assertThat(deferred.reason()).isEqualTo("QUOTA_EXCEEDED"));
+              deferred -> {
+                assertThat(deferred.reason()).isEqualTo("QUOTA_EXCEEDED");
+                assertThat(deferred.done()).isEqualTo("device rests");
+              });
 
+      // What comes meanwhile waits without a request, which would count again.
+      assertThat(send("fcm-device-quota", "much"))
+          .isInstanceOfSatisfying(
+              PutOff.class,
+              putOff -> {
+                assertThat(putOff.reason()).isEqualTo("device_quota_rest");
+                assertThat(putOff.after()).isPositive();
+              });
+      assertThat(platform.simulators.ledger().entries("much")).hasSize(2);
       assertThat(send("fcm-device-quota", "other")).isInstanceOf(Accepted.class);
     } finally {
       platform.simulators.fcm().quotas().set(600_000, Integer.MAX_VALUE, Integer.MAX_VALUE);
     }
+  }
+
+  @Test
+  void an_apns_key_that_firebase_has_wrong_rests_the_iphones_alone_and_is_told_once() {
+    upload("fcm-mixed", "mixed-1");
+    for (int i = 0; i < 10; i++) {
+      platform
+          .simulators
+          .script()
+          .add(ScriptLine.token(FCM, "iphone" + i, Fate.answer(401, "THIRD_PARTY_AUTH_ERROR")));
+    }
+
+    try (ConfigurableApplicationContext another = ProviderPlatform.worker(platform.simulators)) {
+      for (Provider worker :
+          List.of(
+              platform.provider(Channel.FCM), ProviderPlatform.provider(another, Channel.FCM))) {
+        List<DeliveryOutcome> outcomes = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+          assertThat(sendTo(worker, "fcm-mixed", "android" + i, Platform.ANDROID))
+              .isInstanceOf(Accepted.class);
+          outcomes.add(sendTo(worker, "fcm-mixed", "iphone" + i, Platform.IOS));
+        }
+
+        assertThat(outcomes.subList(0, 4))
+            .containsOnly(new CredentialFault(401, "THIRD_PARTY_AUTH_ERROR", null));
+        assertThat(outcomes.get(4))
+            .isEqualTo(new CredentialFault(401, "THIRD_PARTY_AUTH_ERROR", "platform rests"));
+        assertThat(outcomes.subList(5, 10))
+            .containsOnly(new CredentialFault(0, "third_party_auth_rest", null));
+      }
+    }
+    JdbcTemplate sql = new JdbcTemplate(platform.context.getBean(DataSource.class));
+    assertThat(sql.queryForList("SELECT kind FROM alerts WHERE app_id = 'fcm-mixed'", String.class))
+        .containsExactly("credential_in_firebase");
+    assertThat(
+            sql.queryForList(
+                "SELECT id FROM credentials WHERE app_id = 'fcm-mixed' AND paused_at IS NOT NULL",
+                Long.class))
+        .isEmpty();
+  }
+
+  private static DeliveryOutcome sendTo(
+      Provider provider, String app, String token, Platform platform) {
+    Push push = aPush(CLOCK).from(app).toFcm("d1", token).build();
+    Recipient known = push.recipients().getFirst();
+    return provider.send(
+        push, new Recipient(known.device(), false, null, known.fcm(), null, null, platform));
   }
 
   @Test

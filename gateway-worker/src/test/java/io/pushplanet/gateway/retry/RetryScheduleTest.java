@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import java.time.Duration;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
@@ -21,25 +23,66 @@ class RetryScheduleTest {
   }
 
   @Test
-  void a_time_that_has_passed_is_now() {
+  void a_time_that_has_passed_is_nothing_to_wait_for() {
     Deferred asked = new Deferred(503, "UNAVAILABLE", Duration.ofSeconds(-40), true);
 
-    assertThat(schedule.after(Channel.HMS, asked, 0)).isZero();
+    assertThat(schedule.after(Channel.HMS, asked, 0))
+        .isBetween(Duration.ofSeconds(3), Duration.ofMillis(3_750));
+    assertThat(schedule.after(new PutOff(0, "rest", Duration.ofSeconds(-40)))).isZero();
   }
 
   @RepeatedTest(20)
-  void fcm_is_left_alone_for_about_ten_seconds_after_an_error() {
-    assertThat(schedule.after(Channel.FCM, new Deferred(500, "INTERNAL", null, false), 0))
-        .isBetween(Duration.ofMillis(7_500), Duration.ofMillis(12_500));
+  void fcm_is_left_alone_for_ten_seconds_after_an_error_and_longer_each_time() {
+    Deferred error = new Deferred(500, "INTERNAL", null, true);
+
+    assertThat(schedule.after(Channel.FCM, error, 0))
+        .isBetween(Duration.ofSeconds(10), Duration.ofMillis(12_500));
+    assertThat(schedule.after(Channel.FCM, error, 4))
+        .isBetween(Duration.ofSeconds(160), Duration.ofSeconds(200));
+  }
+
+  @RepeatedTest(20)
+  void a_provider_that_asks_for_little_time_and_again_is_given_more() {
+    Deferred asked = new Deferred(503, "UNAVAILABLE", Duration.ofSeconds(1), true);
+
+    assertThat(schedule.after(Channel.FCM, asked, 3))
+        .isBetween(Duration.ofSeconds(80), Duration.ofSeconds(100));
+  }
+
+  @RepeatedTest(20)
+  void a_quota_is_waited_for_as_long_as_its_provider_says() {
+    Deferred quota = new Deferred(429, "QUOTA_EXCEEDED", Duration.ofSeconds(8), false);
+
+    assertThat(schedule.after(Channel.FCM, quota, 5))
+        .isBetween(Duration.ofSeconds(8), Duration.ofSeconds(10));
+  }
+
+  @RepeatedTest(20)
+  void apple_is_asked_once_more_soon_and_then_every_quarter_of_an_hour() {
+    for (Deferred error :
+        List.of(
+            new Deferred(500, "InternalServerError", null, true),
+            new Deferred(503, "ServiceUnavailable", null, true))) {
+      assertThat(schedule.after(Channel.APNS, error, 0))
+          .isBetween(Duration.ofSeconds(3), Duration.ofMillis(3_750));
+      assertThat(schedule.after(Channel.APNS, error, 1))
+          .isBetween(Duration.ofMinutes(15), Duration.ofSeconds(1_125));
+    }
+  }
+
+  @RepeatedTest(20)
+  void what_stands_between_us_and_apple_is_not_apple() {
+    assertThat(schedule.after(Channel.APNS, new Deferred(502, "http_502", null, true), 1))
+        .isBetween(Duration.ofSeconds(6), Duration.ofMillis(7_500));
   }
 
   @RepeatedTest(20)
   void waits_double_up_to_a_quarter_of_an_hour() {
-    Deferred error = new Deferred(503, "ServiceUnavailable", null, true);
+    Deferred error = new Deferred(503, "http_503", null, true);
 
-    assertThat(schedule.after(Channel.APNS, error, 1))
-        .isBetween(Duration.ofMillis(4_500), Duration.ofMillis(7_500));
-    assertThat(schedule.after(Channel.APNS, error, 1_000))
+    assertThat(schedule.after(Channel.WEBPUSH, error, 1))
+        .isBetween(Duration.ofSeconds(6), Duration.ofMillis(7_500));
+    assertThat(schedule.after(Channel.WEBPUSH, error, 1_000))
         .isLessThanOrEqualTo(RetrySchedule.LONGEST.multipliedBy(5).dividedBy(4));
   }
 }

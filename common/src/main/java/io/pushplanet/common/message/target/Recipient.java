@@ -2,6 +2,7 @@ package io.pushplanet.common.message.target;
 
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.Route;
 import java.util.Collection;
 import java.util.Optional;
@@ -10,13 +11,32 @@ import org.jspecify.annotations.Nullable;
 /// One device of a message with the ways that lead to it.
 ///
 /// @param mqtt whether the device uses our own channel
+/// @param behindFcm whose service FCM passes a message on to, `ios` or `web`; null where it is Google's own, and from a
+///     process that does not tell it yet
 public record Recipient(
     DeviceId device,
     boolean mqtt,
     @Nullable ApnsToken apns,
     @Nullable FcmToken fcm,
     @Nullable WebPushSubscription webpush,
-    @Nullable HmsToken hms) {
+    @Nullable HmsToken hms,
+    @Nullable Platform behindFcm) {
+  public Recipient {
+    boolean elsewhere = behindFcm == Platform.IOS || behindFcm == Platform.WEB;
+    behindFcm = fcm != null && elsewhere ? behindFcm : null;
+  }
+
+  /// One that FCM does not pass on.
+  public Recipient(
+      DeviceId device,
+      boolean mqtt,
+      @Nullable ApnsToken apns,
+      @Nullable FcmToken fcm,
+      @Nullable WebPushSubscription webpush,
+      @Nullable HmsToken hms) {
+    this(device, mqtt, apns, fcm, webpush, hms, null);
+  }
+
   /// A device without Huawei's services.
   public Recipient(
       DeviceId device,

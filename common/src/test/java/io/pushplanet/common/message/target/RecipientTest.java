@@ -8,9 +8,13 @@ import static io.pushplanet.common.delivery.Channel.WEBPUSH;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.session.DeviceRoute;
+import io.pushplanet.common.wire.WireForm;
 import java.time.Instant;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class RecipientTest {
@@ -36,6 +40,21 @@ class RecipientTest {
     assertThat(both.channel(Route.AUTO, false, List.of(FCM))).contains(MQTT);
     assertThat(both.channel(Route.AUTO, false, List.of(MQTT, FCM))).contains(MQTT);
     assertThat(vendorOnly.channel(Route.AUTO, false, List.of(APNS, FCM))).isEmpty();
+  }
+
+  @Test
+  void whom_fcm_passes_a_message_on_to_travels_with_it_and_nothing_else_of_the_platform_does() {
+    Recipient iphone = route(Platform.IOS, FCM_TOKEN).recipient();
+
+    assertThat(WireForm.read(WireForm.write(iphone), Recipient.class)).isEqualTo(iphone);
+    assertThat(iphone.behindFcm()).isEqualTo(Platform.IOS);
+    assertThat(route(Platform.WEB, FCM_TOKEN).recipient().behindFcm()).isEqualTo(Platform.WEB);
+    assertThat(route(Platform.ANDROID, FCM_TOKEN).recipient().behindFcm()).isNull();
+    assertThat(route(Platform.IOS, null).recipient().behindFcm()).isNull();
+  }
+
+  private static DeviceRoute route(Platform platform, @Nullable FcmToken fcm) {
+    return new DeviceRoute(D1, platform, true, null, fcm, null, null);
   }
 
   @Test

@@ -1,0 +1,87 @@
+package io.pushplanet.gateway.provider;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+
+/// Devices that a provider wants to get less: what is for one of them waits, without asking again, as long as the provider
+/// said, or else for a time that doubles with each refusal in a row.
+///
+/// Each worker has its own. With all others' it would cost a look into Redis before each of the many messages whose device
+/// does not rest; so, at worst, each worker is refused once per rest. Thread-safe.
+public final class RestingDevices {
+  /// What was done about a refusal, for the timeline.
+  public static final String RESTS = "device rests";
+
+  /// One answer holds up nobody's messages for longer, whatever it asks for.
+  static final Duration LONGEST_REST = Duration.ofMinutes(15);
+
+  /// A few hundred bytes each; the least recently used is forgotten, and refused again if need be.
+  private static final int MOST_DEVICES = 50_000;
+
+  private final Clock clock;
+  private final Duration firstRest;
+  private final Cache<String, Rest> resting;
+
+  private record Rest(int inARow, Instant until) {}
+
+  /// @param firstRest where the provider does not say how long
+  public RestingDevices(Clock clock, Duration firstRest) {
+    this.clock = clock;
+    this.firstRest = firstRest;
+    this.resting =
+        Caffeine.newBuilder()
+            .maximumSize(MOST_DEVICES)
+            .expireAfterWrite(LONGEST_REST.multipliedBy(2))
+            .build();
+  }
+
+  /// How long a device still rests; empty when it may be sent to.
+  ///
+  /// @param token what the provider knows the device by
+  public Optional<Duration> rest(String token) {
+    Rest rest = resting.getIfPresent(token);
+    Instant now = clock.instant();
+    return rest != null && rest.until().isAfter(now)
+        ? Optional.of(Duration.between(now, rest.until()))
+        : Optional.empty();
+  }
+
+  /// @param asked how long the provider wants it to rest, where it says that
+  /// @return how long it rests now
+  public Duration refused(String token, Optional<Duration> asked) {
+    Instant now = clock.instant();
+    Rest rest =
+        resting
+            .asMap()
+            .compute(
+                token,
+                (_, before) -> {
+                  // Answers to requests that were under way together are one refusal.
+                  boolean together = before != null && before.until().isAfter(now);
+                  int inARow = before == null ? 1 : before.inARow() + (together ? 0 : 1);
+                  Instant until = now.plus(bounded(asked.orElse(own(inARow))));
+                  return new Rest(
+                      inARow, together && before.until().isAfter(until) ? before.until() : until);
+                });
+    return Duration.between(now, rest.until());
+  }
+
+  /// The provider took a message for it.
+  public void taken(String token) {
+    if (resting.getIfPresent(token) != null && rest(token).isEmpty()) {
+      resting.invalidate(token);
+    }
+  }
+
+  private Duration own(int inARow) {
+    return firstRest.multipliedBy(1L << Math.min(inARow - 1, 10));
+  }
+
+  private static Duration bounded(Duration rest) {
+    return rest.compareTo(LONGEST_REST) > 0 ? LONGEST_REST : rest;
+  }
+}

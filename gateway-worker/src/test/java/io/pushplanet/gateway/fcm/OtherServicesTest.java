@@ -1,0 +1,79 @@
+package io.pushplanet.gateway.fcm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.device.Platform;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.gateway.alert.Alerts;
+import java.sql.Connection;
+import java.sql.SQLException;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.datasource.AbstractDataSource;
+
+class OtherServicesTest {
+  private static final AppId SHOP = new AppId("shop");
+
+  private final MutableClock clock = MutableClock.started();
+  private final OtherServices services =
+      new OtherServices(new Alerts(new Away(), clock, new SimpleMeterRegistry()), clock);
+
+  /// Nobody can be told, and that stops nothing.
+  private static final class Away extends AbstractDataSource {
+    @Override
+    public Connection getConnection() throws SQLException {
+      throw new SQLException("away");
+    }
+
+    @Override
+    public Connection getConnection(String user, String password) throws SQLException {
+      return getConnection();
+    }
+  }
+
+  @Test
+  void only_the_platform_that_is_refused_rests_and_only_in_this_app() {
+    refused(OtherServices.FEWEST);
+
+    assertThat(services.rests(SHOP, Platform.IOS)).isTrue();
+    assertThat(services.rests(SHOP, Platform.WEB)).isFalse();
+    assertThat(services.rests(new AppId("bank"), Platform.IOS)).isFalse();
+  }
+
+  @Test
+  void some_devices_among_others_that_are_sent_to_are_their_own_fault() {
+    for (int i = 0; i < 100; i++) {
+      refused(OtherServices.FEWEST - 1);
+      services.taken(SHOP, Platform.IOS);
+    }
+
+    assertThat(services.rests(SHOP, Platform.IOS)).isFalse();
+  }
+
+  @Test
+  void after_a_rest_one_refusal_is_enough_for_the_next() {
+    refused(OtherServices.FEWEST);
+    clock.advance(OtherServices.REST);
+    assertThat(services.rests(SHOP, Platform.IOS)).isFalse();
+
+    refused(1);
+
+    assertThat(services.rests(SHOP, Platform.IOS)).isTrue();
+  }
+
+  @Test
+  void a_message_that_is_taken_ends_the_rest() {
+    refused(OtherServices.FEWEST);
+
+    services.taken(SHOP, Platform.IOS);
+
+    assertThat(services.rests(SHOP, Platform.IOS)).isFalse();
+  }
+
+  private void refused(int times) {
+    for (int i = 0; i < times; i++) {
+      services.refused(SHOP, Platform.IOS, "THIRD_PARTY_AUTH_ERROR");
+    }
+  }
+}

@@ -1,0 +1,65 @@
+package io.pushplanet.gateway.provider;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.testing.MutableClock;
+import java.time.Duration;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class RestingDevicesTest {
+  private static final Optional<Duration> UNSAID = Optional.empty();
+  private static final Duration FIRST_REST = Duration.ofSeconds(30);
+
+  private final MutableClock clock = MutableClock.started();
+  private final RestingDevices devices = new RestingDevices(clock, FIRST_REST);
+
+  @Test
+  void a_device_rests_as_long_as_its_provider_says_and_no_other_does() {
+    devices.refused("one", Optional.of(Duration.ofSeconds(40)));
+
+    clock.advance(Duration.ofSeconds(39));
+    assertThat(devices.rest("one")).contains(Duration.ofSeconds(1));
+    assertThat(devices.rest("other")).isEmpty();
+    clock.advance(Duration.ofSeconds(1));
+    assertThat(devices.rest("one")).isEmpty();
+  }
+
+  @Test
+  void it_rests_twice_as_long_each_time_and_a_quarter_of_an_hour_at_most() {
+    Duration rest = FIRST_REST;
+    for (int i = 0; i < 10; i++) {
+      assertThat(devices.refused("one", UNSAID)).isEqualTo(rest);
+      clock.advance(rest);
+      Duration twice = rest.multipliedBy(2);
+      rest = twice.compareTo(RestingDevices.LONGEST_REST) > 0 ? RestingDevices.LONGEST_REST : twice;
+    }
+    assertThat(devices.refused("one", Optional.of(Duration.ofDays(1))))
+        .isEqualTo(RestingDevices.LONGEST_REST);
+  }
+
+  @Test
+  void refusals_of_what_was_under_way_together_are_one() {
+    devices.refused("one", UNSAID);
+    assertThat(devices.refused("one", UNSAID)).isEqualTo(FIRST_REST);
+  }
+
+  @Test
+  void a_device_that_is_sent_to_again_begins_anew() {
+    devices.refused("one", UNSAID);
+    clock.advance(FIRST_REST);
+
+    devices.taken("one");
+
+    assertThat(devices.refused("one", UNSAID)).isEqualTo(FIRST_REST);
+  }
+
+  @Test
+  void what_was_under_way_before_the_refusal_does_not_end_the_rest() {
+    devices.refused("one", UNSAID);
+
+    devices.taken("one");
+
+    assertThat(devices.rest("one")).contains(FIRST_REST);
+  }
+}
