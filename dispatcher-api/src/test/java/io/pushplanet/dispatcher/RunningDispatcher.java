@@ -98,6 +98,11 @@ final class RunningDispatcher {
     return management("/actuator/health/readiness").statusCode();
   }
 
+  /// The status of its health: whether all its servers are there.
+  int health() {
+    return management("/actuator/health").statusCode();
+  }
+
   private HttpResponse<String> management(String path) {
     URI page = URI.create("http://127.0.0.1:" + managementPort() + path);
     try {

@@ -4,13 +4,18 @@ import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.wire.LanePublisher;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/// Readiness is what these three say. Each answers within the deadlines of its client.
+/// The health of this process is what the first three say; each answers within the deadlines of its client. It is ready while it
+/// has the broker: without MySQL or Redis it accepts what it can, and all other dispatchers are without them as well, so that
+/// load balancers that left it out would leave nobody to accept. Before that it has to have been with both, for it knows no key.
 @Configuration(proxyBeanMethods = false)
 class HealthConfiguration {
   private static final int SECONDS = 2;
@@ -34,6 +39,24 @@ class HealthConfiguration {
   @Bean
   HealthIndicator brokerHealthIndicator(LanePublisher lanes) {
     return () -> said(lanes.connected(), "the message broker cannot be reached");
+  }
+
+  @Bean
+  HealthIndicator startHealthIndicator(
+      @Qualifier("mysqlHealthIndicator") HealthIndicator mysql,
+      @Qualifier("redisHealthIndicator") HealthIndicator redis) {
+    AtomicBoolean over = new AtomicBoolean();
+    return () -> {
+      if (!over.get() && isUp(mysql) && isUp(redis)) {
+        over.set(true);
+      }
+      return said(over.get(), "MySQL and Redis have not been there together yet");
+    };
+  }
+
+  private static boolean isUp(HealthIndicator server) {
+    Health health = server.health();
+    return health != null && health.getStatus().equals(Status.UP);
   }
 
   private static Health said(boolean up, String otherwise) {

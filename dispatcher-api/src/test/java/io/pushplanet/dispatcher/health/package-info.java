@@ -1,0 +1,4 @@
+@NullMarked
+package io.pushplanet.dispatcher.health;
+
+import org.jspecify.annotations.NullMarked;
