@@ -24,8 +24,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -58,17 +60,19 @@ public class AcceptedMessages {
   private final AtomicLong bytesWaiting = new AtomicLong();
   private final Cache<MessageId, byte[]> here;
 
+  /// What is here, in the order in which it came: Caffeine would keep what was there before rather than what is new.
+  private final Queue<Entry> oldestFirst = new ConcurrentLinkedQueue<>();
+
+  private final AtomicLong bytesHere = new AtomicLong();
+
   AcceptedMessages(RedisLink redis, MeterRegistry meters) {
     this.redis = redis;
     this.rounds = new Rounds<>(MOST_WAITING, MOST_TOGETHER, 1, this::send);
     this.here =
         Caffeine.newBuilder()
-            .maximumWeight(MOST_KEPT_HERE)
-            .<MessageId, byte[]>weigher((_, news) -> BYTES_AROUND + news.length)
             .expireAfterWrite(KEPT)
             .recordStats()
-            .executor(
-                Runnable::run) // it is full as a rule: evicting is less work than waking a thread
+            .executor(Runnable::run) // less work than waking a thread
             .build();
     CaffeineCacheMetrics.monitor(meters, here, "accepted-messages");
   }
@@ -84,9 +88,25 @@ public class AcceptedMessages {
   ///
   /// @param news a [DeliveryEvent.Accepted] in wire form
   public void remember(MessageId id, byte[] news) {
-    here.put(id, news);
-    if (redis.connected() && !waits(new Entry(id, news))) {
+    Entry entry = new Entry(id, news);
+    keepHere(entry);
+    if (redis.connected() && !waits(entry)) {
       LOG.debug("event=accepted_not_kept reason=\"too many wait\"");
+    }
+  }
+
+  private void keepHere(Entry entry) {
+    here.put(entry.id(), entry.news());
+    oldestFirst.add(entry);
+    long held = bytesHere.addAndGet(entry.bytes());
+    while (held > MOST_KEPT_HERE) {
+      Entry oldest = oldestFirst.poll();
+      if (oldest == null) {
+        return;
+      }
+      // Not what the message was told with since: arrays are equal only to themselves.
+      here.asMap().remove(oldest.id(), oldest.news());
+      held = bytesHere.addAndGet(-oldest.bytes());
     }
   }
 
