@@ -171,6 +171,9 @@ class BadInputIT {
         "{\"audience\":{\"users\":[\"u1\",\"u2 \"]},\"content\":{\"title\":\"a\"}} | /audience/users/1 | ends_in_blank",
         "{\"audience\":{\"tag\":\"vip \"},\"content\":{\"title\":\"a\"}} | /audience/tag | ends_in_blank",
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"fcm\":{\"token\":\"x\"}}} | /overrides/fcm/token | reserved_key",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"fcm\":{\"topic\":\"x\"}}} | /overrides/fcm/topic | reserved_key",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"fcm\":{\"condition\":\"x\"}}} | /overrides/fcm/condition | reserved_key",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"fcm\":{\"condition\":null}}} | /overrides/fcm/condition | reserved_key",
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"hms\":{\"token\":\"x\"}}} | /overrides/hms/token | reserved_key",
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"sound\":\"x\"} | /sound | unknown_field",
       })

@@ -96,6 +96,34 @@ class DeviceIT {
         .isEqualTo("/channels/hms/token");
   }
 
+  /// Firebase has put installation ids in the place of tokens: apps change from one to the other with an update.
+  @Test
+  void an_installation_id_takes_the_place_of_the_token() {
+    String token = "{\"platform\":\"android\",\"channels\":{\"fcm\":{\"token\":\"abc:DEF_1-2\"}}}";
+    shop.put("/devices/d1", token);
+
+    Answer patched =
+        shop.call("PATCH", "/devices/d1", "{\"channels\":{\"fcm\":{\"fid\":\"cIj-8_Xw0qk\"}}}");
+
+    assertThat(patched.status()).as(patched.toString()).isEqualTo(200);
+    assertThat(patched.json().at("/channels/fcm").toString())
+        .isEqualTo("{\"fid\":\"cIj-8_Xw0qk\"}");
+    dispatcher.drain("push.fcm.high");
+    shop.post(
+        "/messages",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"hi\"},\"delivery\":{\"route\":\"vendor\"}}");
+    assertThat(dispatcher.drain("push.fcm.high"))
+        .singleElement()
+        .satisfies(push -> assertThat(push.toString()).contains("cIj-8_Xw0qk", "\"fid\""));
+    Answer back = shop.put("/devices/d1", token);
+    assertThat(back.json().at("/channels/fcm").toString()).isEqualTo("{\"token\":\"abc:DEF_1-2\"}");
+    Answer both =
+        shop.call(
+            "PATCH", "/devices/d1", "{\"channels\":{\"fcm\":{\"token\":\"a\",\"fid\":\"b\"}}}");
+    assertThat(both.status()).isEqualTo(422);
+    assertThat(both.json().at("/errors/0/pointer").stringValue()).isEqualTo("/channels/fcm/token");
+  }
+
   /// Issue 2: gap locks made first registrations of neighbours deadlock; the load runs found it.
   @Test
   void neighbours_register_for_the_first_time_at_once() throws Exception {
