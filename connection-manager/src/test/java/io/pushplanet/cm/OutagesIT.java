@@ -133,6 +133,45 @@ class OutagesIT {
     }
   }
 
+  @Test
+  void an_uplink_that_is_one_too_many_is_refused_with_0x97_and_on_3_1_1_by_closing()
+      throws Exception {
+    try (var crowded = TestNode.start("--cm.uplink.most-open=1")) {
+      services.kill9(Service.AMQP);
+      RawClient first;
+      try {
+        first = connected(crowded, MqttVersion.V5);
+        uplink(first, 1);
+        var open = crowded.bean(MeterRegistry.class).get("cm.uplink.events.open").gauge();
+        Eventually.within(PATIENCE, () -> assertThat(open.value()).isOne());
+        try (var young = connected(crowded, MqttVersion.V5);
+            var old = connected(crowded, MqttVersion.V3_1_1)) {
+          uplink(young, 7);
+          uplink(old, 7);
+
+          var refused = young.expect(MqttPacket.PubAck.class);
+          assertThat(refused.packetId()).isEqualTo(7);
+          assertThat(refused.reason()).isEqualTo(ReasonCode.QUOTA_EXCEEDED);
+          assertThat(ReasonCode.QUOTA_EXCEEDED.code()).isEqualTo(0x97);
+          SharedNode.silent(young);
+          assertThat(old.next()).as("3.1.1 has no word for it: closed").isEmpty();
+        }
+      } finally {
+        services.restart(Service.AMQP);
+      }
+      try (first) {
+        assertThat(first.expect(MqttPacket.PubAck.class).reason()).isEqualTo(ReasonCode.SUCCESS);
+      }
+    }
+  }
+
+  private static RawClient connected(TestNode to, MqttVersion version) throws Exception {
+    var client = new RawClient(to.port("mqtt"), version);
+    client.send(RawClient.connect(version, TestNode.newDevice()));
+    assertThat(client.expect(MqttPacket.ConnAck.class).code()).isZero();
+    return client;
+  }
+
   private static void uplink(RawClient client, int packetId) throws Exception {
     client.send(
         new MqttPacket.Publish(
