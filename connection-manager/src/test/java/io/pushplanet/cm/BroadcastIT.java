@@ -205,6 +205,55 @@ class BroadcastIT {
   }
 
   @Test
+  void tbmq_320_a_position_passes_nothing_unacknowledged_and_what_it_kept_comes_with_dup()
+      throws Exception {
+    var device = TestNode.newDevice();
+    var lists = new ArrayList<Long>();
+    for (int n = 1; n <= 3; n++) {
+      var message = TestNode.newMessage();
+      lists.add(
+          node.parkForAll(List.of(device), message.value(), message, "{\"n\":" + n + "}", HOUR));
+    }
+    node.events();
+    int kept;
+    try (var client = persistent(device)) {
+      client.subscribe().expect(MqttPacket.SubAck.class);
+      kept = client.expect(MqttPacket.Publish.class).packetId();
+      // The next one waits for its end.
+      SharedNode.silent(client);
+      assertThat(node.position(device)).isLessThan(lists.getFirst());
+    }
+    try (var client = persistent(device)) {
+      var again = client.expect(MqttPacket.Publish.class);
+      assertThat(again.payload()).isEqualTo(Binary.of("{\"n\":1}"));
+      assertThat(again.packetId()).isEqualTo(kept);
+      assertThat(again.duplicate()).isTrue();
+      assertThat(node.position(device)).isLessThan(lists.getFirst());
+      SharedNode.acknowledge(client, again);
+      for (int n = 2; n <= 3; n++) {
+        var next = client.expect(MqttPacket.Publish.class);
+        assertThat(next.payload()).isEqualTo(Binary.of("{\"n\":" + n + "}"));
+        assertThat(next.duplicate()).isFalse();
+        SharedNode.acknowledge(client, next);
+      }
+
+      Eventually.within(
+          PATIENCE, () -> assertThat(node.position(device)).isEqualTo(lists.getLast()));
+      SharedNode.silent(client);
+    }
+    assertThat(ends(device))
+        .hasSize(3)
+        .allSatisfy(ended -> assertThat(ended.state()).isEqualTo(DeliveryState.DELIVERED));
+  }
+
+  private static RawClient persistent(DeviceKey device) throws Exception {
+    var client = new RawClient(node.port("mqtt"), MqttVersion.V5);
+    client.send(SharedNode.persistent(device, MqttVersion.V5));
+    assertThat(client.expect(MqttPacket.ConnAck.class).code()).isZero();
+    return client;
+  }
+
+  @Test
   void of_one_collapse_key_only_the_newest_comes_and_nothing_that_is_over() throws Exception {
     var device = TestNode.newDevice();
     var messages =

@@ -3,10 +3,13 @@ package io.pushplanet.cm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.Undisturbed;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import java.time.Duration;
@@ -16,6 +19,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /// A device that a network has silently lost is given up when a message goes unanswered, not half an hour later.
 class DeadPathsIT {
@@ -62,6 +67,72 @@ class DeadPathsIT {
       assertThat(gateway.deliver(device, TestNode.newMessage(), "{}").result())
           .as("nobody waits for it again")
           .isEqualTo(Result.NOT_HERE);
+    }
+  }
+
+  /// What an app shows as "connected" is what it was told, and what a backend sees is what the directory says.
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void ntfy_1101_gotify_android_188_who_is_given_up_is_told_and_seen_as_away(MqttVersion version)
+      throws Exception {
+    device = TestNode.newDevice();
+    try (var silent = new RawClient(node.port("mqtt"), version)) {
+      silent.patience(PATIENCE);
+      silent.send(RawClient.connect(version, device)).expect(MqttPacket.ConnAck.class);
+      silent.subscribe().expect(MqttPacket.SubAck.class);
+      gateway.send(List.of(device), TestNode.newMessage(), "{}", Duration.ofSeconds(30));
+      silent.expect(MqttPacket.Publish.class);
+
+      assertThat(SharedNode.end(silent))
+          .isEqualTo(
+              version == MqttVersion.V5 ? ReasonCode.KEEP_ALIVE_TIMEOUT : ReasonCode.SUCCESS);
+      var directory = node.bean(SessionDirectory.class);
+      Eventually.within(PATIENCE, () -> assertThat(directory.owner(device)).isEmpty());
+    }
+  }
+
+  @Test
+  void ntfy_1834_ntfy_556_ntfy_android_104_what_came_for_a_dozing_phone_is_there_when_it_wakes()
+      throws Exception {
+    Undisturbed.play(this::doze);
+  }
+
+  private void doze() throws Exception {
+    device = TestNode.newDevice();
+    var message = TestNode.newMessage();
+    try (var dozing = new RawClient(node.port("mqtt"), MqttVersion.V5)) {
+      dozing.patience(PATIENCE);
+      dozing.send(SharedNode.persistent(device, MqttVersion.V5)).expect(MqttPacket.ConnAck.class);
+      dozing.subscribe().expect(MqttPacket.SubAck.class);
+      var answers = gateway.send(List.of(device), message, "{\"n\":1}", PATIENCE);
+      // It lies in the phone's radio: nobody there reads it.
+      var outcome = answers.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      assertThat(outcome).isNotNull();
+      assertThat(outcome.result()).isEqualTo(Result.NOT_HERE);
+    }
+    node.park(device, "slot", TestNode.newMessage(), "{\"n\":2}", Duration.ofHours(1));
+
+    try (var awake = new RawClient(node.port("mqtt"), MqttVersion.V5)) {
+      awake.patience(PATIENCE);
+      awake.send(SharedNode.persistent(device, MqttVersion.V5)).expect(MqttPacket.ConnAck.class);
+      for (int n = 1; n <= 2; n++) {
+        var publish = awake.expect(MqttPacket.Publish.class);
+        assertThat(publish.payload()).isEqualTo(Binary.of("{\"n\":" + n + "}"));
+        SharedNode.acknowledge(awake, publish);
+      }
+      SharedNode.silent(awake);
+    }
+  }
+
+  @Test
+  void ntfy_687_ntfy_1195_nothing_is_said_to_an_idle_device_and_it_is_not_cut() throws Exception {
+    device = TestNode.newDevice();
+    try (var idle = subscribed()) {
+      var sweeps = node.bean(MeterRegistry.class).get("cm.transport.sweep").timer();
+      long before = sweeps.count();
+      Eventually.within(PATIENCE, () -> assertThat(sweeps.count()).isGreaterThan(before + 5));
+
+      SharedNode.silent(idle);
     }
   }
 

@@ -256,7 +256,8 @@ class DeviceProfileIT {
   private record PacketCase(String hex, ReasonCode reason) {}
 
   @Test
-  void rubbish_on_each_listener_ends_that_connection_and_nothing_else() throws Exception {
+  void mqtt311_4_8_0_2_rubbish_on_each_listener_ends_that_connection_and_nothing_else()
+      throws Exception {
     long seed = Long.getLong("seed", 1);
     var random = new Random(seed);
     try (var witness = connected(MqttVersion.V5, 60)) {
@@ -404,7 +405,8 @@ class DeviceProfileIT {
   }
 
   @Test
-  void a_slow_reader_is_bounded_and_closed_and_its_messages_come_back() throws Exception {
+  void pushy_139_pushy_407_a_slow_reader_is_bounded_and_closed_and_its_messages_come_back()
+      throws Exception {
     try (var gateway = new TestGateway(node, "gw-slow");
         var socket = new java.net.Socket()) {
       socket.setReceiveBufferSize(4096);

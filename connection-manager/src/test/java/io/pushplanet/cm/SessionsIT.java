@@ -41,7 +41,11 @@ class SessionsIT {
   static void start() throws Exception {
     node = TestNode.start("--cm.node-id=node-a");
     // As long as a busy machine may take from a connection to its subscription.
-    other = TestNode.start("--cm.node-id=node-b", "--cm.session.hold-until-subscribed=60s");
+    other =
+        TestNode.start(
+            "--cm.node-id=node-b",
+            "--cm.session.hold-until-subscribed=60s",
+            "--cm.inbox.patrol-every=2s");
     gateway = new TestGateway(node, "gw-sessions");
   }
 
@@ -53,7 +57,7 @@ class SessionsIT {
   }
 
   @Test
-  void a_frame_for_many_devices_is_answered_for_each_exactly_once() throws Exception {
+  void bark_369_a_frame_for_many_devices_is_answered_for_each_exactly_once() throws Exception {
     var absent = TestNode.newDevice();
     try (var client = subscribed(node, device, MqttVersion.V5)) {
       var queue = gateway.send(List.of(device, absent), TestNode.newMessage(), "{}", PATIENCE);
@@ -191,7 +195,7 @@ class SessionsIT {
 
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void a_persistent_session_comes_back_with_its_subscription_on_any_node(MqttVersion version)
+  void ntfy_227_ntfy_1114_ntfy_1878_a_persistent_session_comes_back_on_any_node(MqttVersion version)
       throws Exception {
     try (var client = connect(node, device, version, false, 3600)) {
       client.subscribe().expect(MqttPacket.SubAck.class);
@@ -239,6 +243,35 @@ class SessionsIT {
       assertThat(again.duplicate()).isTrue();
       assertThat(again.packetId()).isEqualTo(firstId);
       assertThat(again.payload()).isEqualTo(Binary.of("{\"again\":1}"));
+    }
+  }
+
+  @Test
+  void emqx_16296_a_packet_id_is_not_given_to_another_message_across_a_reconnect()
+      throws Exception {
+    int kept;
+    try (var client = connect(node, device, MqttVersion.V5, false, 3600)) {
+      client.subscribe().expect(MqttPacket.SubAck.class);
+      gateway.send(List.of(device), TestNode.newMessage(), "{\"old\":1}", PATIENCE);
+      kept = client.expect(MqttPacket.Publish.class).packetId();
+    }
+    try (var client = connect(node, device, MqttVersion.V5, false, 3600)) {
+      assertThat(client.expect(MqttPacket.Publish.class).packetId()).isEqualTo(kept);
+      for (int n = 0; n < 20; n++) {
+        var outcomes = gateway.send(List.of(device), TestNode.newMessage(), "{}", PATIENCE);
+        var publish = client.expect(MqttPacket.Publish.class);
+        assertThat(publish.packetId()).isNotEqualTo(kept);
+        client.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS));
+        assertThat(TestGateway.next(outcomes).result()).isEqualTo(Result.DELIVERED);
+      }
+    }
+    // None of these acknowledgements was taken for the old message's.
+    try (var client = connect(node, device, MqttVersion.V5, false, 3600)) {
+      var again = client.expect(MqttPacket.Publish.class);
+      assertThat(again.payload()).isEqualTo(Binary.of("{\"old\":1}"));
+      assertThat(again.packetId()).isEqualTo(kept);
+      client.send(new MqttPacket.PubAck(kept, ReasonCode.SUCCESS));
+      SharedNode.silent(client);
     }
   }
 
@@ -313,6 +346,17 @@ class SessionsIT {
       assertThat(publish.payload()).isEqualTo(Binary.of("{\"late\":1}"));
       client.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS));
       Eventually.within(PATIENCE, () -> assertThat(node.parked(device)).isZero());
+    }
+  }
+
+  @Test
+  void gorush_693_what_was_parked_without_a_word_is_brought_to_an_idle_device() throws Exception {
+    try (var client = subscribed(other, device, MqttVersion.V5)) {
+      node.park(device, "s", TestNode.newMessage(), "{\"late\":1}", Duration.ofHours(1));
+
+      // No gateway says so: the node looks by itself from time to time.
+      assertThat(client.expect(MqttPacket.Publish.class).payload())
+          .isEqualTo(Binary.of("{\"late\":1}"));
     }
   }
 

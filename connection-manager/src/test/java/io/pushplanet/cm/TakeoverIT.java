@@ -63,7 +63,7 @@ class TakeoverIT {
   }
 
   @Test
-  void a_device_on_two_nodes_at_once_is_let_go_by_the_former_rabbitmq_mqtt_91() throws Exception {
+  void rabbitmq_mqtt_91_a_device_on_two_nodes_at_once_is_let_go_by_the_former() throws Exception {
     try (var here = subscribed(first.port("mqtt"));
         var there = subscribed(second.port("mqtt"))) {
       assertThat(here.expect(MqttPacket.Disconnect.class).reason())
@@ -74,7 +74,7 @@ class TakeoverIT {
   }
 
   @Test
-  void a_late_acknowledgement_at_the_former_node_settles_nothing_emqx_16296() throws Exception {
+  void a_late_acknowledgement_at_the_former_node_settles_nothing() throws Exception {
     try (var here = subscribed(first.port("mqtt"))) {
       var outcomes = gateway.send(List.of(device), TestNode.newMessage(), "{\"n\":1}", PATIENCE);
       var publish = here.expect(MqttPacket.Publish.class);
@@ -111,7 +111,7 @@ class TakeoverIT {
   }
 
   @Test
-  void a_connection_with_expiry_0_leaves_no_session_whoever_takes_it_over_emqx_18565()
+  void emqx_18565_a_connection_with_expiry_0_leaves_no_session_whoever_takes_it_over()
       throws Exception {
     var hour = MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, 3_600);
     try (var here = subscribed(first.port("mqtt"))) {
@@ -137,7 +137,7 @@ class TakeoverIT {
   @EnumSource(MqttVersion.class)
   void mqtt_3_2_2_3_another_node_finds_the_session_also_where_nothing_is_subscribed(
       MqttVersion version) throws Exception {
-    // From one living connection to the next: MQTT-4.1.0-1, MQTT-3.1.2-23.
+    // From one living connection to the next.
     try (var here = new RawClient(first.port("mqtt"), version);
         var there = new RawClient(second.port("mqtt"), version);
         var back = new RawClient(first.port("mqtt"), version)) {
@@ -224,20 +224,33 @@ class TakeoverIT {
   }
 
   @Test
-  void what_a_device_acknowledged_elsewhere_is_not_sent_again_by_the_node_before_tbmq_320()
+  void what_a_device_acknowledged_elsewhere_is_not_sent_again_by_the_node_before()
       throws Exception {
+    var message = TestNode.newMessage();
     var hour = MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, 3_600);
     try (var here = new RawClient(first.port("mqtt"), MqttVersion.V5)) {
       here.send(RawClient.connect(MqttVersion.V5, device, false, hour));
       here.expect(MqttPacket.ConnAck.class);
       here.subscribe().expect(MqttPacket.SubAck.class);
-      gateway.send(List.of(device), TestNode.newMessage(), "{\"left\":1}", PATIENCE);
+      var outcomes = gateway.send(List.of(device), message, "{\"left\":1}", PATIENCE);
       here.expect(MqttPacket.Publish.class);
-      try (var there = new RawClient(second.port("mqtt"), MqttVersion.V5)) {
+      try (var there = new RawClient(second.port("mqtt"), MqttVersion.V5);
+          var itsGateway = new TestGateway(second, "gw-elsewhere")) {
         there.send(RawClient.connect(MqttVersion.V5, device, false, hour));
         assertThat(there.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
         here.expect(MqttPacket.Disconnect.class);
         assertThat(here.next()).isEmpty();
+        // As a gateway does with what comes back to it.
+        var outcome = outcomes.poll(60, TimeUnit.SECONDS);
+        assertThat(outcome).isNotNull();
+        assertThat(outcome.result()).isEqualTo(Result.NOT_HERE);
+        second.park(device, "slot", message, "{\"left\":1}", Duration.ofHours(1));
+        itsGateway.drain(device);
+
+        var publish = there.expect(MqttPacket.Publish.class);
+        assertThat(publish.payload()).isEqualTo(Binary.of("{\"left\":1}"));
+        there.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS));
+        Eventually.within(PATIENCE, () -> assertThat(second.parked(device)).isZero());
       }
     }
 
@@ -280,7 +293,8 @@ class TakeoverIT {
   }
 
   @Test
-  void what_a_killed_node_had_under_way_comes_from_the_next_one_vernemq_1577() throws Exception {
+  void vernemq_1577_gorush_330_what_a_killed_node_had_under_way_comes_from_the_next_one()
+      throws Exception {
     var message = TestNode.newMessage();
     try (var doomed = NodeProcess.start("--cm.node-id=takeover-doomed", RARELY);
         var here = subscribed(doomed.port("mqtt"))) {
@@ -334,7 +348,7 @@ class TakeoverIT {
   }
 
   @Test
-  void a_device_that_never_acknowledges_holds_one_window_and_is_counted_emqx_11477()
+  void emqx_11477_a_device_that_never_acknowledges_holds_one_window_and_is_counted()
       throws Exception {
     try (var strict =
             TestNode.start(

@@ -13,7 +13,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
@@ -71,11 +70,7 @@ final class TestGateway implements AutoCloseable {
     var queue = send(devices, id, payload, patience);
     var outcomes = new ArrayList<Outcome>();
     while (outcomes.size() < devices.size()) {
-      var outcome = queue.poll(60, TimeUnit.SECONDS);
-      if (outcome == null) {
-        throw new AssertionError("no outcome within 60 seconds; got " + outcomes);
-      }
-      outcomes.add(outcome);
+      outcomes.add(next(queue));
     }
     return outcomes;
   }
@@ -131,7 +126,15 @@ final class TestGateway implements AutoCloseable {
   /// As a gateway that saw this epoch in the directory.
   Outcome deliverAt(long epoch, DeviceKey device, MessageId id, String payload) throws Exception {
     var queue = send(List.of(device), epoch, id, payload, Duration.ofSeconds(45));
-    return Objects.requireNonNull(queue.poll(60, TimeUnit.SECONDS));
+    return next(queue);
+  }
+
+  static Outcome next(BlockingQueue<Outcome> outcomes) throws InterruptedException {
+    var next = outcomes.poll(60, TimeUnit.SECONDS);
+    if (next == null) {
+      throw new AssertionError("no outcome within 60 seconds");
+    }
+    return next;
   }
 
   void drain(DeviceKey device) throws Exception {

@@ -301,8 +301,8 @@ class TlsIT {
   }
 
   @Test
-  void a_new_certificate_is_shown_without_a_restart_and_a_broken_one_never(@TempDir Path directory)
-      throws Exception {
+  void parse_server_push_adapter_65_a_broken_certificate_is_never_shown_and_a_new_one_at_once(
+      @TempDir Path directory) throws Exception {
     var renewed = TestCertificate.make(directory);
     try (var device = trusting.getSocketFactory().createSocket("127.0.0.1", port())) {
       var client = connect(device);

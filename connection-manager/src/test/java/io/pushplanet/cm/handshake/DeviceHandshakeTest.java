@@ -51,6 +51,14 @@ class DeviceHandshakeTest {
   }
 
   @Test
+  void countly_5850_a_credential_of_one_app_opens_no_device_of_another() {
+    var elsewhere = credential.mint(new AppId("bank"), new DeviceId("d1"), Duration.ofDays(1));
+
+    assertThat(reason(connect("d1", elsewhere, null, MqttProperties.NONE)))
+        .isEqualTo(ReasonCode.BAD_USER_NAME_OR_PASSWORD);
+  }
+
+  @Test
   void another_devices_credential_an_expired_one_and_none_are_refused() {
     assertThat(reason(connect("d2", password, null, MqttProperties.NONE)))
         .isEqualTo(ReasonCode.BAD_USER_NAME_OR_PASSWORD);

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pushplanet.common.access.Secret;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.ConfigurationPropertiesBinding;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -46,6 +48,29 @@ class NodeSettingsTest {
       assertThat(settings.admission().unlimitedSources()).isEqualTo("127.0.0.0/8,::1");
       assertThat(settings.toString()).doesNotContain("secret");
     });
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "admission.most-sessions",
+        "session.window",
+        "session.waiting",
+        "directory.waiting",
+        "inbox.readers",
+        "inbox.waiting",
+        "inbox.rows-per-device",
+        "delivery.most-open-targets",
+        "delivery.frames-waiting",
+        "drain.per-second",
+        "uplink.in-flight",
+        "uplink.most-open"
+      })
+  void gorush_536_a_limit_of_0_stops_the_start_and_not_every_message(String limit) {
+    runner.withPropertyValues("cm." + limit + "=0").run(context -> assertThat(context).hasFailed());
+    runner
+        .withPropertyValues("cm." + limit + "=2")
+        .run(context -> assertThat(context).hasNotFailed());
   }
 
   @Test

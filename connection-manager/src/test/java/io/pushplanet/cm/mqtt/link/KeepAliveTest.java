@@ -14,6 +14,7 @@ class KeepAliveTest {
   @ParameterizedTest
   @CsvSource({
     "V5, 1, 60, true",
+    "V5, 45, 60, true",
     "V5, 60, 60, false",
     "V5, 300, 300, false",
     "V5, 1800, 1800, false",
@@ -23,7 +24,7 @@ class KeepAliveTest {
     "V3_1_1, 3600, 3600, false",
     "V3_1_1, 0, 0, false"
   })
-  void ntfy_190_a_wish_out_of_range_is_changed_for_clients_that_can_be_told(
+  void ntfy_190_ntfy_687_ntfy_1195_a_wish_out_of_range_is_changed_for_clients_that_can_be_told(
       MqttVersion version, int wished, int granted, boolean told) {
     assertThat(KeepAlive.of(version, wished)).isEqualTo(new KeepAlive(granted, told));
   }
