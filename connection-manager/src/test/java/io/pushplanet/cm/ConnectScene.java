@@ -34,6 +34,20 @@ abstract class ConnectScene {
     }
   }
 
+  /// The same CONNECT of another device.
+  static Connect of(DeviceKey other, Connect like) {
+    var usual = RawClient.connect(like.version(), other);
+    return new Connect(
+        like.version(),
+        like.cleanStart(),
+        like.keepAliveSeconds(),
+        usual.clientId(),
+        usual.userName(),
+        usual.password(),
+        like.will(),
+        like.properties());
+  }
+
   Connect with(MqttVersion version, @Nullable Will will, MqttProperties properties) {
     var usual = RawClient.connect(version, device);
     return new Connect(

@@ -89,20 +89,42 @@ class ConnectStatementsIT extends ConnectScene {
 
   @Test
   void mqtt_3_1_2_24_nothing_exceeds_the_clients_maximum_packet_size() throws Exception {
-    var small = MqttProperties.with(PropertyId.MAXIMUM_PACKET_SIZE, 80);
-    try (var client = at.connected(RawClient.connect(MqttVersion.V5, device, true, small))) {
+    try (var client = at.connected(small(80))) {
       client.subscribe().expect(MqttPacket.SubAck.class);
-      // Refusals that would be explained to a client with more room.
       client.publish("elsewhere", "x", QoS.AT_LEAST_ONCE, false);
-      var refused = client.expect(MqttPacket.PubAck.class);
+      assertThat(sizeOf(client.expect(MqttPacket.PubAck.class))).isLessThanOrEqualTo(80);
       client.send(HexFormat.of().parseHex("C100"));
-      var last = client.expect(MqttPacket.Disconnect.class);
+      assertThat(sizeOf(client.expect(MqttPacket.Disconnect.class))).isLessThanOrEqualTo(80);
+    }
+  }
 
-      // MQTT-3.4.2-2 and MQTT-3.14.2-3: the reason string goes first.
-      assertThat(sizeOf(refused)).isLessThanOrEqualTo(80);
-      assertThat(sizeOf(last)).isLessThanOrEqualTo(80);
-      assertThat(refused.properties().isEmpty()).isTrue();
-      assertThat(last.properties().isEmpty()).isTrue();
+  @Test
+  void mqtt_3_4_2_2_mqtt_3_4_2_3_a_puback_says_nothing_more_where_there_is_no_room()
+      throws Exception {
+    try (var roomy = at.connected(device, MqttVersion.V5);
+        var small = at.connected(of(TestNode.newDevice(), small(80)))) {
+      roomy.publish("elsewhere", "x", QoS.AT_LEAST_ONCE, false);
+      small.publish("elsewhere", "x", QoS.AT_LEAST_ONCE, false);
+
+      var explained = roomy.expect(MqttPacket.PubAck.class).properties();
+      assertThat(explained.text(PropertyId.REASON_STRING)).isPresent();
+      assertThat(explained.userProperties()).isEmpty();
+      assertThat(small.expect(MqttPacket.PubAck.class).properties().isEmpty()).isTrue();
+    }
+  }
+
+  @Test
+  void mqtt_3_14_2_3_mqtt_3_14_2_4_a_disconnect_says_nothing_more_where_there_is_no_room()
+      throws Exception {
+    try (var roomy = at.connected(device, MqttVersion.V5);
+        var small = at.connected(of(TestNode.newDevice(), small(80)))) {
+      roomy.send(HexFormat.of().parseHex("C100"));
+      small.send(HexFormat.of().parseHex("C100"));
+
+      var explained = roomy.expect(MqttPacket.Disconnect.class).properties();
+      assertThat(explained.text(PropertyId.REASON_STRING)).isPresent();
+      assertThat(explained.userProperties()).isEmpty();
+      assertThat(small.expect(MqttPacket.Disconnect.class).properties().isEmpty()).isTrue();
     }
   }
 
@@ -123,10 +145,8 @@ class ConnectStatementsIT extends ConnectScene {
 
   @Test
   void mqtt_3_2_2_19_a_refusal_keeps_within_the_maximum_packet_size() throws Exception {
-    var small = MqttProperties.with(PropertyId.MAXIMUM_PACKET_SIZE, 40);
     try (var client = at.raw(MqttVersion.V5)) {
-      var foreign = RawClient.connect(MqttVersion.V5, device, true, small);
-      client.send(renamed(foreign, "another"));
+      client.send(renamed(small(40), "another"));
 
       var refused = client.expect(MqttPacket.ConnAck.class);
 
@@ -229,11 +249,64 @@ class ConnectStatementsIT extends ConnectScene {
     try (var client = at.raw(version)) {
       client.send(renamed(RawClient.connect(version, device), "another"));
 
+      assertThat(client.expect(MqttPacket.ConnAck.class).code()).isEqualTo(code);
+      assertThat(client.next()).isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_2_2_6_a_refusal_says_that_no_session_is_present_also_where_one_is(MqttVersion version)
+      throws Exception {
+    var first = at.connected(SharedNode.persistent(device, version));
+    first.subscribe().expect(MqttPacket.SubAck.class);
+    at.leave(first, device);
+    try (var client = at.raw(version)) {
+      var usual = SharedNode.persistent(device, version);
+      client.send(
+          new Connect(
+              version,
+              false,
+              60,
+              usual.clientId(),
+              usual.userName(),
+              Binary.of("wrong"),
+              null,
+              usual.properties()));
+
       var refused = client.expect(MqttPacket.ConnAck.class);
 
-      assertThat(refused.code()).isEqualTo(code);
-      assertThat(refused.sessionPresent()).as("MQTT-3.2.2-6").isFalse();
-      assertThat(client.next()).as("MQTT-3.2.2-7, MQTT-4.13.2-1").isEmpty();
+      assertThat(refused.code()).isNotZero();
+      assertThat(refused.sessionPresent()).isFalse();
+    }
+    // It is there all the same.
+    try (var client = at.raw(version)) {
+      client.send(SharedNode.persistent(device, version));
+      assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_2_2_7_after_a_refusal_the_connection_is_closed(MqttVersion version) throws Exception {
+    for (var id : List.of("", "another")) {
+      try (var client = at.raw(version)) {
+        client.send(renamed(RawClient.connect(version, device), id));
+
+        assertThat(client.expect(MqttPacket.ConnAck.class).code()).isNotZero();
+        assertThat(client.next()).isEmpty();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_4_13_2_1_an_error_ends_the_connection_whether_it_can_be_told_or_not(MqttVersion version)
+      throws Exception {
+    try (var client = at.connected(device, version)) {
+      client.publish("push/uplink", "x", QoS.AT_LEAST_ONCE, true);
+
+      assertThat(SharedNode.end(client)).isEqualTo(told(version, ReasonCode.RETAIN_NOT_SUPPORTED));
     }
   }
 
@@ -346,6 +419,17 @@ class ConnectStatementsIT extends ConnectScene {
     }
   }
 
+  @Test
+  void mqtt_3_3_2_12_no_topic_alias_is_offered() throws Exception {
+    try (var client = at.raw(MqttVersion.V5)) {
+      client.send(RawClient.connect(MqttVersion.V5, device));
+
+      var told = client.expect(MqttPacket.ConnAck.class).properties();
+
+      assertThat(told.number(PropertyId.TOPIC_ALIAS_MAXIMUM, 0)).isZero();
+    }
+  }
+
   @ParameterizedTest
   @CsvSource({"10, 60", "120, 0", "4000, 1800", "0, 1800"})
   void mqtt_3_2_2_22_a_keep_alive_is_the_clients_unless_it_is_told_another(int wished, int told)
@@ -383,16 +467,46 @@ class ConnectStatementsIT extends ConnectScene {
   }
 
   @Test
-  void mqtt_3_14_2_1_the_servers_disconnect_has_a_reason_and_no_session_expiry() throws Exception {
+  void mqtt_3_14_2_1_the_servers_disconnect_has_a_reason_of_its_table() throws Exception {
     try (var older = at.connected(device, MqttVersion.V5);
         var newer = at.connected(device, MqttVersion.V5)) {
+      assertThat(older.expect(MqttPacket.Disconnect.class).reason())
+          .isEqualTo(ReasonCode.SESSION_TAKEN_OVER);
+      SharedNode.silent(newer);
+    }
+  }
+
+  @Test
+  void mqtt_3_14_2_2_the_servers_disconnect_has_no_session_expiry() throws Exception {
+    try (var older = at.connected(SharedNode.persistent(device, MqttVersion.V5));
+        var newer = at.connected(SharedNode.persistent(device, MqttVersion.V5))) {
       var last = older.expect(MqttPacket.Disconnect.class);
 
-      // Table 3-10; MQTT-3.14.2-2; MQTT-3.14.4-1 and MQTT-3.14.4-2: nothing follows but the end.
-      assertThat(last.reason()).isEqualTo(ReasonCode.SESSION_TAKEN_OVER);
       assertThat(last.properties().has(PropertyId.SESSION_EXPIRY_INTERVAL)).isFalse();
-      assertThat(older.next()).isEmpty();
       SharedNode.silent(newer);
+    }
+  }
+
+  @Test
+  void mqtt_3_14_4_1_mqtt_3_14_4_2_after_its_disconnect_the_server_says_nothing_and_closes()
+      throws Exception {
+    try (var client = at.subscribed(device, MqttVersion.V5)) {
+      // What is asked behind the error would each have an answer, and the message a PUBLISH.
+      client.send(HexFormat.of().parseHex("C100" + "C000" + "C000"));
+      at.gateway().send(List.of(device), TestNode.newMessage(), "{}", SharedNode.PATIENCE);
+
+      assertThat(afterMessages(client)).isEqualTo(ReasonCode.MALFORMED_PACKET);
+      assertThat(client.next()).isEmpty();
+    }
+  }
+
+  /// The message may have been the faster one.
+  private static ReasonCode afterMessages(RawClient client) throws Exception {
+    for (var packet = client.next(); ; packet = client.next()) {
+      if (packet.orElseThrow() instanceof MqttPacket.Disconnect(var reason, _)) {
+        return reason;
+      }
+      assertThat(packet.get()).isInstanceOf(MqttPacket.Publish.class);
     }
   }
 
@@ -427,6 +541,12 @@ class ConnectStatementsIT extends ConnectScene {
         usual.password(),
         null,
         MqttProperties.NONE);
+  }
+
+  /// Of a client that takes no longer packets.
+  private Connect small(int bytes) {
+    return RawClient.connect(
+        MqttVersion.V5, device, true, MqttProperties.with(PropertyId.MAXIMUM_PACKET_SIZE, bytes));
   }
 
   private static Connect renamed(Connect usual, String clientId) {

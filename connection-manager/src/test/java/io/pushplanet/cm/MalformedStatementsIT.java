@@ -36,6 +36,7 @@ class MalformedStatementsIT {
     "MQTT-3.3.2-1, MQTT-3.3.2-1, 30 01 00, 30 01 00, MALFORMED_PACKET, a PUBLISH without a topic",
     "MQTT-3.3.2-2, MQTT-3.3.2-2, 30 04 00 01 23 00, 30 03 00 01 23, TOPIC_NAME_INVALID, a wildcard in a topic name",
     "MQTT-4.7.0-1, MQTT-4.7.1-1, 30 04 00 01 2B 00, 30 03 00 01 2B, TOPIC_NAME_INVALID, the other wildcard",
+    "MQTT-3.3.2-7, -, 30 06 00 00 03 23 00 01, -, TOPIC_ALIAS_INVALID, an alias that only a former connection could have explained",
     "MQTT-3.3.2-8, -, 30 07 00 01 61 03 23 00 00, -, TOPIC_ALIAS_INVALID, topic alias 0",
     "MQTT-3.3.2-9, -, 30 07 00 01 61 03 23 00 01, -, TOPIC_ALIAS_INVALID, an alias over the maximum of 0",
     "MQTT-3.3.2-13, -, 30 08 00 01 61 04 08 00 01 FF, -, MALFORMED_PACKET, a response topic that is not UTF-8",
@@ -58,7 +59,7 @@ class MalformedStatementsIT {
     "MQTT-4.12.0-7, -, F0 02 18 00, -, PROTOCOL_ERROR, AUTH although no method was agreed on",
     "MQTT-4.12.1-1, -, F0 02 19 00, -, PROTOCOL_ERROR, re-authentication without a method"
   })
-  void a_broken_packet_ends_the_connection_with_its_reason(
+  void mqtt_4_13_1_1_a_broken_packet_ends_the_connection_with_its_reason(
       String v5, String v3, String packetV5, String packetV3, ReasonCode reason, String what)
       throws Exception {
     try (var client = at.connected(TestNode.newDevice(), MqttVersion.V5)) {

@@ -13,12 +13,14 @@ import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.SubscriptionRequest;
 import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.wire.NodeOutcomes.Outcome;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import java.io.ByteArrayOutputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,24 +48,34 @@ class PublishStatementsIT {
 
       // Two bytes of an identifier would stand in front of the payload.
       assertThat(publish.payload()).isEqualTo(Binary.of("{\"n\":1}"));
-      assertThat(publish.qos()).isEqualTo(QoS.AT_MOST_ONCE);
-      assertThat(publish.duplicate()).as("MQTT-3.3.1-2, MQTT-4.3.1-1").isFalse();
     }
   }
 
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void mqtt_2_2_1_4_each_new_publish_has_an_identifier_that_is_not_in_use(MqttVersion version)
-      throws Exception {
+  void mqtt_4_3_1_1_at_qos_0_a_publish_has_qos_0_and_no_dup(MqttVersion version) throws Exception {
+    try (var client = subscribed(version, QoS.AT_MOST_ONCE, 0)) {
+      send("{}");
+
+      var publish = client.expect(Publish.class);
+
+      assertThat(publish.qos()).isEqualTo(QoS.AT_MOST_ONCE);
+      assertThat(publish.duplicate()).isFalse();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_2_2_1_4_mqtt_4_3_2_1_each_new_publish_has_an_identifier_that_is_not_in_use(
+      MqttVersion version) throws Exception {
     try (var client = at.subscribed(device, version)) {
       var open = new HashSet<Integer>();
       for (int count = 0; count < 8; count++) {
         send("{}");
         var publish = client.expect(Publish.class);
         assertThat(publish.packetId()).isPositive();
-        assertThat(open.add(publish.packetId())).as("MQTT-4.3.2-1").isTrue();
-        assertThat(publish.duplicate()).as("MQTT-4.3.2-2, MQTT-3.3.1-3").isFalse();
-        // Every other one stays unacknowledged, and its identifier taken (MQTT-4.3.2-3).
+        assertThat(open.add(publish.packetId())).isTrue();
+        // Every other one stays unacknowledged, and its identifier taken.
         if (count % 2 == 0) {
           SharedNode.acknowledge(client, publish);
           open.remove(publish.packetId());
@@ -75,12 +87,57 @@ class PublishStatementsIT {
 
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void mqtt_2_2_1_5_puback_has_the_identifier_of_its_publish(MqttVersion version) throws Exception {
+  void mqtt_4_3_2_2_at_qos_1_a_new_publish_has_qos_1_and_no_dup(MqttVersion version)
+      throws Exception {
+    try (var client = at.subscribed(device, version)) {
+      send("{}");
+
+      var publish = client.expect(Publish.class);
+
+      assertThat(publish.qos()).isEqualTo(QoS.AT_LEAST_ONCE);
+      assertThat(publish.duplicate()).isFalse();
+    }
+  }
+
+  @Test
+  void mqtt_3_3_1_3_dup_of_what_comes_in_says_nothing_of_what_goes_out() throws Exception {
+    try (var client = at.subscribed(device, MqttVersion.V5)) {
+      client.send(uplink(1, "{}", true)).expect(MqttPacket.PubAck.class);
+      send("{}");
+
+      assertThat(client.expect(Publish.class).duplicate()).isFalse();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_4_3_2_3_a_publish_is_unacknowledged_until_its_own_puback(MqttVersion version)
+      throws Exception {
+    try (var client = at.subscribed(device, version)) {
+      var outcomes = sending("{\"n\":1}");
+      var others = sending("{\"n\":2}");
+      var publish = client.expect(Publish.class);
+      var other = client.expect(Publish.class);
+      // Of no packet, then of another one.
+      client.send(new MqttPacket.PubAck(other.packetId() + 1, ReasonCode.SUCCESS));
+      SharedNode.acknowledge(client, other);
+      assertThat(TestGateway.next(others).result()).isEqualTo(Result.DELIVERED);
+      assertThat(outcomes).isEmpty();
+
+      SharedNode.acknowledge(client, publish);
+
+      assertThat(TestGateway.next(outcomes).result()).isEqualTo(Result.DELIVERED);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_2_2_1_5_mqtt_4_3_2_4_puback_has_the_identifier_of_its_publish(MqttVersion version)
+      throws Exception {
     try (var client = at.connected(device, version)) {
       for (int id : List.of(1, 7, 0xFFFF)) {
         client.send(uplink(id, "{}", false));
 
-        // MQTT-4.3.2-4
         assertThat(client.expect(MqttPacket.PubAck.class).packetId()).isEqualTo(id);
       }
     }
@@ -108,8 +165,8 @@ class PublishStatementsIT {
 
   @ParameterizedTest
   @CsvSource({"0", "10"})
-  void mqtt_3_1_2_26_the_server_sends_no_topic_alias(int maximum) throws Exception {
-    // Not even to a client that would take them: MQTT-3.1.2-27, MQTT-3.3.2-11.
+  void mqtt_3_1_2_26_mqtt_3_1_2_27_mqtt_3_3_2_11_no_topic_alias_is_sent_whatever_the_client_takes(
+      int maximum) throws Exception {
     var aliases = MqttProperties.with(PropertyId.TOPIC_ALIAS_MAXIMUM, maximum);
     try (var client = at.connected(RawClient.connect(MqttVersion.V5, device, true, aliases))) {
       client.subscribe().expect(MqttPacket.SubAck.class);
@@ -136,10 +193,8 @@ class PublishStatementsIT {
 
   @ParameterizedTest
   @CsvSource({"false, 0", "true, 0", "true, 1", "true, 2"})
-  void mqtt_3_3_1_12_a_message_is_forwarded_without_retain(boolean asPublished, int handling)
-      throws Exception {
-    // As it was published (MQTT-3.3.1-13): nothing is retained here, so no handling of it sends
-    // anything.
+  void mqtt_3_3_1_11_mqtt_3_3_1_12_mqtt_3_3_1_13_nothing_retained_is_sent_and_nothing_with_retain(
+      boolean asPublished, int handling) throws Exception {
     try (var client = at.connected(device, MqttVersion.V5)) {
       client.send(
           new MqttPacket.Subscribe(
@@ -201,8 +256,8 @@ class PublishStatementsIT {
   }
 
   @Test
-  void mqtt_3_3_4_3_the_subscription_identifier_comes_with_the_message() throws Exception {
-    // With one subscription it is the only one and all of them: MQTT-3.3.4-4.
+  void mqtt_3_3_4_3_mqtt_3_3_4_4_the_identifier_of_the_one_subscription_comes_with_the_message()
+      throws Exception {
     try (var client = subscribed(MqttVersion.V5, QoS.AT_LEAST_ONCE, 42)) {
       send("{}");
 
@@ -232,7 +287,7 @@ class PublishStatementsIT {
       client.send(flood.toByteArray());
 
       assertThat(afterAcknowledgements(client)).isEqualTo(ReasonCode.RECEIVE_MAXIMUM_EXCEEDED);
-      assertThat(client.next()).as("MQTT-3.14.4-1").isEmpty();
+      assertThat(client.next()).isEmpty();
     }
   }
 
@@ -256,13 +311,48 @@ class PublishStatementsIT {
         open.add(client.expect(Publish.class));
       }
 
-      // Everything else goes on meanwhile: MQTT-3.3.4-10, MQTT-4.9.0-3.
-      client.send(uplink(3, "{}", false)).expect(MqttPacket.PubAck.class);
       SharedNode.silent(client);
       SharedNode.acknowledge(client, open.getFirst());
 
       var next = client.expect(Publish.class);
       assertThat(next.payload()).isEqualTo(Binary.of("{\"n\":" + most + "}"));
+      SharedNode.silent(client);
+    }
+  }
+
+  @Test
+  void mqtt_3_3_4_10_mqtt_4_9_0_3_with_a_spent_receive_maximum_all_but_publish_goes_on()
+      throws Exception {
+    var one = MqttProperties.with(PropertyId.RECEIVE_MAXIMUM, 1);
+    try (var client = at.connected(RawClient.connect(MqttVersion.V5, device, true, one))) {
+      client.subscribe().expect(MqttPacket.SubAck.class);
+      send("{}");
+      send("{}");
+      client.expect(Publish.class);
+
+      client.send(uplink(3, "{}", false)).expect(MqttPacket.PubAck.class);
+      client.subscribe().expect(MqttPacket.SubAck.class);
+      SharedNode.silent(client);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_3_4_2_mqtt_3_3_4_5_a_message_comes_once_however_often_its_topic_is_subscribed(
+      MqttVersion version) throws Exception {
+    try (var client = at.connected(device, version)) {
+      client.send(
+          new MqttPacket.Subscribe(
+              1,
+              List.of(
+                  new SubscriptionRequest("push/messages", QoS.AT_LEAST_ONCE),
+                  new SubscriptionRequest("push/messages", QoS.AT_LEAST_ONCE)),
+              MqttProperties.NONE));
+      client.expect(MqttPacket.SubAck.class);
+      client.subscribe().expect(MqttPacket.SubAck.class);
+      send("{}");
+
+      client.expect(Publish.class);
       SharedNode.silent(client);
     }
   }
@@ -294,7 +384,7 @@ class PublishStatementsIT {
 
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void mqtt_4_4_0_1_what_was_unacknowledged_is_sent_again_on_reconnect_and_only_then(
+  void mqtt_3_3_1_1_mqtt_4_4_0_1_what_is_unacknowledged_comes_again_on_reconnect_only(
       MqttVersion version) throws Exception {
     var sent = new ArrayList<Publish>();
     try (var client = at.connected(SharedNode.persistent(device, version))) {
@@ -314,7 +404,7 @@ class PublishStatementsIT {
         var again = client.expect(Publish.class);
         assertThat(again.packetId()).isEqualTo(old.packetId());
         assertThat(again.payload()).isEqualTo(old.payload());
-        assertThat(again.duplicate()).as("MQTT-3.3.1-1").isTrue();
+        assertThat(again.duplicate()).isTrue();
         SharedNode.acknowledge(client, again);
       }
       SharedNode.silent(client);
@@ -329,7 +419,7 @@ class PublishStatementsIT {
           at.gateway().send(List.of(device), TestNode.newMessage(), "{}", SharedNode.PATIENCE);
       var publish = client.expect(Publish.class);
       client.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.UNSPECIFIED_ERROR));
-      assertThat(outcome.take().result()).isEqualTo(Result.REFUSED);
+      assertThat(TestGateway.next(outcome).result()).isEqualTo(Result.REFUSED);
     }
     at.awaitGone(device);
 
@@ -340,16 +430,15 @@ class PublishStatementsIT {
 
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void mqtt_4_6_0_5_messages_of_a_topic_keep_their_order(MqttVersion version) throws Exception {
+  void mqtt_4_6_0_5_mqtt_4_6_0_6_messages_of_a_topic_keep_their_order(MqttVersion version)
+      throws Exception {
     try (var client = at.subscribed(device, version)) {
       for (int count = 0; count < 40; count++) {
         send("{\"n\":" + count + "}");
       }
       for (int count = 0; count < 40; count++) {
         var publish = client.expect(Publish.class);
-        assertThat(publish.payload())
-            .as("MQTT-4.6.0-6")
-            .isEqualTo(Binary.of("{\"n\":" + count + "}"));
+        assertThat(publish.payload()).isEqualTo(Binary.of("{\"n\":" + count + "}"));
         SharedNode.acknowledge(client, publish);
       }
     }
@@ -382,7 +471,11 @@ class PublishStatementsIT {
   }
 
   private void send(String payload) throws Exception {
-    at.gateway().send(List.of(device), TestNode.newMessage(), payload, SharedNode.PATIENCE);
+    sending(payload);
+  }
+
+  private BlockingQueue<Outcome> sending(String payload) throws Exception {
+    return at.gateway().send(List.of(device), TestNode.newMessage(), payload, SharedNode.PATIENCE);
   }
 
   private static Publish uplink(int packetId, String payload, boolean duplicate) {

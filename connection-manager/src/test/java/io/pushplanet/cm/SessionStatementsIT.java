@@ -2,6 +2,7 @@ package io.pushplanet.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.MqttVersion;
@@ -28,7 +29,6 @@ class SessionStatementsIT extends ConnectScene {
 
     try (var client = at.raw(version)) {
       var clean = RawClient.connect(version, device);
-      // MQTT-3.2.2-2 as well.
       assertThat(client.send(clean).expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
       // The subscription went with the session, so UNSUBSCRIBE finds none.
       assertThat(unsubscribed(client)).isEqualTo(version == MqttVersion.V5 ? List.of(0x11) : NONE);
@@ -39,7 +39,6 @@ class SessionStatementsIT extends ConnectScene {
   @EnumSource(MqttVersion.class)
   void mqtt_3_1_2_5_a_session_is_resumed_with_its_subscription(MqttVersion version)
       throws Exception {
-    // Stored after the connection, too: MQTT-3.1.2-23.
     subscribedAndGone(version);
 
     try (var client = at.raw(version)) {
@@ -110,9 +109,8 @@ class SessionStatementsIT extends ConnectScene {
 
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void mqtt_3_2_2_3_a_session_is_present_also_where_nothing_is_subscribed(MqttVersion version)
-      throws Exception {
-    // Stored after the connection, too: MQTT-3.1.2-23.
+  void mqtt_3_1_2_23_mqtt_3_2_2_3_a_session_is_kept_also_where_nothing_is_subscribed(
+      MqttVersion version) throws Exception {
     at.leave(at.connected(SharedNode.persistent(device, version)), device);
 
     try (var client = at.raw(version)) {
@@ -123,7 +121,7 @@ class SessionStatementsIT extends ConnectScene {
       assertThat(unsubscribed(client)).isEqualTo(version == MqttVersion.V5 ? List.of(0) : NONE);
     }
     at.awaitGone(device);
-    // The same when the connection before broke, and when it still stands (MQTT-3.1.4-3).
+    // The same when the connection before broke, and when it still stands.
     try (var before = at.raw(version);
         var client = at.raw(version)) {
       before.send(SharedNode.persistent(device, version));
@@ -148,7 +146,7 @@ class SessionStatementsIT extends ConnectScene {
       assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
       at.leave(client, device);
     }
-    // It was discarded, not passed over (MQTT-3.1.2-4, MQTT-3.1.2-6).
+    // It was discarded, not passed over.
     try (var client = at.raw(version)) {
       client.send(SharedNode.persistent(device, version));
       assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
@@ -168,6 +166,20 @@ class SessionStatementsIT extends ConnectScene {
               ReasonCode.SUCCESS, MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, 60)));
 
       assertThat(SharedNode.end(client)).isEqualTo(ReasonCode.PROTOCOL_ERROR);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_4_1_0_1_a_session_that_is_not_to_outlive_its_connection_lasts_as_long(
+      MqttVersion version) throws Exception {
+    try (var client = at.subscribed(device, version)) {
+      var sweeps = at.node().bean(MeterRegistry.class).get("cm.transport.sweep").timer();
+      long before = sweeps.count();
+      Eventually.within(
+          SharedNode.PATIENCE, () -> assertThat(sweeps.count()).isGreaterThan(before + 3));
+
+      assertThat(unsubscribed(client)).isEqualTo(version == MqttVersion.V5 ? List.of(0) : NONE);
     }
   }
 

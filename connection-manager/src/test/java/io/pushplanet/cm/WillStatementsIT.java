@@ -13,7 +13,6 @@ import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.Will;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.device.DeviceId;
-import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.testing.Eventually;
 import java.util.ArrayList;
 import org.junit.jupiter.api.Test;
@@ -28,13 +27,36 @@ class WillStatementsIT extends ConnectScene {
 
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void mqtt_3_1_2_8_a_will_is_published_once_when_the_connection_ends_without_goodbye(
-      MqttVersion version) throws Exception {
-    // Stored until then (MQTT-3.1.2-7), removed when published (MQTT-3.1.2-10).
+  void mqtt_3_1_2_7_mqtt_3_1_2_8_a_will_is_kept_and_published_without_a_goodbye(MqttVersion version)
+      throws Exception {
     at.connected(with(version, WILL, MqttProperties.NONE)).close();
     at.awaitGone(device);
 
     assertThat(at.uplinksOf(device)).containsExactly("gone");
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_1_2_10_a_will_that_was_published_is_not_published_with_the_next_connection(
+      MqttVersion version) throws Exception {
+    at.connected(with(version, WILL, MqttProperties.NONE)).close();
+    at.awaitGone(device);
+    at.connected(device, version).close();
+    at.awaitGone(device);
+
+    assertThat(at.uplinksOf(device)).containsExactly("gone");
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_1_2_14_a_will_is_kept_for_no_later_subscriber(MqttVersion version) throws Exception {
+    at.connected(with(version, WILL, MqttProperties.NONE)).close();
+    at.awaitGone(device);
+    assertThat(at.uplinksOf(device)).containsExactly("gone");
+
+    try (var client = at.subscribed(device, version)) {
+      SharedNode.silent(client);
+    }
   }
 
   @Test
@@ -72,19 +94,6 @@ class WillStatementsIT extends ConnectScene {
             false,
             MqttProperties.with(PropertyId.WILL_DELAY_INTERVAL, delaySeconds)),
         MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, expirySeconds));
-  }
-
-  private static Connect of(DeviceKey other, Connect like) {
-    var usual = RawClient.connect(like.version(), other);
-    return new Connect(
-        like.version(),
-        true,
-        60,
-        usual.clientId(),
-        usual.userName(),
-        usual.password(),
-        like.will(),
-        like.properties());
   }
 
   @ParameterizedTest

@@ -100,7 +100,7 @@ class PacketDecoderTest {
   }
 
   @Test
-  void a_topic_of_more_than_256_bytes_or_8_levels_is_refused() {
+  void mqtt_4_7_3_3_a_topic_of_more_than_256_bytes_or_8_levels_is_refused() {
     assertThat(publishing("x".repeat(256))).isInstanceOf(DecodeOutcome.Decoded.class);
     assertThat(publishing("1/2/3/4/5/6/7/8")).isInstanceOf(DecodeOutcome.Decoded.class);
     for (var tooLong : List.of("x".repeat(257), "1/2/3/4/5/6/7/8/")) {

@@ -32,7 +32,7 @@ class WebSocketLayerTest {
   private final List<byte[]> sent = new ArrayList<>();
 
   @Test
-  void the_upgrade_is_answered_as_in_the_rfcs_example_and_with_the_mqtt_protocol() {
+  void mqtt_6_0_0_4_the_upgrade_is_answered_as_in_the_rfcs_example_and_with_the_mqtt_protocol() {
     receive(bytes(REQUEST));
 
     assertThat(new String(sent.getFirst(), ISO_8859_1))
@@ -43,7 +43,7 @@ class WebSocketLayerTest {
   }
 
   @Test
-  void requests_that_are_no_upgrade_are_told_what_is_wrong() {
+  void mqtt_6_0_0_3_requests_that_are_no_upgrade_to_mqtt_are_told_what_is_wrong() {
     assertThat(refusal(REQUEST.replace("/mqtt HTTP", "/ HTTP"))).startsWith("HTTP/1.1 404");
     assertThat(refusal(REQUEST.replace("GET", "POST"))).startsWith("HTTP/1.1 405");
     assertThat(refusal(REQUEST.replace("HTTP/1.1", "HTTP/1.0"))).startsWith("HTTP/1.1 400");
@@ -69,7 +69,7 @@ class WebSocketLayerTest {
   }
 
   @Test
-  void payload_comes_through_however_it_is_framed_and_cut() {
+  void mqtt_6_0_0_2_payload_comes_through_however_it_is_framed_and_cut() {
     var random = new Random(7);
     var whole = new byte[100_000];
     random.nextBytes(whole);
@@ -104,7 +104,7 @@ class WebSocketLayerTest {
   }
 
   @Test
-  void what_the_rfc_forbids_is_closed_with_its_code() {
+  void mqtt_6_0_0_1_text_and_what_the_rfc_forbids_is_closed_with_its_code() {
     assertThat(closeCode(new byte[] {(byte) 0x82, 1, 0})).as("not masked").isEqualTo(1002);
     assertThat(closeCode(frame(0xC2, new byte[1]))).as("RSV1 without extension").isEqualTo(1002);
     assertThat(closeCode(frame(0x80, new byte[1]))).as("continues nothing").isEqualTo(1002);
