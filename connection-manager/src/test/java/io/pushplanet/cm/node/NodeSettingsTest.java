@@ -4,9 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.access.Secret;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.ConfigurationPropertiesBinding;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -50,27 +49,31 @@ class NodeSettingsTest {
     });
   }
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "admission.most-sessions",
-        "session.window",
-        "session.waiting",
-        "directory.waiting",
-        "inbox.readers",
-        "inbox.waiting",
-        "inbox.rows-per-device",
-        "delivery.most-open-targets",
-        "delivery.frames-waiting",
-        "drain.per-second",
-        "uplink.in-flight",
-        "uplink.most-open"
-      })
-  void gorush_536_a_limit_of_0_stops_the_start_and_not_every_message(String limit) {
-    runner.withPropertyValues("cm." + limit + "=0").run(context -> assertThat(context).hasFailed());
+  @Test
+  void gorush_536_a_limit_of_0_stops_the_start_and_not_every_message() {
+    var limits =
+        List.of(
+            "cm.admission.most-sessions",
+            "cm.session.window",
+            "cm.session.waiting",
+            "cm.directory.waiting",
+            "cm.inbox.readers",
+            "cm.inbox.waiting",
+            "cm.inbox.rows-per-device",
+            "cm.delivery.most-open-targets",
+            "cm.delivery.frames-waiting",
+            "cm.drain.per-second",
+            "cm.uplink.in-flight",
+            "cm.uplink.most-open");
     runner
-        .withPropertyValues("cm." + limit + "=2")
+        .withPropertyValues(limits.stream().map(limit -> limit + "=2").toArray(String[]::new))
         .run(context -> assertThat(context).hasNotFailed());
+
+    for (var limit : limits) {
+      runner
+          .withPropertyValues(limit + "=0")
+          .run(context -> assertThat(context).as(limit).hasFailed());
+    }
   }
 
   @Test
