@@ -6,18 +6,24 @@ import io.pushplanet.cm.transport.socket.Sockets;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.quickstart.process.Jvm;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /// What an idle device costs must not grow unnoticed. `./pushplanet bench connections` measures the same at 19,500.
 class IdleSessionMemoryIT {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final int WARM = 500;
   private static final int SESSIONS = 6_000;
+  private static final int TLS_SESSIONS = 1_000;
   private static final long SETTLED_BYTES = 120_000;
   private static final long LEAST_BYTES_PER_SESSION = 200;
-  private static final long MOST_BYTES_PER_SESSION =
-      Sockets.AUTO.resolved() == Sockets.EPOLL ? 420 : 960;
+  private static final long LEAST_BYTES_PER_TLS_SESSION = 2_000;
+  private static final boolean EPOLL = Sockets.AUTO.resolved() == Sockets.EPOLL;
+  private static final long MOST_BYTES_PER_SESSION = EPOLL ? 420 : 960;
+  private static final long MOST_BYTES_PER_TLS_SESSION = EPOLL ? 5_200 : 5_740;
 
   /// In a process of its own: what other tests left behind in this JVM goes away when it likes, and one or two megabytes
   /// of it are as much as all these sessions.
@@ -27,6 +33,23 @@ class IdleSessionMemoryIT {
     try (var node = NodeProcess.start();
         var devices = IdleDevices.start(node.port("mqtt"), false)) {
       assertCost(node, devices, SESSIONS, LEAST_BYTES_PER_SESSION, MOST_BYTES_PER_SESSION);
+    }
+  }
+
+  @Test
+  void an_idle_subscribed_session_over_tls_costs_at_most_5200_bytes_by_epoll_and_5740_by_java_nio(
+      @TempDir Path directory) throws Exception {
+    var certificate = TestCertificate.make(directory);
+    var certificateFile = directory.resolve("server.crt");
+    var keyFile = directory.resolve("server.key");
+    Files.writeString(certificateFile, certificate.certificatePem());
+    Files.writeString(keyFile, certificate.keyPem());
+    try (var node =
+            NodeProcess.start(
+                "--cm.tls.certificate=" + certificateFile, "--cm.tls.private-key=" + keyFile);
+        var devices = IdleDevices.start(node.port("tls"), true)) {
+      assertCost(
+          node, devices, TLS_SESSIONS, LEAST_BYTES_PER_TLS_SESSION, MOST_BYTES_PER_TLS_SESSION);
     }
   }
 

@@ -35,6 +35,8 @@ final class NodeProcess implements AutoCloseable {
             "-XX:TieredStopAtLevel=1",
             "-XX:+UseG1GC",
             "-XX:+UseCompactObjectHeaders",
+            // Two looks at the heap must compare what is held, not what a collection may take away.
+            "-XX:SoftRefLRUPolicyMSPerMB=0",
             "--enable-native-access=ALL-UNNAMED",
             "-Xmx256m",
             "-cp",
