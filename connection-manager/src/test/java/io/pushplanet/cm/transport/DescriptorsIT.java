@@ -3,24 +3,33 @@ package io.pushplanet.cm.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.cm.transport.Pressure.Kind;
+import io.pushplanet.cm.transport.socket.Sockets;
 import io.pushplanet.common.testing.Eventually;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /// A real server that really runs out of file descriptors: a process of its own with few of them.
 class DescriptorsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int DESCRIPTORS = 400;
 
-  @Test
-  void without_descriptors_accepting_pauses_with_one_line_and_resumes_when_some_are_back()
-      throws Exception {
+  @ParameterizedTest
+  @EnumSource(
+      value = Sockets.class,
+      names = {"AUTO", "NIO"})
+  void without_descriptors_accepting_pauses_with_one_line_and_resumes_when_some_are_back(
+      Sockets sockets) throws Exception {
     var clients = new ArrayList<Socket>();
     try (var server =
-        new EchoProcess("ulimit -n " + DESCRIPTORS, List.of("-Xmx64m"), FewDescriptors.class)) {
+        new EchoProcess(
+            "ulimit -n " + DESCRIPTORS,
+            List.of("-Xmx64m"),
+            FewDescriptors.class,
+            sockets.name())) {
       for (int client = 0; client < DESCRIPTORS; client++) {
         clients.add(server.connect());
       }

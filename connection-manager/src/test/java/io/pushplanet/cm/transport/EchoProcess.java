@@ -24,13 +24,15 @@ final class EchoProcess implements AutoCloseable {
   private final Process process;
 
   /// @param shell what a shell does before, such as `ulimit`
-  EchoProcess(String shell, List<String> jvm, Class<?> main) throws IOException {
+  EchoProcess(String shell, List<String> jvm, Class<?> main, String... arguments)
+      throws IOException {
     var command = new ArrayList<String>();
     command.addAll(List.of("sh", "-c", shell + "; exec \"$@\"", "sh"));
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(jvm);
     command.add("--enable-native-access=ALL-UNNAMED");
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+    command.addAll(List.of(arguments));
     process = new ProcessBuilder(command).redirectErrorStream(true).start();
     Thread.ofVirtual().start(this::read);
   }

@@ -21,7 +21,11 @@ final class EchoServer implements AutoCloseable {
   private final Transport transport;
 
   EchoServer(GateSettings gate) {
-    this(gate, null, settings(64 * 1024 * 1024));
+    this(gate, Sockets.AUTO);
+  }
+
+  EchoServer(GateSettings gate, Sockets sockets) {
+    this(gate, null, settings(sockets, 64 * 1024 * 1024));
   }
 
   EchoServer(GateSettings gate, @Nullable TlsIdentity tls, TransportSettings settings) {
@@ -47,8 +51,12 @@ final class EchoServer implements AutoCloseable {
   }
 
   static TransportSettings settings(long unauthenticatedBytes) {
+    return settings(Sockets.AUTO, unauthenticatedBytes);
+  }
+
+  private static TransportSettings settings(Sockets sockets, long unauthenticatedBytes) {
     return new TransportSettings(
-        2, Sockets.AUTO, unauthenticatedBytes, Duration.ofSeconds(30), 1024, 1, 1000);
+        2, sockets, unauthenticatedBytes, Duration.ofSeconds(30), 1024, 1, 1000);
   }
 
   int port() {

@@ -1,13 +1,14 @@
 package io.pushplanet.cm.transport;
 
 import io.pushplanet.cm.transport.gate.GateSettings;
+import io.pushplanet.cm.transport.socket.Sockets;
 
-/// An echo server as a process: prints its port, runs until its input ends.
+/// An echo server on the sockets that its argument names, as a process: prints its port, runs until its input ends.
 final class FewDescriptors {
   private FewDescriptors() {}
 
   public static void main(String[] arguments) throws Exception {
-    try (var server = new EchoServer(GateSettings.OPEN)) {
+    try (var server = new EchoServer(GateSettings.OPEN, Sockets.valueOf(arguments[0]))) {
       // Loads what answering needs while there are descriptors left to load it with.
       try (var first = server.connect()) {
         EchoServer.echoes(first);
