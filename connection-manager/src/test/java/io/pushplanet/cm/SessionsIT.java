@@ -18,6 +18,7 @@ import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.testing.Undisturbed;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import java.time.Duration;
 import java.util.List;
@@ -31,6 +32,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 /// What happens to a device's session over connections, nodes and time.
 class SessionsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  /// What a gateway waits for a device that does not answer: longer than a message takes to it.
+  private static final Duration BRIEF = Duration.ofSeconds(3);
+
   private static TestNode node;
   private static TestNode other;
   private static TestGateway gateway;
@@ -72,18 +77,25 @@ class SessionsIT {
       assertThat(second).isNotNull();
       assertThat(second.target()).isZero();
       assertThat(second.result()).isEqualTo(Result.DELIVERED);
-      assertThat(queue.poll(200, TimeUnit.MILLISECONDS)).isNull();
+      // A whole frame later nothing more has come.
+      assertThat(gateway.deliver(absent, TestNode.newMessage(), "{}").result())
+          .isEqualTo(Result.NOT_HERE);
+      assertThat(queue).isEmpty();
     }
   }
 
   @Test
   void a_device_that_does_not_acknowledge_times_out_and_its_packet_id_stays_taken()
       throws Exception {
-    try (var client = subscribed(node, device, MqttVersion.V5)) {
-      var outcome =
-          gateway.deliver(device, TestNode.newMessage(), "{\"n\":1}", Duration.ofMillis(300));
+    Undisturbed.play(this::silenceOfTheFirst);
+  }
+
+  private void silenceOfTheFirst() throws Exception {
+    var silent = TestNode.newDevice();
+    try (var client = subscribed(node, silent, MqttVersion.V5)) {
+      var outcome = gateway.deliver(silent, TestNode.newMessage(), "{\"n\":1}", BRIEF);
       var first = client.expect(MqttPacket.Publish.class);
-      var queue = gateway.send(List.of(device), TestNode.newMessage(), "{\"n\":2}", PATIENCE);
+      var queue = gateway.send(List.of(silent), TestNode.newMessage(), "{\"n\":2}", PATIENCE);
       var second = client.expect(MqttPacket.Publish.class);
 
       assertThat(outcome.result()).isEqualTo(Result.TIMEOUT);
@@ -362,21 +374,25 @@ class SessionsIT {
 
   @Test
   void a_parked_copy_of_a_message_in_flight_rides_on_it() throws Exception {
-    var message = TestNode.newMessage();
-    try (var client = subscribed(node, device, MqttVersion.V5)) {
-      assertThat(gateway.deliver(device, message, "{}", Duration.ofMillis(100)).result())
-          .isEqualTo(Result.TIMEOUT);
-      var publish = client.expect(MqttPacket.Publish.class);
-      node.park(device, "a", message, "{}", Duration.ofHours(1));
-      node.park(device, "b", TestNode.newMessage(), "{\"next\":1}", Duration.ofHours(1));
+    Undisturbed.play(this::copyOfWhatIsInFlight);
+  }
 
-      gateway.drain(device);
+  private void copyOfWhatIsInFlight() throws Exception {
+    var slow = TestNode.newDevice();
+    var message = TestNode.newMessage();
+    try (var client = subscribed(node, slow, MqttVersion.V5)) {
+      assertThat(gateway.deliver(slow, message, "{}", BRIEF).result()).isEqualTo(Result.TIMEOUT);
+      var publish = client.expect(MqttPacket.Publish.class);
+      node.park(slow, "a", message, "{}", Duration.ofHours(1));
+      node.park(slow, "b", TestNode.newMessage(), "{\"next\":1}", Duration.ofHours(1));
+
+      gateway.drain(slow);
 
       var next = client.expect(MqttPacket.Publish.class);
       assertThat(next.payload()).isEqualTo(Binary.of("{\"next\":1}"));
       client.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS));
       client.send(new MqttPacket.PubAck(next.packetId(), ReasonCode.SUCCESS));
-      Eventually.within(PATIENCE, () -> assertThat(node.parked(device)).isZero());
+      Eventually.within(PATIENCE, () -> assertThat(node.parked(slow)).isZero());
     }
   }
 
