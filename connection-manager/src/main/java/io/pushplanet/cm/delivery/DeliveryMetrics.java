@@ -20,6 +20,7 @@ public final class DeliveryMetrics {
   final Counter stale;
   final Counter unheard;
   final Counter violations;
+  final RefusedGateways refused;
   private final Timer written;
   final AtomicInteger openTargets = new AtomicInteger();
   final AtomicInteger gateways = new AtomicInteger();
@@ -32,6 +33,7 @@ public final class DeliveryMetrics {
     stale = meters.counter("cm.delivery.frames.stale");
     malformed = meters.counter("cm.delivery.frames.malformed");
     violations = meters.counter("cm.delivery.violations");
+    refused = new RefusedGateways(meters);
     unheard = meters.counter("cm.delivery.outcomes.unheard");
     written =
         Timer.builder("cm.delivery.written")

@@ -125,7 +125,7 @@ public final class GatewayPeer implements MqttPeer, FrameDispatch.Answers {
       return;
     }
     if (!knows(connect)) {
-      LOG.warn("event=gateway_refused peer={}", connect.clientId());
+      metrics.refused.count(link.source(), link.loop().nowNanos());
       link.refuseConnect(
           connect.version(), ReasonCode.BAD_USER_NAME_OR_PASSWORD, MqttProperties.NONE);
       return;
