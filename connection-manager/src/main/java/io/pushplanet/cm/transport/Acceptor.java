@@ -90,7 +90,10 @@ final class Acceptor {
   }
 
   private void judge(Door.Arrival arrival, long now) {
-    var verdict = loop.gate.judge(arrival.source(), now);
+    var verdict =
+        listener.trusted()
+            ? loop.gate.judgeAtTrusted(arrival.source(), now)
+            : loop.gate.judge(arrival.source(), now);
     loop.metrics.accepted(verdict);
     if (verdict != AcceptGate.Verdict.ADMITTED) {
       loop.pressure.felt(Pressure.Kind.TURNED_AWAY, now);

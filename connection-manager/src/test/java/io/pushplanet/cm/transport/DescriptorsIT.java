@@ -26,10 +26,7 @@ class DescriptorsIT {
     var clients = new ArrayList<Socket>();
     try (var server =
         new EchoProcess(
-            "ulimit -n " + DESCRIPTORS,
-            List.of("-Xmx64m"),
-            FewDescriptors.class,
-            sockets.name())) {
+            "ulimit -n " + DESCRIPTORS, List.of("-Xmx64m"), FewDescriptors.class, sockets.name())) {
       for (int client = 0; client < DESCRIPTORS; client++) {
         clients.add(server.connect());
       }

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,7 +27,8 @@ class TrustedListenerIT {
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final Heap heap = new Heap();
   private final AcceptGate gate =
-      new AcceptGate(GateSettings.OPEN, System.nanoTime(), new SplittableRandom(1));
+      new AcceptGate(
+          new GateSettings(0, 0, 0, 1, 100, ""), System.nanoTime(), new SplittableRandom(1));
   private final List<Socket> silent = new ArrayList<>();
   private EventLoop loop;
   private int everybodys;
@@ -87,6 +89,22 @@ class TrustedListenerIT {
     crowd(trusted);
 
     assertServed(everybodys);
+  }
+
+  @Test
+  void our_own_come_in_from_an_address_that_devices_failed_from_too_often() throws Exception {
+    // For an hour, however long this takes.
+    long then = System.nanoTime() + TimeUnit.HOURS.toNanos(1);
+    for (int wrong = 0; wrong < 100; wrong++) {
+      gate.failed(InetAddress.getLoopbackAddress(), then);
+    }
+
+    assertServed(trusted);
+
+    silent.add(connect(everybodys));
+    var turnedAway =
+        meters.get("cm.transport.accepted").tag("verdict", "address_failed_too_often").counter();
+    Eventually.within(PATIENCE, () -> assertThat(turnedAway.count()).isEqualTo(1));
   }
 
   @Test

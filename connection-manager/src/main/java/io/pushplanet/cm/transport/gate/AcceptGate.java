@@ -27,6 +27,7 @@ public final class AcceptGate {
   private final long startNanos;
   private final RandomGenerator random;
   private final AddressRates connects;
+  private final AddressRates connectsAtTrusted;
   private final AddressRates failures;
   private final List<Network> unlimited;
 
@@ -35,12 +36,8 @@ public final class AcceptGate {
     this.settings = settings;
     this.startNanos = startNanos;
     this.random = random;
-    this.connects =
-        new AddressRates(
-            settings.addressConnectsPerSecond(),
-            settings.addressBurst(),
-            startNanos,
-            random.nextLong());
+    this.connects = connects(settings, startNanos, random);
+    this.connectsAtTrusted = connects(settings, startNanos, random);
     this.failures =
         new AddressRates(
             settings.addressFailuresPerSecond(),
@@ -50,6 +47,16 @@ public final class AcceptGate {
     this.unlimited = Network.parseAll(settings.unlimitedSources());
   }
 
+  private static AddressRates connects(
+      GateSettings settings, long startNanos, RandomGenerator random) {
+    return new AddressRates(
+        settings.addressConnectsPerSecond(),
+        settings.addressBurst(),
+        startNanos,
+        random.nextLong());
+  }
+
+  /// Somebody comes to a device's door.
   public Verdict judge(InetAddress source, long nowNanos) {
     if (isUnlimited(source)) {
       return Verdict.ADMITTED;
@@ -58,6 +65,14 @@ public final class AcceptGate {
       return Verdict.ADDRESS_FAILED_TOO_OFTEN;
     }
     return connects.take(source, nowNanos) ? Verdict.ADMITTED : Verdict.ADDRESS_TOO_FAST;
+  }
+
+  /// Somebody comes to the door of our own programs. What an address does at the devices' doors does not close this one to it:
+  /// devices and gateways may share a balancer or a NAT.
+  public Verdict judgeAtTrusted(InetAddress source, long nowNanos) {
+    return isUnlimited(source) || connectsAtTrusted.take(source, nowNanos)
+        ? Verdict.ADMITTED
+        : Verdict.ADDRESS_TOO_FAST;
   }
 
   /// Somebody there showed a credential that is none.

@@ -97,6 +97,22 @@ class AcceptGateTest {
   }
 
   @Test
+  void what_an_address_does_at_the_devices_doors_does_not_close_our_own_to_it() {
+    var gate = gate(new GateSettings(0, 1, 3, 1, 0, ""));
+    for (int wrong = 0; wrong < 1_000; wrong++) {
+      gate.judge(BOT, START);
+      gate.failed(BOT, START);
+    }
+
+    assertThat(gate.judge(BOT, START)).isNotEqualTo(Verdict.ADMITTED);
+    int admitted = 0;
+    for (int time = 0; time < 100; time++) {
+      admitted += gate.judgeAtTrusted(BOT, START) == Verdict.ADMITTED ? 1 : 0;
+    }
+    assertThat(admitted).as("counted there by itself").isEqualTo(3);
+  }
+
+  @Test
   void a_block_that_is_none_stops_the_start() {
     for (var wrong : new String[] {"10.0.0.0/33", "10.0.0.0/a", "example.org", "::1/x"}) {
       assertThatThrownBy(() -> gate(new GateSettings(0, 0, 1, 0, 0, wrong)))
