@@ -22,6 +22,7 @@ import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.Directory.Former;
 import io.pushplanet.cm.session.Directory.Remembered;
 import io.pushplanet.cm.session.LateAcknowledgements;
+import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.session.Registrar.Claim;
 import io.pushplanet.cm.session.SessionLimits;
@@ -32,6 +33,7 @@ import io.pushplanet.cm.uplink.DelayedWills;
 import io.pushplanet.cm.uplink.InboundWindow;
 import io.pushplanet.cm.uplink.UplinkOutcome;
 import io.pushplanet.cm.uplink.Uplinks;
+import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -330,7 +332,6 @@ public final class ConnectionPipeline {
       var left = detached.take(device, remembered == null ? 0 : remembered.epoch());
       if (remembered != null) {
         made.resume(remembered.subscription(), left);
-        made.askForParked();
       }
       link.resumeReading();
     }
@@ -356,7 +357,6 @@ public final class ConnectionPipeline {
       if (wanted != null) {
         current.subscribe(wanted);
         registrar.remember(current);
-        current.askForParked();
       }
     }
 
@@ -529,6 +529,16 @@ public final class ConnectionPipeline {
         link.watch();
       }
       drain.wanted();
+    }
+
+    @Override
+    public boolean isInboxAheadOf(MessageId fresh) {
+      return drain != null && drain.isAheadOf(fresh);
+    }
+
+    @Override
+    public @Nullable OutboundMessage nextParked(@Nullable MessageId fresh) {
+      return drain == null ? null : drain.next(fresh);
     }
 
     @Override

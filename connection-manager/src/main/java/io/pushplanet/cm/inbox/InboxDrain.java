@@ -4,17 +4,24 @@ import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.Letter;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.Settlement;
+import io.pushplanet.common.message.MessageId;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /// Empties one device's inbox into its session: a page at a time, in order, never the same row twice, and asks again until
-/// nothing is left. What cannot be read is tried again after [#RETRY_NANOS]; so is an end that cannot be told, and until it is
-/// nothing more is read. Of broadcasts one at a time is under way, because the device's position must not pass one whose end
-/// has not been told; when one stays, the later ones stay too. Confined to the session's event loop.
+/// nothing is left. The session takes a row when there is room in its window, and what comes fresh waits until no older one is
+/// left, or until the inbox cannot be read, or has not moved for [#MOST_STILL_SWEEPS]. Rows that the session takes no more are
+/// given back, to be read anew, in order, when it does. What cannot be read is tried again after [#RETRY_NANOS]; so is an end
+/// that cannot be told, and until it is nothing more is read. Of broadcasts one at a time is under way, because the device's
+/// position must not pass one whose end has not been told; when one stays, the later ones are read anew. Confined to the
+/// session's event loop.
 public final class InboxDrain {
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
+  // There is one a second, but none while the whole loop stands still.
+  private static final int MOST_STILL_SWEEPS = 5;
 
   private final ParkedMessages inbox;
   private final DeviceSession session;
@@ -28,7 +35,7 @@ public final class InboxDrain {
   private long retryAtNanos;
   private boolean retry;
   private boolean broadcastUnderWay;
-  private boolean broadcastStays;
+  private int stillSweeps;
 
   /// What became of a row, and could not be told.
   private record Ending(InboxRow row, Consumer<ParkedMessages.Then> end) {}
@@ -43,6 +50,33 @@ public final class InboxDrain {
     return rows.isEmpty() && !asked && !again && !retry && outstanding == 0;
   }
 
+  /// Whether something older than this fresh message may still have to be sent, and soon will be.
+  public boolean isAheadOf(MessageId fresh) {
+    var next = rows.peek();
+    boolean mayBeOlder = next == null ? asked || again : !next.isNewerThan(fresh);
+    return mayBeOlder && stillSweeps < MOST_STILL_SWEEPS;
+  }
+
+  /// The next message for the session to send; null when none is at hand, or the next is newer than the first that waits.
+  public @Nullable OutboundMessage next(@Nullable MessageId fresh) {
+    while (!rows.isEmpty()) {
+      var row = rows.element();
+      if ((row.isBroadcast() && broadcastUnderWay) || (fresh != null && row.isNewerThan(fresh))) {
+        return null;
+      }
+      rows.remove();
+      broadcastUnderWay |= row.isBroadcast();
+      if (row.fate() == InboxRow.Fate.DUE) {
+        return new OutboundMessage(
+            new Letter(row.message(), row.payload(), row.expiresAtMillis()),
+            OutboundMessage.NO_DEADLINE,
+            new Parked(row));
+      }
+      tell(row, then -> inbox.over(row, then));
+    }
+    return null;
+  }
+
   /// There may be something: reads now, or once what is on its way is done.
   public void wanted() {
     again = true;
@@ -50,6 +84,11 @@ public final class InboxDrain {
   }
 
   public void swept(long nowNanos) {
+    stillSweeps = Math.min(stillSweeps + 1, MOST_STILL_SWEEPS);
+    if (!session.takesParked()) {
+      giveBack(rows.size());
+      rows.clear();
+    }
     if (retry && nowNanos - retryAtNanos > 0) {
       retry = false;
       wanted();
@@ -59,11 +98,16 @@ public final class InboxDrain {
       untold.clear();
       endings.forEach(ending -> tell(ending.row(), ending.end()));
     }
-    feed();
+    session.pump();
+  }
+
+  private void giveBack(int some) {
+    outstanding -= some;
+    again |= some > 0;
   }
 
   private void askWhenIdle() {
-    if (!again || asked || outstanding > 0 || session.isGone() || session.subscription() == null) {
+    if (!again || asked || outstanding > 0 || !session.takesParked()) {
       return;
     }
     again = false;
@@ -79,41 +123,18 @@ public final class InboxDrain {
     }
     switch (page) {
       case InboxPage.Rows(var read, var more) -> {
-        broadcastStays = false;
+        stillSweeps = 0;
         again |= more;
         outstanding += read.size();
         rows.addAll(read);
-        feed();
+        session.pump();
         askWhenIdle();
       }
       case InboxPage.Unreadable() -> {
         retry = true;
         retryAtNanos = session.loop().nowNanos() + RETRY_NANOS;
-      }
-    }
-  }
-
-  /// Half of the session's waiting room is left to what comes fresh.
-  private void feed() {
-    while (!rows.isEmpty() && !session.isGone() && session.hasRoomForParked()) {
-      var row = rows.element();
-      if (row.isBroadcast() && broadcastUnderWay) {
-        return;
-      }
-      rows.remove();
-      if (row.isBroadcast() && broadcastStays) {
-        outstanding--;
-        continue;
-      }
-      broadcastUnderWay |= row.isBroadcast();
-      if (row.fate() == InboxRow.Fate.DUE) {
-        session.offer(
-            new OutboundMessage(
-                new Letter(row.message(), row.payload(), row.expiresAtMillis()),
-                OutboundMessage.NO_DEADLINE,
-                new Parked(row)));
-      } else {
-        tell(row, then -> inbox.over(row, then));
+        stillSweeps = MOST_STILL_SWEEPS;
+        session.pump();
       }
     }
   }
@@ -134,6 +155,7 @@ public final class InboxDrain {
 
     @Override
     public void settled(OutboundMessage message, Settlement settlement) {
+      stillSweeps = 0;
       switch (settlement) {
         case Settlement.Delivered _ -> tell(row, then -> inbox.delivered(row, then));
         case Settlement.Refused(var reason) -> tell(row, then -> inbox.failed(row, reason, then));
@@ -158,11 +180,19 @@ public final class InboxDrain {
 
   private void done(InboxRow row, boolean told) {
     outstanding--;
+    stillSweeps = 0;
     if (row.isBroadcast()) {
       broadcastUnderWay = false;
-      broadcastStays |= !told;
+      if (!told) {
+        int before = rows.size();
+        rows.removeIf(InboxRow::isBroadcast);
+        giveBack(before - rows.size());
+      }
     }
-    feed();
+    if (told) {
+      // Else the session is in the midst of it.
+      session.pump();
+    }
     askWhenIdle();
   }
 }

@@ -39,6 +39,10 @@ public record InboxRow(
     return seq > 0;
   }
 
+  boolean isNewerThan(MessageId other) {
+    return message.compareTo(other) > 0;
+  }
+
   InboxRow with(Fate other) {
     return new InboxRow(
         device, slot, message, payload, parkedAtMillis, expiresAtMillis, seq, other);

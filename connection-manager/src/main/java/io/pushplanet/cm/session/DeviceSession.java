@@ -7,6 +7,7 @@ import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.cm.session.DetachedWindows.Unacknowledged;
 import io.pushplanet.cm.session.SessionMetrics.Drop;
 import io.pushplanet.cm.transport.Loop;
+import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -60,6 +61,12 @@ public final class DeviceSession {
 
     /// There may be something in the device's inbox.
     void askForParked();
+
+    /// Whether a fresh message has to wait, because older ones may lie in the inbox.
+    boolean isInboxAheadOf(MessageId fresh);
+
+    /// The inbox's next message, to be sent at once; null when none is at hand, or the next is newer than the first that waits.
+    @Nullable OutboundMessage nextParked(@Nullable MessageId fresh);
 
     /// The session is taken over on this node, before its socket has closed.
     void retire();
@@ -191,6 +198,10 @@ public final class DeviceSession {
     }
     leaving = new Leaving(reason, told, loop().nowNanos() + patienceNanos);
     link().watch();
+    if (!waiting.isEmpty() && owner.isInboxAheadOf(waiting.getFirst().id())) {
+      // The inbox stays behind, and so does what waits behind it.
+      settleWaiting(new Settlement.NotHere());
+    }
     leaveWhenSettled();
   }
 
@@ -206,11 +217,13 @@ public final class DeviceSession {
     }
   }
 
+  /// Asks for what is parked, and sends behind it what has come since the device connected.
   public void subscribe(Subscription wanted) {
     subscription = wanted;
     if (wanted.qos() == QoS.AT_MOST_ONCE) {
       link().teachesNothing();
     }
+    askForParked();
     pump();
   }
 
@@ -256,11 +269,7 @@ public final class DeviceSession {
       tell(message, new Settlement.NotHere());
       return;
     }
-    if (joinsOneInFlight(message)) {
-      return;
-    }
-    if (shared.late().has(key, message.id())) {
-      tell(message, new Settlement.Delivered(0));
+    if (isThereAlready(message)) {
       return;
     }
     if (unresponsive) {
@@ -272,7 +281,10 @@ public final class DeviceSession {
       tell(message, new Settlement.Refused("the device's queue is full"));
       return;
     }
-    if (waiting.isEmpty() && subscription instanceof Subscription current && maySend()) {
+    if (waiting.isEmpty()
+        && !owner.isInboxAheadOf(message.id())
+        && subscription instanceof Subscription current
+        && maySend()) {
       send(message, current);
       return;
     }
@@ -281,11 +293,9 @@ public final class DeviceSession {
     pump();
   }
 
-  /// Whether a parked message may come in: half of the waiting room is kept for what comes fresh.
-  public boolean hasRoomForParked() {
-    return !isLeaving()
-        && !unresponsive
-        && waiting.size() < Math.max(1, shared.limits().waiting() / 2);
+  /// Whether anything of the inbox may be sent, now or once there is room.
+  public boolean takesParked() {
+    return !gone && !isLeaving() && !unresponsive && subscription != null;
   }
 
   /// The device acknowledged a packet. An id that is not in flight is ignored: a PUBACK may cross a takeover.
@@ -310,8 +320,8 @@ public final class DeviceSession {
             reason.isFailure()
                 ? new Settlement.Refused("the device answered " + reason)
                 : new Settlement.Delivered(took));
-        pump();
         respondsAgain();
+        pump();
         leaveWhenSettled();
         return;
       }
@@ -468,6 +478,18 @@ public final class DeviceSession {
     return loop().nowNanos() - connectedNanos < shared.limits().holdUntilSubscribed().toNanos();
   }
 
+  /// Settles a message that the device has, or will once it has acknowledged what is under way.
+  private boolean isThereAlready(OutboundMessage message) {
+    if (joinsOneInFlight(message)) {
+      return true;
+    }
+    if (shared.late().has(key, message.id())) {
+      tell(message, new Settlement.Delivered(0));
+      return true;
+    }
+    return false;
+  }
+
   /// The same message from another origin (parked after a timeout, then drained) rides on the packet that is out already.
   private boolean joinsOneInFlight(OutboundMessage message) {
     for (var sent : inFlight) {
@@ -483,13 +505,28 @@ public final class DeviceSession {
     return false;
   }
 
-  private void pump() {
-    var current = subscription;
-    while (current != null && !waiting.isEmpty() && maySend()) {
-      var message = waiting.remove();
-      waiting = waiting.orNone();
-      send(message, current);
+  /// Sends what there is room for: of what is parked and what waits the older first.
+  public void pump() {
+    while (subscription instanceof Subscription current && maySend()) {
+      var message = next();
+      if (message == null) {
+        return;
+      }
+      if (!isThereAlready(message)) {
+        send(message, current);
+      }
     }
+  }
+
+  private @Nullable OutboundMessage next() {
+    var fresh = waiting.isEmpty() ? null : waiting.getFirst().id();
+    var parked = takesParked() ? owner.nextParked(fresh) : null;
+    if (parked != null || fresh == null || owner.isInboxAheadOf(fresh)) {
+      return parked;
+    }
+    var message = waiting.remove();
+    waiting = waiting.orNone();
+    return message;
   }
 
   private boolean maySend() {

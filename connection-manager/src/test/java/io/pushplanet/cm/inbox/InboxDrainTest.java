@@ -3,12 +3,12 @@ package io.pushplanet.cm.inbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.cm.inbox.DrainedClient.HandLoop;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.LateAcknowledgements;
-import io.pushplanet.cm.session.QuietClient;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTerms;
@@ -20,10 +20,8 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
@@ -35,7 +33,7 @@ class InboxDrainTest {
 
   private final MutableClock clock = MutableClock.started();
   private final HandLoop loop = new HandLoop();
-  private final QuietClient client = new QuietClient(loop);
+  private final DrainedClient client = new DrainedClient(loop);
   private int acknowledged;
   private final FullLane inbox = new FullLane();
   private final DeviceSession session =
@@ -50,13 +48,11 @@ class InboxDrainTest {
               new LateAcknowledgements(100),
               clock),
           client);
-  private final InboxDrain drain = new InboxDrain(inbox, session);
+  private final InboxDrain drain = client.drain(inbox, session);
 
   @Test
   void while_no_outcome_can_be_told_each_message_is_sent_once_and_its_outcome_tried_again() {
     session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
-
-    drain.wanted();
     acknowledgeAll();
     loop.nowNanos += TimeUnit.SECONDS.toNanos(1);
     drain.swept(loop.nowNanos);
@@ -86,8 +82,6 @@ class InboxDrainTest {
   void nor_is_the_end_of_what_is_over_tried_at_once_again() {
     inbox.fate = InboxRow.Fate.EXPIRED;
     session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
-
-    drain.wanted();
     loop.turn();
 
     assertThat(inbox.reads).isEqualTo(1);
@@ -96,10 +90,9 @@ class InboxDrainTest {
 
   @Test
   void how_long_each_message_took_from_the_question_for_it_to_the_device_is_told() {
-    session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
-    inbox.reading = page -> loop.execute(page);
+    inbox.reading = loop::execute;
 
-    drain.wanted();
+    session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
     loop.nowNanos += TimeUnit.MILLISECONDS.toNanos(30);
     loop.turn();
 
@@ -165,27 +158,6 @@ class InboxDrainTest {
     @Override
     public void over(InboxRow row, Then then) {
       then.done(false);
-    }
-  }
-
-  private static final class HandLoop implements Loop {
-    private final Queue<Runnable> tasks = new ArrayDeque<>();
-    private long nowNanos;
-
-    @Override
-    public void execute(Runnable task) {
-      tasks.add(task);
-    }
-
-    @Override
-    public long nowNanos() {
-      return nowNanos;
-    }
-
-    void turn() {
-      for (var next = tasks.poll(); next != null; next = tasks.poll()) {
-        next.run();
-      }
     }
   }
 }

@@ -9,8 +9,10 @@ import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.KeepAlive;
 import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.cm.transport.Loop;
+import io.pushplanet.common.message.MessageId;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// A device whose socket takes everything and never says that it is empty.
 public class QuietClient implements DeviceSession.Owner, Link {
@@ -53,6 +55,16 @@ public class QuietClient implements DeviceSession.Owner, Link {
 
   @Override
   public void askForParked() {}
+
+  @Override
+  public boolean isInboxAheadOf(MessageId fresh) {
+    return false;
+  }
+
+  @Override
+  public @Nullable OutboundMessage nextParked(@Nullable MessageId fresh) {
+    return null;
+  }
 
   @Override
   public void retire() {}

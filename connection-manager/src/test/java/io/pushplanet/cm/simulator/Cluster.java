@@ -140,7 +140,7 @@ final class Cluster {
       return;
     }
     switch (world.below(10)) {
-      case 0, 1, 2, 3 -> {
+      case 0, 1, 2 -> {
         world.tell(node.id.value(), "freezes");
         node.freeze();
         world.after(200, 20_000, node::thaw);
@@ -166,7 +166,7 @@ final class Cluster {
               node.redisIsBack();
             });
       }
-      case 8 -> {
+      case 3, 8 -> {
         world.tell("redis", "loses everything");
         stores.loseRedis();
       }

@@ -36,6 +36,7 @@ final class SimDevice {
   // As the device knows its session: SUBACK came, and no CONNACK since that there is no session.
   private boolean subscribed;
   private boolean calm;
+  private boolean awayAtFirst;
 
   SimDevice(World world, Cluster cluster, DeviceKey key, String credential, int subscription) {
     this.world = world;
@@ -45,8 +46,13 @@ final class SimDevice {
     this.credential = Binary.of(credential);
     this.persistent = world.chance(0.7);
     this.subscription = subscription;
-    world.after(0, 2_000, this::connect);
-    world.after(2_000, 12_000, this::roam);
+    this.awayAtFirst = world.chance(0.2);
+    if (awayAtFirst) {
+      world.after(10_000, 25_000, this::roam);
+    } else {
+      world.after(0, 2_000, this::connect);
+      world.after(2_000, 12_000, this::roam);
+    }
   }
 
   DeviceKey key() {
@@ -76,7 +82,7 @@ final class SimDevice {
       return;
     }
     connect();
-    world.after(1_000, 12_000, this::roam);
+    world.after(1_000, current != null && current.tardy ? 40_000 : 12_000, this::roam);
   }
 
   private void connect() {
@@ -132,6 +138,8 @@ final class SimDevice {
     private Map<Integer, String> before = Map.of();
     private Map<Integer, String> leftBehind = Map.of();
     private final boolean lazy = !calm && world.chance(0.15);
+    private final boolean tardy = !calm && !lazy && world.chance(awayAtFirst ? 0.5 : 0.05);
+    private final long openedMicros = world.nowMicros();
     private boolean open = true;
     private boolean deaf;
     private boolean welcome;
@@ -141,6 +149,7 @@ final class SimDevice {
     private boolean overtaken;
     private final Map<String, Long> lastPlaces = new HashMap<>();
     private final Set<String> again = new HashSet<>();
+    private @Nullable String fresh;
 
     Socket(SimNode node) {
       this.link = new SimLink(world, node, this);
@@ -164,6 +173,18 @@ final class SimDevice {
               persistent
                   ? MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, 3_600)
                   : MqttProperties.NONE));
+      if (tardy) {
+        ping();
+      }
+    }
+
+    private void ping() {
+      if (open && !deaf) {
+        if (welcome) {
+          link.fromDevice(new MqttPacket.PingReq());
+        }
+        world.after(4_000, 6_000, this::ping);
+      }
     }
 
     private void close() {
@@ -248,10 +269,11 @@ final class SimDevice {
               MqttProperties.with(PropertyId.SUBSCRIPTION_IDENTIFIER, subscription)));
     }
 
-    /// The payload is `<message>/<frame|parked|broadcast|shelf>/<place>`. A DUP that names another message than the device holds under the id
-    /// is wrong where the device has had this very packet before: then it comes from before the last connection.
+    /// The payload is `<message>/<frame|parked|broadcast|shelf>/<place>`, and of what was parked also since when. A DUP that names
+    /// another message than the device holds under the id is wrong where the device has had this very packet before: then it
+    /// comes from before the last connection.
     private void published(MqttPacket.Publish publish) {
-      var parts = publish.payload().utf8().split("/", 3);
+      var parts = publish.payload().utf8().split("/");
       var message = parts[0];
       int packetId = publish.packetId();
       boolean first = ledger.received(key, new MessageId(message));
@@ -275,9 +297,17 @@ final class SimDevice {
         }
       } else if (first) {
         checkOrder(parts[1], Long.parseLong(parts[2]));
+        if (parts.length == 3) {
+          fresh = fresh == null || message.compareTo(fresh) > 0 ? message : fresh;
+        } else {
+          checkInboxFirst(message, Long.parseLong(parts[3]));
+        }
       }
       if (!lazy || calm) {
-        world.after(0, 300, () -> acknowledge(packetId));
+        world.after(
+            tardy && !calm ? 15_000 : 0,
+            tardy && !calm ? 19_000 : 300,
+            () -> acknowledge(packetId));
       }
     }
 
@@ -285,6 +315,19 @@ final class SimDevice {
       Long last = lastPlaces.put(source, place);
       if (last != null && place <= last) {
         violation(source + " " + place + " came after " + source + " " + last);
+      }
+    }
+
+    /// What lay in the inbox before this connection began comes before all that is newer and fresh, unless this device or
+    /// something else kept the node from emptying it.
+    private void checkInboxFirst(String message, long parkedMicros) {
+      if (fresh != null
+          && fresh.compareTo(message) > 0
+          && parkedMicros < openedMicros
+          && !lazy
+          && !tardy
+          && !cluster.stores.wasHinderedSince(key, openedMicros)) {
+        violation(message + " lay in the inbox, and came after " + fresh);
       }
     }
 

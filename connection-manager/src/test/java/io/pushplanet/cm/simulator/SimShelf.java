@@ -21,7 +21,12 @@ final class SimShelf {
   private final Map<DeviceKey, Long> positions = new HashMap<>();
   private long lastSeq;
 
-  private record Listed(long seq, MessageId message, long parkedAtMillis, Set<DeviceKey> devices) {}
+  private record Listed(
+      long seq,
+      MessageId message,
+      long parkedAtMicros,
+      long parkedAtMillis,
+      Set<DeviceKey> devices) {}
 
   SimShelf(World world, Ledger ledger, Set<Bug> bugs) {
     this.world = world;
@@ -30,7 +35,7 @@ final class SimShelf {
   }
 
   void park(Set<DeviceKey> devices, MessageId message) {
-    var listed = new Listed(++lastSeq, message, world.nowMillis(), devices);
+    var listed = new Listed(++lastSeq, message, world.nowMicros(), world.nowMillis(), devices);
     if (bugs.contains(Bug.NUMBERS_BEFORE_COMMITS)) {
       world.after(0, 2_000, () -> lists.add(listed));
     } else {
@@ -84,7 +89,7 @@ final class SimShelf {
           device,
           message.value(),
           message,
-          Binary.of(message.value() + "/shelf/" + listed.seq()),
+          Binary.of(message.value() + "/shelf/" + listed.seq() + "/" + listed.parkedAtMicros()),
           listed.parkedAtMillis(),
           listed.parkedAtMillis() + 3_600_000,
           listed.seq(),

@@ -33,7 +33,6 @@ import org.jspecify.annotations.Nullable;
 /// Redis and MySQL as all processes of one simulation share them. They do what the scripts and statements do
 /// (`SessionDirectoryIT` holds the real ones to the same words); they may be away, and answers may get lost.
 final class Stores {
-  private static final int PAGE = 3;
   private static final NodeId NOBODY = new NodeId("nobody");
 
   final World world;
@@ -44,6 +43,9 @@ final class Stores {
   private final Map<NodeId, Long> leases = new HashMap<>();
   private final Map<DeviceKey, TreeMap<Long, InboxRow>> inbox = new HashMap<>();
   private final Map<NodeId, Subscriber> subscribers = new HashMap<>();
+  private final Map<DeviceKey, Long> hinderedMicros = new HashMap<>();
+  // Shorter and longer than what fits into a session.
+  private final int pageRows;
   int bequests;
   boolean redisAway;
   boolean mysqlAway;
@@ -57,6 +59,7 @@ final class Stores {
     this.shelf = new SimShelf(world, ledger, bugs);
     this.bugs = bugs;
     this.world = world;
+    this.pageRows = world.chance(0.5) ? 3 : 20;
   }
 
   void loseRedis() {
@@ -318,7 +321,7 @@ final class Stores {
             device,
             message.value(),
             message,
-            Binary.of(payload + "/parked/" + lastParkedMicros),
+            Binary.of(payload + "/parked/" + lastParkedMicros + "/" + lastParkedMicros),
             world.nowMillis(),
             expiresAtMillis,
             0,
@@ -333,6 +336,15 @@ final class Stores {
             .filter(device ->
                 shelf.has(device) || !inbox.getOrDefault(device, new TreeMap<>()).isEmpty())
             .toList();
+  }
+
+  private void hindered(DeviceKey device) {
+    hinderedMicros.put(device, world.nowMicros());
+  }
+
+  /// Whether since then this device's inbox could not be read, or an end of it not be told.
+  boolean wasHinderedSince(DeviceKey device, long micros) {
+    return hinderedMicros.getOrDefault(device, -1L) >= micros;
   }
 
   int parked() {
@@ -356,6 +368,7 @@ final class Stores {
           20,
           () -> {
             if (mysqlAway) {
+              hindered(device);
               loop.execute(() -> then.accept(new InboxPage.Unreadable()));
               return;
             }
@@ -370,8 +383,8 @@ final class Stores {
     /// Broadcasts stand among the rows by the time they were parked; those behind a page that is not all wait for the next.
     private InboxPage.Rows page(DeviceKey device) {
       var own = List.copyOf(inbox.getOrDefault(device, new TreeMap<>()).values());
-      boolean more = own.size() > PAGE;
-      List<InboxRow> rows = new ArrayList<>(more ? own.subList(0, PAGE) : own);
+      boolean more = own.size() > pageRows;
+      List<InboxRow> rows = new ArrayList<>(more ? own.subList(0, pageRows) : own);
       long latest = more ? rows.getLast().parkedAtMillis() : Long.MAX_VALUE;
       broadcasts.owed(device).stream()
           .filter(row -> row.parkedAtMillis() <= latest)
@@ -400,6 +413,7 @@ final class Stores {
     @Override
     public void delivered(InboxRow row, Then then) {
       if (world.chance(eventsRefused)) {
+        hindered(row.device());
         then.done(bugs.contains(Bug.UNTOLD_COUNTS_AS_TOLD));
         return;
       }
@@ -419,6 +433,7 @@ final class Stores {
           50,
           () -> {
             if (mysqlAway) {
+              hindered(row.device());
               delete(row, then);
               return;
             }

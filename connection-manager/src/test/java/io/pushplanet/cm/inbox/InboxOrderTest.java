@@ -1,0 +1,275 @@
+package io.pushplanet.cm.inbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.cm.inbox.DrainedClient.HandLoop;
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.LateAcknowledgements;
+import io.pushplanet.cm.session.Letter;
+import io.pushplanet.cm.session.OutboundMessage;
+import io.pushplanet.cm.session.SessionLimits;
+import io.pushplanet.cm.session.SessionMetrics;
+import io.pushplanet.cm.session.SessionTerms;
+import io.pushplanet.cm.session.Settlement;
+import io.pushplanet.cm.session.Subscription;
+import io.pushplanet.cm.transport.Loop;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.testing.MutableClock;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/// In which order a device gets what lies in its inbox and what comes fresh. Messages are numbers.
+class InboxOrderTest {
+  private static final DeviceKey DEVICE = new DeviceKey(new AppId("shop"), new DeviceId("d1"));
+  private static final int WINDOW = 16;
+  private static final int PAGE = 100;
+
+  private final MutableClock clock = MutableClock.started();
+  private final HandLoop loop = new HandLoop();
+  private final DrainedClient client = new DrainedClient(loop);
+  private final Rows inbox = new Rows();
+  private final List<Settlement> settled = new ArrayList<>();
+  private final DeviceSession session =
+      new DeviceSession(
+          DEVICE,
+          1,
+          new SessionTerms(WINDOW, 1 << 20, 3_600),
+          new DeviceSession.Shared(
+              new SessionLimits(
+                  WINDOW, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
+              new SessionMetrics(new SimpleMeterRegistry()),
+              new LateAcknowledgements(100),
+              clock),
+          client);
+  private final InboxDrain drain = client.drain(inbox, session);
+  private int acknowledged;
+
+  @Test
+  void what_comes_fresh_waits_for_what_lies_in_the_inbox() {
+    inbox.park(0, 3);
+    subscribe();
+    offer(900);
+    inbox.answer();
+    offer(901);
+
+    assertThat(sent()).containsExactly(0, 1, 2, 900, 901);
+  }
+
+  @Test
+  void and_for_its_last_page() {
+    inbox.park(0, PAGE + 3);
+    subscribe();
+    inbox.answer();
+    acknowledge(PAGE - 1);
+    offer(900);
+    acknowledge(1);
+    inbox.answer();
+
+    assertThat(sent()).endsWith(PAGE - 1, PAGE, PAGE + 1, PAGE + 2, 900);
+  }
+
+  @Test
+  void a_device_that_did_not_respond_for_long_gets_the_rest_of_its_page_in_order() {
+    inbox.park(0, PAGE);
+    subscribe();
+    inbox.answer();
+    sweepAfter(Duration.ofSeconds(61));
+    acknowledge(PAGE);
+    inbox.answer();
+    acknowledge(PAGE);
+
+    assertThat(sent()).containsExactlyElementsOf(IntStream.range(0, PAGE).boxed().toList());
+    assertThat(inbox.parked).isEmpty();
+  }
+
+  @Test
+  void what_is_parked_for_want_of_room_goes_behind_the_older_ones_that_had_some() {
+    subscribe();
+    inbox.answer();
+    IntStream.range(0, WINDOW + 2).forEach(this::offer);
+    inbox.park(WINDOW + 2, WINDOW + 3);
+    drain.wanted();
+    inbox.answer();
+    acknowledge(WINDOW);
+
+    assertThat(sent()).containsExactlyElementsOf(IntStream.range(0, WINDOW + 3).boxed().toList());
+  }
+
+  @Test
+  void where_the_inbox_cannot_be_read_nothing_waits_for_it() {
+    subscribe();
+    offer(900);
+    assertThat(sent()).isEmpty();
+    inbox.away();
+    offer(901);
+
+    assertThat(sent()).containsExactly(900, 901);
+  }
+
+  @Test
+  void nor_where_it_does_not_move() {
+    inbox.park(0, 1);
+    subscribe();
+    inbox.answer();
+    drain.wanted();
+    offer(900);
+    for (int second = 1; second < 5; second++) {
+      sweepAfter(Duration.ofSeconds(1));
+    }
+    assertThat(sent()).as("the next page may come yet").containsExactly(0);
+    sweepAfter(Duration.ofSeconds(1));
+
+    assertThat(sent()).containsExactly(0, 900);
+  }
+
+  @Test
+  void an_empty_inbox_holds_up_nothing_once_it_is_known_to_be_empty() {
+    subscribe();
+    inbox.answer();
+    offer(900);
+
+    assertThat(sent()).containsExactly(900);
+  }
+
+  @Test
+  void what_waits_for_the_inbox_of_a_device_that_is_sent_away_goes_back() {
+    inbox.park(0, 3);
+    subscribe();
+    offer(900);
+    session.leave(ReasonCode.SERVER_SHUTTING_DOWN, MqttProperties.NONE, 1);
+    inbox.answer();
+
+    assertThat(settled).containsExactly(new Settlement.NotHere());
+    assertThat(sent()).isEmpty();
+  }
+
+  @Test
+  void a_message_that_is_parked_and_comes_again_is_sent_once() {
+    inbox.park(7, 8);
+    subscribe();
+    offer(7);
+    inbox.answer();
+    acknowledge(1);
+
+    assertThat(sent()).containsExactly(7);
+    assertThat(settled).singleElement().isInstanceOf(Settlement.Delivered.class);
+  }
+
+  private void subscribe() {
+    session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
+  }
+
+  private void offer(int number) {
+    session.offer(
+        new OutboundMessage(
+            new Letter(id(number), payload(number), Long.MAX_VALUE),
+            OutboundMessage.NO_DEADLINE,
+            new OutboundMessage.Origin() {
+              @Override
+              public void written() {}
+
+              @Override
+              public void settled(OutboundMessage message, Settlement settlement) {
+                settled.add(settlement);
+              }
+            }));
+  }
+
+  private void acknowledge(int packets) {
+    for (int left = packets; left > 0 && acknowledged < client.sent.size(); left--) {
+      session.acknowledged(++acknowledged, ReasonCode.SUCCESS);
+      loop.turn();
+    }
+  }
+
+  private void sweepAfter(Duration passed) {
+    loop.nowNanos += passed.toNanos();
+    session.swept(loop.nowNanos);
+    drain.swept(loop.nowNanos);
+    loop.turn();
+  }
+
+  private List<Integer> sent() {
+    return client.sent.stream()
+        .map(packet -> Arrays.copyOfRange(packet, packet.length - 3, packet.length))
+        .map(payload -> Integer.valueOf(new String(payload, StandardCharsets.UTF_8)))
+        .toList();
+  }
+
+  private static MessageId id(int number) {
+    return new MessageId(String.format(Locale.ROOT, "0190b8a0-0000-7000-8000-%012d", number));
+  }
+
+  private static Binary payload(int number) {
+    return Binary.of(String.format(Locale.ROOT, "%03d", number));
+  }
+
+  /// Answers when it is told to.
+  private static final class Rows implements ParkedMessages {
+    private final TreeSet<Integer> parked = new TreeSet<>();
+    private final Queue<Consumer<InboxPage>> asked = new ArrayDeque<>();
+
+    void park(int from, int to) {
+      IntStream.range(from, to).forEach(parked::add);
+    }
+
+    void answer() {
+      var page = parked.stream().limit(PAGE).map(Rows::row).toList();
+      // Nobody asks where everything was sent.
+      Optional.ofNullable(asked.poll())
+          .orElse(_ -> {})
+          .accept(new InboxPage.Rows(page, parked.size() > PAGE));
+    }
+
+    void away() {
+      asked.remove().accept(new InboxPage.Unreadable());
+    }
+
+    private static InboxRow row(int number) {
+      return new InboxRow(DEVICE, id(number).value(), id(number), payload(number), Long.MAX_VALUE);
+    }
+
+    @Override
+    public void read(DeviceKey device, Loop loop, Consumer<InboxPage> then) {
+      asked.add(then);
+    }
+
+    @Override
+    public void written(long tookNanos) {}
+
+    @Override
+    public void delivered(InboxRow row, Then then) {
+      parked.removeIf(number -> id(number).equals(row.message()));
+      then.done(true);
+    }
+
+    @Override
+    public void failed(InboxRow row, String reason, Then then) {
+      throw new AssertionError(reason);
+    }
+
+    @Override
+    public void over(InboxRow row, Then then) {
+      throw new AssertionError("every row is due here");
+    }
+  }
+}
