@@ -61,31 +61,31 @@ final class InboxTable {
     return new DeviceKey(new AppId(row.getString(1)), new DeviceId(row.getString(2)));
   }
 
-  /// The oldest living rows of each device, in the order they were parked. Devices for which there is nothing are absent.
+  /// The oldest living rows of each device, in the order they were parked. Devices for which there is nothing are absent. Where
+  /// the statement is full each device has had as many rows as every other one that has so many, so that a long inbox holds up
+  /// nobody's short one.
   Map<DeviceKey, InboxPage.Rows> read(List<DeviceKey> devices, Instant now) throws SQLException {
     var some = new SomeDevices(devices);
-    var sql =
-        "SELECT app_id, device_id, slot, message_id, payload, expires_at, parked_at FROM inbox WHERE ("
-            + some.condition()
-            + ") AND expires_at > ? ORDER BY app_id, device_id, parked_at, message_id LIMIT ?";
     Map<DeviceKey, List<InboxRow>> found = new HashMap<>();
-    DeviceKey last = null;
     int rows = 0;
+    int place = 0;
     try (var connection = database.getConnection();
-        var statement = connection.prepareStatement(sql)) {
+        var statement = connection.prepareStatement(oldest(some))) {
       statement.setQueryTimeout(SECONDS);
       int index = some.bind(statement);
       statement.setObject(index++, LocalDateTime.ofInstant(now, ZoneOffset.UTC));
+      statement.setInt(index++, perDevice + 1);
       statement.setInt(index, perRead);
       try (var result = statement.executeQuery()) {
         while (result.next()) {
-          last = device(result);
+          var device = device(result);
           rows++;
+          place = result.getInt(8);
           found
-              .computeIfAbsent(last, _ -> new ArrayList<>())
+              .computeIfAbsent(device, _ -> new ArrayList<>())
               .add(
                   new InboxRow(
-                      last,
+                      device,
                       result.getString(3),
                       new MessageId(result.getString(4)),
                       Binary.of(result.getString(5)),
@@ -98,15 +98,26 @@ final class InboxTable {
     }
     Map<DeviceKey, InboxPage.Rows> pages = new HashMap<>();
     found.forEach((device, all) -> pages.put(device, page(all)));
-    if (rows == perRead && last != null) {
-      // From the cut on nothing is known: such a device asks again.
+    if (rows == perRead) {
+      // Who has a row in the last places, or could have one there, may have more: such a device
+      // asks again.
       for (var device : devices) {
-        if (ORDER.compare(device, last) >= 0) {
+        if (found.getOrDefault(device, List.of()).size() >= place - 1) {
           pages.merge(device, UNKNOWN, (known, _) -> new InboxPage.Rows(known.rows(), true));
         }
       }
     }
     return pages;
+  }
+
+  /// The payloads of rows that stay behind are not carried along.
+  static String oldest(SomeDevices some) {
+    return "SELECT inbox.app_id, inbox.device_id, inbox.slot, message_id, payload, expires_at, parked_at,"
+        + " place FROM (SELECT app_id, device_id, slot, ROW_NUMBER() OVER"
+        + " (PARTITION BY app_id, device_id ORDER BY parked_at, message_id) AS place FROM inbox WHERE ("
+        + some.condition()
+        + ") AND expires_at > ?) AS oldest JOIN inbox USING (app_id, device_id, slot)"
+        + " WHERE place <= ? ORDER BY place, app_id, device_id LIMIT ?";
   }
 
   private InboxPage.Rows page(List<InboxRow> all) {

@@ -12,9 +12,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.UUID;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -64,25 +69,103 @@ class InboxTableIT {
   }
 
   @Test
-  void who_stands_behind_the_last_row_of_a_full_answer_asks_again() throws SQLException {
+  void a_long_inbox_holds_up_nobodys_short_one() throws SQLException {
+    var endless = new DeviceKey(shop, new DeviceId("d1"));
+    var empty = new DeviceKey(shop, new DeviceId("d2"));
+    var one = new DeviceKey(news, new DeviceId("d1"));
+    park(endless, PER_DEVICE * PER_READ);
+    park(one, 1);
+
+    var pages = table.read(List.of(empty, one, endless), NOW);
+
+    assertThat(pages).containsOnlyKeys(endless, one);
+    assertThat(pages.get(one).rows()).hasSize(1);
+    assertThat(pages.get(one).more()).isFalse();
+    assertThat(pages.get(endless).rows()).hasSize(PER_DEVICE);
+    assertThat(pages.get(endless).more()).isTrue();
+  }
+
+  @Test
+  void who_may_have_more_than_a_full_answer_had_room_for_asks_again() throws SQLException {
     var devices =
-        List.of(
-            new DeviceKey(shop, new DeviceId("d4")),
-            new DeviceKey(shop, new DeviceId("d3")),
-            new DeviceKey(shop, new DeviceId("d2")),
-            new DeviceKey(shop, new DeviceId("d1")),
-            new DeviceKey(shop, new DeviceId("d0")));
-    park(devices.get(3), PER_DEVICE);
-    park(devices.get(2), PER_DEVICE);
+        IntStream.range(0, PER_READ + 1)
+            .mapToObj(number -> new DeviceKey(shop, new DeviceId("d" + number)))
+            .toList();
+    for (var device : devices) {
+      park(device, 1);
+    }
 
     var pages = table.read(devices, NOW);
 
-    assertThat(pages).containsOnlyKeys(devices.subList(0, 4));
-    assertThat(pages.get(devices.get(3)).more()).isFalse();
-    assertThat(pages.get(devices.get(2)).rows()).hasSize(PER_READ - PER_DEVICE);
-    assertThat(pages.get(devices.get(2)).more()).isTrue();
-    assertThat(pages.get(devices.get(1))).isEqualTo(new InboxPage.Rows(List.of(), true));
-    assertThat(pages.get(devices.get(0))).isEqualTo(new InboxPage.Rows(List.of(), true));
+    assertThat(pages)
+        .containsOnlyKeys(devices)
+        .allSatisfy((_, page) -> assertThat(page.more()).isTrue());
+    assertThat(pages.get(devices.getLast()).rows()).isEmpty();
+  }
+
+  @Test
+  void all_rows_of_every_device_are_read_in_the_order_they_were_parked() throws SQLException {
+    var devices =
+        IntStream.range(0, 4)
+            .mapToObj(number -> new DeviceKey(number < 2 ? shop : news, new DeviceId("d" + number)))
+            .toList();
+    for (int row = 0; row < 7; row++) {
+      for (var device : devices) {
+        park(device, 1);
+      }
+    }
+    Map<DeviceKey, List<InboxRow>> read = new HashMap<>();
+    for (var left = devices; !left.isEmpty(); ) {
+      var pages = table.read(left, NOW);
+      for (var page : pages.entrySet()) {
+        read.computeIfAbsent(page.getKey(), _ -> new ArrayList<>()).addAll(page.getValue().rows());
+        table.delete(page.getValue().rows());
+      }
+      left =
+          left.stream()
+              .filter(device -> pages.containsKey(device) && pages.get(device).more())
+              .toList();
+    }
+
+    assertThat(read)
+        .containsOnlyKeys(devices)
+        .allSatisfy((_, rows) -> {
+          assertThat(rows).hasSize(7);
+          assertThat(rows).isSortedAccordingTo(Comparator.comparing(InboxRow::message));
+        });
+  }
+
+  /// Neither looks at rows of other devices, and payloads are fetched of the answer's rows alone.
+  @Test
+  void inboxes_are_read_by_their_keys() throws SQLException {
+    var device = new DeviceKey(shop, new DeviceId("d1"));
+    park(device, PER_DEVICE);
+    for (var other = 0; other < 200; other++) {
+      park(new DeviceKey(news, new DeviceId("d" + other)), 1);
+    }
+    var asked = new ArrayList<>(List.of(device));
+    IntStream.range(0, 15)
+        .forEach(number -> asked.add(new DeviceKey(shop, new DeviceId("e" + number))));
+    var some = new SomeDevices(asked);
+    List<String> steps = new ArrayList<>();
+    try (var connection = database.getConnection();
+        var statement =
+            connection.prepareStatement("EXPLAIN FORMAT=TRADITIONAL " + InboxTable.oldest(some))) {
+      int index = some.bind(statement);
+      statement.setObject(index++, utc(NOW));
+      statement.setInt(index++, PER_DEVICE + 1);
+      statement.setInt(index, PER_READ);
+      try (var step = statement.executeQuery()) {
+        while (step.next()) {
+          steps.add(
+              step.getString("table") + " " + step.getString("type") + " " + step.getString("key"));
+        }
+      }
+    }
+
+    assertThat(steps)
+        .filteredOn(step -> !step.startsWith("<"))
+        .containsExactlyInAnyOrder("inbox eq_ref PRIMARY", "inbox range PRIMARY");
   }
 
   @Test
