@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /// left, or until the inbox cannot be read, or has not moved for [#MOST_STILL_SWEEPS]. Rows that the session takes no more are
 /// given back, to be read anew, in order, when it does. What cannot be read is tried again after [#RETRY_NANOS]; so is an end
 /// that cannot be told, and until it is nothing more is read. Of broadcasts one at a time is under way, because the device's
-/// position must not pass one whose end has not been told; when one stays, the later ones are read anew. Confined to the
+/// position must not pass one whose end has not been told; when one stays, all that is behind it is read anew. Confined to the
 /// session's event loop.
 public final class InboxDrain {
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -86,8 +86,7 @@ public final class InboxDrain {
   public void swept(long nowNanos) {
     stillSweeps = Math.min(stillSweeps + 1, MOST_STILL_SWEEPS);
     if (!session.takesParked()) {
-      giveBack(rows.size());
-      rows.clear();
+      giveBack();
     }
     if (retry && nowNanos - retryAtNanos > 0) {
       retry = false;
@@ -101,9 +100,10 @@ public final class InboxDrain {
     session.pump();
   }
 
-  private void giveBack(int some) {
-    outstanding -= some;
-    again |= some > 0;
+  private void giveBack() {
+    outstanding -= rows.size();
+    again |= !rows.isEmpty();
+    rows.clear();
   }
 
   private void askWhenIdle() {
@@ -184,9 +184,7 @@ public final class InboxDrain {
     if (row.isBroadcast()) {
       broadcastUnderWay = false;
       if (!told) {
-        int before = rows.size();
-        rows.removeIf(InboxRow::isBroadcast);
-        giveBack(before - rows.size());
+        giveBack();
       }
     }
     if (told) {
