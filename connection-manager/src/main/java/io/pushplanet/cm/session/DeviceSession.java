@@ -346,6 +346,7 @@ public final class DeviceSession {
       }
     }
     if (some) {
+      respondsAgain();
       pump();
       leaveWhenSettled();
     }

@@ -39,6 +39,22 @@ class DeviceSessionTest {
   }
 
   @Test
+  void at_qos_0_a_device_responds_again_once_its_socket_has_taken_what_it_held_back() {
+    var client = new QuietClient();
+    var slow = session(client, 1);
+    slow.subscribe(Subscription.of(QoS.AT_MOST_ONCE, 0));
+    slow.offer(message());
+    slow.swept(Duration.ofSeconds(61).toNanos());
+    assertThat(metrics.unresponsiveNow).hasValue(1);
+
+    slow.flushed();
+    slow.offer(message());
+
+    assertThat(metrics.unresponsiveNow).hasValue(0);
+    assertThat(client.sent).hasSize(2);
+  }
+
+  @Test
   void what_was_written_at_qos_1_waits_for_its_acknowledgement() {
     session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
     offer();
