@@ -3,6 +3,7 @@ package io.pushplanet.gateway.connection;
 import io.pushplanet.gateway.connection.Reply.Answered;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -12,9 +13,11 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import javax.net.ssl.SSLContext;
+import org.apache.hc.client5.http.DnsResolver;
 import org.apache.hc.client5.http.config.ConnectionConfig;
 import org.apache.hc.client5.http.config.TlsConfig;
 import org.apache.hc.client5.http.impl.async.CloseableHttpAsyncClient;
@@ -35,6 +38,7 @@ import org.apache.hc.core5.http.nio.support.BasicRequestProducer;
 import org.apache.hc.core5.http.protocol.HttpContext;
 import org.apache.hc.core5.http2.HttpVersionPolicy;
 import org.apache.hc.core5.io.CloseMode;
+import org.apache.hc.core5.reactor.IOReactorConfig;
 import org.apache.hc.core5.util.TimeValue;
 import org.apache.hc.core5.util.Timeout;
 import org.jspecify.annotations.Nullable;
@@ -42,13 +46,24 @@ import org.jspecify.annotations.Nullable;
 /// One request on a connection of its own, HTTP/2 where it is offered: for what happens seldom and must not touch the
 /// connections that carry pushes. Follows no redirects and repeats nothing. Thread-safe; calls block.
 public final class LiveRequest {
-  private final SSLContext tls;
+  /// An answer of so many bytes may have had more.
+  public static final int MOST_ANSWER_BYTES = 64 * 1_024;
 
+  private final SSLContext tls;
+  private final @Nullable Duration connectTimeout;
+
+  /// Connecting may take as long as all of it.
   public LiveRequest(SSLContext tls) {
-    this.tls = tls;
+    this(tls, null);
   }
 
-  /// @param deadline from connecting to the end of the answer
+  /// @param connectTimeout of each address, without the TLS handshake, and then of that; null = the deadline
+  public LiveRequest(SSLContext tls, @Nullable Duration connectTimeout) {
+    this.tls = tls;
+    this.connectTimeout = connectTimeout;
+  }
+
+  /// @param deadline from looking up the name to the end of the answer
   /// @return the answer; of one with more than 64 KB the beginning
   /// @throws IOException when no whole answer came in time
   public Answered post(URI to, Map<String, String> headers, byte[] body, Duration deadline)
@@ -56,7 +71,7 @@ public final class LiveRequest {
     return send(Method.POST, to, headers, body, deadline);
   }
 
-  /// @param deadline from connecting to the end of the answer
+  /// @param deadline from looking up the name to the end of the answer
   /// @return the answer; of one with more than 64 KB the beginning
   /// @throws IOException when no whole answer came in time
   public Answered delete(URI to, Map<String, String> headers, Duration deadline)
@@ -67,33 +82,47 @@ public final class LiveRequest {
   private Answered send(
       Method method, URI to, Map<String, String> headers, byte @Nullable [] body, Duration deadline)
       throws IOException {
-    Timeout limit = Timeout.ofMilliseconds(deadline.toMillis());
-    CloseableHttpAsyncClient client = client(limit);
+    String host = to.getHost();
+    if (host == null) {
+      throw new IOException("an address without a host");
+    }
+    long untilNanos = System.nanoTime() + deadline.toNanos();
+    // HttpComponents would look it up for as long as it takes.
+    FutureTask<InetAddress[]> lookup = new FutureTask<>(() -> InetAddress.getAllByName(host));
+    Thread.startVirtualThread(lookup);
+    CloseableHttpAsyncClient client =
+        client(new Found(awaited(lookup, untilNanos, deadline)), deadline);
     try {
       client.start();
       BasicHttpRequest request = new BasicHttpRequest(method, to);
       headers.forEach(request::addHeader);
-      Future<Answered> answered =
+      return awaited(
           client.execute(
               new BasicRequestProducer(
                   request,
                   body == null ? null : new BasicAsyncEntityProducer(body, (ContentType) null)),
               new WholeAnswer(),
-              null);
-      try {
-        return answered.get(deadline.toMillis(), TimeUnit.MILLISECONDS);
-      } catch (ExecutionException e) {
-        throw new IOException(String.valueOf(e.getCause()), e.getCause());
-      } catch (TimeoutException e) {
-        throw new IOException("no answer within " + deadline.toSeconds() + " s", e);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new IOException("interrupted", e);
-      } finally {
-        answered.cancel(true);
-      }
+              null),
+          untilNanos,
+          deadline);
     } finally {
       close(client);
+    }
+  }
+
+  private static <T> T awaited(Future<T> future, long untilNanos, Duration deadline)
+      throws IOException {
+    try {
+      return future.get(untilNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
+    } catch (ExecutionException e) {
+      throw new IOException(String.valueOf(e.getCause()), e.getCause());
+    } catch (TimeoutException e) {
+      throw new IOException("no answer within " + deadline.toSeconds() + " s", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", e);
+    } finally {
+      future.cancel(true);
     }
   }
 
@@ -107,7 +136,9 @@ public final class LiveRequest {
     client.close(CloseMode.IMMEDIATE);
   }
 
-  private CloseableHttpAsyncClient client(Timeout limit) {
+  private CloseableHttpAsyncClient client(Found found, Duration deadline) {
+    Duration connecting = connectTimeout == null ? deadline : connectTimeout;
+    Timeout limit = Timeout.ofMilliseconds(connecting.toMillis());
     return HttpAsyncClientBuilder.create()
         .setConnectionManager(
             PoolingAsyncClientConnectionManagerBuilder.create()
@@ -119,7 +150,9 @@ public final class LiveRequest {
                         .build())
                 .setDefaultConnectionConfig(
                     ConnectionConfig.custom().setConnectTimeout(limit).build())
+                .setDnsResolver(found)
                 .build())
+        .setIOReactorConfig(IOReactorConfig.custom().setIoThreadCount(1).build())
         .setUserAgent("push-planet")
         .disableRedirectHandling()
         .disableAutomaticRetries()
@@ -129,10 +162,21 @@ public final class LiveRequest {
         .build();
   }
 
+  /// Where the one host is.
+  private record Found(InetAddress[] addresses) implements DnsResolver {
+    @Override
+    public InetAddress[] resolve(String host) {
+      return addresses;
+    }
+
+    @Override
+    public String resolveCanonicalHostname(String host) {
+      return host;
+    }
+  }
+
   /// Confined to the event loop of its connection.
   private static final class WholeAnswer implements AsyncResponseConsumer<Answered> {
-    private static final int MOST_BYTES = 64 * 1_024;
-
     private final ByteArrayOutputStream body = new ByteArrayOutputStream();
     private @Nullable FutureCallback<Answered> callback;
     private final Map<String, String> headers = new HashMap<>();
@@ -169,7 +213,7 @@ public final class LiveRequest {
 
     @Override
     public void consume(ByteBuffer part) throws IOException {
-      byte[] bytes = new byte[Math.min(part.remaining(), MOST_BYTES - body.size())];
+      byte[] bytes = new byte[Math.min(part.remaining(), MOST_ANSWER_BYTES - body.size())];
       part.get(bytes);
       body.write(bytes);
       if (part.hasRemaining()) {

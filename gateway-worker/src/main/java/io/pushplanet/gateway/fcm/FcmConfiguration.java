@@ -31,14 +31,13 @@ class FcmConfiguration {
     return Trust.with(settings.trustedCertificates()).context();
   }
 
-  @Bean(destroyMethod = "close")
+  @Bean
   AccessTokens<FcmServiceAccount> fcmAccessTokens(
       FcmSettings settings, SSLContext fcmTls, Clock clock, MeterRegistry meters) {
     return new AccessTokens<>(
         (account, now) -> Assertions.of(account, settings.tokenEndpoint(), now),
-        settings.connection().connectTimeout(),
+        new LiveRequest(fcmTls, settings.connection().connectTimeout()),
         settings.connection().requestTimeout(),
-        fcmTls,
         clock,
         new ProviderMetrics(meters, Channel.FCM));
   }

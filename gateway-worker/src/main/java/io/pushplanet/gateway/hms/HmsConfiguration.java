@@ -32,7 +32,7 @@ class HmsConfiguration {
 
   /// Client credentials
   /// (https://developer.huawei.com/consumer/cn/doc/HMSCore-Guides/oauth2-0000001212610981).
-  @Bean(destroyMethod = "close")
+  @Bean
   AccessTokens<HmsClient> hmsAccessTokens(
       HmsSettings settings, SSLContext hmsTls, Clock clock, MeterRegistry meters) {
     return new AccessTokens<>(
@@ -46,9 +46,8 @@ class HmsConfiguration {
                     client.clientId(),
                     "client_secret",
                     client.secret().reveal())),
-        settings.connectTimeout(),
+        new LiveRequest(hmsTls, settings.connectTimeout()),
         settings.requestTimeout(),
-        hmsTls,
         clock,
         new ProviderMetrics(meters, Channel.HMS));
   }

@@ -3,22 +3,18 @@ package io.pushplanet.gateway.oauth;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.pushplanet.gateway.connection.LiveRequest;
+import io.pushplanet.gateway.connection.Reply.Answered;
 import io.pushplanet.gateway.credential.Credential;
 import io.pushplanet.gateway.provider.ProviderMetrics;
 import java.io.IOException;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
-import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,7 +24,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /// The access tokens of a vendor's credentials: asked for once, kept, renewed five minutes before their end, and used until
 /// then where nobody answers. One thread asks, the others wait for it. Thread-safe.
-public final class AccessTokens<C extends Credential> implements AutoCloseable {
+public final class AccessTokens<C extends Credential> {
   /// What was done where a provider wants a newer access token, for timelines.
   public static final String RENEWED = "access token renewed; sent again";
 
@@ -49,9 +45,6 @@ public final class AccessTokens<C extends Credential> implements AutoCloseable {
 
   private static final Duration SHORTEST_LIFE = Duration.ofMinutes(1);
   private static final Duration LONGEST_LIFE = Duration.ofDays(1);
-
-  /// Longer answers are hung up on.
-  private static final int MOST_ANSWER_BYTES = 64 * 1_024;
 
   private static final int MOST_CREDENTIALS = 10_000;
 
@@ -89,30 +82,23 @@ public final class AccessTokens<C extends Credential> implements AutoCloseable {
 
   private final BiFunction<C, Instant, TokenRequest> asking;
   private final Duration deadline;
-  private final HttpClient http;
+  private final LiveRequest requests;
   private final Clock clock;
   private final ProviderMetrics metrics;
   private final Cache<String, Slot> slots =
       Caffeine.newBuilder().maximumSize(MOST_CREDENTIALS).build();
 
   /// @param asking what is posted for a credential's token at a time
-  /// @param connectTimeout with the TLS handshake
-  /// @param deadline from connecting to the end of the answer
+  /// @param deadline from looking up the endpoint's name to the end of the answer
   public AccessTokens(
       BiFunction<C, Instant, TokenRequest> asking,
-      Duration connectTimeout,
+      LiveRequest requests,
       Duration deadline,
-      SSLContext tls,
       Clock clock,
       ProviderMetrics metrics) {
     this.asking = asking;
+    this.requests = requests;
     this.deadline = deadline;
-    this.http =
-        HttpClient.newBuilder()
-            .sslContext(tls)
-            .connectTimeout(connectTimeout)
-            .followRedirects(HttpClient.Redirect.NEVER)
-            .build();
     this.clock = clock;
     this.metrics = metrics;
   }
@@ -156,48 +142,32 @@ public final class AccessTokens<C extends Credential> implements AutoCloseable {
   private Answer ask(C credential) {
     TokenRequest wanted = asking.apply(credential, clock.instant());
     try {
-      HttpRequest request =
-          HttpRequest.newBuilder(wanted.endpoint())
-              .timeout(deadline)
-              .header("content-type", "application/x-www-form-urlencoded")
-              .POST(HttpRequest.BodyPublishers.ofString(wanted.form()))
-              .build();
-      return answer(credential, answered(request));
+      Answered answered =
+          requests.post(
+              wanted.endpoint(),
+              Map.of("content-type", "application/x-www-form-urlencoded"),
+              wanted.form().getBytes(StandardCharsets.UTF_8),
+              deadline);
+      if (answered.body().length == LiveRequest.MOST_ANSWER_BYTES) {
+        throw new IOException("an answer without end");
+      }
+      return answer(credential, answered);
     } catch (IOException | IllegalArgumentException e) {
       LOG.warn(
           "event=access_token_failed credential={} endpoint={} reason=\"{}\"",
           credential,
           wanted.endpoint(),
           e.toString());
-      return new Answer(new Grant.Unavailable("token_endpoint_unreachable"), FAILURE_STANDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return new Answer(new Grant.Unavailable("interrupted"), Duration.ZERO);
+      return Thread.currentThread().isInterrupted()
+          ? new Answer(new Grant.Unavailable("interrupted"), Duration.ZERO)
+          : new Answer(new Grant.Unavailable("token_endpoint_unreachable"), FAILURE_STANDS);
     }
   }
 
-  /// The request's own timeout ends with the answer's head; this one covers its body too.
-  private HttpResponse<String> answered(HttpRequest request)
-      throws IOException, InterruptedException {
-    Future<HttpResponse<String>> answer =
-        http.sendAsync(
-            request,
-            HttpResponse.BodyHandlers.limiting(
-                HttpResponse.BodyHandlers.ofString(), MOST_ANSWER_BYTES));
-    try {
-      return answer.get(deadline.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (ExecutionException e) {
-      throw new IOException(String.valueOf(e.getCause()), e.getCause());
-    } catch (TimeoutException e) {
-      answer.cancel(true);
-      throw new IOException("no answer within " + deadline, e);
-    }
-  }
-
-  private Answer answer(C credential, HttpResponse<String> response) {
-    JsonNode body = json(response.body());
+  private Answer answer(C credential, Answered answered) {
+    JsonNode body = json(answered.body());
     String token = body.path("access_token").asString("");
-    if (response.statusCode() == 200 && !token.isEmpty()) {
+    if (answered.status() == 200 && !token.isEmpty()) {
       metrics.tokenMinted();
       long seconds = body.path("expires_in").asLong(USUAL_LIFE.toSeconds());
       LOG.info("event=access_token_granted credential={}", credential);
@@ -209,37 +179,31 @@ public final class AccessTokens<C extends Credential> implements AutoCloseable {
     // Google's word, or Huawei's numbers.
     String detail = body.path("sub_error").asString("");
     String reason =
-        body.path("error").asString("http_" + response.statusCode())
+        body.path("error").asString("http_" + answered.status())
             + (detail.isEmpty() ? "" : "/" + detail);
     LOG.error(
         "event=access_token_refused credential={} status={} reason={} description=\"{}\"",
         credential,
-        response.statusCode(),
+        answered.status(),
         reason,
         body.path("error_description").asString("").replaceAll("\\s+", " "));
     // Who names no error is not the vendor but somebody between us.
     boolean ourFault =
         body.has("error")
-            && response.statusCode() >= 400
-            && response.statusCode() < 500
-            && response.statusCode() != 408
-            && response.statusCode() != 429;
+            && answered.status() >= 400
+            && answered.status() < 500
+            && answered.status() != 408
+            && answered.status() != 429;
     return ourFault
-        ? new Answer(new Grant.Refused(response.statusCode(), reason), REFUSAL_STANDS)
-        : new Answer(
-            new Grant.Unavailable("token_endpoint_" + response.statusCode()), FAILURE_STANDS);
+        ? new Answer(new Grant.Refused(answered.status(), reason), REFUSAL_STANDS)
+        : new Answer(new Grant.Unavailable("token_endpoint_" + answered.status()), FAILURE_STANDS);
   }
 
-  private static JsonNode json(String body) {
+  private static JsonNode json(byte[] body) {
     try {
-      return JSON.readTree(body.isBlank() ? "{}" : body);
+      return JSON.readTree(body);
     } catch (JacksonException e) {
       return JSON.createObjectNode();
     }
-  }
-
-  @Override
-  public void close() {
-    http.shutdownNow();
   }
 }

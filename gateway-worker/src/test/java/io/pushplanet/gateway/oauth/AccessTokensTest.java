@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.gateway.connection.LiveRequest;
 import io.pushplanet.gateway.credential.Credential.HmsClient;
 import io.pushplanet.gateway.provider.ProviderMetrics;
 import java.net.InetAddress;
@@ -54,16 +55,14 @@ class AccessTokensTest {
     tokens =
         new AccessTokens<>(
             (_, _) -> new TokenRequest(address, Map.of("grant_type", "client_credentials")),
+            new LiveRequest(SSLContext.getDefault(), Duration.ofSeconds(20)),
             Duration.ofSeconds(20),
-            Duration.ofSeconds(20),
-            SSLContext.getDefault(),
             clock,
             new ProviderMetrics(new SimpleMeterRegistry(), Channel.HMS));
   }
 
   @AfterEach
   void stop() {
-    tokens.close();
     endpoint.stop(0);
   }
 
