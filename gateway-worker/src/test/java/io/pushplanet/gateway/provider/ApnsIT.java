@@ -3,8 +3,6 @@ package io.pushplanet.gateway.provider;
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.eatthepath.pushy.apns.server.MockApnsServer;
-import com.eatthepath.pushy.apns.server.MockApnsServerBuilder;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
@@ -18,20 +16,15 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.apns.ApnsToken;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.ScriptLine;
-import io.pushplanet.simulators.tls.Authority;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
-import java.security.KeyFactory;
-import java.security.Signature;
-import java.security.cert.X509Certificate;
-import java.security.spec.X509EncodedKeySpec;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -40,11 +33,12 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -392,56 +386,48 @@ class ApnsIT {
     assertThat(send("certified", TOKEN)).isInstanceOf(Accepted.class);
   }
 
-  /// An HTTP/2 server and a reading of the headers that are not ours. Its own check of tokens wants DER signatures, which RFC
-  /// 7518 does not allow, so the token is verified here.
   @Test
   void the_mock_server_of_pushy_accepts_two_hundred_pushes_too() throws Exception {
     ApnsKey.Issued issued = key("FFFFFFFFFF", "KEY0000007");
     platform.uploadKey("pushy", issued, "production");
-    Set<String> tokens = ConcurrentHashMap.newKeySet();
-    Set<String> paths = ConcurrentHashMap.newKeySet();
-    var authority = platform.simulators.authority().server();
-    MockApnsServer server =
-        new MockApnsServerBuilder()
-            .setUseAlpn(true)
-            .setServerCredentials(
-                new X509Certificate[] {authority.certificate()}, authority.key(), null)
-            .setHandlerFactory(_ ->
-                (headers, _) -> {
-                  tokens.add(headers.get("authorization").toString());
-                  paths.add(headers.path().toString());
-                })
-            .build();
-    int port = server.start(0).get();
+    Set<String> tokens =
+        IntStream.rangeClosed(1, 200).mapToObj("%064x"::formatted).collect(Collectors.toSet());
+    try (PushyServer server =
+            PushyServer.start(
+                platform.simulators.authority(),
+                issued.key(),
+                Map.of(ProviderPlatform.BUNDLE, tokens));
+        ConfigurableApplicationContext other = workerAt(server)) {
+      Provider provider = ProviderPlatform.provider(other, Channel.APNS);
 
-    try (ConfigurableApplicationContext other =
-        ProviderPlatform.worker(
-            platform.simulators,
-            "--gateway.apns.production-endpoint=" + ProviderPlatform.local(port))) {
-      List<DeliveryOutcome> outcomes =
-          sendMany(200, ProviderPlatform.provider(other, Channel.APNS), "pushy");
+      List<DeliveryOutcome> outcomes = sendMany(200, provider, "pushy");
+      DeliveryOutcome ofAnotherApp = send(provider, "pushy", TOKEN);
 
       assertThat(outcomes).hasSize(200).allMatch(Accepted.class::isInstance);
-      assertThat(paths).hasSize(200);
-      assertThat(tokens).hasSize(1).allMatch(token -> isSignedBy(issued, token));
-    } finally {
-      server.shutdown().get();
+      assertThat(ofAnotherApp).isEqualTo(new TokenForeign(400, "DeviceTokenNotForTopic"));
     }
   }
 
-  private static boolean isSignedBy(ApnsKey.Issued issued, String authorization) {
-    String[] parts = authorization.substring("bearer ".length()).split("\\.");
-    try {
-      Signature signature = Signature.getInstance("SHA256withECDSAinP1363Format");
-      signature.initVerify(
-          KeyFactory.getInstance("EC")
-              .generatePublic(
-                  new X509EncodedKeySpec(Authority.Pem.decode(issued.key().publicKeyPem()))));
-      signature.update((parts[0] + "." + parts[1]).getBytes(StandardCharsets.US_ASCII));
-      return signature.verify(Base64.getUrlDecoder().decode(parts[2]));
-    } catch (GeneralSecurityException e) {
-      throw new IllegalStateException(e);
+  @Test
+  void the_mock_server_of_pushy_refuses_a_provider_token_of_another_key() throws Exception {
+    platform.uploadKey("stranger", key("GGGGGGGGGG", "KEY0000008"), "production");
+    // Its id, and not its key.
+    ApnsKey known = key("GGGGGGGGGG", "KEY0000008").key();
+    try (PushyServer server =
+            PushyServer.start(
+                platform.simulators.authority(),
+                known,
+                Map.of(ProviderPlatform.BUNDLE, Set.of(TOKEN)));
+        ConfigurableApplicationContext other = workerAt(server)) {
+      assertThat(send(ProviderPlatform.provider(other, Channel.APNS), "stranger", TOKEN))
+          .isEqualTo(new CredentialFault(403, "InvalidProviderToken", "credential paused"));
     }
+  }
+
+  private static ConfigurableApplicationContext workerAt(PushyServer server) {
+    return ProviderPlatform.worker(
+        platform.simulators,
+        "--gateway.apns.production-endpoint=" + ProviderPlatform.local(server.port));
   }
 
   @Test
