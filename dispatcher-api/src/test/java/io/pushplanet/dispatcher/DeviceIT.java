@@ -2,6 +2,7 @@ package io.pushplanet.dispatcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
@@ -15,6 +16,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class DeviceIT {
   private static final String FULL =
@@ -300,6 +302,26 @@ class DeviceIT {
   }
 
   @ParameterizedTest
+  @EnumSource(ApnsPushType.class)
+  void the_push_type_of_a_token_is_told_as_registered(ApnsPushType type) {
+    String apns =
+        "{\"apns\":{\"token\":\"%064x\",\"push_type\":\"%s\"}}"
+            .formatted(type.ordinal() + 1, type.word());
+
+    Answer registered =
+        shop.put("/devices/" + type.word(), "{\"platform\":\"ios\",\"channels\":" + apns + "}");
+    Answer patched = shop.call("PATCH", "/devices/" + type.word(), "{\"tags\":[\"vip\"]}");
+    Answer read = shop.get("/devices/" + type.word());
+
+    assertThat(registered.status()).as(registered.toString()).isEqualTo(201);
+    assertThat(patched.status()).as(patched.toString()).isEqualTo(200);
+    String told = type == ApnsPushType.ALERT ? "" : type.word();
+    for (Answer answer : List.of(registered, patched, read)) {
+      assertThat(answer.json().at("/channels/apns/push_type").asString("")).isEqualTo(told);
+    }
+  }
+
+  @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       value = {
@@ -310,6 +332,9 @@ class DeviceIT {
         "{\"platform\":\"ios\",\"channels\":{\"apns\":{\"token\":\"xyz\"}}} | /channels/apns/token | not_a_token",
         "{\"platform\":\"ios\",\"channels\":{\"apns\":{}}} | /channels/apns/token | required",
         "{\"platform\":\"ios\",\"channels\":{\"apns\":{\"token\":\"00112233\",\"environment\":\"test\"}}} | /channels/apns/environment | unknown_value",
+        "{\"platform\":\"ios\",\"channels\":{\"apns\":{\"token\":\"00112233\",\"push_type\":\"background\"}}} | /channels/apns/push_type | unknown_value",
+        "{\"platform\":\"ios\",\"channels\":{\"mqtt\":true,\"apns\":{\"token\":\"00112233\",\"push_type\":\"voip\"}}} | /channels/apns | not_alone",
+        "{\"platform\":\"ios\",\"channels\":{\"fcm\":{\"token\":\"f\"},\"apns\":{\"token\":\"00112233\",\"push_type\":\"mdm\"}}} | /channels/apns | not_alone",
         "{\"platform\":\"ios\",\"channels\":{\"fcm\":{\"token\":\"a b\"}}} | /channels/fcm/token | not_a_token",
         "{\"platform\":\"ios\",\"channels\":{\"mqtt\":1}} | /channels/mqtt | not_a_boolean",
         "{\"platform\":\"ios\",\"channels\":{\"sms\":{}}} | /channels/sms | unknown_field",

@@ -179,6 +179,71 @@ class SendIT {
   }
 
   @Test
+  void a_token_for_calls_gets_what_names_its_device_and_nothing_else() {
+    shop.put(
+        "/devices/d1",
+        """
+        {"platform":"ios","user":"u1","channels":{"apns":{"token":"%064x"}}}
+        """
+            .formatted(1));
+    shop.put(
+        "/devices/d1-voip",
+        """
+        {"platform":"ios","user":"u1","channels":{"apns":{"token":"%064x","push_type":"voip"}}}
+        """
+            .formatted(2));
+    dispatcher.drain("push.apns.high");
+    String large = "\"content\":{\"data\":{\"call\":\"" + "x".repeat(4_900) + "\"}}}";
+
+    Answer toUser =
+        shop.post("/messages", "{\"audience\":{\"user\":\"u1\"},\"content\":{\"title\":\"hi\"}}");
+    List<JsonNode> shown = dispatcher.drain("push.apns.high");
+    Answer call = shop.post("/messages", "{\"audience\":{\"device\":\"d1-voip\"}," + large);
+    List<JsonNode> calls = dispatcher.drain("push.apns.high");
+    Answer notACall = shop.post("/messages", "{\"audience\":{\"device\":\"d1\"}," + large);
+    Answer toNobody = shop.post("/messages", "{\"audience\":{\"device\":\"d2\"}," + large);
+
+    assertThat(toUser.json().at("/recipients/estimate").intValue()).isEqualTo(1);
+    assertThat(shown).hasSize(1);
+    assertThat(shown.getFirst().get("recipients")).hasSize(1);
+    assertThat(shown.getFirst().at("/recipients/0/device").stringValue()).isEqualTo("d1");
+    assertThat(shown.getFirst().at("/recipients/0/apns").has("push_type")).isFalse();
+    assertThat(call.status()).as(call.toString()).isEqualTo(202);
+    assertThat(calls).hasSize(1);
+    assertThat(calls.getFirst().at("/recipients/0/apns/push_type").stringValue()).isEqualTo("voip");
+    assertThat(notACall.status()).as(notACall.toString()).isEqualTo(413);
+    assertThat(toNobody.status()).as(toNobody.toString()).isEqualTo(413);
+  }
+
+  @Test
+  void a_managed_device_wants_its_push_magic() {
+    shop.put(
+        "/devices/d1",
+        """
+        {"platform":"ios","user":"u1","channels":{"apns":{"token":"%064x","push_type":"mdm"}}}
+        """
+            .formatted(3));
+
+    Answer without =
+        shop.post("/messages", "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"hi\"}}");
+    Answer with =
+        shop.post(
+            "/messages",
+            "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"mdm\":\"6A\"}}}");
+    Answer toOthers =
+        shop.post(
+            "/messages", "{\"audience\":{\"users\":[\"u1\"]},\"content\":{\"title\":\"hi\"}}");
+
+    assertThat(without.status()).as(without.toString()).isEqualTo(422);
+    assertThat(without.json().at("/errors/0/pointer").stringValue()).isEqualTo("/content/data");
+    assertThat(without.json().at("/errors/0/code").stringValue()).isEqualTo("push_magic_required");
+    assertThat(without.json().at("/errors/0/detail").stringValue()).contains("\"d1\"");
+    assertThat(with.status()).as(with.toString()).isEqualTo(202);
+    assertThat(toOthers.status()).as(toOthers.toString()).isEqualTo(202);
+    assertThat(toOthers.json().at("/recipients/estimate").intValue()).isZero();
+  }
+
+  @Test
   void a_user_with_very_many_devices_is_reached_as_a_topic_is() {
     dispatcher.inDatabase(connection -> {
       try (var devices =

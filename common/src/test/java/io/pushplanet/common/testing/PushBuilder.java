@@ -7,6 +7,7 @@ import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.HmsToken;
@@ -57,11 +58,15 @@ public final class PushBuilder {
   }
 
   public PushBuilder toApns(String device, String token) {
+    return toApns(device, token, ApnsPushType.ALERT);
+  }
+
+  public PushBuilder toApns(String device, String token, ApnsPushType type) {
     recipients.add(
         new Recipient(
             new DeviceId(device),
             false,
-            new ApnsToken(token, "production", clock.instant()),
+            new ApnsToken(token, "production", clock.instant(), type),
             null));
     return this;
   }

@@ -14,6 +14,8 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.Json;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.ApnsPushType;
+import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.testing.MutableClock;
 import java.nio.charset.StandardCharsets;
@@ -40,6 +42,20 @@ class WireFormTest {
           "BadDeviceToken",
           null,
           "token forgotten");
+
+  @Test
+  void a_token_for_alerts_is_written_as_those_know_it_who_know_no_push_types() {
+    ApnsToken alerts = new ApnsToken("ab", "production", Instant.EPOCH, ApnsPushType.ALERT);
+    ApnsToken calls = new ApnsToken("cd", "production", Instant.EPOCH, ApnsPushType.VOIP);
+
+    assertThat(WireForm.json(alerts).text())
+        .isEqualTo(
+            "{\"token\":\"ab\",\"environment\":\"production\",\"registered_at\":\"1970-01-01T00:00:00Z\"}");
+    assertThat(WireForm.read(WireForm.write(alerts), ApnsToken.class).type())
+        .isEqualTo(ApnsPushType.ALERT);
+    assertThat(WireForm.json(calls).text()).endsWith(",\"push_type\":\"voip\"}");
+    assertThat(WireForm.read(WireForm.write(calls), ApnsToken.class)).isEqualTo(calls);
+  }
 
   @Test
   void a_push_comes_back_as_it_was() {

@@ -1,6 +1,7 @@
 package io.pushplanet.dashboard.device;
 
 import java.time.Instant;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// A row of `channel_tokens`. Who holds a token can address the device, so pages show only its ends.
@@ -13,12 +14,18 @@ record TokenRow(
     @Nullable Instant deadAt,
     @Nullable String deadReason) {
   private static final int SHOWN = 6;
+  private static final Set<String> USUAL = Set.of("token", "subscription");
 
   public String masked() {
     if (token.length() < 4 * SHOWN) {
       return "…";
     }
     return token.substring(0, SHOWN) + "…" + token.substring(token.length() - SHOWN);
+  }
+
+  /// Its environment, and what it is for where that is not the usual: `production, voip`.
+  public String use() {
+    return USUAL.contains(kind) ? environment : environment + ", " + kind;
   }
 
   @Override

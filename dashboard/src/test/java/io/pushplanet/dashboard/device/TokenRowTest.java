@@ -16,4 +16,12 @@ class TokenRowTest {
     assertThat(new TokenRow("fcm", "short", "token", "", Instant.EPOCH, null, null).masked())
         .isEqualTo("…");
   }
+
+  @Test
+  void a_token_of_a_kind_of_its_own_says_what_it_is_for() {
+    assertThat(new TokenRow("apns", "ab", "voip", "sandbox", Instant.EPOCH, null, null).use())
+        .isEqualTo("sandbox, voip");
+    assertThat(new TokenRow("apns", "ab", "token", "sandbox", Instant.EPOCH, null, null).use())
+        .isEqualTo("sandbox");
+  }
 }

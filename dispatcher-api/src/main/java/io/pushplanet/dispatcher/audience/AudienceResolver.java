@@ -13,6 +13,7 @@ import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import io.pushplanet.dispatcher.route.RouteLookup;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -133,7 +134,8 @@ public class AudienceResolver {
     if (devices.size() > MOST_DEVICES_OF_USERS) {
       return broad(app, audience);
     }
-    Map<DeviceId, DeviceRoute> found = routes.find(app, devices);
+    Map<DeviceId, DeviceRoute> found = new HashMap<>(routes.find(app, devices));
+    found.values().removeIf(route -> route.recipient().onlyForNamed());
     return new Resolution.Known(
         new Found(devices.stream().filter(found::containsKey).toList(), found));
   }

@@ -2,6 +2,7 @@ package io.pushplanet.dispatcher.device;
 
 import io.pushplanet.common.device.DeviceCredential;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.settings.DispatcherSettings;
 import java.util.Locale;
@@ -58,7 +59,11 @@ class DeviceForm {
     channels.put("mqtt", registration.channels().mqtt());
     Registration.Token apns = registration.channels().apns();
     if (apns != null) {
-      channels.putObject("apns").put("token", apns.token()).put("environment", apns.environment());
+      ObjectNode ios = channels.putObject("apns");
+      ios.put("token", apns.token()).put("environment", apns.environment());
+      if (!apns.kind().equals(ApnsPushType.ALERT.kind())) {
+        ios.put("push_type", apns.kind());
+      }
     }
     Registration.Token fcm = registration.channels().fcm();
     if (fcm != null) {

@@ -26,7 +26,7 @@ record Registration(
 
   /// A way through a vendor.
   ///
-  /// @param kind `token` or `fid` for FCM, `token` for APNs and HMS, `subscription` for Web Push
+  /// @param kind `token` or `fid` for FCM, an [io.pushplanet.common.message.target.ApnsPushType]'s for APNs, `token` for HMS, `subscription` for Web Push
   /// @param environment `production` or `sandbox`
   record Token(String token, String kind, String environment) {
     @Override

@@ -5,6 +5,7 @@ import com.google.crypto.tink.subtle.EllipticCurves.CurveType;
 import com.google.crypto.tink.subtle.EllipticCurves.PointFormatType;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.Platform;
+import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.audience.AudienceReader;
@@ -145,6 +146,15 @@ final class RegistrationReader {
     Registration.Token fcm = fcm(channels.fields("fcm"));
     Registration.Token hms = hms(channels.fields("hms"));
     Registration.Token webpush = webpush(channels.fields("webpush"));
+    boolean others = (mqtt != null && mqtt) || fcm != null || hms != null || webpush != null;
+    if (others && apns != null && !apns.kind().equals(ApnsPushType.ALERT.kind())) {
+      channels.wrong(
+          "apns",
+          "not_alone",
+          "a token of push type "
+              + apns.kind()
+              + " is a device of its own: register the other channels as another, with the same user");
+    }
     channels.done();
     return new Registration.Channels(mqtt != null && mqtt, apns, fcm, hms, webpush);
   }
@@ -162,10 +172,14 @@ final class RegistrationReader {
     if (environment != null && !Set.of("production", "sandbox").contains(environment)) {
       apns.wrong("environment", "unknown_value", "environment is one of production, sandbox");
     }
+    ApnsPushType type = apns.word("push_type", ApnsPushType.class);
     apns.done();
     return token == null
         ? null
-        : new Registration.Token(token, "token", environment == null ? "production" : environment);
+        : new Registration.Token(
+            token,
+            (type == null ? ApnsPushType.ALERT : type).kind(),
+            environment == null ? "production" : environment);
   }
 
   static Registration.@Nullable Token fcm(@Nullable Fields fcm) {

@@ -6,11 +6,15 @@ import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.LiveActivity;
 import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.target.ApnsPushType;
+import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.common.session.DeviceRoute;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.problem.FieldError;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -21,8 +25,7 @@ import tools.jackson.databind.node.ObjectNode;
 /// Refuses a message that a provider would refuse for its size, before it is accepted. The sizes are those of the payload that
 /// would be sent, the message id included.
 final class PayloadSizes {
-  /// https://developer.apple.com/documentation/usernotifications/generating-a-remote-notification
-  private static final int APNS = 4_096;
+  private static final int APNS = ApnsPushType.ALERT.largestPayloadBytes();
 
   /// https://developer.apple.com/documentation/usernotifications/sending-broadcast-push-notification-requests-to-apns
   private static final int APNS_BROADCAST = 5_120;
@@ -52,10 +55,39 @@ final class PayloadSizes {
 
   private PayloadSizes() {}
 
+  /// What only a call may have is left to [#check(SendRequest, Collection)], which knows the devices.
   static void check(SendRequest request) {
-    if (surelyFits(request)) {
+    if (!surelyFits(request) && !mayBeACall(request)) {
+      checkAll(request);
+    }
+  }
+
+  /// For a message to these devices.
+  static void check(SendRequest request, Collection<DeviceRoute> devices) {
+    if (surelyFits(request) || !mayBeACall(request)) {
       return;
     }
+    if (devices.isEmpty() || !devices.stream().allMatch(PayloadSizes::takesCalls)) {
+      checkAll(request);
+      return;
+    }
+    List<FieldError> errors = new ArrayList<>();
+    compare("APNs", apns(request), ApnsPushType.VOIP.largestPayloadBytes(), errors);
+    refuse(errors);
+  }
+
+  private static boolean takesCalls(DeviceRoute route) {
+    return route.apns() != null && route.apns().type() == ApnsPushType.VOIP;
+  }
+
+  private static boolean mayBeACall(SendRequest request) {
+    return request.audience() instanceof Audience.Devices
+        && request.delivery().route() != Route.MQTT
+        && request.overrides().liveActivity() == null
+        && apns(request) > APNS;
+  }
+
+  private static void checkAll(SendRequest request) {
     List<FieldError> errors = new ArrayList<>();
     Route route = request.delivery().route();
     if (route != Route.MQTT) {
@@ -135,7 +167,10 @@ final class PayloadSizes {
   static int apns(SendRequest request) {
     JsonMapper mapper = WireForm.mapper();
     ObjectNode payload = mapper.createObjectNode();
-    put(payload.putObject("aps").putObject("alert"), request.content());
+    ObjectNode aps = payload.putObject("aps");
+    if (request.content().title() != null || request.content().body() != null) {
+      put(aps.putObject("alert"), request.content());
+    }
     putData(payload, request.content());
     return mapper.writeValueAsBytes(payload).length + merged(request.overrides().apns());
   }

@@ -13,6 +13,7 @@ import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DeviceRoute;
@@ -24,9 +25,11 @@ import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.audience.AudienceResolver;
 import io.pushplanet.dispatcher.audience.AudienceResolver.Resolution;
+import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.lane.Lanes;
 import io.pushplanet.dispatcher.lane.Parcel;
 import io.pushplanet.dispatcher.message.AcceptedMessages;
+import io.pushplanet.dispatcher.problem.ProblemException;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -93,7 +96,7 @@ class PushDispatch {
   /// Finds the recipients and encodes what will be published; changes nothing.
   ///
   /// @param known routes that need no look-up any more
-  /// @throws io.pushplanet.dispatcher.problem.ProblemException 413 when it is too large for the only way there is
+  /// @throws ProblemException 413 when it is too large for the only way there is
   Prepared prepare(
       AppId app,
       SendRequest request,
@@ -101,8 +104,7 @@ class PushDispatch {
       @Nullable String traceparent,
       Map<DeviceId, DeviceRoute> known) {
     Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
-    Resolution resolution =
-        metrics.resolving(() -> audiences.resolve(app, request.audience(), known));
+    Resolution resolution = metrics.resolving(() -> resolution(app, request, known));
     Push push =
         new Push(
             id,
@@ -124,6 +126,16 @@ class PushDispatch {
     };
   }
 
+  private Resolution resolution(AppId app, SendRequest request, Map<DeviceId, DeviceRoute> known) {
+    try {
+      return audiences.resolve(app, request.audience(), known);
+    } catch (ProblemException e) {
+      // Too large for anything but a call is said first, whoever it is for.
+      PayloadSizes.check(request, List.of());
+      throw e;
+    }
+  }
+
   private static Overrides overrides(SendRequest request, Resolution resolution) {
     return resolution
             instanceof Resolution.OverChannel(AudienceResolver.Found _, BroadcastChannel channel)
@@ -142,6 +154,8 @@ class PushDispatch {
   }
 
   private Prepared toDevices(Push push, SendRequest request, AudienceResolver.Found found) {
+    PayloadSizes.check(request, found.routes().values());
+    checkPushMagic(request, found.routes().values());
     Map<Channel, List<Recipient>> lanesOf = new EnumMap<>(Channel.class);
     List<Parcel> parcels = new ArrayList<>();
     Set<DeviceId> connected = connected(push, found);
@@ -167,6 +181,29 @@ class PushDispatch {
         (channel, recipients) -> addChunks(parcels, part, request.written(), channel, recipients));
     Parcel news = news(push, request, found.devices(), null);
     return prepared(push, parcels, news, found.devices().size());
+  }
+
+  private static void checkPushMagic(SendRequest request, Collection<DeviceRoute> devices) {
+    if (request.overrides().liveActivity() != null
+        || request.content().data().containsKey(ApnsPushType.PUSH_MAGIC)) {
+      return;
+    }
+    Findings findings = new Findings();
+    devices.stream()
+        .filter(PushDispatch::isManaged)
+        .findFirst()
+        .ifPresent(route ->
+            findings.add(
+                "/content/data",
+                "push_magic_required",
+                "device \""
+                    + route.device()
+                    + "\" is of push type mdm and wants its PushMagic: {\"mdm\":\"...\"}"));
+    findings.refuse();
+  }
+
+  private static boolean isManaged(DeviceRoute route) {
+    return route.apns() != null && route.apns().type() == ApnsPushType.MDM;
   }
 
   /// The only channel that leads to any of the devices, if it is a seldom one. Where a message is too large for some among

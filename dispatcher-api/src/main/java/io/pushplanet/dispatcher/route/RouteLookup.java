@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.HmsToken;
@@ -22,6 +23,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
@@ -112,6 +114,13 @@ public class RouteLookup {
     return routes;
   }
 
+  private static @Nullable ApnsToken apns(
+      String token, String kind, String environment, Instant registeredAt) {
+    return ApnsPushType.ofKind(kind)
+        .map(type -> new ApnsToken(token, environment, registeredAt, type))
+        .orElse(null);
+  }
+
   private static DeviceRoute route(List<RouteMapper.Row> rows) {
     RouteMapper.Row first = rows.getFirst();
     ApnsToken apns = null;
@@ -126,7 +135,7 @@ public class RouteLookup {
         continue;
       }
       if ("apns".equals(row.channel())) {
-        apns = new ApnsToken(row.token(), row.environment(), row.registeredAt());
+        apns = apns(row.token(), row.kind(), row.environment(), row.registeredAt());
       } else if ("fcm".equals(row.channel())) {
         fcm = new FcmToken(row.token(), row.kind(), row.registeredAt());
       } else if ("webpush".equals(row.channel())) {

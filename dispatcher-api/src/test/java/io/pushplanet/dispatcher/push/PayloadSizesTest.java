@@ -4,14 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.Overrides;
+import io.pushplanet.common.message.target.ApnsPushType;
+import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.common.session.DeviceRoute;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.problem.FieldError;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -24,8 +30,58 @@ class PayloadSizesTest {
   private static SendRequest read(int bytes, String route) {
     String body =
         "{\"audience\":{\"device\":\"d\"},\"content\":{\"body\":\"%s\"},\"delivery\":{\"route\":\"%s\"}}";
-    return SendRequestReader.read(
-        (ObjectNode) WireForm.mapper().readTree(body.formatted("x".repeat(bytes), route)));
+    SendRequest request =
+        SendRequestReader.read(
+            (ObjectNode) WireForm.mapper().readTree(body.formatted("x".repeat(bytes), route)));
+    PayloadSizes.check(request, List.of(route(ApnsPushType.ALERT)));
+    return request;
+  }
+
+  private static DeviceRoute route(ApnsPushType type) {
+    ApnsToken token = new ApnsToken("ab", "production", Instant.EPOCH, type);
+    return new DeviceRoute(new DeviceId("d"), Platform.IOS, false, token, null, null, null);
+  }
+
+  @Test
+  void a_call_takes_five_kilobytes_where_each_device_takes_calls() {
+    String body = "{\"audience\":{\"devices\":[\"d\",\"e\"]},\"content\":{\"body\":\"%s\"}}";
+    SendRequest five =
+        SendRequestReader.read(
+            (ObjectNode) WireForm.mapper().readTree(body.formatted("x".repeat(4_900))));
+    DeviceRoute call = route(ApnsPushType.VOIP);
+
+    assertThatCode(() -> PayloadSizes.check(five, List.of(call, call))).doesNotThrowAnyException();
+    assertThatThrownBy(() -> PayloadSizes.check(five, List.of(call, route(ApnsPushType.LOCATION))))
+        .isInstanceOfSatisfying(
+            ProblemException.class,
+            problem -> assertThat(problem.code()).isEqualTo(ProblemCode.PAYLOAD_TOO_LARGE));
+    assertThatThrownBy(() -> PayloadSizes.check(five, List.of()))
+        .isInstanceOf(ProblemException.class);
+  }
+
+  @Test
+  void the_last_byte_of_a_call_is_taken() {
+    String body = "{\"audience\":{\"device\":\"d\"},\"content\":{\"data\":{\"x\":\"%s\"}}}";
+    int around = "{\"x\":\"\",\"id\":\"00000000-0000-7000-8000-000000000000\",\"aps\":{}}".length();
+    ObjectNode last =
+        (ObjectNode) WireForm.mapper().readTree(body.formatted("x".repeat(5_120 - around)));
+    ObjectNode over =
+        (ObjectNode) WireForm.mapper().readTree(body.formatted("x".repeat(5_121 - around)));
+
+    assertThatCode(() ->
+            PayloadSizes.check(SendRequestReader.read(last), List.of(route(ApnsPushType.VOIP))))
+        .doesNotThrowAnyException();
+    assertThatThrownBy(() ->
+            PayloadSizes.check(SendRequestReader.read(over), List.of(route(ApnsPushType.VOIP))))
+        .isInstanceOfSatisfying(
+            ProblemException.class,
+            problem ->
+                assertThat(problem.errors())
+                    .singleElement()
+                    .satisfies(error ->
+                        assertThat(error.detail())
+                            .isEqualTo(
+                                "APNs takes 5120 bytes; this message needs 5121, which is 1 bytes too many")));
   }
 
   @Test

@@ -7,6 +7,7 @@ import io.pushplanet.common.message.LiveActivity.BroadcastChannel;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
 import io.pushplanet.gateway.provider.CollapseId;
 import io.pushplanet.gateway.provider.JsonMerge;
@@ -26,10 +27,6 @@ import tools.jackson.databind.node.ObjectNode;
 /// A message in APNs' form
 /// (https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns).
 record ApnsNotification(List<Field> headers, byte[] payload) {
-  /// "For all other remote notifications, the maximum payload size is 4 KB (4096 bytes)"
-  /// (https://developer.apple.com/documentation/usernotifications/generating-a-remote-notification).
-  static final int LARGEST_PAYLOAD_BYTES = 4_096;
-
   /// "the maximum payload size is 5 KB (5120 bytes)" of a broadcast
   /// (https://developer.apple.com/documentation/usernotifications/sending-broadcast-push-notification-requests-to-apns).
   static final int LARGEST_BROADCAST_BYTES = 5_120;
@@ -41,10 +38,11 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
   /// Where our id goes when the caller's data has an `id` of its own.
   private static final String OTHER_ID = "pushplanet_id";
 
-  static ApnsNotification of(Push push, DeviceId device, String bundleId) {
+  /// @param type of the token; a Live Activity has a token of its own
+  static ApnsNotification of(Push push, DeviceId device, ApnsPushType type, String bundleId) {
     LiveActivity activity = push.overrides().liveActivity();
     return activity == null
-        ? notification(push, device, bundleId)
+        ? notification(push, device, type, bundleId)
         : liveActivity(push, activity, device, bundleId);
   }
 
@@ -65,14 +63,8 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
     if (activity.relevance() != null) {
       aps.put("relevance-score", activity.relevance());
     }
-    if (push.content().title() != null || push.content().body() != null) {
-      ObjectNode alert = aps.putObject("alert");
-      putIfPresent(alert, "title", push.content().title());
-      putIfPresent(alert, "body", push.content().body());
-    }
-    if (push.overrides().apns() != null) {
-      JsonMerge.into(aps, push.overrides().apns());
-    }
+    putAlert(aps, push.content());
+    merge(push, aps);
     String id = id(push.id(), device);
     BroadcastChannel channel = activity.channel();
     List<Field> headers = new ArrayList<>();
@@ -92,10 +84,10 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
         headers, JSON.writeValueAsBytes(JSON.createObjectNode().set(APS, aps)));
   }
 
-  static int largestBytes(Push push) {
+  static int largestBytes(Push push, ApnsPushType type) {
     LiveActivity activity = push.overrides().liveActivity();
     return activity == null || activity.channel() == null
-        ? LARGEST_PAYLOAD_BYTES
+        ? type.largestPayloadBytes()
         : LARGEST_BROADCAST_BYTES;
   }
 
@@ -105,18 +97,25 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
     }
   }
 
-  private static ApnsNotification notification(Push push, DeviceId device, String bundleId) {
-    ObjectNode aps = aps(push);
-    boolean shown = aps.has("alert") || aps.has("badge") || aps.has("sound");
+  private static ApnsNotification notification(
+      Push push, DeviceId device, ApnsPushType type, String bundleId) {
+    ObjectNode aps = aps(push, type);
+    boolean background =
+        type == ApnsPushType.ALERT && !aps.has("alert") && !aps.has("badge") && !aps.has("sound");
     List<Field> headers = new ArrayList<>();
     headers.add(Field.of("apns-id", id(push.id(), device)));
-    headers.add(Field.of("apns-topic", bundleId));
-    headers.add(Field.of("apns-push-type", shown ? "alert" : "background"));
+    headers.add(Field.of("apns-topic", type.topic(bundleId)));
+    headers.add(Field.of("apns-push-type", background ? "background" : type.word()));
     headers.add(Field.of("apns-expiration", expiration(push)));
     // "Specify 10 ... it's an error to use this priority for a background notification"
-    headers.add(Field.of("apns-priority", shown && isUrgent(push) ? "10" : "5"));
+    headers.add(Field.of("apns-priority", !background && isUrgent(push) ? "10" : "5"));
     headers.add(Field.of("apns-collapse-id", CollapseId.of(push)));
-    return new ApnsNotification(headers, payload(push, aps));
+    // A server for mobile devices sends its PushMagic and nothing else.
+    return new ApnsNotification(
+        headers,
+        type == ApnsPushType.MDM
+            ? JSON.writeValueAsBytes(push.content().data())
+            : payload(push, aps));
   }
 
   /// The same for each try of one message to one device: a UUID of version 5's kind (RFC 9562, section 5.5).
@@ -141,20 +140,35 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
     return push.delivery().ttl().isZero() ? "0" : Long.toString(push.expiresAt().getEpochSecond());
   }
 
-  private static ObjectNode aps(Push push) {
-    Content content = push.content();
+  private static ObjectNode aps(Push push, ApnsPushType type) {
     ObjectNode aps = JSON.createObjectNode();
-    if (content.title() == null && content.body() == null) {
-      aps.put("content-available", 1);
-    } else {
+    putAlert(aps, push.content());
+    switch (type) {
+      case ALERT -> {
+        if (aps.isEmpty()) {
+          aps.put("content-available", 1);
+        }
+      }
+      // https://developer.apple.com/documentation/widgetkit/updating-widgets-with-widgetkit-push-notifications
+      case WIDGETS, CONTROLS -> aps.put("content-changed", true);
+      case VOIP, COMPLICATION, FILEPROVIDER, LOCATION, PUSHTOTALK, MDM -> {}
+    }
+    merge(push, aps);
+    return aps;
+  }
+
+  private static void putAlert(ObjectNode aps, Content content) {
+    if (content.title() != null || content.body() != null) {
       ObjectNode alert = aps.putObject("alert");
       putIfPresent(alert, "title", content.title());
       putIfPresent(alert, "body", content.body());
     }
+  }
+
+  private static void merge(Push push, ObjectNode aps) {
     if (push.overrides().apns() != null) {
       JsonMerge.into(aps, push.overrides().apns());
     }
-    return aps;
   }
 
   private static void putIfPresent(ObjectNode object, String field, @Nullable String value) {

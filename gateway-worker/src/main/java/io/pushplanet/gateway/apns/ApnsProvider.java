@@ -3,6 +3,7 @@ package io.pushplanet.gateway.apns;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.LiveActivity;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.gateway.apns.ApnsAnswers.Remedy;
@@ -162,9 +163,13 @@ final class ApnsProvider implements Provider {
   }
 
   private DeliveryOutcome sent(Push push, Recipient recipient, ApnsToken token, Apns credential) {
+    ApnsPushType type = token.type();
+    if (type.needsKey() && credential instanceof ApnsCertificate) {
+      return new Rejected(0, type.word() + "_needs_a_p8_key");
+    }
     ApnsNotification notification =
-        ApnsNotification.of(push, recipient.device(), credential.bundleId());
-    if (notification.payload().length > ApnsNotification.largestBytes(push)) {
+        ApnsNotification.of(push, recipient.device(), type, credential.bundleId());
+    if (notification.payload().length > ApnsNotification.largestBytes(push, type)) {
       return new Rejected(413, "PayloadTooLarge");
     }
     Instant expiresAt = push.delivery().ttl().isZero() ? null : push.expiresAt();

@@ -3,6 +3,7 @@ package io.pushplanet.gateway.fanout;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.message.target.FcmToken;
@@ -46,7 +47,10 @@ final class AudienceDevices {
     for (Map.Entry<DeviceId, List<Row>> device : devices.entrySet()) {
       last = device.getKey();
       if (device.getValue().getFirst().wanted()) {
-        recipients.add(recipient(device.getKey(), device.getValue()));
+        Recipient recipient = recipient(device.getKey(), device.getValue());
+        if (audience instanceof Audience.Devices || !recipient.onlyForNamed()) {
+          recipients.add(recipient);
+        }
       }
     }
     return new DevicePage(recipients, devices.size() < pageSize ? null : last);
@@ -62,7 +66,7 @@ final class AudienceDevices {
         continue;
       }
       switch (row.channel()) {
-        case "apns" -> apns = new ApnsToken(row.token(), row.environment(), row.registeredAt());
+        case "apns" -> apns = apns(row, row.token(), row.registeredAt());
         case "fcm" -> fcm = new FcmToken(row.token(), row.kind(), row.registeredAt());
         case "hms" -> hms = new HmsToken(row.token(), row.registeredAt());
         case "webpush" -> webpush = new WebPushSubscription(row.token(), row.registeredAt());
@@ -81,6 +85,12 @@ final class AudienceDevices {
       case "web" -> Platform.WEB;
       default -> null;
     };
+  }
+
+  private static @Nullable ApnsToken apns(Row row, String token, Instant registeredAt) {
+    return ApnsPushType.ofKind(row.kind())
+        .map(type -> new ApnsToken(token, row.environment(), registeredAt, type))
+        .orElse(null);
   }
 
   /// A device with one of its tokens, if any. A topic may still name a device that is gone.

@@ -12,6 +12,7 @@ import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
 import java.time.Duration;
@@ -33,7 +34,8 @@ class ApnsNotificationTest {
   void content_becomes_an_alert_with_data_beside_it() {
     Push push = aPush(clock).toApns("d1", "ab").build();
 
-    ApnsNotification notification = ApnsNotification.of(push, DEVICE, "com.example");
+    ApnsNotification notification =
+        ApnsNotification.of(push, DEVICE, ApnsPushType.ALERT, "com.example");
 
     JsonNode payload = JSON.readTree(notification.payload());
     assertThat(payload.path("aps").path("alert").path("title").asString()).isEqualTo("Shipped");
@@ -86,6 +88,7 @@ class ApnsNotificationTest {
         ApnsNotification.of(
             activity(start, new Content("Kick-off", null, Map.of()), Priority.HIGH),
             DEVICE,
+            ApnsPushType.ALERT,
             "com.example");
 
     JsonNode aps = JSON.readTree(notification.payload()).path("aps");
@@ -122,6 +125,7 @@ class ApnsNotificationTest {
         ApnsNotification.of(
             activity(end, new Content(null, null, Map.of("live_activity", "end")), Priority.NORMAL),
             DEVICE,
+            ApnsPushType.ALERT,
             "com.example");
 
     JsonNode payload = JSON.readTree(notification.payload());
@@ -137,7 +141,8 @@ class ApnsNotificationTest {
   void data_alone_is_a_background_push_of_priority_five() {
     Push push = aPush(clock).saying(new Content(null, null, Map.of("k", "v"))).build();
 
-    ApnsNotification notification = ApnsNotification.of(push, DEVICE, "com.example");
+    ApnsNotification notification =
+        ApnsNotification.of(push, DEVICE, ApnsPushType.ALERT, "com.example");
 
     assertThat(headers(notification))
         .containsEntry("apns-push-type", "background")
@@ -154,7 +159,9 @@ class ApnsNotificationTest {
     Push push = withOverrides(aPush(clock).build(), new Overrides(aps, null, null, null));
 
     JsonNode merged =
-        JSON.readTree(ApnsNotification.of(push, DEVICE, "com.example").payload()).path("aps");
+        JSON.readTree(
+                ApnsNotification.of(push, DEVICE, ApnsPushType.ALERT, "com.example").payload())
+            .path("aps");
 
     assertThat(merged.path("interruption-level").asString()).isEqualTo("active");
     assertThat(merged.path("alert").path("title").asString()).isEqualTo("Shipped");
@@ -165,7 +172,7 @@ class ApnsNotificationTest {
   void no_ttl_means_one_attempt() {
     Push push = aPush(clock).delivered(options(Duration.ZERO, Priority.NORMAL, null)).build();
 
-    assertThat(headers(ApnsNotification.of(push, DEVICE, "com.example")))
+    assertThat(headers(ApnsNotification.of(push, DEVICE, ApnsPushType.ALERT, "com.example")))
         .containsEntry("apns-expiration", "0")
         .containsEntry("apns-priority", "5");
   }
@@ -198,7 +205,9 @@ class ApnsNotificationTest {
   void an_id_of_the_callers_own_is_not_lost() {
     Push push = aPush(clock).saying(new Content("t", null, Map.of("id", "mine"))).build();
 
-    JsonNode payload = JSON.readTree(ApnsNotification.of(push, DEVICE, "com.example").payload());
+    JsonNode payload =
+        JSON.readTree(
+            ApnsNotification.of(push, DEVICE, ApnsPushType.ALERT, "com.example").payload());
 
     assertThat(payload.path("id").asString()).isEqualTo("mine");
     assertThat(payload.path("pushplanet_id").asString()).isEqualTo(push.id().value());
@@ -206,7 +215,8 @@ class ApnsNotificationTest {
 
   private String collapseId(DeliveryOptions options) {
     return headers(
-            ApnsNotification.of(aPush(clock).delivered(options).build(), DEVICE, "com.example"))
+            ApnsNotification.of(
+                aPush(clock).delivered(options).build(), DEVICE, ApnsPushType.ALERT, "com.example"))
         .getOrDefault("apns-collapse-id", "");
   }
 

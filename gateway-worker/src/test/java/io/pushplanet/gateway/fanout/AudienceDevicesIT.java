@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.gateway.RealServers;
@@ -72,6 +73,48 @@ class AudienceDevicesIT {
 
   /// An audience and what it means.
   private record Meaning(Audience audience, IntPredicate names) {}
+
+  @Test
+  void a_token_for_calls_is_for_those_only_who_name_its_device() {
+    AppId app = new AppId("calls-it");
+    for (String table : List.of("devices", "channel_tokens")) {
+      servers.sql().update("DELETE FROM " + table + " WHERE app_id = ?", app.value());
+    }
+    for (String kind : List.of("token", "voip", "of_a_newer_version")) {
+      servers
+          .sql()
+          .update(
+              "INSERT INTO devices (app_id, device_id, platform, mqtt, created_at, updated_at, seen_at) VALUES (?, ?, 'ios', FALSE, NOW(), NOW(), NOW())",
+              app.value(),
+              kind);
+      servers
+          .sql()
+          .update(
+              "INSERT INTO channel_tokens (app_id, device_id, channel, token, kind, environment, registered_at) VALUES (?, ?, 'apns', 'ab', ?, 'production', NOW())",
+              app.value(),
+              kind,
+              kind.substring(0, Math.min(16, kind.length())));
+    }
+    DeviceId calls = new DeviceId("voip");
+
+    List<Recipient> everyone = devices.after(app, new Audience.All(), null, PAGE).recipients();
+    List<Recipient> named =
+        devices.after(app, new Audience.Devices(List.of(calls)), null, PAGE).recipients();
+
+    assertThat(everyone)
+        .extracting(recipient -> recipient.device().value())
+        .containsExactlyInAnyOrder("token", "of_a_newer_version");
+    assertThat(everyone)
+        .filteredOn(recipient -> recipient.apns() == null)
+        .extracting(recipient -> recipient.device().value())
+        .containsExactly("of_a_newer_version");
+    assertThat(named)
+        .singleElement()
+        .satisfies(recipient ->
+            assertThat(recipient.apns())
+                .isNotNull()
+                .satisfies(token -> assertThat(token.type()).isEqualTo(ApnsPushType.VOIP)));
+  }
 
   @Test
   void and_or_and_not_name_the_devices_that_set_algebra_names() {

@@ -1,18 +1,34 @@
 package io.pushplanet.common.message.target;
 
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /// A device token of APNs.
 ///
 /// @param environment `production` or `sandbox`
 /// @param registeredAt compared with the time since which APNs calls the token gone
-public record ApnsToken(String token, String environment, Instant registeredAt) {
+/// @param pushType null for alerts, as processes write it that know of nothing else
+public record ApnsToken(
+    String token, String environment, Instant registeredAt, @Nullable ApnsPushType pushType) {
   /// Hexadecimal digits, far more than Apple's tokens have: "don't make assumptions about the length of the token"
   /// (https://developer.apple.com/documentation/usernotifications/registering-your-app-with-apns).
   public static final int LONGEST_TOKEN = 2_048;
 
+  public ApnsToken {
+    pushType = pushType == ApnsPushType.ALERT ? null : pushType;
+  }
+
+  /// One for alerts.
+  public ApnsToken(String token, String environment, Instant registeredAt) {
+    this(token, environment, registeredAt, null);
+  }
+
+  public ApnsPushType type() {
+    return pushType == null ? ApnsPushType.ALERT : pushType;
+  }
+
   @Override
   public String toString() {
-    return "ApnsToken[***, " + environment + "]";
+    return "ApnsToken[***, " + environment + ", " + type().word() + "]";
   }
 }

@@ -53,6 +53,11 @@ public record Recipient(
     this(device, mqtt, apns, fcm, null);
   }
 
+  /// Whether only messages that name this device are for it: a call rings, and not for what a topic is told.
+  public boolean onlyForNamed() {
+    return apns != null && apns.type() != ApnsPushType.ALERT;
+  }
+
   /// The vendor's channel to use when MQTT is not, in the order APNs, FCM, HMS, Web Push; none of `tried`.
   public Optional<Channel> vendor(Collection<Channel> tried) {
     if (apns != null && !tried.contains(Channel.APNS)) {

@@ -40,6 +40,10 @@ final class ApnsRules {
           Map.entry("widgets", ".push-type.widgets"),
           Map.entry("controls", ".push-type.controls"));
 
+  /// An "Apple Push Services" certificate carries the topics of these.
+  private static final Set<String> CERTIFIED =
+      Set.of("alert", "background", "mdm", "voip", "complication");
+
   private static final Set<String> SINGLE_HEADERS =
       Set.of(
           "authorization",
@@ -70,7 +74,10 @@ final class ApnsRules {
   }
 
   /// The first rule that headers and payload break, given the topics the sender owns.
-  static Optional<ApnsRefusal> broken(Request request, List<String> topics, JsonNode payload) {
+  ///
+  /// @param certified whether the sender has them by its certificate
+  static Optional<ApnsRefusal> broken(
+      Request request, List<String> topics, boolean certified, JsonNode payload) {
     String pushType = request.header("apns-push-type").orElse("");
     String priority = request.header("apns-priority").orElse("10");
     String topic = request.header("apns-topic").orElse("");
@@ -101,6 +108,9 @@ final class ApnsRules {
         brokenTopic(topic, SUFFIXES.getOrDefault(pushType, ""), topics);
     if (aboutTopic.isPresent()) {
       return aboutTopic;
+    }
+    if (certified && !CERTIFIED.contains(pushType)) {
+      return Optional.of(ApnsRefusal.TopicDisallowed);
     }
     List<String> segments = request.segments();
     if (segments.size() < 3) {

@@ -234,8 +234,9 @@ public final class ApnsSimulator implements AutoCloseable {
       }
       List<String> topics;
       Optional<String> authorization = request.header("authorization");
-      if (authorization.isEmpty() && certifiedTopic.isPresent()) {
-        topics = List.of(certifiedTopic.get());
+      boolean certified = authorization.isEmpty() && certifiedTopic.isPresent();
+      if (certified) {
+        topics = List.of(certifiedTopic.orElseThrow());
       } else {
         String value = authorization.orElse("");
         if (!value.regionMatches(true, 0, "bearer ", 0, 7)) {
@@ -256,7 +257,7 @@ public final class ApnsSimulator implements AutoCloseable {
       }
       return asked.overChannels()
           ? channels.broken(request, topics, asked.payload())
-          : ApnsRules.broken(request, topics, asked.payload())
+          : ApnsRules.broken(request, topics, certified, asked.payload())
               .or(() -> brokenByToken(request, request.segments().get(2)));
     }
 
