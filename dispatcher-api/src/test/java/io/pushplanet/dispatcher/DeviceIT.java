@@ -321,6 +321,29 @@ class DeviceIT {
     }
   }
 
+  @Test
+  void a_new_token_by_patch_is_of_the_type_and_environment_of_the_one_before() {
+    shop.put(
+        "/devices/d1",
+        "{\"platform\":\"ios\",\"channels\":{\"apns\":{\"token\":\"%064x\",\"environment\":\"sandbox\",\"push_type\":\"voip\"}}}"
+            .formatted(1));
+
+    Answer renewed =
+        shop.call(
+            "PATCH", "/devices/d1", "{\"channels\":{\"apns\":{\"token\":\"%064x\"}}}".formatted(2));
+    Answer forAlerts =
+        shop.call("PATCH", "/devices/d1", "{\"channels\":{\"apns\":{\"push_type\":null}}}");
+    Answer removed = shop.call("PATCH", "/devices/d1", "{\"channels\":{\"apns\":null}}");
+
+    assertThat(renewed.json().at("/channels/apns").toString())
+        .isEqualTo(
+            "{\"token\":\"%064x\",\"environment\":\"sandbox\",\"push_type\":\"voip\"}"
+                .formatted(2));
+    assertThat(forAlerts.json().at("/channels/apns").toString())
+        .isEqualTo("{\"token\":\"%064x\",\"environment\":\"sandbox\"}".formatted(2));
+    assertThat(removed.json().at("/channels/apns").isMissingNode()).isTrue();
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

@@ -47,6 +47,9 @@ final class RegistrationReader {
   /// In a registration an absent list is left alone; a patch that removes one empties it.
   private static final Set<String> LISTS = Set.of("tags", "topics");
 
+  /// What has parts of its own to patch: a new token of APNs is of the type and environment of the one before.
+  private static final Set<String> MERGED = Set.of("channels", "apns");
+
   private final Fields body;
 
   RegistrationReader(ObjectNode body, Findings findings) {
@@ -303,7 +306,7 @@ final class RegistrationReader {
     return null;
   }
 
-  /// Applies a merge patch (RFC 7396) to a registration's own JSON form.
+  /// Applies a merge patch (RFC 7396) to a registration's own JSON form. A token or subscription of the others is given whole.
   static ObjectNode merged(ObjectNode registration, ObjectNode patch) {
     ObjectNode merged = registration.deepCopy();
     for (String name : new ArrayList<>(patch.propertyNames())) {
@@ -314,7 +317,7 @@ final class RegistrationReader {
         merged.remove(name);
       } else if (value instanceof ObjectNode change
           && merged.get(name) instanceof ObjectNode before
-          && name.equals("channels")) {
+          && MERGED.contains(name)) {
         merged.set(name, merged(before, change));
       } else {
         merged.set(name, value);
