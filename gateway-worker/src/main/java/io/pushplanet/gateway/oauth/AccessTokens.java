@@ -2,7 +2,6 @@ package io.pushplanet.gateway.oauth;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.gateway.connection.LiveRequest;
 import io.pushplanet.gateway.connection.Reply.Answered;
 import io.pushplanet.gateway.credential.Credential;
@@ -23,7 +22,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /// The access tokens of a vendor's credentials: asked for once, kept, renewed five minutes before their end, and used until
-/// then where nobody answers. One thread asks, the others wait for it. Thread-safe.
+/// then where nobody answers. Of each credential one thread asks; the others go on with the token that they have, and wait only
+/// where it is none. Thread-safe.
 public final class AccessTokens<C extends Credential> {
   /// What was done where a provider wants a newer access token, for timelines.
   public static final String RENEWED = "access token renewed; sent again";
@@ -48,19 +48,22 @@ public final class AccessTokens<C extends Credential> {
 
   private static final int MOST_CREDENTIALS = 10_000;
 
+  /// One credential's.
   private static final class Slot {
-    final ReentrantLock lock = new ReentrantLock();
+    final ReentrantLock asking = new ReentrantLock();
+    volatile @Nullable Held held;
+  }
 
-    @GuardedBy("lock")
-    @Nullable Grant grant;
+  /// @param until when it is asked for again
+  /// @param end when the vendor takes it no more
+  private record Held(Grant grant, Instant until, Instant end) {
+    boolean standsAt(Instant now) {
+      return now.isBefore(until);
+    }
 
-    /// When it is asked for again.
-    @GuardedBy("lock")
-    Instant until = Instant.MIN;
-
-    /// When the vendor takes it no more.
-    @GuardedBy("lock")
-    Instant end = Instant.MIN;
+    boolean isTokenAt(Instant now) {
+      return grant instanceof Grant.Granted && now.isBefore(end);
+    }
   }
 
   /// @param stands how long it is used before it is asked for again
@@ -115,28 +118,45 @@ public final class AccessTokens<C extends Credential> {
 
   private Grant currentExcept(C credential, Grant.@Nullable Granted refused) {
     Slot slot = slots.get(credential.fingerprint(), _ -> new Slot());
-    slot.lock.lock();
-    try {
-      Grant held = slot.grant;
-      if (held != null && clock.instant().isBefore(slot.until) && !held.equals(refused)) {
-        return held;
-      }
-      Answer answer = ask(credential);
-      Instant now = clock.instant();
-      slot.until = now.plus(answer.stands());
-      if (answer.grant() instanceof Grant.Unavailable
-          && held instanceof Grant.Granted
-          && !held.equals(refused)
-          && now.isBefore(slot.end)) {
-        // That is what it is renewed early for.
-        return held;
-      }
-      slot.grant = answer.grant();
-      slot.end = now.plus(answer.life());
-      return answer.grant();
-    } finally {
-      slot.lock.unlock();
+    Held held = heldExcept(slot, refused);
+    if (held != null && held.standsAt(clock.instant())) {
+      return held.grant();
     }
+    if (held != null && held.isTokenAt(clock.instant())) {
+      // That is what it is renewed early for.
+      if (!slot.asking.tryLock()) {
+        return held.grant();
+      }
+    } else {
+      slot.asking.lock();
+    }
+    try {
+      return asked(slot, credential, refused);
+    } finally {
+      slot.asking.unlock();
+    }
+  }
+
+  private static @Nullable Held heldExcept(Slot slot, Grant.@Nullable Granted refused) {
+    Held held = slot.held;
+    return held == null || held.grant().equals(refused) ? null : held;
+  }
+
+  /// By one thread at a time: another may just have asked.
+  private Grant asked(Slot slot, C credential, Grant.@Nullable Granted refused) {
+    Held held = heldExcept(slot, refused);
+    if (held != null && held.standsAt(clock.instant())) {
+      return held.grant();
+    }
+    Answer answer = ask(credential);
+    Instant now = clock.instant();
+    Instant until = now.plus(answer.stands());
+    Held next =
+        answer.grant() instanceof Grant.Unavailable && held != null && held.isTokenAt(now)
+            ? new Held(held.grant(), until, held.end())
+            : new Held(answer.grant(), until, now.plus(answer.life()));
+    slot.held = next;
+    return next.grant();
   }
 
   private Answer ask(C credential) {

@@ -6,6 +6,7 @@ import com.sun.net.httpserver.HttpServer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.connection.LiveRequest;
 import io.pushplanet.gateway.credential.Credential.HmsClient;
@@ -16,6 +17,11 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
@@ -25,6 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class AccessTokensTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final HmsClient CLIENT = new HmsClient("1", new Secret("s"), "fingerprint");
 
   private final MutableClock clock = MutableClock.started();
@@ -33,6 +40,8 @@ class AccessTokensTest {
   private volatile String life = "3600";
   private volatile String error = "";
   private volatile String padding = "";
+  private volatile CountDownLatch answersFrom = new CountDownLatch(0);
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private HttpServer endpoint;
   private AccessTokens<HmsClient> tokens;
 
@@ -42,28 +51,42 @@ class AccessTokensTest {
     endpoint.createContext(
         "/",
         exchange -> {
+          CountDownLatch from = answersFrom;
+          int number = asked.incrementAndGet();
+          await(from);
           byte[] answer =
               "{\"access_token\":\"token-%d\",\"expires_in\":%s%s}%s"
-                  .formatted(asked.incrementAndGet(), life, error, padding)
+                  .formatted(number, life, error, padding)
                   .getBytes(StandardCharsets.UTF_8);
           exchange.sendResponseHeaders(status, answer.length);
           exchange.getResponseBody().write(answer);
           exchange.close();
         });
+    endpoint.setExecutor(threads);
     endpoint.start();
     URI address = URI.create("http://127.0.0.1:" + endpoint.getAddress().getPort() + "/token");
     tokens =
         new AccessTokens<>(
             (_, _) -> new TokenRequest(address, Map.of("grant_type", "client_credentials")),
-            new LiveRequest(SSLContext.getDefault(), Duration.ofSeconds(20)),
-            Duration.ofSeconds(20),
+            new LiveRequest(SSLContext.getDefault(), Duration.ofMinutes(1)),
+            Duration.ofMinutes(1),
             clock,
             new ProviderMetrics(new SimpleMeterRegistry(), Channel.HMS));
   }
 
+  private static void await(CountDownLatch from) {
+    try {
+      from.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   @AfterEach
   void stop() {
+    answersFrom.countDown();
     endpoint.stop(0);
+    threads.shutdownNow();
   }
 
   @Test
@@ -78,6 +101,41 @@ class AccessTokensTest {
 
     clock.advance(Duration.ofMinutes(4));
     assertThat(tokens.current(CLIENT)).isEqualTo(new Grant.Unavailable("token_endpoint_503"));
+  }
+
+  @Test
+  void nobody_waits_for_a_slow_endpoint_while_the_token_has_not_ended() throws Exception {
+    Grant first = tokens.current(CLIENT);
+    clock.advance(Duration.ofMinutes(56));
+    answersFrom = new CountDownLatch(1);
+    Future<Grant> renewing = threads.submit(() -> tokens.current(CLIENT));
+    Eventually.within(PATIENCE, () -> assertThat(asked).hasValue(2));
+
+    Future<Grant> another = threads.submit(() -> tokens.current(CLIENT));
+
+    assertThat(another.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo(first);
+    assertThat(renewing.isDone()).isFalse();
+    answersFrom.countDown();
+    assertThat(renewing.get()).isEqualTo(new Grant.Granted("token-2"));
+    assertThat(tokens.current(CLIENT)).isEqualTo(new Grant.Granted("token-2"));
+  }
+
+  @Test
+  void one_credentials_slow_endpoint_delays_no_other_credential() throws Exception {
+    CountDownLatch slowlyFrom = new CountDownLatch(1);
+    answersFrom = slowlyFrom;
+    Future<Grant> slow = threads.submit(() -> tokens.current(CLIENT));
+    Eventually.within(PATIENCE, () -> assertThat(asked).hasValue(1));
+    answersFrom = new CountDownLatch(0);
+    HmsClient other = new HmsClient("2", new Secret("s"), "another fingerprint");
+
+    Future<Grant> fast = threads.submit(() -> tokens.current(other));
+
+    assertThat(fast.get(PATIENCE.toSeconds(), TimeUnit.SECONDS))
+        .isEqualTo(new Grant.Granted("token-2"));
+    assertThat(slow.isDone()).isFalse();
+    slowlyFrom.countDown();
+    assertThat(slow.get()).isEqualTo(new Grant.Granted("token-1"));
   }
 
   @Test
