@@ -11,8 +11,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
@@ -26,7 +25,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /// Asks the providers about credentials that somebody wants to know about: new ones before they are activated, paused ones
 /// until they are taken again. `probe_at` is the order; whichever worker moves it first has it, and one that dies over it leaves it to
-/// the others. It also ends the overlap of replaced ones. Thread-safe.
+/// the others. It also ends the overlap of replaced ones. A provider that takes long holds up no other's credentials, as long as
+/// fewer than [#MOST_AT_ONCE] do. Rounds are one thread's; the rest is thread-safe.
 final class CredentialWatch {
   private static final Logger LOG = LoggerFactory.getLogger(CredentialWatch.class);
   private static final int MOST_AT_ONCE = 8;
@@ -44,6 +44,7 @@ final class CredentialWatch {
   private final Map<String, CredentialProbe> probes;
   private final Clock clock;
   private final RandomGenerator random;
+  private final Semaphore places = new Semaphore(MOST_AT_ONCE);
 
   private record Wanted(
       CredentialRow row,
@@ -76,23 +77,28 @@ final class CredentialWatch {
     this.random = random;
   }
 
+  /// Begins to ask, and waits for nobody.
+  ///
   /// @return whether there may be more to do at once
   boolean round() {
     endOverlaps();
+    int free = places.availablePermits();
+    if (free == 0) {
+      return false;
+    }
     Instant now = clock.instant();
     Timestamp claim = Timestamp.from(now.truncatedTo(ChronoUnit.MILLIS).plus(CLAIM));
-    List<Wanted> wanted = wanted(now);
-    try (ExecutorService asking = Executors.newVirtualThreadPerTaskExecutor()) {
-      for (Wanted one : wanted) {
-        if (isMine(one, claim)) {
-          asking.execute(() -> ask(one, claim));
-        }
+    List<Wanted> wanted = wanted(now, free);
+    for (Wanted one : wanted) {
+      if (isMine(one, claim)) {
+        places.acquireUninterruptibly();
+        Thread.ofVirtual().name("credential-probe").start(() -> ask(one, claim));
       }
     }
-    return wanted.size() == MOST_AT_ONCE;
+    return wanted.size() == free && places.availablePermits() > 0;
   }
 
-  private List<Wanted> wanted(Instant now) {
+  private List<Wanted> wanted(Instant now, int most) {
     return database.query(
         """
         SELECT id, app_id, provider, environment, kind, detail, secret, state, pause_reason, probe_at, probes
@@ -107,7 +113,7 @@ final class CredentialWatch {
                 row.getTimestamp("probe_at"),
                 row.getInt("probes")),
         Timestamp.from(now),
-        MOST_AT_ONCE);
+        most);
   }
 
   private boolean isMine(Wanted wanted, Timestamp claim) {
@@ -125,6 +131,8 @@ final class CredentialWatch {
     } catch (RuntimeException e) {
       // Somebody asks again after the claim is over.
       LOG.warn("event=credential_not_judged credentialId={}", wanted.row().id(), e);
+    } finally {
+      places.release();
     }
   }
 
