@@ -1,7 +1,9 @@
 package io.pushplanet.gateway.apns;
 
+import io.pushplanet.gateway.connection.Reply.Answered;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -128,6 +130,16 @@ final class ApnsAnswers {
       return Meaning.DEVICE_BUSY;
     }
     return status >= 400 && status < 500 ? Meaning.REJECTED : Meaning.UNAVAILABLE;
+  }
+
+  /// Whether a 200 is Apple's, which has an id and no body. A proxy between us may say 200 to anything, with a page.
+  static boolean isOfApple(Answered ok) {
+    return ok.body().length == 0 || id(ok).isPresent();
+  }
+
+  /// What Apple knows a notification by, or one to a broadcast channel.
+  static Optional<String> id(Answered answered) {
+    return answered.header("apns-id").or(() -> answered.header("apns-request-id"));
   }
 
   /// After these APNs serves the connection no more.

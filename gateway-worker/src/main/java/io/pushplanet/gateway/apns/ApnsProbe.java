@@ -72,7 +72,7 @@ final class ApnsProbe implements CredentialProbe {
     int status = answered.status();
     String reason = reason(answered);
     String words = status + (reason.isEmpty() ? "" : " " + reason);
-    if (status == 200 || reason.equals(NO_DEVICE)) {
+    if ((status == 200 && ApnsAnswers.isOfApple(answered)) || reason.equals(NO_DEVICE)) {
       return new Verdict.Accepted(words);
     }
     if (reason.isEmpty()) {

@@ -296,11 +296,11 @@ final class ApnsProvider implements Provider {
     String reason = reason(body);
     return switch (ApnsAnswers.of(status, reason)) {
       case ACCEPTED -> {
+        if (!ApnsAnswers.isOfApple(answered)) {
+          yield new Deferred(status, "no_apns_id", null, true);
+        }
         resting.taken(addressee(attempt));
-        yield new Accepted(
-            status,
-            "",
-            answered.header("apns-id").or(() -> answered.header("apns-request-id")).orElse(null));
+        yield new Accepted(status, "", ApnsAnswers.id(answered).orElse(null));
       }
       case TOKEN_GONE_NOW -> new TokenGone(status, reason, sends.clock().instant());
       case TOKEN_GONE_SINCE -> new TokenGone(status, reason, since(body));

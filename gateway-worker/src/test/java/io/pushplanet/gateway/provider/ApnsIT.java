@@ -227,6 +227,14 @@ class ApnsIT {
   }
 
   @Test
+  void a_page_that_says_200_is_not_apples() {
+    Fate page = new Fate(Action.HTML, 200, "", Duration.ZERO, Duration.ZERO, 0, false);
+    platform.simulators.script().add(ScriptLine.next(APNS, 1, page));
+
+    assertThat(send("shop", TOKEN)).isEqualTo(new Deferred(200, "no_apns_id", null, true));
+  }
+
+  @Test
   void a_page_of_html_defers() {
     platform.simulators.script().add(ScriptLine.next(APNS, 1, Fate.of(Action.HTML)));
 
