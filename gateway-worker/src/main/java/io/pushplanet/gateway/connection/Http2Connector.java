@@ -47,6 +47,7 @@ final class Http2Connector implements AutoCloseable {
   private final ConnectionSettings settings;
   private final Clock clock;
   private final int firstStream;
+  private final Names names;
   private final EventLoopGroup loops =
       new MultiThreadIoEventLoopGroup(
           EVENT_LOOPS,
@@ -56,14 +57,17 @@ final class Http2Connector implements AutoCloseable {
   private final AtomicInteger turn = new AtomicInteger();
 
   Http2Connector(ConnectionSettings settings, Clock clock) {
-    this(settings, clock, 1);
+    this(settings, clock, 1, new Names());
   }
 
-  /// @param firstStream the first stream of each connection, for tests
-  Http2Connector(ConnectionSettings settings, Clock clock, int firstStream) {
+  /// For tests.
+  ///
+  /// @param firstStream the first stream of each connection
+  Http2Connector(ConnectionSettings settings, Clock clock, int firstStream, Names names) {
     this.settings = settings;
     this.clock = clock;
     this.firstStream = firstStream;
+    this.names = names;
   }
 
   /// Connects to one of the host's addresses, another one each time.
@@ -72,7 +76,9 @@ final class Http2Connector implements AutoCloseable {
   Http2Connection connect(ConnectionTarget target, Duration deadline)
       throws IOException, InterruptedException {
     long endNanos = System.nanoTime() + deadline.toNanos();
-    List<InetAddress> addresses = addresses(target.endpoint().getHost());
+    // Half of the time, so that who waits for the connection is still there to be told what is
+    // wrong.
+    List<InetAddress> addresses = addresses(target.endpoint().getHost(), deadline.dividedBy(2));
     IOException failure = new IOException("no address");
     for (int i = 0; i < addresses.size(); i++) {
       long leftNanos = endNanos - System.nanoTime();
@@ -90,9 +96,10 @@ final class Http2Connector implements AutoCloseable {
     throw failure;
   }
 
-  /// Resolved anew each time but for the half minute that the JVM keeps an answer: Apple moves its addresses. Those of the kind that the system prefers come first.
-  private List<InetAddress> addresses(String host) throws IOException {
-    InetAddress[] all = InetAddress.getAllByName(host);
+  /// Those of the kind that the system prefers come first.
+  private List<InetAddress> addresses(String host, Duration deadline)
+      throws IOException, InterruptedException {
+    InetAddress[] all = names.addresses(host, deadline);
     List<InetAddress> preferred = new ArrayList<>();
     List<InetAddress> others = new ArrayList<>();
     int start = Math.floorMod(turn.getAndIncrement(), all.length);

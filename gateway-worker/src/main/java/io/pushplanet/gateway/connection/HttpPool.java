@@ -17,8 +17,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -71,7 +69,7 @@ public final class HttpPool implements AutoCloseable {
   private final Clock clock;
   private final PoolingAsyncClientConnectionManager connections;
   private final CloseableHttpAsyncClient client;
-  private final ExecutorService names = Executors.newVirtualThreadPerTaskExecutor();
+  private final Names names = new Names();
 
   /// @param perHost connections, and so requests at a time, to one host
   /// @param connections to all hosts together
@@ -184,22 +182,13 @@ public final class HttpPool implements AutoCloseable {
     if (address != null) {
       return post(target, address, headers, body, expiresAt);
     }
-    // HttpComponents would look it up on an event loop, and wait for as long as it takes.
-    Future<InetAddress> found = names.submit(() -> InetAddress.getByName(target.host()));
     try {
-      return post(
-          target,
-          found.get(settings.connectTimeout().toMillis(), TimeUnit.MILLISECONDS),
-          headers,
-          body,
-          expiresAt);
-    } catch (ExecutionException e) {
-      return new NotSent("unknown_host");
-    } catch (TimeoutException e) {
-      found.cancel(true);
-      return new NotSent("no_name_server");
+      // HttpComponents would look it up on an event loop, and wait for as long as it takes.
+      InetAddress found = names.addresses(target.host(), settings.connectTimeout())[0];
+      return post(target, found, headers, body, expiresAt);
+    } catch (UnknownHostException e) {
+      return new NotSent(ConnectFailure.word(e));
     } catch (InterruptedException e) {
-      found.cancel(true);
       Thread.currentThread().interrupt();
       return new NotSent("interrupted");
     }
@@ -300,7 +289,6 @@ public final class HttpPool implements AutoCloseable {
 
   @Override
   public void close() {
-    names.shutdownNow();
     client.initiateShutdown();
     try {
       client.awaitShutdown(TimeValue.ofSeconds(1));

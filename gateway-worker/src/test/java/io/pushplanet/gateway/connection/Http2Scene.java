@@ -36,6 +36,8 @@ abstract class Http2Scene {
   /// Long, where silence is not what is tested: on a busy machine the server's thread may not run for seconds.
   Duration deadAfter = PATIENCE;
 
+  Duration pingAfter = NEVER;
+
   @Nullable ScriptedServer server;
   private @Nullable ProviderConnections connections;
   private final ConcurrentLinkedQueue<ConnectionTarget> targets = new ConcurrentLinkedQueue<>();
@@ -77,14 +79,14 @@ abstract class Http2Scene {
       int perCredential, int streams, Duration requestTimeout, int firstStream, Script script) {
     ConnectionSettings settings =
         new ConnectionSettings(
-            perCredential, streams, PATIENCE, requestTimeout, NEVER, NEVER, deadAfter);
+            perCredential, streams, PATIENCE, requestTimeout, NEVER, pingAfter, deadAfter);
     server = new ScriptedServer(script);
     connections =
         new ProviderConnections(
             Channel.APNS,
             settings,
             new SimpleMeterRegistry(),
-            new Http2Connector(settings, Clock.systemUTC(), firstStream));
+            new Http2Connector(settings, Clock.systemUTC(), firstStream, new Names()));
   }
 
   ProviderConnections connections() {

@@ -9,23 +9,28 @@ import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.Undisturbed;
 import io.pushplanet.gateway.connection.Reply.Answered;
 import io.pushplanet.gateway.connection.Reply.NoAnswer;
+import io.pushplanet.gateway.connection.Reply.NotSent;
 import io.pushplanet.simulators.Options;
 import io.pushplanet.simulators.Simulators;
 import io.pushplanet.simulators.ledger.Provider;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.ScriptLine;
+import java.net.InetAddress;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -189,6 +194,60 @@ class ProviderConnectionsIT {
           .isEqualTo(1);
     } finally {
       threads.shutdownNow();
+    }
+  }
+
+  @Test
+  void a_name_server_that_does_not_answer_is_told_from_a_provider_that_is_busy() throws Exception {
+    undisturbed(this::waitForTheNameServer);
+  }
+
+  private void waitForTheNameServer() throws Exception {
+    CountDownLatch never = new CountDownLatch(1);
+    ConnectionSettings settings =
+        new ConnectionSettings(
+            1, 10, Duration.ofSeconds(6), PATIENCE, NEVER, NEVER, Duration.ofSeconds(3));
+    Names names =
+        new Names(host -> {
+          try {
+            never.await();
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          }
+          throw new UnknownHostException(host);
+        });
+    try (ProviderConnections connections =
+        new ProviderConnections(
+            Channel.FCM,
+            settings,
+            meters,
+            new Http2Connector(settings, Clock.systemUTC(), 1, names))) {
+      assertThat(send(connections, Priority.NORMAL)).isEqualTo(new NotSent("dns_failed"));
+    } finally {
+      never.countDown();
+    }
+  }
+
+  @Test
+  void a_host_that_moves_is_found_at_its_new_address() throws Exception {
+    AtomicReference<InetAddress> address =
+        new AtomicReference<>(InetAddress.getByName("127.0.0.2"));
+    ConnectionSettings settings =
+        new ConnectionSettings(1, 10, PATIENCE, PATIENCE, NEVER, NEVER, PATIENCE);
+    Names names = new Names(_ -> new InetAddress[] {address.get()});
+    try (ProviderConnections connections =
+        new ProviderConnections(
+            Channel.FCM,
+            settings,
+            meters,
+            new Http2Connector(settings, Clock.systemUTC(), 1, names))) {
+      assertThat(send(connections, Priority.NORMAL)).isEqualTo(new NotSent("connect_refused"));
+
+      address.set(InetAddress.getLoopbackAddress());
+
+      Eventually.within(
+          PATIENCE,
+          () -> assertThat(send(connections, Priority.NORMAL)).isInstanceOf(Answered.class));
     }
   }
 
