@@ -217,7 +217,8 @@ final class Http2Connection {
     }
   }
 
-  private long silence() {
+  /// In nanoseconds.
+  long silence() {
     return System.nanoTime() - lastHeardNanos;
   }
 
@@ -264,14 +265,8 @@ final class Http2Connection {
     }
   }
 
-  /// Whether the peer still answers, asked only after a silence.
-  boolean answersAfter(Duration quiet) {
-    if (!isUsable()) {
-      return false;
-    }
-    if (silence() < quiet.toNanos()) {
-      return true;
-    }
+  /// Whether the peer still answers; waits for it.
+  boolean answersPing() {
     CountDownLatch answered = new CountDownLatch(1);
     onLoop(() -> streams.ping(answered::countDown));
     try {

@@ -1,5 +1,7 @@
 package io.pushplanet.gateway.connection;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import java.io.IOException;
 import org.apache.commons.pool2.BaseKeyedPooledObjectFactory;
 import org.apache.commons.pool2.PooledObject;
@@ -8,8 +10,14 @@ import org.apache.commons.pool2.impl.DefaultPooledObject;
 /// How the pool opens connections, asks them and closes them. Thread-safe.
 final class PooledConnections
     extends BaseKeyedPooledObjectFactory<ConnectionTarget, Http2Connection> {
+  private static final int MOST_TARGETS = 10_000;
+
   private final Http2Connector connector;
   private final ConnectionSettings settings;
+
+  /// When one of a target's connections was last asked in vain.
+  private final Cache<ConnectionTarget, Long> askedInVainNanos =
+      Caffeine.newBuilder().maximumSize(MOST_TARGETS).build();
 
   PooledConnections(Http2Connector connector, ConnectionSettings settings) {
     this.connector = connector;
@@ -26,9 +34,24 @@ final class PooledConnections
     return new DefaultPooledObject<>(connection);
   }
 
+  /// Asks it if it was silent for long. Whoever waits for a connection waits for one PING without an answer at most: what had
+  /// been silent then, too, has likely died with that one.
   @Override
   public boolean validateObject(ConnectionTarget target, PooledObject<Http2Connection> pooled) {
-    return pooled.getObject().answersAfter(settings.pingAfter());
+    Http2Connection connection = pooled.getObject();
+    if (!connection.isUsable() || connection.silence() < settings.pingAfter().toNanos()) {
+      return connection.isUsable();
+    }
+    Long inVainNanos = askedInVainNanos.getIfPresent(target);
+    if (inVainNanos != null && connection.lastHeardNanos() - inVainNanos < 0) {
+      return false;
+    }
+    long askedNanos = System.nanoTime();
+    boolean answers = connection.answersPing();
+    if (!answers) {
+      askedInVainNanos.put(target, askedNanos);
+    }
+    return answers;
   }
 
   /// What is still under way on it may end first.

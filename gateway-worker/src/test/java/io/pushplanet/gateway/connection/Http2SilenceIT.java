@@ -44,6 +44,36 @@ class Http2SilenceIT extends Http2Scene {
   }
 
   @Test
+  void of_many_idle_connections_that_died_together_one_is_asked_in_vain() throws Exception {
+    undisturbed(this::askOneOfTheDead);
+  }
+
+  /// Asked one after the other, two seconds each, they would outlast the wait for a connection. Twenty, but for the tenth of
+  /// the places that is kept for what is high.
+  private void askOneOfTheDead() throws Exception {
+    pingAfter = Duration.ZERO;
+    Held held = new Held();
+    start(
+        20,
+        1,
+        NEVER,
+        (peer, stream, headers, body) -> {
+          if (id(headers) == 100) {
+            process(peer, stream, headers);
+          } else if (held.add(peer, stream, headers) == 18) {
+            held.answerAll();
+          }
+        });
+    assertThat(sendAll(0, 18)).hasSize(18).allMatch(Answered.class::isInstance);
+    assertThat(server.peers).hasSize(18);
+    server.peers.forEach(Peer::fallSilent);
+
+    assertThat(send(100)).isInstanceOf(Answered.class);
+
+    assertThat(server.peers).hasSize(19);
+  }
+
+  @Test
   void a_server_that_only_takes_its_time_is_waited_for() throws Exception {
     undisturbed(this::waitForTheSlow);
   }
