@@ -6,35 +6,41 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.gateway.later.LaterConfiguration.LaterSettings;
+import java.lang.reflect.Proxy;
 import java.net.ConnectException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 class LaterConfigurationTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final Duration OFTEN = Duration.ofMillis(1);
 
   private final MutableClock clock = MutableClock.started();
   private final MeterRegistry meters = new SimpleMeterRegistry();
 
   @Test
-  void nothing_is_claimed_while_the_broker_takes_nothing() throws Exception {
+  void nothing_is_claimed_before_the_broker_takes_something() throws Exception {
     AtomicInteger asked = new AtomicInteger();
     DataSource database = asked(asked);
+    AtomicBoolean brokerIsThere = new AtomicBoolean();
     LaterConfiguration wiring = new LaterConfiguration();
     LaterSettings settings = new LaterSettings(OFTEN, OFTEN);
     CountDownLatch meanwhile = new CountDownLatch(20);
     try (LanePublisher lanes =
-        new LanePublisher(new Nobody(), "test", LanePublisher.Settings.DEFAULT, meters)) {
+        new LanePublisher(
+            new Broker(brokerIsThere), "test", LanePublisher.Settings.DEFAULT, meters)) {
       List<Rounds> all =
           List.of(
               wiring.dueLane(database, lanes, settings, clock, meters),
@@ -52,9 +58,20 @@ class LaterConfigurationTest {
       all.forEach(Rounds::start);
 
       assertThat(meanwhile.await(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(asked).hasValue(0);
+
+      brokerIsThere.set(true);
+
+      for (String name : List.of("due-lane", "inbox-sweeper", "broadcast-sweeper")) {
+        // Its round fails at the database that it asks.
+        Eventually.within(
+            PATIENCE,
+            () ->
+                assertThat(meters.counter("pushplanet.rounds.failed", "name", name).count())
+                    .isPositive());
+      }
       all.forEach(Rounds::stop);
     }
-    assertThat(asked).hasValue(0);
   }
 
   private static DataSource asked(AtomicInteger asked) {
@@ -72,11 +89,34 @@ class LaterConfigurationTest {
     };
   }
 
-  /// A broker that is not there.
-  private static final class Nobody extends ConnectionFactory {
+  /// A broker that is not there at first, and then takes whatever it is told.
+  private static final class Broker extends ConnectionFactory {
+    private final AtomicBoolean isThere;
+
+    Broker(AtomicBoolean isThere) {
+      this.isThere = isThere;
+    }
+
     @Override
     public Connection newConnection(String name) throws ConnectException {
-      throw new ConnectException("nobody is there");
+      if (!isThere.get()) {
+        throw new ConnectException("nobody is there");
+      }
+      return silent(Connection.class);
+    }
+
+    private static <T> T silent(Class<T> type) {
+      return type.cast(
+          Proxy.newProxyInstance(
+              type.getClassLoader(),
+              new Class<?>[] {type},
+              (_, method, _) -> {
+                Class<?> returned = method.getReturnType();
+                if (returned.isInterface()) {
+                  return silent(returned);
+                }
+                return returned == boolean.class ? Boolean.TRUE : null;
+              }));
     }
   }
 }
