@@ -50,6 +50,7 @@ import org.apache.hc.core5.http2.HttpVersionPolicy;
 import org.apache.hc.core5.http2.config.H2Config;
 import org.apache.hc.core5.io.CloseMode;
 import org.apache.hc.core5.pool.PoolStats;
+import org.apache.hc.core5.reactor.IOReactorConfig;
 import org.apache.hc.core5.util.TimeValue;
 import org.apache.hc.core5.util.Timeout;
 import org.jspecify.annotations.Nullable;
@@ -120,7 +121,11 @@ public final class HttpPool implements AutoCloseable {
             .setDefaultConnectionConfig(
                 ConnectionConfig.custom()
                     .setConnectTimeout(connectTimeout)
-                    .setValidateAfterInactivity(TimeValue.ofSeconds(5))
+                    // Cancelling does not reach a request on a used connection: what ends it,
+                    // and gives its place back, is silence, just after nobody waits any more.
+                    .setSocketTimeout(timeout(settings.requestTimeout().plusSeconds(1)))
+                    // Its PING has no end: a dead connection's place would be lost.
+                    .setValidateAfterInactivity(TimeValue.NEG_ONE_MILLISECOND)
                     .build())
             .setDnsResolver(new NoNames())
             .setMaxConnPerRoute(settings.perHost())
@@ -129,6 +134,14 @@ public final class HttpPool implements AutoCloseable {
     this.client =
         HttpAsyncClientBuilder.create()
             .setConnectionManager(connections)
+            // An idle connection that a firewall dropped is found by the kernel, in twenty seconds.
+            .setIOReactorConfig(
+                IOReactorConfig.custom()
+                    .setSoKeepAlive(true)
+                    .setTcpKeepIdle(10)
+                    .setTcpKeepInterval(5)
+                    .setTcpKeepCount(2)
+                    .build())
             .setHttp1Config(
                 Http1Config.custom()
                     .setMaxLineLength(LONGEST_HEADER_LINE)
