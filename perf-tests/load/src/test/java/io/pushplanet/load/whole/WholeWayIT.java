@@ -26,6 +26,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /// One message's whole way through every process as it is shipped, with clients that we did not write: an HTTP client,
@@ -208,16 +209,7 @@ class WholeWayIT {
   @Test
   void a_p8_uploaded_in_the_browser_is_used_for_the_next_push_and_the_former_one_is_not(
       @TempDir Path folder) throws Exception {
-    var token = UUID.randomUUID().toString().replace("-", "").repeat(2);
-    whole.simulators.call("PUT", "/apns/tokens/" + token, "{\"topic\":\"" + BUNDLE + "\"}");
-    var device = "iphone-" + UUID.randomUUID();
-    whole.api.call(
-        "PUT",
-        "/devices/" + device,
-        "{\"platform\":\"ios\",\"channels\":{\"apns\":{\"token\":\""
-            + token
-            + "\",\"environment\":\"production\"}}}");
-    var audience = "{\"device\":\"" + device + "\"}";
+    var audience = "{\"device\":\"" + iphone().device() + "\"}";
     whole.delivered(whole.send(audience, content("with the former key"), "{}"));
     var issued = newKey(folder);
     whole.delivered(whole.send(audience, content("with the new key"), "{}"));
@@ -236,6 +228,66 @@ class WholeWayIT {
                         .body()
                         .toString())
                 .contains("InvalidProviderToken"));
+  }
+
+  @Test
+  void a_timeline_tells_what_became_of_one_device_while_another_has_no_answer_yet()
+      throws Exception {
+    // Apple's silence lasts for ten seconds, and a machine that stands still for as long hears no
+    // more.
+    Undisturbed.play(() -> {
+      var gone = iphone();
+      var silent = iphone();
+      whole.simulators.call(
+          "POST",
+          "/scenario",
+          "apns token %s answer 410 Unregistered\napns token %s silence"
+              .formatted(gone.token(), silent.token()));
+
+      var id =
+          whole.send(
+              "{\"devices\":[\"" + gone.device() + "\",\"" + silent.device() + "\"]}",
+              content("to both"),
+              "{\"ttl\":\"PT1M\"}");
+
+      Eventually.within(PATIENCE, () -> assertThat(attempts(id, gone)).isNotEmpty());
+      assertThat(attempts(id, silent)).isEmpty();
+      var attempt = attempts(id, gone).get(0);
+      assertThat(attempt.path("channel").asString()).isEqualTo("apns");
+      assertThat(attempt.path("result").asString()).isEqualTo("rejected");
+      assertThat(attempt.path("status").asInt()).isEqualTo(410);
+      assertThat(attempt.path("reason").asString()).isEqualTo("Unregistered");
+      assertThat(attempt.path("action").asString()).isEqualTo("token forgotten");
+    });
+  }
+
+  private record Iphone(String device, String token) {}
+
+  private static Iphone iphone() throws Exception {
+    var iphone =
+        new Iphone(
+            "iphone-" + UUID.randomUUID(), UUID.randomUUID().toString().replace("-", "").repeat(2));
+    whole.simulators.call(
+        "PUT", "/apns/tokens/" + iphone.token(), "{\"topic\":\"" + BUNDLE + "\"}");
+    var registered =
+        whole.api.call(
+            "PUT",
+            "/devices/" + iphone.device(),
+            "{\"platform\":\"ios\",\"channels\":{\"apns\":{\"token\":\""
+                + iphone.token()
+                + "\",\"environment\":\"production\"}}}");
+    assertThat(registered.status()).as(registered.toString()).isEqualTo(201);
+    return iphone;
+  }
+
+  private static JsonNode attempts(String id, Iphone iphone) throws Exception {
+    return whole
+        .api
+        .call("GET", "/messages/" + id + "/deliveries?device=" + iphone.device(), "")
+        .body()
+        .path("data")
+        .path(0)
+        .path("attempts");
   }
 
   /// A key of Apple's that nothing was sent with before, uploaded in the browser: the former one may be revoked.
