@@ -180,6 +180,11 @@ public final class HttpPool implements AutoCloseable {
     Gauge.builder(name, this, value::applyAsInt).tag("channel", channel.word()).register(meters);
   }
 
+  /// Most of them, and so requests at a time.
+  public int connections() {
+    return settings.connections();
+  }
+
   private PoolStats stats() {
     return connections.getTotalStats();
   }

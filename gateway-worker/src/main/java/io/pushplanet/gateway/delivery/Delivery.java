@@ -34,6 +34,7 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -42,6 +43,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -70,6 +72,14 @@ public final class Delivery {
   /// The app's places in the lane are taken by requests that nobody answers.
   private static final Duration SLOW_PROVIDER_PAUSE = Duration.ofSeconds(5);
 
+  /// Of one lane's batches as many ask MySQL or write to it at once: half of what a worker has connections. Those behind them wait
+  /// here for as long as it takes, not for a connection, which fails after seconds.
+  private static final int MOST_AT_THE_DATABASE = 5;
+
+  /// Recipients in hand of a lane without a provider. A node is handed few frames at a time, and who waits for that for too long is
+  /// sent elsewhere.
+  private static final int MOST_OVER_MQTT = 1_024;
+
   /// Nothing takes a processor from a virtual thread, and the next in line may carry what is `high`.
   private static final int MOST_WITHOUT_A_BREAK = 50;
 
@@ -81,7 +91,7 @@ public final class Delivery {
   private final int mostErrors;
   private final Semaphore room = new Semaphore(MOST_UNCONFIRMED);
   private final Map<Channel, Provider> providers = new EnumMap<>(Channel.class);
-  private final Map<String, Places> places = new HashMap<>();
+  private final Map<String, Lane> held = new HashMap<>();
   private final NodeDelivery nodes;
   private final SettledBefore settledBefore;
   private final InboxStore inbox;
@@ -92,6 +102,23 @@ public final class Delivery {
   private final Clock clock;
   private final DeliveryMetrics metrics;
 
+  /// What one lane may hold, and holds.
+  private static final class Lane {
+    final int most;
+    final Places places;
+
+    /// Of the batches in hand, also those that have been answered.
+    final AtomicInteger recipients = new AtomicInteger();
+
+    final Semaphore atDatabase = new Semaphore(MOST_AT_THE_DATABASE);
+
+    Lane(int most) {
+      this.most = most;
+      this.places = new Places(most, System::nanoTime);
+    }
+  }
+
+  /// @param mostInFlight requests of a lane without an answer, where its provider's connections carry as many
   Delivery(
       List<Provider> providers,
       int mostInFlight,
@@ -105,14 +132,17 @@ public final class Delivery {
       RetrySchedule retries,
       Clock clock,
       DeliveryMetrics metrics) {
-    for (Provider provider : providers) {
-      this.providers.put(provider.channel(), provider);
+    providers.forEach(provider -> this.providers.put(provider.channel(), provider));
+    for (Channel channel : Channel.values()) {
+      Provider provider = this.providers.get(channel);
+      int most = Math.min(mostInFlight, provider == null ? MOST_OVER_MQTT : provider.mostAtOnce());
       for (Priority priority : Priority.values()) {
-        // One bound per lane, so that high never waits behind normal.
-        String lane = Topology.lane(provider.channel(), priority);
-        Places ofLane = new Places(mostInFlight, System::nanoTime);
-        this.places.put(lane, ofLane);
-        metrics.inFlight(lane, ofLane::taken);
+        // Bounds of its own for each lane, so that high never waits behind normal.
+        Lane lane = new Lane(most);
+        held.put(Topology.lane(channel, priority), lane);
+        if (provider != null) {
+          metrics.inFlight(Topology.lane(channel, priority), lane.places::taken);
+        }
       }
     }
     this.mostErrors = mostErrors;
@@ -135,18 +165,48 @@ public final class Delivery {
   /// @throws io.pushplanet.common.wire.MalformedWire when it is none
   /// @throws RuntimeException when something could not be made durable: hand the batch out again
   public void deliver(Channel channel, byte[] body, boolean redelivered) {
-    Outbox outbox = new Outbox(inbox, later, lanes, room, retries, clock, metrics);
     List<DeadItem> dead = new ArrayList<>();
-    List<Push> pushes = WireForm.readBatch(body, Push.class, dead::add);
-    List<Parcel> parcels = due(takenUp(channel, pushes, redelivered), outbox);
-    if (channel == Channel.MQTT) {
-      overMqtt(parcels, outbox);
-    } else {
-      overProvider(channel, parcels, outbox);
+    List<Parcel> taken =
+        takenUp(channel, WireForm.readBatch(body, Push.class, dead::add), redelivered);
+    if (!taken.isEmpty()) {
+      dead.addAll(deliver(channel, taken));
     }
-    outbox.settle();
-    dead.addAll(outbox.buried());
     DeadItems.throwIfAny(dead);
+  }
+
+  /// @return what is buried
+  private List<DeadItem> deliver(Channel channel, List<Parcel> taken) {
+    Lane lane = lane(channel, taken.getFirst().push().delivery().priority());
+    lane.recipients.addAndGet(taken.size());
+    try {
+      Outbox outbox =
+          new Outbox(inbox, later, lanes, room, lane.atDatabase, retries, clock, metrics);
+      List<Parcel> parcels = due(taken, lane, outbox);
+      if (channel == Channel.MQTT) {
+        overMqtt(parcels, outbox);
+      } else {
+        overProvider(channel, parcels, outbox);
+      }
+      outbox.settle();
+      return outbox.buried();
+    } finally {
+      lane.recipients.addAndGet(-taken.size());
+    }
+  }
+
+  /// How many more recipients a lane has room for; negative when it has more in hand than it can send to at once.
+  public int room(Channel channel, Priority priority) {
+    Lane lane = lane(channel, priority);
+    return lane.most - lane.recipients.get();
+  }
+
+  private Lane lane(Channel channel, Priority priority) {
+    return Objects.requireNonNull(held.get(Topology.lane(channel, priority)));
+  }
+
+  /// Lets those go to `later` who wait in vain for a place; to be called several times a second.
+  public void look() {
+    held.values().forEach(lane -> lane.places.look());
   }
 
   private List<Parcel> takenUp(Channel channel, List<Push> pushes, boolean redelivered) {
@@ -165,7 +225,7 @@ public final class Delivery {
     return parcels;
   }
 
-  private List<Parcel> due(List<Parcel> parcels, Outbox outbox) {
+  private List<Parcel> due(List<Parcel> parcels, Lane lane, Outbox outbox) {
     List<Parcel> onFirstWay = new ArrayList<>();
     List<Parcel> repeats = new ArrayList<>();
     Map<MessageId, Boolean> stopped = new HashMap<>();
@@ -195,7 +255,14 @@ public final class Delivery {
         onFirstWay.add(parcel);
       }
     }
-    onFirstWay.addAll(settledBefore.leaveOut(repeats));
+    if (!repeats.isEmpty()) {
+      lane.atDatabase.acquireUninterruptibly();
+      try {
+        onFirstWay.addAll(settledBefore.leaveOut(repeats));
+      } finally {
+        lane.atDatabase.release();
+      }
+    }
     return onFirstWay;
   }
 
@@ -301,15 +368,20 @@ public final class Delivery {
       }
       return;
     }
+    List<List<Parcel>> requests = together(provider, parcels);
+    if (requests.size() == 1) {
+      // A single message: nothing can be told of it meanwhile.
+      if (!putOff(provider, requests.getFirst(), outbox)) {
+        sendAndHandle(provider, requests.getFirst(), outbox);
+      }
+      return;
+    }
     try (ExecutorService sends = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<?>> sent = new ArrayList<>();
-      List<List<Parcel>> requests = together(provider, parcels);
       CountDownLatch open = new CountDownLatch(requests.size());
       int putOff = 0;
       for (List<Parcel> together : requests) {
-        Optional<DeliveryOutcome> later = putOff(provider, together.getFirst().push());
-        if (later.isPresent()) {
-          together.forEach(parcel -> handle(channel, parcel, later.get(), outbox));
+        if (putOff(provider, together, outbox)) {
           open.countDown();
           if (++putOff % MOST_WITHOUT_A_BREAK == 0) {
             Thread.yield();
@@ -319,16 +391,13 @@ public final class Delivery {
         sent.add(
             sends.submit(() -> {
               try {
-                List<DeliveryOutcome> outcomes = send(provider, together);
-                for (int i = 0; i < together.size(); i++) {
-                  handle(channel, together.get(i), outcomes.get(i), outbox);
-                }
+                sendAndHandle(provider, together, outbox);
               } finally {
                 open.countDown();
               }
             }));
       }
-      awaitAll(open, channel, outbox);
+      awaitAll(open, outbox);
       for (Future<?> one : sent) {
         one.get();
       }
@@ -341,39 +410,38 @@ public final class Delivery {
     }
   }
 
-  /// Meanwhile what came leaves, and who waits for a place in vain gives up.
-  private void awaitAll(CountDownLatch open, Channel channel, Outbox outbox)
-      throws InterruptedException {
+  /// Meanwhile what came leaves.
+  private static void awaitAll(CountDownLatch open, Outbox outbox) throws InterruptedException {
     try {
-      while (!awaited(open, channel)) {
+      while (!open.await(TOLD_EVERY.toMillis(), TimeUnit.MILLISECONDS)) {
         outbox.keep();
       }
     } catch (RuntimeException e) {
-      while (!awaited(open, channel)) {
-        // Those under way are not sent again for what others could not keep.
-      }
+      // Those under way are not sent again for what others could not keep.
+      open.await();
       throw e;
     }
   }
 
-  private boolean awaited(CountDownLatch open, Channel channel) throws InterruptedException {
-    boolean all = open.await(TOLD_EVERY.toMillis(), TimeUnit.MILLISECONDS);
-    for (Priority priority : Priority.values()) {
-      Places ofLane = places.get(Topology.lane(channel, priority));
-      if (ofLane != null && !all) {
-        ofLane.look();
-      }
+  private void sendAndHandle(Provider provider, List<Parcel> together, Outbox outbox) {
+    List<DeliveryOutcome> outcomes = send(provider, together);
+    for (int i = 0; i < together.size(); i++) {
+      handle(provider.channel(), together.get(i), outcomes.get(i), outbox);
     }
-    return all;
   }
 
-  private static Optional<DeliveryOutcome> putOff(Provider provider, Push push) {
+  /// @return whether it is not sent now
+  private boolean putOff(Provider provider, List<Parcel> together, Outbox outbox) {
+    Optional<DeliveryOutcome> later;
     try {
-      return provider.putOff(push);
+      later = provider.putOff(together.getFirst().push());
     } catch (RuntimeException e) {
       // Its turn meets the same, and tells of it.
-      return Optional.empty();
+      return false;
     }
+    later.ifPresent(
+        outcome -> together.forEach(parcel -> handle(provider.channel(), parcel, outcome, outbox)));
+    return later.isPresent();
   }
 
   /// Parcels that the provider takes in one request: those of one message after as many attempts.
@@ -401,18 +469,14 @@ public final class Delivery {
   private List<DeliveryOutcome> send(Provider provider, List<Parcel> together) {
     List<Recipient> recipients = together.stream().map(Parcel::recipient).toList();
     Push push = together.getFirst().push().to(recipients);
-    String lane = Topology.lane(provider.channel(), push.delivery().priority());
-    Places ofLane = places.get(lane);
-    if (ofLane == null) {
-      throw new IllegalStateException("no bound for " + lane);
-    }
+    Places places = lane(provider.channel(), push.delivery().priority()).places;
     try {
       // Whoever waits for its turn takes no place from others.
       Optional<DeliveryOutcome> notNow = provider.turn(push);
       if (notNow.isPresent()) {
         return Collections.nCopies(recipients.size(), notNow.get());
       }
-      if (!ofLane.enter(push.app())) {
+      if (!places.enter(push.app())) {
         return Collections.nCopies(
             recipients.size(), new DeliveryOutcome.PutOff(0, "provider_slow", SLOW_PROVIDER_PAUSE));
       }
@@ -420,7 +484,7 @@ public final class Delivery {
       try {
         return provider.send(push, recipients);
       } finally {
-        ofLane.leave(push.app(), enteredNanos);
+        places.leave(push.app(), enteredNanos);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -429,7 +493,12 @@ public final class Delivery {
     } catch (RuntimeException | Error e) {
       // A bug that one message meets must not send its neighbours a second time: only this one is
       // tried again, and not for ever.
-      LOG.error("event=send_failed lane={} messageId={} appId={}", lane, push.id(), push.app(), e);
+      LOG.error(
+          "event=send_failed channel={} messageId={} appId={}",
+          provider.channel().word(),
+          push.id(),
+          push.app(),
+          e);
       return Collections.nCopies(
           recipients.size(), new DeliveryOutcome.InternalError(e.toString()));
     }

@@ -16,6 +16,7 @@ import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
 import io.pushplanet.gateway.intake.Subscription;
 import io.pushplanet.gateway.later.LaterStore;
+import io.pushplanet.gateway.later.Rounds;
 import io.pushplanet.gateway.node.NodeSettings;
 import io.pushplanet.gateway.node.Nodes;
 import io.pushplanet.gateway.provider.Provider;
@@ -26,17 +27,21 @@ import io.pushplanet.gateway.token.PurgeBreaker;
 import io.pushplanet.gateway.token.Tokens;
 import java.security.SecureRandom;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.DependsOn;
 
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties({DeliverySettings.class, NodeSettings.class})
 @ForRole(Role.DELIVER)
 class DeliveryConfiguration {
+  private static final Duration LOOK = Duration.ofMillis(100);
+
   @Bean(destroyMethod = "close")
   Nodes nodes(
       SessionDirectory directory, NodeSettings settings, Clock clock, MeterRegistry meters) {
@@ -86,8 +91,22 @@ class DeliveryConfiguration {
         new DeliveryMetrics(meters));
   }
 
+  /// Goes on until the lanes have stopped: who waits for a place is waited for.
+  @Bean
+  Rounds looksAtPlaces(Delivery delivery, MeterRegistry meters) {
+    return new Rounds(
+        "places",
+        LOOK,
+        () -> {
+          delivery.look();
+          return false;
+        },
+        meters);
+  }
+
   /// High lanes have a connection of their own, so that they never wait behind normal ones.
   @Bean
+  @DependsOn("looksAtPlaces")
   QueueConsumer highLanes(
       ConnectionFactory connections,
       Delivery delivery,
@@ -101,6 +120,7 @@ class DeliveryConfiguration {
   }
 
   @Bean
+  @DependsOn("looksAtPlaces")
   QueueConsumer normalLanes(
       ConnectionFactory connections,
       Delivery delivery,
@@ -128,6 +148,8 @@ class DeliveryConfiguration {
           new Subscription(
               Topology.lane(channel, priority),
               settings.prefetch(),
+              settings.mostInFlight(),
+              () -> delivery.room(channel, priority),
               (body, redelivered) -> delivery.deliver(channel, body, redelivered)));
     }
     String name = priority == Priority.HIGH ? "deliver-high" : "deliver-normal";

@@ -34,6 +34,7 @@ final class Outbox {
   private final InboxStore inbox;
   private final LaterStore later;
   private final Confirms lanes;
+  private final Semaphore atDatabase;
   private final RetrySchedule retries;
   private final Clock clock;
   private final DeliveryMetrics metrics;
@@ -56,17 +57,20 @@ final class Outbox {
   }
 
   /// @param room shared by all outboxes
+  /// @param atDatabase shared by those of a lane: as many of them write at once
   Outbox(
       InboxStore inbox,
       LaterStore later,
       LanePublisher lanes,
       Semaphore room,
+      Semaphore atDatabase,
       RetrySchedule retries,
       Clock clock,
       DeliveryMetrics metrics) {
     this.inbox = inbox;
     this.later = later;
     this.lanes = new Confirms(lanes, room);
+    this.atDatabase = atDatabase;
     this.retries = retries;
     this.clock = clock;
     this.metrics = metrics;
@@ -158,15 +162,26 @@ final class Outbox {
       moves = gathered;
       gathered = new Moves();
     }
-    inbox.park(moves.parked.stream().map(Outbox::inInbox).toList());
-    inbox.takeOut(moves.taken.stream().map(Outbox::inInbox).toList());
-    if (!moves.waiting.isEmpty()) {
-      later.keep(moves.waiting);
+    if (!(moves.parked.isEmpty() && moves.taken.isEmpty() && moves.waiting.isEmpty())) {
+      atDatabase.acquireUninterruptibly();
+      try {
+        store(moves);
+      } finally {
+        atDatabase.release();
+      }
     }
     moves.elsewhere.forEach(
         (lane, pushes) -> pushes.forEach(push -> lanes.publish(lane, WireForm.write(push))));
     moves.news.forEach(event -> lanes.publish(Topology.EVENTS, WireForm.write(event)));
     return moves.parked;
+  }
+
+  private void store(Moves moves) {
+    inbox.park(moves.parked.stream().map(Outbox::inInbox).toList());
+    inbox.takeOut(moves.taken.stream().map(Outbox::inInbox).toList());
+    if (!moves.waiting.isEmpty()) {
+      later.keep(moves.waiting);
+    }
   }
 
   /// The end: everything is durable and confirmed.

@@ -18,7 +18,7 @@ import java.util.function.LongSupplier;
 ///   waits here holds its broker's message, and those are few.
 ///
 /// From a full queue thousands wait here at once, and a virtual thread that waits with a timeout wakes the scheduler's timer
-/// thread twice: so they wait without, and whoever waits for a batch looks after them ([#look]).
+/// thread twice: so they wait without, and somebody looks after them ([#look]).
 ///
 /// Thread-safe; calls block.
 final class Places {
@@ -40,6 +40,9 @@ final class Places {
 
   @GuardedBy("lock")
   private int free;
+
+  @GuardedBy("lock")
+  private int waiting;
 
   /// An app that has or wants places.
   private final class Held {
@@ -74,6 +77,7 @@ final class Places {
     try {
       Held app = apps.computeIfAbsent(name, _ -> new Held());
       app.waiting++;
+      waiting++;
       try {
         while (!hasRoom(app)) {
           if (isStuck(app)) {
@@ -89,6 +93,7 @@ final class Places {
         return true;
       } finally {
         app.waiting--;
+        waiting--;
         callNext();
         forgetIfIdle(name, app);
       }
@@ -149,7 +154,7 @@ final class Places {
   /// Whoever is called and enters, or gives up, calls the next. Who holds least comes first.
   @GuardedBy("lock")
   private void callNext() {
-    if (free == 0) {
+    if (free == 0 || waiting == 0) {
       return;
     }
     Held next = null;

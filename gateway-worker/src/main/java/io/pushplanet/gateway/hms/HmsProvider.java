@@ -105,6 +105,11 @@ final class HmsProvider implements Provider {
   }
 
   @Override
+  public int mostAtOnce() {
+    return connections.connections();
+  }
+
+  @Override
   public int mostTogether(Push push) {
     return MOST_TOGETHER.get(Math.min(push.attempt(), MOST_TOGETHER.size() - 1));
   }

@@ -2,6 +2,7 @@ package io.pushplanet.gateway.intake;
 
 import static java.util.Objects.requireNonNullElse;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -17,9 +18,12 @@ import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -36,15 +40,18 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.NestedExceptionUtils;
 
-/// Consumes queues with manual acknowledgement: one connection, one channel per queue, one virtual thread per message in
-/// hand. The prefetch of each queue bounds its threads, so queues never wait for each other. Reconnects by itself with
-/// growing, jittered pauses. Thread-safe.
+/// Consumes queues with manual acknowledgement: one connection, a channel per queue and further ones as its [Window] widens, one
+/// virtual thread per message in hand. The window bounds a queue's threads, so queues never wait for each other. Reconnects by
+/// itself with growing, jittered pauses. Thread-safe.
 public final class QueueConsumer implements SmartLifecycle {
   private static final Logger LOG = LoggerFactory.getLogger(QueueConsumer.class);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(3);
-  private static final Duration DEPTH_PERIOD = Duration.ofSeconds(5);
   private static final Duration LOOK = Duration.ofMillis(100);
+
+  /// So many looks.
+  private static final int DEPTHS_EVERY = 50;
+
   private static final Duration DRAIN = Duration.ofSeconds(12);
 
   private final ConnectionFactory connections;
@@ -56,10 +63,14 @@ public final class QueueConsumer implements SmartLifecycle {
   private final RandomGenerator random;
   private final MeterRegistry meters;
   private final Map<String, AtomicInteger> depths = new ConcurrentHashMap<>();
+  private final Map<String, Window> windows = new ConcurrentHashMap<>();
   private final AtomicInteger inHand = new AtomicInteger();
-  private final AtomicReference<@Nullable Connection> live = new AtomicReference<>();
+  private final AtomicReference<@Nullable Link> live = new AtomicReference<>();
   private final CountDownLatch closed = new CountDownLatch(1);
   private volatile boolean running;
+
+  /// One live connection, and the queues on it.
+  private record Link(Connection connection, List<Lane> lanes) {}
 
   /// @param name of the connection as RabbitMQ's management shows it
   /// @param resting while true no message is begun; those that are here wait, unacknowledged
@@ -90,6 +101,16 @@ public final class QueueConsumer implements SmartLifecycle {
       Gauge.builder("pushplanet.queue.depth", depth, AtomicInteger::get)
           .tag("queue", subscription.queue())
           .register(meters);
+      Window window = new Window(subscription);
+      windows.put(subscription.queue(), window);
+      Gauge.builder("pushplanet.intake.prefetch", window, Window::size)
+          .description("AMQP messages of the queue that may be in hand at once just now")
+          .tag("queue", subscription.queue())
+          .register(meters);
+      Gauge.builder("pushplanet.intake.bytes", window, Window::bytes)
+          .description("bytes of the AMQP messages in hand")
+          .tag("queue", subscription.queue())
+          .register(meters);
     }
   }
 
@@ -108,15 +129,18 @@ public final class QueueConsumer implements SmartLifecycle {
     Thread.ofPlatform().name("intake-" + name).daemon(true).start(this::run);
   }
 
-  /// Takes no more messages, waits for those in hand, and leaves. What is not done by then is handed out again.
+  /// Takes no more messages, waits for those in hand, and leaves. What is not done by then is handed out again; what is not
+  /// begun, at once.
   @Override
   public void stop() {
     running = false;
     closed.countDown();
-    Connection connection = live.get();
-    if (connection == null) {
+    Link link = live.get();
+    if (link == null) {
       return;
     }
+    Connection connection = link.connection();
+    link.lanes().forEach(Lane::leave);
     long end = System.nanoTime() + DRAIN.toNanos();
     try {
       while (inHand.get() > 0 && System.nanoTime() < end && connection.isOpen()) {
@@ -137,9 +161,9 @@ public final class QueueConsumer implements SmartLifecycle {
     Duration pause = FIRST_PAUSE;
     while (running) {
       try {
-        Connection connection = connect();
+        Link link = connect();
         pause = FIRST_PAUSE;
-        stayConnected(connection);
+        stayConnected(link);
       } catch (InterruptedException e) {
         return;
       } catch (Throwable e) {
@@ -161,36 +185,46 @@ public final class QueueConsumer implements SmartLifecycle {
     }
   }
 
-  private Connection connect() throws IOException, TimeoutException {
+  private Link connect() throws IOException, TimeoutException {
     Connection connection = connections.newConnection("intake-" + name);
     try {
       try (Channel declaring = connection.createChannel()) {
         Topology.declare(declaring);
       }
+      List<Lane> lanes = new ArrayList<>();
       for (Subscription subscription : subscriptions) {
-        Channel channel = connection.createChannel();
-        channel.basicQos(subscription.prefetch());
-        channel.basicConsume(subscription.queue(), false, new Messages(channel, subscription));
+        Lane lane = new Lane(connection, subscription, window(subscription));
+        lane.start();
+        lanes.add(lane);
       }
       LOG.info("event=intake_connected consumer={} queues={}", name, subscriptions.size());
-      return connection;
+      return new Link(connection, lanes);
     } catch (Throwable e) {
       connection.abort(1_000);
       throw e;
     }
   }
 
-  /// Returns when the connection is lost; meanwhile looks how deep the queues are.
-  private void stayConnected(Connection connection) throws InterruptedException {
+  private Window window(Subscription subscription) {
+    return Objects.requireNonNull(windows.get(subscription.queue()));
+  }
+
+  /// Returns when the connection is lost; meanwhile looks how deep the queues are, and how much of them is to be in hand.
+  private void stayConnected(Link link) throws InterruptedException {
+    Connection connection = link.connection();
     CountDownLatch lost = new CountDownLatch(1);
     connection.addShutdownListener(cause -> lost.countDown());
-    live.set(connection);
+    live.set(link);
     try {
+      long looks = 0;
       while (running && connection.isOpen()) {
-        readDepths(connection);
-        if (lost.await(DEPTH_PERIOD.toMillis(), TimeUnit.MILLISECONDS)) {
+        if (looks++ % DEPTHS_EVERY == 0) {
+          readDepths(connection);
+        }
+        if (lost.await(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
           break;
         }
+        link.lanes().forEach(Lane::look);
       }
     } finally {
       if (running) {
@@ -214,24 +248,144 @@ public final class QueueConsumer implements SmartLifecycle {
     }
   }
 
-  /// The messages of one queue. The connection's thread only starts virtual threads.
+  /// A queue on one connection: a channel with the least prefetch, and one more each time that its window widens. A prefetch
+  /// that changes holds only for those who consume from then on, and what is on its way to one who does no more is handed out again.
+  private final class Lane {
+    private final Connection connection;
+    private final Subscription subscription;
+    private final Window window;
+    private final Lock changing = new ReentrantLock();
+
+    @GuardedBy("changing")
+    private final Deque<Messages> channels = new ArrayDeque<>();
+
+    @GuardedBy("changing")
+    private int prefetch;
+
+    Lane(Connection connection, Subscription subscription, Window window) {
+      this.connection = connection;
+      this.subscription = subscription;
+      this.window = window;
+    }
+
+    void start() throws IOException {
+      window.startOver();
+      changing.lock();
+      try {
+        become(subscription.prefetch());
+      } finally {
+        changing.unlock();
+      }
+    }
+
+    void look() {
+      changing.lock();
+      try {
+        if (running) {
+          become(window.look(resting.getAsBoolean()));
+        }
+      } catch (IOException | RuntimeException e) {
+        LOG.warn(
+            "event=prefetch_failed queue={} reason=\"{}\"", subscription.queue(), e.toString());
+        connection.abort(1_000);
+      } finally {
+        changing.unlock();
+      }
+    }
+
+    /// Takes no more.
+    void leave() {
+      changing.lock();
+      try {
+        for (Messages messages : channels) {
+          messages.leave();
+        }
+      } catch (IOException | RuntimeException e) {
+        LOG.warn("event=cancel_failed queue={}", subscription.queue(), e);
+      } finally {
+        changing.unlock();
+      }
+    }
+
+    @GuardedBy("changing")
+    private void become(int size) throws IOException {
+      if (prefetch < size) {
+        Messages more =
+            new Messages(connection.createChannel(), this, size - prefetch, !channels.isEmpty());
+        channels.addLast(more);
+        prefetch = size;
+        more.begin();
+      }
+      while (prefetch > size && channels.size() > 1) {
+        Messages last = channels.removeLast();
+        prefetch -= last.prefetch;
+        last.leave();
+      }
+    }
+  }
+
+  /// The messages of one queue on one channel. The connection's thread only starts virtual threads.
   private final class Messages extends DefaultConsumer {
     private final Subscription subscription;
+    private final Window window;
+    private final int prefetch;
+    private final boolean further;
+    private final AtomicInteger here = new AtomicInteger();
+
+    /// Of what is given back when no more comes; sooner, it would come here again. Only the channel's own thread has it.
+    private final List<Long> refused = new ArrayList<>();
+
+    private volatile boolean leaving;
     // One thread at a time writes to a channel.
     private final Lock answering = new ReentrantLock();
 
-    Messages(Channel channel, Subscription subscription) {
+    /// @param further whether it is there because the window is wider than at the beginning
+    Messages(Channel channel, Lane lane, int prefetch, boolean further) {
       super(channel);
-      this.subscription = subscription;
+      this.subscription = lane.subscription;
+      this.window = lane.window;
+      this.prefetch = prefetch;
+      this.further = further;
+    }
+
+    void begin() throws IOException {
+      getChannel().basicQos(prefetch);
+      getChannel().basicConsume(subscription.queue(), false, this);
+    }
+
+    /// Takes no more; the channel is closed when what is in hand has its answer.
+    void leave() throws IOException {
+      answering.lock();
+      try {
+        getChannel().basicCancel(getConsumerTag());
+      } finally {
+        answering.unlock();
+      }
+    }
+
+    /// After the last message.
+    @Override
+    public void handleCancelOk(String consumerTag) {
+      refused.forEach(tag -> answer(() -> getChannel().basicNack(tag, false, true)));
+      leaving = true;
+      closeIfDone();
+    }
+
+    private void closeIfDone() {
+      if (leaving && here.get() == 0) {
+        answer(() -> getChannel().abort());
+      }
     }
 
     @Override
     public void handleDelivery(
         String consumerTag, Envelope envelope, AMQP.BasicProperties properties, byte[] body) {
-      if (!running) {
+      if (!running || !window.take(body.length, further)) {
+        refused.add(envelope.getDeliveryTag());
         return;
       }
       inHand.incrementAndGet();
+      here.incrementAndGet();
       Thread.ofVirtual().name("lane-" + subscription.queue()).start(() -> handle(envelope, body));
     }
 
@@ -245,7 +399,7 @@ public final class QueueConsumer implements SmartLifecycle {
     /// nobody consumes its queue any more.
     @Override
     public void handleShutdownSignal(String consumerTag, ShutdownSignalException cause) {
-      if (running && !cause.isHardError()) {
+      if (running && !leaving && !cause.isHardError()) {
         getChannel().getConnection().abort(1_000);
       }
     }
@@ -260,6 +414,9 @@ public final class QueueConsumer implements SmartLifecycle {
         giveBack(envelope, e);
       } finally {
         inHand.decrementAndGet();
+        window.answered(body.length);
+        here.decrementAndGet();
+        closeIfDone();
         meters
             .counter("pushplanet.intake.messages", "queue", subscription.queue(), "result", result)
             .increment();
@@ -280,6 +437,7 @@ public final class QueueConsumer implements SmartLifecycle {
 
     /// After an Error too: a message without an answer holds its place of the prefetch as long as the connection lives.
     private void giveBack(Envelope envelope, Throwable why) {
+      window.gaveBack();
       try {
         LOG.warn(
             "event=message_requeued queue={} reason=\"{}\"", subscription.queue(), why.toString());

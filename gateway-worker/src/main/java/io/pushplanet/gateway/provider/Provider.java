@@ -10,6 +10,11 @@ import java.util.Optional;
 public interface Provider {
   Channel channel();
 
+  /// How many requests its connections carry at once, those of all apps together; more would wait there for whoever was first.
+  default int mostAtOnce() {
+    return Integer.MAX_VALUE;
+  }
+
   /// What becomes of a message that is to wait for long, said without asking anybody: of a broadcast that may be most, and
   /// none of it needs a thread.
   default Optional<DeliveryOutcome> putOff(Push push) {

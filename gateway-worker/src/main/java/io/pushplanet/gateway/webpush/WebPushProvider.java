@@ -74,6 +74,11 @@ final class WebPushProvider implements Provider {
   }
 
   @Override
+  public int mostAtOnce() {
+    return services.connections();
+  }
+
+  @Override
   public DeliveryOutcome send(Push push, Recipient recipient) {
     return metrics.timed(() -> sent(push, recipient));
   }

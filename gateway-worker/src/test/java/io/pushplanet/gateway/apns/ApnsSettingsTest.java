@@ -32,7 +32,7 @@ class ApnsSettingsTest {
                     Duration.ofSeconds(1),
                     null,
                     new ConnectionSettings(
-                        4,
+                        16,
                         1_000,
                         Duration.ofSeconds(5),
                         Duration.ofSeconds(10),

@@ -3,13 +3,7 @@ package io.pushplanet.gateway.connection;
 import com.sun.management.ThreadMXBean;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
-import io.netty.handler.ssl.ApplicationProtocolConfig;
-import io.netty.handler.ssl.ApplicationProtocolConfig.Protocol;
-import io.netty.handler.ssl.ApplicationProtocolConfig.SelectedListenerFailureBehavior;
-import io.netty.handler.ssl.ApplicationProtocolConfig.SelectorFailureBehavior;
 import io.netty.handler.ssl.SslContext;
-import io.netty.handler.ssl.SslContextBuilder;
-import io.netty.handler.ssl.SslProvider;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.gateway.connection.ScriptedServer.Peer;
 import io.pushplanet.gateway.connection.ScriptedServer.Script;
@@ -34,13 +28,12 @@ import org.HdrHistogram.ConcurrentHistogram;
 /// process, and what each notification cost it; or the server for it. The last line it prints holds the figures.
 ///
 /// ```text
-/// server STATE
+/// server STATE ROUND_TRIP_MILLIS
 /// speed CLIENT STATE PORT SECONDS
 /// distance CLIENT STATE FAR_PORT SMALL_PORT SECONDS
 /// faults CLIENT STATE
 /// ```
 final class SenderProgram {
-  static final Duration ROUND_TRIP = Duration.ofMillis(150);
   static final int PAYLOAD_BYTES = 1_024;
 
   private static final int[] CONNECTIONS = {1, 2, 4};
@@ -63,7 +56,9 @@ final class SenderProgram {
 
   public static void main(String[] args) throws Exception {
     if (args[0].equals("server")) {
-      serve(Authority.in(Path.of(args[1]), Clock.systemUTC()));
+      serve(
+          Authority.in(Path.of(args[1]), Clock.systemUTC()),
+          Duration.ofMillis(Integer.parseInt(args[2])));
       return;
     }
     SenderProgram program =
@@ -85,12 +80,12 @@ final class SenderProgram {
 
   // The server.
 
-  private static void serve(Authority authority) throws Exception {
-    SslContext tls = tls(authority);
+  private static void serve(Authority authority, Duration roundTrip) throws Exception {
+    SslContext tls = HeldAnswers.tls(authority);
     ScriptedServer near = new ScriptedServer(new Generous(), tls, 0, false);
     ScriptedServer small = new ScriptedServer(new Narrow(), tls, 0, false);
-    DelayedWay toNear = new DelayedWay(near.port(), ROUND_TRIP);
-    DelayedWay toSmall = new DelayedWay(small.port(), ROUND_TRIP);
+    DelayedWay toNear = new DelayedWay(near.port(), roundTrip);
+    DelayedWay toSmall = new DelayedWay(small.port(), roundTrip);
     // Its reader may look in the middle of a line: the last word says that it is whole.
     System.out.printf(
         "port=%d far=%d small=%d ready=1%n", near.port(), toNear.port(), toSmall.port());
@@ -120,19 +115,6 @@ final class SenderProgram {
       peer.answer(stream);
       peer.widen(0, PAYLOAD_BYTES);
     }
-  }
-
-  private static SslContext tls(Authority authority) throws IOException {
-    Authority.Identity identity = authority.server();
-    return SslContextBuilder.forServer(identity.key(), identity.certificate())
-        .sslProvider(SslProvider.JDK)
-        .applicationProtocolConfig(
-            new ApplicationProtocolConfig(
-                Protocol.ALPN,
-                SelectorFailureBehavior.NO_ADVERTISE,
-                SelectedListenerFailureBehavior.ACCEPT,
-                "h2"))
-        .build();
   }
 
   // Speed.
@@ -231,7 +213,7 @@ final class SenderProgram {
 
   private void faults() throws Exception {
     for (Fault fault : Fault.values()) {
-      Map<String, Long> found = new FaultRun(fault, tls(authority)).run(this::sender);
+      Map<String, Long> found = new FaultRun(fault, HeldAnswers.tls(authority)).run(this::sender);
       found.forEach((name, value) -> figures.put(fault.word() + "_" + name, value));
       System.out.println(fault + " " + found);
     }

@@ -7,6 +7,8 @@ import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.alert.Alerts;
 import io.pushplanet.gateway.inbox.InboxStore;
+import io.pushplanet.gateway.intake.DeadLetters;
+import io.pushplanet.gateway.intake.QueueConsumer;
 import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.node.NodeSettings;
 import io.pushplanet.gateway.node.Nodes;
@@ -14,6 +16,7 @@ import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import io.pushplanet.gateway.token.PurgeBreaker;
 import io.pushplanet.gateway.token.Tokens;
+import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -44,9 +47,21 @@ public final class DeliveryForTests {
       Clock clock,
       MeterRegistry meters,
       Provider... providers) {
+    return at(servers, directory, nodes, routes, clock, meters, 64, List.of(providers));
+  }
+
+  public static Delivery at(
+      RealServers servers,
+      SessionDirectory directory,
+      Nodes nodes,
+      RouteStore routes,
+      Clock clock,
+      MeterRegistry meters,
+      int mostInFlight,
+      List<Provider> providers) {
     return new Delivery(
-        List.of(providers),
-        64,
+        providers,
+        mostInFlight,
         MOST_ERRORS,
         new NodeDelivery(directory, nodes, ANSWER_WITHIN, clock),
         new SettledBefore(servers.database()),
@@ -63,5 +78,19 @@ public final class DeliveryForTests {
         new RetrySchedule(new Random(1)),
         clock,
         new DeliveryMetrics(meters));
+  }
+
+  /// The lanes of priority `normal`, as the worker consumes them.
+  public static QueueConsumer normalLanes(
+      RealServers servers, Delivery delivery, int mostInFlight, MeterRegistry meters) {
+    return new DeliveryConfiguration()
+        .normalLanes(
+            servers.connections(),
+            delivery,
+            new DeliverySettings(32, mostInFlight, MOST_ERRORS),
+            servers.lanes(),
+            new DeadLetters(servers.connections()),
+            new SecureRandom(),
+            meters);
   }
 }

@@ -17,7 +17,7 @@ class DeliverySettingsTest {
   void the_defaults_are_these() {
     runner.run(context ->
         assertThat(context.getBean(DeliverySettings.class))
-            .isEqualTo(new DeliverySettings(32, 256, 8)));
+            .isEqualTo(new DeliverySettings(32, 4096, 8)));
   }
 
   @Test

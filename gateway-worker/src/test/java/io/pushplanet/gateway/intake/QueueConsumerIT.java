@@ -24,8 +24,11 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -301,6 +304,163 @@ class QueueConsumerIT {
     return bodies;
   }
 
+  @Test
+  void many_small_messages_come_to_be_in_hand_while_there_is_room_and_few_in_a_calm()
+      throws Exception {
+    Queue<Boolean> redelivered = new ConcurrentLinkedQueue<>();
+    CountDownLatch goesOn = new CountDownLatch(1);
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    QueueConsumer consumer =
+        consumer(
+            servers.connections(),
+            new Subscription(
+                QUEUE,
+                4,
+                64,
+                () -> 1,
+                (body, again) -> {
+                  redelivered.add(again);
+                  awaitUninterruptibly(goesOn);
+                }),
+            meters);
+    try {
+      publishOneByOne(100);
+      consumer.start();
+
+      Eventually.within(SOON, () -> assertThat(redelivered).hasSize(64));
+      assertThat(meters.get("pushplanet.intake.prefetch").gauge().value()).isEqualTo(64);
+      assertThat(meters.get("pushplanet.intake.bytes").gauge().value()).isEqualTo(64 * 2);
+      goesOn.countDown();
+      Eventually.within(SOON, () -> assertThat(consumers()).isEqualTo(1));
+      publishOneByOne(1);
+
+      Eventually.within(SOON, () -> assertThat(redelivered).hasSize(101));
+      assertThat(redelivered).containsOnly(false);
+    } finally {
+      goesOn.countDown();
+      consumer.stop();
+    }
+    assertThat(depth(QUEUE)).isZero();
+    assertThat(meters.get("pushplanet.intake.bytes").gauge().value()).isZero();
+  }
+
+  @Test
+  void of_large_messages_behind_many_small_ones_few_are_in_hand() throws Exception {
+    int large = 1_000_000;
+    CountDownLatch smallGoOn = new CountDownLatch(1);
+    CountDownLatch largeGoOn = new CountDownLatch(1);
+    AtomicInteger small = new AtomicInteger();
+    Queue<Double> inHand = new ConcurrentLinkedQueue<>();
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    QueueConsumer consumer =
+        consumer(
+            servers.connections(),
+            new Subscription(
+                QUEUE,
+                4,
+                64,
+                () -> 1,
+                (body, again) -> {
+                  if (body.length < large) {
+                    small.incrementAndGet();
+                    awaitUninterruptibly(smallGoOn);
+                  } else {
+                    inHand.add(meters.get("pushplanet.intake.bytes").gauge().value());
+                    awaitUninterruptibly(largeGoOn);
+                  }
+                }),
+            meters);
+    try {
+      publishOneByOne(64);
+      consumer.start();
+      Eventually.within(SOON, () -> assertThat(small).hasValue(64));
+      publish(60, new byte[large]);
+      smallGoOn.countDown();
+
+      Eventually.within(
+          SOON,
+          () -> assertThat(meters.get("pushplanet.intake.prefetch").gauge().value()).isEqualTo(4));
+      largeGoOn.countDown();
+      // Those that nobody took come again.
+      Eventually.within(SOON, () -> assertThat(inHand).hasSize(60));
+    } finally {
+      smallGoOn.countDown();
+      largeGoOn.countDown();
+      consumer.stop();
+    }
+    assertThat(inHand).allMatch(bytes -> bytes <= Window.MOST_BYTES + 4 * large);
+    assertThat(depth(QUEUE)).isZero();
+  }
+
+  @Test
+  void a_stop_leaves_to_others_at_once_what_is_not_begun() throws Exception {
+    Queue<CountDownLatch> begun = new ConcurrentLinkedQueue<>();
+    QueueConsumer consumer =
+        consumer((body, again) -> {
+          CountDownLatch goesOn = new CountDownLatch(1);
+          begun.add(goesOn);
+          awaitUninterruptibly(goesOn);
+        });
+    publishOneByOne(10);
+    consumer.start();
+    Eventually.within(SOON, () -> assertThat(begun).hasSize(4));
+    Thread stops = Thread.ofPlatform().start(consumer::stop);
+    Queue<GetResponse> others = new ConcurrentLinkedQueue<>();
+    try (Connection connection = servers.connections().newConnection();
+        Channel channel = connection.createChannel()) {
+      Eventually.within(SOON, () -> assertThat(consumer.isRunning()).isFalse());
+      // Its answer makes room for another one.
+      begun.remove().countDown();
+      Eventually.within(
+          SOON,
+          () -> {
+            for (GetResponse waiting = channel.basicGet(QUEUE, true);
+                waiting != null;
+                waiting = channel.basicGet(QUEUE, true)) {
+              others.add(waiting);
+            }
+            assertThat(others).hasSize(6);
+          });
+    } finally {
+      begun.forEach(CountDownLatch::countDown);
+      stops.join();
+    }
+
+    assertThat(depth(QUEUE)).isZero();
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    try {
+      if (!latch.await(60, TimeUnit.SECONDS)) {
+        throw new IllegalStateException("never released");
+      }
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void publishOneByOne(int messages) throws Exception {
+    publish(messages, new byte[] {'[', ']'});
+  }
+
+  private void publish(int messages, byte[] body) throws Exception {
+    try (Connection connection = servers.connections().newConnection();
+        Channel channel = connection.createChannel()) {
+      channel.confirmSelect();
+      for (int i = 0; i < messages; i++) {
+        channel.basicPublish("", QUEUE, MessageProperties.MINIMAL_PERSISTENT_BASIC, body);
+      }
+      channel.waitForConfirmsOrDie(SOON.toMillis());
+    }
+  }
+
+  private long consumers() throws Exception {
+    try (Connection connection = servers.connections().newConnection();
+        Channel channel = connection.createChannel()) {
+      return channel.consumerCount(QUEUE);
+    }
+  }
+
   private QueueConsumer consumer(BatchHandler handler) {
     return consumer(servers.connections(), handler);
   }
@@ -311,10 +471,15 @@ class QueueConsumerIT {
 
   private QueueConsumer consumer(
       ConnectionFactory connections, BatchHandler handler, SimpleMeterRegistry meters) {
+    return consumer(connections, new Subscription(QUEUE, 4, handler), meters);
+  }
+
+  private QueueConsumer consumer(
+      ConnectionFactory connections, Subscription subscription, SimpleMeterRegistry meters) {
     return new QueueConsumer(
         connections,
         "test",
-        List.of(new Subscription(QUEUE, 4, handler)),
+        List.of(subscription),
         resting::get,
         new DeadLetters(servers.connections()),
         new Random(1),

@@ -9,6 +9,7 @@ import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.delivery.Delivery;
 import io.pushplanet.gateway.delivery.DeliveryForTests;
+import io.pushplanet.gateway.intake.QueueConsumer;
 import io.pushplanet.gateway.node.Nodes;
 import java.time.Clock;
 import java.time.Duration;
@@ -22,12 +23,17 @@ final class ProviderDelivery implements AutoCloseable {
   private final RedisClient redis;
   private final Nodes nodes;
   private final Delivery delivery;
+  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
 
   ProviderDelivery(ProviderPlatform platform, Clock clock, Channel... channels) throws Exception {
+    this(platform, clock, 64, channels);
+  }
+
+  ProviderDelivery(ProviderPlatform platform, Clock clock, int mostInFlight, Channel... channels)
+      throws Exception {
     this.platform = platform;
     servers = new RealServers();
     redis = RedisClient.create(servers.services().redis().toString());
-    SimpleMeterRegistry meters = new SimpleMeterRegistry();
     nodes = DeliveryForTests.nodes(servers.sessions(), clock, meters);
     delivery =
         DeliveryForTests.at(
@@ -37,11 +43,17 @@ final class ProviderDelivery implements AutoCloseable {
             new RouteStore(redis.connect()),
             clock,
             meters,
-            Arrays.stream(channels).map(platform::provider).toArray(Provider[]::new));
+            mostInFlight,
+            Arrays.stream(channels).map(platform::provider).toList());
   }
 
   void deliver(Channel channel, Push push) {
     delivery.deliver(channel, WireForm.join(List.of(WireForm.write(push))), false);
+  }
+
+  /// The lanes of priority `normal`, not started.
+  QueueConsumer normalLanes(int mostInFlight) {
+    return DeliveryForTests.normalLanes(servers, delivery, mostInFlight, meters);
   }
 
   @Override

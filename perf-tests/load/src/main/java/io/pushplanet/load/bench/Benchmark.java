@@ -38,8 +38,9 @@ public enum Benchmark {
       "gateway",
       "accept to the provider's answer and the row that tells of it: CPU per notification, and what"
           + " goes from a full queue; starts its own, needs no platform [--channel=apns|fcm]"
-          + " [--warm-up=30, twice] [--parts=single,messages,devices,queue]",
-      "channel warm-up parts") {
+          + " [--warm-up=30, twice] [--parts=single,messages,devices,queue,singles]"
+          + " [--delay=150ms, of a round trip to the provider: the parts queue and singles]",
+      "channel warm-up parts delay") {
     @Override
     Result measure(Run run) {
       return GatewayBench.measure(run);

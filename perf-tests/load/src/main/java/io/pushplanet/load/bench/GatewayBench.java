@@ -28,7 +28,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /// What a notification of 1 KB costs from its accept to the provider's answer and the row that tells of it, one in a request
-/// or a hundred; and how many a second go from the queue to a provider, with acknowledgements and reports. The provider is a
+/// or a hundred; and how many a second go from the queue to a provider, near or a long way off, with acknowledgements and reports. The provider is a
 /// server that does nothing but answer, in a process of its own: the strict simulators would be what is measured.
 final class GatewayBench {
   private static final int DEVICES = 2_000;
@@ -55,12 +55,20 @@ final class GatewayBench {
   private static final double SINGLE_GOAL = 100;
   private static final double BATCH_GOAL = 45;
 
+  /// Of an app alone: four fifths of `gateway.delivery.most-in-flight`.
+  private static final double PLACES = 3_276;
+
+  private static final double SHARE_GOAL = 0.95;
+
+  private static final String UNDER_WAY_NOW = "pushplanet_provider_in_flight";
+  private static final String CONNECTIONS = "pushplanet_provider_pool_connections";
   private static final String OUTCOMES = "pushplanet_outcomes_total";
   private static final String IN_HAND = "pushplanet_intake_in_hand";
   private static final String ALLOCATED = "jvm_gc_memory_allocated_bytes_total";
 
   private final Run run;
   private final String channel;
+  private final Duration delay;
   private final Target target;
   private final ChildProcess worker;
   private final int workerPort;
@@ -73,6 +81,7 @@ final class GatewayBench {
       Run run, String channel, OwnPlatform platform, Connection mysql, List<DeviceId> devices) {
     this.run = run;
     this.channel = channel;
+    this.delay = delay(run);
     this.target = platform.target();
     this.worker = platform.platform().process(Program.WORKER);
     this.workerPort = platform.workerPort();
@@ -96,8 +105,13 @@ final class GatewayBench {
     } catch (IOException e) {
       throw new UncheckedIOException("cannot write to " + directory, e);
     }
-    try (ProviderSenders server = ProviderSenders.start(run.root(), ownDirectory, authority);
-        OwnPlatform platform = start(run, "https://localhost:" + server.serverPort())) {
+    Duration delay = delay(run);
+    try (ProviderSenders server =
+            ProviderSenders.start(run.root(), ownDirectory, authority, delay);
+        OwnPlatform platform =
+            start(
+                run,
+                "https://localhost:" + (delay.isZero() ? server.serverPort() : server.farPort()))) {
       Target target = platform.target();
       boolean apns = channel.equals("apns");
       Population population =
@@ -111,6 +125,15 @@ final class GatewayBench {
     } catch (SQLException e) {
       throw new IllegalStateException("cannot read MySQL: " + e.getMessage(), e);
     }
+  }
+
+  /// A round trip to the provider; zero = it is near.
+  private static Duration delay(Run run) {
+    String given = run.option("delay").orElse("0ms");
+    if (!given.matches("[0-9]{1,4}ms")) {
+      throw new IllegalArgumentException("--delay is such as 150ms, not " + given);
+    }
+    return Duration.ofMillis(Integer.parseInt(given.replace("ms", "")));
   }
 
   private static OwnPlatform start(Run run, String provider) {
@@ -133,7 +156,10 @@ final class GatewayBench {
     underWay(Shape.SINGLE, warmUp);
     underWay(Shape.MESSAGES, warmUp);
     List<String> parts =
-        List.of(run.option("parts").orElse("single,messages,devices,queue").split(","));
+        List.of(
+            run.option("parts")
+                .orElse(delay.isZero() ? "single,messages,devices,queue" : "queue,singles")
+                .split(","));
     if (parts.contains("single")) {
       wholeWay(Shape.SINGLE, SINGLE_PEER, SINGLE_GOAL);
     }
@@ -145,8 +171,13 @@ final class GatewayBench {
     }
     if (parts.contains("queue")) {
       run.out().println("from a full queue");
-      fromTheQueue("first");
-      fromTheQueue("second");
+      fromTheQueue(Shape.MESSAGES, "first");
+      fromTheQueue(Shape.MESSAGES, "second");
+    }
+    if (parts.contains("singles")) {
+      run.out().println("from a full queue, accepted one by one");
+      fromTheQueue(Shape.SINGLE, "one by one, first");
+      fromTheQueue(Shape.SINGLE, "one by one, second");
     }
     rows.add(Report.Row.of("accepted, but not delivered once", "messages", lost));
     return new Benchmark.Result(rows, lost == 0);
@@ -243,11 +274,11 @@ final class GatewayBench {
   // From the queue
 
   /// Lets the worker stand still while the queue fills, and then run: it is warm.
-  private void fromTheQueue(String time) {
+  private void fromTheQueue(Shape shape, String time) {
     Meters before = Meters.of(workerPort);
     long toldBefore = told();
     worker.freeze();
-    BatchTraffic traffic = new BatchTraffic(target, devices, Shape.MESSAGES);
+    BatchTraffic traffic = new BatchTraffic(target, devices, shape);
     long end = System.nanoTime() + run.each().toNanos();
     try {
       traffic.run(Traffic.Gate.until(end));
@@ -256,14 +287,25 @@ final class GatewayBench {
     }
     ProcessorTime used = ProcessorTime.now(target.pids());
     long start = System.nanoTime();
-    double answered = awaitDelivered(before, traffic.accepted()) / 1e9;
+    Line line = delay.isZero() ? null : watch(before, traffic.accepted());
+    double answered =
+        (awaitDelivered(before, traffic.accepted()) + (line == null ? 0 : line.nanos())) / 1e9;
     awaitAcknowledged();
     double acknowledged = (System.nanoTime() - start) / 1e9;
     awaitTold(before, toldBefore, traffic.accepted());
     double told = (System.nanoTime() - start) / 1e9;
     Map<String, Double> micros =
         Bed.perOperation(used, ProcessorTime.now(target.pids()), traffic.accepted());
-    String with = " (" + time + ", " + traffic.accepted() + " waiting)";
+    String with =
+        " ("
+            + time
+            + (line == null ? "" : ", " + delay.toMillis() + " ms away")
+            + ", "
+            + traffic.accepted()
+            + " waiting)";
+    if (line != null) {
+      overALongLine(line, with);
+    }
     rows.add(
         Report.Row.of("queue to provider's answer" + with, "1/s", traffic.accepted() / answered));
     rows.add(
@@ -285,6 +327,58 @@ final class GatewayBench {
             "CPU per notification from the queue: worker" + with,
             "us",
             micros.getOrDefault("gateway-worker", 0.0)));
+  }
+
+  /// What was seen of a long line while a queue was emptied over it.
+  ///
+  /// @param rate a second, of those between the first tenth and the last
+  /// @param underWay requests without an answer, at most
+  /// @param connections to the provider, at most
+  /// @param nanos until nine tenths were answered
+  private record Line(double rate, double underWay, double connections, long nanos) {}
+
+  /// Until nine tenths are answered.
+  private Line watch(Meters before, long accepted) {
+    double underWay = 0;
+    double connections = 0;
+    long start = System.nanoTime();
+    long begun = 0;
+    long begunNanos = start;
+    long delivered = 0;
+    long now = start;
+    while (delivered < accepted * 9 / 10 && now - start < DRAINED_WITHIN.toNanos()) {
+      LockSupport.parkNanos(ASKED_EVERY.toNanos());
+      Meters meters = Meters.of(workerPort, OUTCOMES, UNDER_WAY_NOW, CONNECTIONS);
+      now = System.nanoTime();
+      delivered = Math.round(delivered(meters) - delivered(before));
+      underWay = Math.max(underWay, meters.sum(UNDER_WAY_NOW, "push." + channel));
+      connections = Math.max(connections, meters.sum(CONNECTIONS, "channel=\"" + channel));
+      if (begun == 0 && delivered >= accepted / 10) {
+        begun = delivered;
+        begunNanos = now;
+      }
+    }
+    double seconds = Math.max(1, now - begunNanos) / 1e9;
+    return new Line((delivered - begun) / seconds, underWay, connections, now - start);
+  }
+
+  private void overALongLine(Line line, String with) {
+    rows.add(
+        new Report.Row(
+            "queue to provider's answer, without the first and the last tenth" + with,
+            "1/s",
+            Math.round(line.rate()),
+            null,
+            RATE_GOAL));
+    rows.add(
+        new Report.Row(
+            "share of an app's places / round trip" + with,
+            "",
+            Math.round(100 * line.rate() * delay.toMillis() / 1e3 / PLACES) / 100.0,
+            null,
+            SHARE_GOAL));
+    rows.add(Report.Row.of("requests under way at most" + with, "", line.underWay()));
+    rows.add(Report.Row.of("connections" + with, "", line.connections()));
   }
 
   private long deliveredSince(Meters then) {

@@ -16,6 +16,9 @@ import java.util.stream.Stream;
 /// Clients that send notifications, ours and others, each in a process of its own, and one server for all of them: the
 /// program `SenderProgram` of gateway-worker's tests.
 public final class ProviderSenders implements AutoCloseable {
+  /// From Korea to the US.
+  public static final Duration ROUND_TRIP = Duration.ofMillis(150);
+
   private static final Duration EXTRACTED_WITHIN = Duration.ofSeconds(60);
   private static final Duration READY_WITHIN = Duration.ofSeconds(60);
   private static final Duration STOPS_WITHIN = Duration.ofSeconds(5);
@@ -44,11 +47,14 @@ public final class ProviderSenders implements AutoCloseable {
   ///
   /// @throws IllegalStateException where gateway-worker's test classes are not built
   public static ProviderSenders start(Path root, Path directory) {
-    return start(root, directory, directory.resolve("authority"));
+    return start(root, directory, directory.resolve("authority"), ROUND_TRIP);
   }
 
   /// The same, with the certificates of an authority that is kept elsewhere.
-  public static ProviderSenders start(Path root, Path directory, Path authority) {
+  ///
+  /// @param roundTrip to where it is far
+  public static ProviderSenders start(
+      Path root, Path directory, Path authority, Duration roundTrip) {
     Path classes = root.resolve("gateway-worker/target/test-classes");
     if (!Files.exists(classes.resolve("io/pushplanet/gateway/connection/SenderProgram.class"))) {
       throw new IllegalStateException(
@@ -85,7 +91,7 @@ public final class ProviderSenders implements AutoCloseable {
                 root.resolve("perf-tests/load/target/lib") + "/*"),
             "io.pushplanet.gateway.connection.SenderProgram"));
     List<String> command = new ArrayList<>(java);
-    command.addAll(List.of("server", authority.toString()));
+    command.addAll(List.of("server", authority.toString(), Long.toString(roundTrip.toMillis())));
     ChildProcess server = start("apns-server", command, directory);
     Readiness.await(server, READY_WITHIN, () -> server.lastLogLines(1).endsWith("ready=1"));
     return new ProviderSenders(
@@ -109,6 +115,11 @@ public final class ProviderSenders implements AutoCloseable {
   /// Where the server is that is near and answers everything well.
   public int serverPort() {
     return Integer.parseInt(port("port"));
+  }
+
+  /// The same server, a long way off.
+  public int farPort() {
+    return Integer.parseInt(port("far"));
   }
 
   /// What a client's notifications cost it at full speed, by connections and requests under way.

@@ -25,4 +25,18 @@ class GatewayBenchIT {
     assertThat(run.figures().keySet())
         .anyMatch(metric -> metric.startsWith("queue to provider, acknowledged"));
   }
+
+  @Test
+  void over_a_long_way_it_says_how_much_of_the_line_was_in_use() throws IOException {
+    ShortRun run =
+        ShortRun.of(
+            "gateway", directory, Map.of("warm-up", "1", "delay", "20ms", "parts", "singles"));
+
+    assertThat(run.balances()).as(run.said()).isTrue();
+    assertThat(run.figures().keySet())
+        .anyMatch(metric ->
+            metric.startsWith(
+                "share of an app's places / round trip (one by one, first, 20 ms away"))
+        .anyMatch(metric -> metric.startsWith("requests under way at most (one by one, second"));
+  }
 }

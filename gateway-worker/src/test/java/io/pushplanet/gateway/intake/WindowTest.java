@@ -1,0 +1,126 @@
+package io.pushplanet.gateway.intake;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class WindowTest {
+  private static final int ONE_PUSH = 1_000;
+
+  private final AtomicInteger room = new AtomicInteger(4_096);
+  private final Window window =
+      new Window(new Subscription("queue", 32, 4_096, room::get, (body, redelivered) -> {}));
+
+  private void take(int messages, int bytes) {
+    for (int i = 0; i < messages; i++) {
+      window.take(bytes, false);
+    }
+  }
+
+  private void answer(int messages, int bytes) {
+    for (int i = 0; i < messages; i++) {
+      window.answered(bytes);
+    }
+  }
+
+  /// Takes what it lets in, until it grows no more.
+  private void fill(int bytes) {
+    int before = 0;
+    while (window.size() > before) {
+      take(window.size() - before, bytes);
+      before = window.size();
+      window.look(false);
+    }
+  }
+
+  @Test
+  void single_pushes_fill_the_whole_lane() {
+    fill(ONE_PUSH);
+
+    assertThat(window.size()).isEqualTo(4_096);
+  }
+
+  @Test
+  void it_grows_no_further_than_the_handler_has_room() {
+    take(32, 64 * ONE_PUSH);
+    room.set(2_048);
+    assertThat(window.look(false)).isEqualTo(64);
+    take(32, 64 * ONE_PUSH);
+    room.set(0);
+
+    assertThat(window.look(false)).isEqualTo(64);
+  }
+
+  @Test
+  void it_does_not_grow_while_less_than_three_quarters_of_it_are_in_hand() {
+    take(23, ONE_PUSH);
+
+    assertThat(window.look(false)).isEqualTo(32);
+    take(1, ONE_PUSH);
+    assertThat(window.look(false)).isEqualTo(64);
+  }
+
+  @Test
+  void what_is_large_leaves_it_small() {
+    take(32, (int) (Window.MOST_BYTES / 32));
+
+    assertThat(window.look(false)).isEqualTo(32);
+  }
+
+  @Test
+  void what_has_become_large_makes_it_small_at_once() {
+    fill(ONE_PUSH);
+    answer(100, ONE_PUSH);
+    take(12, 1_000_000);
+
+    assertThat(window.take(ONE_PUSH, true)).isTrue();
+    assertThat(window.take(1_000_000, true)).isFalse();
+    assertThat(window.take(1_000_000, false)).isTrue();
+    assertThat(window.look(false)).isEqualTo(32);
+  }
+
+  @Test
+  void many_recipients_in_few_bytes_make_it_small_too() {
+    fill(ONE_PUSH);
+    room.set(-4_096);
+
+    assertThat(window.look(false)).isEqualTo(32);
+  }
+
+  @Test
+  void it_does_not_grow_while_nothing_is_begun_or_messages_are_given_back() {
+    take(32, ONE_PUSH);
+
+    assertThat(window.look(true)).isEqualTo(32);
+    window.gaveBack();
+    assertThat(window.look(false)).isEqualTo(32);
+    assertThat(window.look(false)).isEqualTo(64);
+  }
+
+  @Test
+  void it_halves_in_a_calm_and_never_below_its_beginning() {
+    fill(ONE_PUSH);
+    answer(4_000, ONE_PUSH);
+
+    for (int look = 1; look < Window.CALM; look++) {
+      assertThat(window.look(false)).isEqualTo(4_096);
+    }
+    assertThat(window.look(false)).isEqualTo(2_048);
+    answer(96, ONE_PUSH);
+    for (int look = 0; look < 20 * Window.CALM; look++) {
+      window.look(false);
+    }
+    assertThat(window.size()).isEqualTo(32);
+  }
+
+  @Test
+  void it_stays_as_it_is_where_no_more_is_wanted() {
+    Window fixed = new Window(new Subscription("queue", 4, (body, redelivered) -> {}));
+    for (int i = 0; i < 4; i++) {
+      fixed.take(ONE_PUSH, false);
+    }
+
+    assertThat(fixed.look(false)).isEqualTo(4);
+  }
+}
