@@ -365,14 +365,14 @@ class DeliveryIT {
         .forEach(i ->
             fcm.answers.put(
                 "off" + i, new DeliveryOutcome.Deferred(0, "project_quota_rest", null, false)));
-    IntStream.range(0, 12)
-        .forEach(i ->
-            fcm.answers.put(
-                "dead" + i, new DeliveryOutcome.TokenGone(404, "UNREGISTERED", clock.instant())));
+    var gone = new DeliveryOutcome.TokenGone(404, "UNREGISTERED", clock.instant());
+    IntStream.range(0, 11).forEach(i -> fcm.answers.put("dead" + i, gone));
+    fcm.answers.put("last0", gone);
 
     deliver(Channel.FCM, toFcm("good", 188));
     deliver(Channel.FCM, toFcm("off", 100));
-    deliver(Channel.FCM, toFcm("dead", 12));
+    deliver(Channel.FCM, toFcm("dead", 11));
+    deliver(Channel.FCM, toFcm("last", 1));
 
     assertThat(meters.get("pushplanet.tokens").tag("result", "spared").counter().count())
         .isEqualTo(1);

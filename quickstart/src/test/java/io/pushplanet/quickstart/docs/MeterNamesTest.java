@@ -14,7 +14,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /// A graph of a meter that was renamed stays empty, and nobody knows why.
 class MeterNamesTest {
-  private static final Pattern METER = Pattern.compile("\\b(?:pushplanet|cm|dashboard)_[a-z_]+\\b");
+  /// `pushplanet_id` is none: so our id is called in data that has an `id` of its own.
+  private static final Pattern METER =
+      Pattern.compile("\\b(?!pushplanet_id\\b)(?:pushplanet|cm|dashboard)_[a-z_]+\\b");
+
   private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\|");
   private static final Pattern PARTS = Pattern.compile("_(count|sum|max|bucket)$");
 
