@@ -151,6 +151,9 @@ final class SimDevice {
     private final Set<String> again = new HashSet<>();
     private @Nullable String fresh;
 
+    /// Whether what was parked in front of the next row is newer than `fresh`: the drain compares the first row alone.
+    private boolean newerInFront;
+
     Socket(SimNode node) {
       this.link = new SimLink(world, node, this);
     }
@@ -298,7 +301,10 @@ final class SimDevice {
       } else if (first) {
         checkOrder(parts[1], Long.parseLong(parts[2]));
         if (parts.length == 3) {
-          fresh = fresh == null || message.compareTo(fresh) > 0 ? message : fresh;
+          if (fresh == null || message.compareTo(fresh) > 0) {
+            fresh = message;
+            newerInFront = false;
+          }
         } else {
           checkInboxFirst(message, Long.parseLong(parts[3]));
         }
@@ -318,11 +324,12 @@ final class SimDevice {
       }
     }
 
-    /// What lay in the inbox before this connection began comes before all that is newer and fresh, unless this device or
-    /// something else kept the node from emptying it.
+    /// What lay in the inbox before this connection began comes before all that is newer and fresh, unless something newer was
+    /// parked before it, or this device or something else kept the node from emptying it.
     private void checkInboxFirst(String message, long parkedMicros) {
-      if (fresh != null
-          && fresh.compareTo(message) > 0
+      if (fresh == null || fresh.compareTo(message) < 0) {
+        newerInFront = true;
+      } else if (!newerInFront
           && parkedMicros < openedMicros
           && !lazy
           && !tardy
