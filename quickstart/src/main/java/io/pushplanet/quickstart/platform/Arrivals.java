@@ -1,6 +1,5 @@
 package io.pushplanet.quickstart.platform;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Queue;
 import org.eclipse.paho.mqttv5.client.IMqttToken;
 import org.eclipse.paho.mqttv5.client.MqttCallback;
@@ -9,12 +8,12 @@ import org.eclipse.paho.mqttv5.common.MqttException;
 import org.eclipse.paho.mqttv5.common.MqttMessage;
 import org.eclipse.paho.mqttv5.common.packet.MqttProperties;
 
-/// Keeps the payloads that come to a device.
-record Arrivals(Queue<String> payloads) implements MqttCallback {
+/// Keeps what comes to a device. Its message identifiers are as they were on the wire.
+record Arrivals(Queue<MqttMessage> messages) implements MqttCallback {
 
   @Override
   public void messageArrived(String topic, MqttMessage message) {
-    payloads.add(new String(message.getPayload(), StandardCharsets.UTF_8));
+    messages.add(message);
   }
 
   @Override

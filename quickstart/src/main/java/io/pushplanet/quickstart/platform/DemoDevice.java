@@ -10,19 +10,23 @@ import org.eclipse.paho.mqttv5.client.MqttClient;
 import org.eclipse.paho.mqttv5.client.MqttConnectionOptions;
 import org.eclipse.paho.mqttv5.client.persist.MemoryPersistence;
 import org.eclipse.paho.mqttv5.common.MqttException;
+import org.eclipse.paho.mqttv5.common.MqttMessage;
 import org.eclipse.paho.mqttv5.common.MqttSubscription;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /// A device of the demo: a stock MQTT 5 client with the credentials from its registration.
+///
+/// It acknowledges what it was asked to wait for, before anybody can disconnect it: on its own Paho does so after it has told of
+/// the message, and a `disconnect` in between goes first.
 final class DemoDevice implements AutoCloseable {
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final Duration ANSWER_DEADLINE = Duration.ofSeconds(60);
   private static final long SESSION_EXPIRY_SECONDS = 86_400;
 
   private final MqttClient client;
-  private final LinkedBlockingQueue<String> arrived = new LinkedBlockingQueue<>(1_000);
+  private final LinkedBlockingQueue<MqttMessage> arrived = new LinkedBlockingQueue<>(1_000);
   private @Nullable String lastId;
 
   private DemoDevice(MqttClient client) {
@@ -39,6 +43,7 @@ final class DemoDevice implements AutoCloseable {
               mqtt.path("client_id").asString(),
               new MemoryPersistence());
       client.setTimeToWait(ANSWER_DEADLINE.toMillis());
+      client.setManualAcks(true);
       var options = new MqttConnectionOptions();
       options.setUserName(mqtt.path("username").asString());
       options.setPassword(mqtt.path("password").asString().getBytes(StandardCharsets.UTF_8));
@@ -63,11 +68,12 @@ final class DemoDevice implements AutoCloseable {
   boolean awaitMessage(UUID id, Duration atMost) {
     long deadlineNanos = System.nanoTime() + atMost.toNanos();
     while (true) {
-      Optional<String> payload = next(deadlineNanos - System.nanoTime());
-      if (payload.isEmpty()) {
+      Optional<MqttMessage> message = next(deadlineNanos - System.nanoTime());
+      if (message.isEmpty()) {
         return false;
       }
-      String arrivedId = JSON.readTree(payload.get()).path("id").asString();
+      acknowledge(message.get());
+      String arrivedId = JSON.readTree(message.get().getPayload()).path("id").asString();
       lastId = arrivedId;
       if (arrivedId.equals(id.toString())) {
         return true;
@@ -85,7 +91,15 @@ final class DemoDevice implements AutoCloseable {
     }
   }
 
-  private Optional<String> next(long nanos) {
+  private void acknowledge(MqttMessage message) {
+    try {
+      client.messageArrivedComplete(message.getId(), message.getQos());
+    } catch (MqttException e) {
+      throw new Rest.Refused("the demo device cannot acknowledge its message: " + e);
+    }
+  }
+
+  private Optional<MqttMessage> next(long nanos) {
     try {
       return Optional.ofNullable(arrived.poll(nanos, TimeUnit.NANOSECONDS));
     } catch (InterruptedException e) {

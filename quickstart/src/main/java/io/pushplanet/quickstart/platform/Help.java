@@ -35,7 +35,8 @@ final class Help {
                   =restart     start it again
         --without=dashboard    do not start these programs (dispatcher-api, gateway-worker, connection-manager, dashboard)
         --set=PROPERTY=VALUE   a further setting of all four programs (docs/settings.md); once for each
-        --train                once up, learn class caches (some 80 s of CPU time) that make later starts faster
+        --no-train             do not learn class caches once up (after a build, some two minutes of processor time that
+                               nobody else wants), which make later starts twice as fast
 
       Options of send
         --device=ID  --title=TEXT  --body=TEXT  [--data=KEY=VALUE …]  [--route=auto|mqtt|vendor]  [--ttl=PT6H]

@@ -24,6 +24,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
 
 /// The whole platform on this machine: MySQL, Redis and an AMQP broker, the simulators of Apple, Google and a push service, and the four
 /// programs, each in a process of its own. They end with this JVM, even by `kill -9`.
@@ -34,6 +35,10 @@ public final class Platform implements AutoCloseable {
   private static final Duration PROGRAM_STOP_GRACE = Duration.ofSeconds(20);
   private static final List<Program> SPRING_PROGRAMS =
       List.of(Program.CONNECTION_MANAGER, Program.DISPATCHER, Program.WORKER, Program.DASHBOARD);
+
+  /// A start is some 15 s of one processor's time: more at once, of this platform or another one in this process, would only
+  /// keep each other from being ready within the deadline.
+  private static final Semaphore STARTS = new Semaphore(Runtime.getRuntime().availableProcessors());
 
   private final Plan plan;
   private final List<Program> springPrograms;
@@ -206,9 +211,15 @@ public final class Platform implements AutoCloseable {
     }
   }
 
-  /// Trains the class caches that are missing, one after the other. The platform keeps running meanwhile.
+  /// Trains the class caches that are missing, one after the other. The platform keeps running meanwhile. An interrupt ends it.
   void train() {
+    if (springPrograms.stream().allMatch(built::isTrained)) {
+      return;
+    }
+    progress.tell(
+        "while nobody else wants the processor: learning the programs' classes, once after each build");
     springPrograms.forEach(this::train);
+    progress.tell("the classes are learnt; the next start takes half the time");
   }
 
   /// Trains the class cache of one program, unless it has one: from then on it starts in less than half the time.
@@ -216,7 +227,6 @@ public final class Platform implements AutoCloseable {
     if (built.isTrained(program)) {
       return;
     }
-    progress.tell("learning the classes of " + program.text() + " (once after each build)");
     var settings = new HashMap<>(programSettings().of(program));
     settings.put("SERVER_PORT", "0");
     settings.put("MANAGEMENT_SERVER_PORT", "0");
@@ -328,6 +338,20 @@ public final class Platform implements AutoCloseable {
   }
 
   private void start(Program program) {
+    try {
+      STARTS.acquire();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ProcessFailed("the start of " + program.text() + " was given up", e);
+    }
+    try {
+      startNow(program);
+    } finally {
+      STARTS.release();
+    }
+  }
+
+  private void startNow(Program program) {
     var command = new ArrayList<>(built.commandOf(program));
     Map<String, String> environment = Map.of();
     if (program == Program.SIMULATORS) {

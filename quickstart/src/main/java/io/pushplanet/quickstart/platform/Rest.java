@@ -9,6 +9,7 @@ import java.time.Duration;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.MissingNode;
 
 /// JSON over HTTP, for our own API and the simulators' management. Thread-safe.
 final class Rest implements AutoCloseable {
@@ -53,6 +54,21 @@ final class Rest implements AutoCloseable {
       return client
           .send(request(path).GET().build(), HttpResponse.BodyHandlers.discarding())
           .statusCode();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", e);
+    }
+  }
+
+  /// The body of a GET whatever its status, as the reasons of a process that is not ready.
+  ///
+  /// @return missing where it is no JSON
+  JsonNode bodyOf(String path) throws IOException {
+    try {
+      return JSON.readTree(
+          client.send(request(path).GET().build(), HttpResponse.BodyHandlers.ofString()).body());
+    } catch (JacksonException e) {
+      return MissingNode.getInstance();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted", e);

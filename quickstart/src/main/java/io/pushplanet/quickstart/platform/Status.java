@@ -5,6 +5,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import tools.jackson.databind.JsonNode;
 
 /// `./pushplanet status`: each process, whether it lives, and whether the programs call themselves ready.
 final class Status {
@@ -33,31 +36,49 @@ final class Status {
     }
     for (Program program : Program.values()) {
       if (records.stream().anyMatch(record -> record.name().equals(program.text()))) {
-        good &= ready(program, addresses.managementUrlOf(program));
+        Optional<String> obstacle = obstacle(program, addresses.managementUrlOf(program));
+        System.out.printf(
+            "%-20s %s%n", program.text(), obstacle.map("NOT READY: "::concat).orElse("ready"));
+        good &= obstacle.isEmpty();
       }
     }
     if (!good) {
+      String option = PushPlanet.stateOption(root, state);
       System.out.println(
-          "not everything is up; stop the rest with ./pushplanet down"
-              + PushPlanet.stateOption(root, state));
+          """
+          not everything is up. What is NOT READY gets ready by itself once what it waits for answers; its log in %s says more.
+          What is DEAD comes back with a new start: stop the rest with ./pushplanet down%s, then ./pushplanet up%s\
+          """
+              .formatted(state.resolve("logs"), option, option));
       return ExitCode.SERVICE_FAILED;
     }
     System.out.println(Welcome.text(addresses, root, state));
     return ExitCode.OK;
   }
 
-  private static boolean ready(Program program, String managementUrl) {
+  /// What keeps a program from being ready, for people; nothing when it is ready.
+  static Optional<String> obstacle(Program program, String managementUrl) {
     try (var rest = new Rest(managementUrl, "")) {
-      int status = rest.statusOf(program.readinessPath());
-      System.out.printf(
-          "%-20s %s%n",
-          program.text(),
-          status == 200 ? "ready" : "NOT READY: " + managementUrl + " says " + status);
-      return status == 200;
+      if (rest.statusOf(program.readinessPath()) == 200) {
+        return Optional.empty();
+      }
+      JsonNode components = rest.bodyOf(program.readinessPath()).path("components");
+      String reasons =
+          components.properties().stream()
+              .filter(component -> !component.getValue().path("status").asString("").equals("UP"))
+              .map(component -> reason(component.getKey(), component.getValue()))
+              .collect(Collectors.joining("; "));
+      return Optional.of(
+          reasons.isEmpty()
+              ? managementUrl + program.readinessPath() + " says that it is not, and not why"
+              : reasons);
     } catch (IOException e) {
-      System.out.printf(
-          "%-20s NOT READY: %s does not answer (%s)%n", program.text(), managementUrl, e);
-      return false;
+      return Optional.of("it does not answer at " + managementUrl + " (" + e + ")");
     }
+  }
+
+  private static String reason(String component, JsonNode health) {
+    String reason = health.path("details").path("reason").asString("");
+    return reason.isEmpty() ? component + " is " + health.path("status").asString("?") : reason;
   }
 }

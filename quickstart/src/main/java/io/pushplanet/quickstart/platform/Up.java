@@ -43,12 +43,8 @@ final class Up {
         tell("ready");
         System.out.println(
             Welcome.text(platform.addresses(), options.plan().root(), options.plan().state()));
-        if (options.train()) {
-          platform.train();
-          tell("the next start is faster");
-        }
         started = true;
-        ExitCode code = watch(platform);
+        ExitCode code = watchAndTrain(platform);
         tell("stopping");
         return code;
       } finally {
@@ -70,6 +66,38 @@ final class Up {
         if (!stopped.await(90, TimeUnit.SECONDS)) {
           System.err.println("pushplanet: not everything has stopped in time; the rest is killed");
         }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
+    private ExitCode watchAndTrain(Platform platform) {
+      if (!options.train()) {
+        return watch(platform);
+      }
+      Thread trainer = Thread.ofVirtual().name("trainer").start(() -> train(platform));
+      try {
+        return watch(platform);
+      } finally {
+        trainer.interrupt();
+        awaitEnd(trainer);
+      }
+    }
+
+    private void train(Platform platform) {
+      try {
+        platform.train();
+      } catch (RuntimeException e) {
+        // A start without caches is as good, only slower.
+        if (!Thread.currentThread().isInterrupted()) {
+          tell("the classes are not learnt, so the next start takes as long: " + e.getMessage());
+        }
+      }
+    }
+
+    private static void awaitEnd(Thread trainer) {
+      try {
+        trainer.join();
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }

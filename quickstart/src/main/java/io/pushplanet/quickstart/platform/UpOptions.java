@@ -35,7 +35,12 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
     }
     Options options =
         Options.parse(
-            arguments, new Options.Names(Set.of("--detach", "--train"), single, Set.of("--set")));
+            arguments,
+            new Options.Names(
+                Set.of("--detach", "--train", "--no-train"), single, Set.of("--set")));
+    if (options.has("--train") && options.has("--no-train")) {
+      throw Options.usage("--train, which is the default, and --no-train exclude each other");
+    }
     ServicesChoice services = services(options);
     var plan =
         new Plan(
@@ -47,7 +52,7 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
             without(options),
             settings(options.pairs("--set")));
     return new UpOptions(
-        plan, options.has("--detach"), restartDead(options), options.has("--train"));
+        plan, options.has("--detach"), restartDead(options), !options.has("--no-train"));
   }
 
   private static ServicesChoice services(Options options) {

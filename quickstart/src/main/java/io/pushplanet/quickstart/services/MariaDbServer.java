@@ -28,6 +28,10 @@ final class MariaDbServer implements LocalServer {
   /// MariaDB 10.11 does not have.
   private static final String ANNOUNCED_VERSION = "5.7.19-MariaDB";
 
+  /// A server that starts deletes the temporary tables that it finds, those of others that run, too: each has a folder of its own,
+  /// relative to that of the data, because colons divide it.
+  private static final Map<String, String> ENVIRONMENT = Map.of("TZ", "UTC", "TMPDIR", "../tmp");
+
   private static final int LINES_OF_AN_INSTALLATION = 60;
   private static final long BYTES_OF_A_DATABASE = 200L << 20;
 
@@ -107,6 +111,7 @@ final class MariaDbServer implements LocalServer {
   @Override
   public ChildProcess start() {
     Path data = directory.resolve("data");
+    makeFolderOfTemporaryFiles();
     if (Files.notExists(directory.resolve("installed"))) {
       installDatabase(data);
     }
@@ -115,7 +120,7 @@ final class MariaDbServer implements LocalServer {
             new Command(
                 "MariaDB",
                 arguments(data),
-                Map.of("TZ", "UTC"),
+                ENVIRONMENT,
                 directory,
                 directory.resolve("mariadb.log")));
     MySqlAddress address = MySqlAddress.local(port);
@@ -132,6 +137,14 @@ final class MariaDbServer implements LocalServer {
           }
         });
     return process;
+  }
+
+  private void makeFolderOfTemporaryFiles() {
+    try {
+      Files.createDirectories(directory.resolve("tmp"));
+    } catch (IOException e) {
+      throw new ProcessFailed("cannot make MariaDB's folder for temporary files: " + e, e);
+    }
   }
 
   private List<String> arguments(Path data) {
@@ -202,7 +215,7 @@ final class MariaDbServer implements LocalServer {
               new Command(
                   "mariadb-install-db",
                   arguments,
-                  Map.of(),
+                  ENVIRONMENT,
                   directory,
                   directory.resolve("install.log")));
       if (!installation.waitFor(INSTALL_DEADLINE) || installation.exitCode() != 0) {

@@ -1,13 +1,17 @@
 package io.pushplanet.quickstart.platform;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.pushplanet.quickstart.process.ChildRecord;
+import io.pushplanet.quickstart.process.ProcessFailed;
 import io.pushplanet.quickstart.services.DirectoryTree;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.jar.Attributes;
 import java.util.jar.JarEntry;
@@ -52,25 +56,62 @@ class BuiltProgramsIT {
     }
   }
 
+  @Test
+  void the_classes_of_a_build_are_learnt_once_and_those_of_former_builds_forgotten()
+      throws IOException {
+    Path former = Files.createDirectory(target.resolve("layout-former")).resolve("classes-1.aot");
+    Files.createFile(former);
+    var programs = new BuiltPrograms(root);
+    assertThat(programs.isTrained(Program.DASHBOARD)).isFalse();
+
+    programs.train(Program.DASHBOARD, Map.of(), root.resolve("logs"));
+
+    assertThat(programs.isTrained(Program.DASHBOARD)).isTrue();
+    Path cache =
+        runnable().resolveSibling("classes-" + System.getProperty("java.runtime.version") + ".aot");
+    assertThat(cache).isNotEmptyFile();
+    assertThat(programs.commandOf(Program.DASHBOARD)).contains("-XX:AOTCache=" + cache);
+    assertThat(former).doesNotExist();
+    assertThat(cache.getParent().toFile().list())
+        .containsExactlyInAnyOrder("dashboard-1-boot.jar", cache.getFileName().toString());
+  }
+
+  @Test
+  void a_training_that_is_given_up_leaves_nothing() {
+    var programs = new BuiltPrograms(root);
+    Path layout = runnable().getParent();
+
+    Thread.currentThread().interrupt();
+    assertThatExceptionOfType(ProcessFailed.class)
+        .isThrownBy(() -> programs.train(Program.DASHBOARD, Map.of(), root.resolve("logs")));
+
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(programs.isTrained(Program.DASHBOARD)).isFalse();
+    assertThat(layout.toFile().list()).containsExactly("dashboard-1-boot.jar");
+    assertThat(ChildRecord.below(root)).isEmpty();
+  }
+
   private Path runnable() {
     return Path.of(new BuiltPrograms(root).commandOf(Program.DASHBOARD).getLast());
   }
 
-  /// What Boot's jarmode does, and what another `up` does meanwhile where a file asks for it.
+  /// What Boot's jarmode does, and what another `up` does meanwhile where a file asks for it. What it lays out is itself, which
+  /// ends at once where nobody asks it to extract anything.
   static final class Extraction {
     private Extraction() {}
 
     public static void main(String[] arguments) throws IOException {
+      if (arguments.length == 0) {
+        return;
+      }
       Path draft = Path.of(List.of(arguments).getLast());
-      write(draft, "ours");
+      String jar = "dashboard-1-boot.jar";
+      Files.copy(draft.resolveSibling(jar), Files.createDirectories(draft).resolve(jar));
       Path asked = draft.resolveSibling("another-is-first");
       if (Files.exists(asked)) {
-        write(Path.of(Files.readString(asked)), "of another");
+        Path other = Files.createDirectories(Path.of(Files.readString(asked)));
+        Files.writeString(other.resolve(jar), "of another");
       }
-    }
-
-    private static void write(Path layout, String content) throws IOException {
-      Files.writeString(Files.createDirectories(layout).resolve("dashboard-1-boot.jar"), content);
     }
   }
 }

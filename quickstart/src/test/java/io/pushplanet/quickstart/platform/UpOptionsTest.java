@@ -31,6 +31,16 @@ class UpOptionsTest {
   }
 
   @Test
+  void classes_are_learnt_unless_told_otherwise() {
+    assertThat(parse().train()).isTrue();
+    assertThat(parse("--train").train()).isTrue();
+    assertThat(parse("--no-train").train()).isFalse();
+    assertThatExceptionOfType(Refusal.class)
+        .isThrownBy(() -> parse("--train", "--no-train"))
+        .withMessageContaining("exclude each other");
+  }
+
+  @Test
   void an_offset_moves_the_usual_ports_but_not_the_chosen_ones() {
     Ports ports = parse("--port-offset=100", "--mqtt-port=2883").plan().ports();
 

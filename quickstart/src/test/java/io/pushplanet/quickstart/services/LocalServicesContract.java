@@ -6,6 +6,7 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.MessageProperties;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.DriverManager;
 import java.util.UUID;
@@ -92,6 +93,20 @@ abstract class LocalServicesContract {
     assertThat(select("SELECT @@character_set_database")).isEqualTo("utf8mb4");
     assertThat(select("SELECT @@sql_mode")).contains("STRICT");
     assertThat(select("SELECT COUNT(*) FROM devices")).isEqualTo("0");
+  }
+
+  @Test
+  void a_start_of_mysql_leaves_the_temporary_tables_of_other_servers_alone() throws Exception {
+    Path others =
+        Files.createFile(Path.of("/tmp", "#sql-temptable-" + UUID.randomUUID() + "-5-8.MAI"));
+    try {
+      services.kill9(Service.MYSQL);
+      services.restart(Service.MYSQL);
+
+      assertThat(others).exists();
+    } finally {
+      Files.deleteIfExists(others);
+    }
   }
 
   private Connection connect() throws Exception {
