@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
 import java.time.LocalDate;
-import java.util.HashSet;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class MessageIdTest {
@@ -33,14 +33,48 @@ class MessageIdTest {
   }
 
   @Test
-  void ids_of_one_millisecond_differ() {
-    Set<MessageId> made = new HashSet<>();
+  void ids_sort_as_they_are_made_within_a_moment_and_when_the_clock_is_set_back_a_little() {
+    List<MessageId> made = new ArrayList<>();
 
     for (int i = 0; i < 10_000; i++) {
       made.add(ids.next());
     }
+    clock.advance(Duration.ofMillis(-900));
+    made.add(ids.next());
 
-    assertThat(made).hasSize(10_000);
+    assertThat(made).isSorted().doesNotHaveDuplicates();
+  }
+
+  @Test
+  void parts_of_a_millisecond_tell_two_makers_ids_apart() {
+    MessageIds other = new MessageIds(clock, new Random(8));
+    for (int i = 0; i < 100; i++) {
+      MessageId earlier = ids.next();
+      clock.advance(Duration.ofNanos(1_000));
+      MessageId later = other.next();
+      clock.advance(Duration.ofNanos(1_000));
+
+      assertThat(earlier).isLessThan(later);
+    }
+  }
+
+  @Test
+  void a_clock_that_was_far_ahead_does_not_keep_ids_ahead() {
+    ids.next();
+    clock.advance(Duration.ofHours(-1));
+
+    assertThat(ids.next().time()).isEqualTo(clock.instant());
+  }
+
+  @Test
+  void an_id_after_another_comes_before_those_of_the_next_millisecond() {
+    MessageId first = ids.next();
+    MessageId third = MessageIds.after(first, 2, 7);
+    MessageId last = MessageIds.after(first, 4_095, 7);
+    clock.advance(Duration.ofMillis(1));
+
+    assertThat(List.of(first, third, last, ids.next())).isSorted().doesNotHaveDuplicates();
+    assertThat(third.time()).isEqualTo(first.time());
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.pushplanet.dispatcher.push;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.session.DeviceRoute;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.input.Fields;
@@ -16,7 +17,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import tools.jackson.databind.JsonNode;
@@ -118,18 +118,13 @@ class BatchSend {
     throw new IllegalStateException("a fault was found but not told");
   }
 
-  /// The same seed gives the same ids, so that a repeated batch repeats its messages' ids.
+  /// The same seed gives the same ids, so that a repeated batch repeats its messages' ids; they sort as the batch names them.
   static MessageId messageId(MessageId seed, int index) {
     try {
       byte[] hash =
           MessageDigest.getInstance("SHA-256")
               .digest((seed.value() + "/" + index).getBytes(StandardCharsets.US_ASCII));
-      ByteBuffer bits = ByteBuffer.wrap(hash);
-      long high =
-          (UUID.fromString(seed.value()).getMostSignificantBits() & ~0xfffL)
-              | (bits.getLong() & 0xfffL);
-      long low = 0x8000_0000_0000_0000L | (bits.getLong() >>> 2);
-      return new MessageId(new UUID(high, low).toString());
+      return MessageIds.after(seed, index, ByteBuffer.wrap(hash).getLong());
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("this JDK lacks SHA-256", e);
     }

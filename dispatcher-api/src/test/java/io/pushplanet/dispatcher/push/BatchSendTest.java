@@ -3,6 +3,8 @@ package io.pushplanet.dispatcher.push;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.message.MessageId;
+import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class BatchSendTest {
@@ -15,5 +17,16 @@ class BatchSendTest {
     assertThat(BatchSend.messageId(seed, 0)).isEqualTo(first);
     assertThat(BatchSend.messageId(seed, 1)).isNotEqualTo(first);
     assertThat(first.time()).isEqualTo(seed.time());
+  }
+
+  @Test
+  void ids_of_a_batch_sort_as_the_batch_names_them_whatever_is_left_of_the_millisecond() {
+    MessageId seed = new MessageId("0192e0f0-1234-7fff-8000-000000000001");
+
+    List<MessageId> ids =
+        IntStream.range(0, BatchSend.MOST).mapToObj(i -> BatchSend.messageId(seed, i)).toList();
+
+    assertThat(ids).isSorted().doesNotHaveDuplicates();
+    assertThat(ids.getLast().time()).isEqualTo(seed.time().plusMillis(1));
   }
 }
