@@ -1,9 +1,7 @@
 package io.pushplanet.cm;
 
 import io.pushplanet.cm.admission.Admission;
-import io.pushplanet.cm.admission.Admission.AdmissionOutcome;
 import io.pushplanet.cm.handshake.DeviceHandshake;
-import io.pushplanet.cm.handshake.HandshakeOutcome;
 import io.pushplanet.cm.handshake.HandshakeOutcome.Welcome;
 import io.pushplanet.cm.inbox.InboxDrain;
 import io.pushplanet.cm.inbox.ParkedMessages;
@@ -30,8 +28,6 @@ import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.cm.uplink.DelayedWills;
-import io.pushplanet.cm.uplink.InboundWindow;
-import io.pushplanet.cm.uplink.UplinkOutcome;
 import io.pushplanet.cm.uplink.Uplinks;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
@@ -42,18 +38,19 @@ import org.jspecify.annotations.Nullable;
 
 /// The story of a device's connection, from top to bottom:
 ///
-/// 1. a socket is accepted, and CONNECT comes: [DeviceHandshake] reads it, [Admission] says whether there is room;
+/// 1. a socket is accepted, and CONNECT comes: [Reception] says whether the device may come in;
 /// 2. an older connection of the same device on this node is closed, [Registrar] takes the device over in the directory;
 /// 3. the session stands in the [SessionTable], CONNACK goes out, what the last connection left open is sent again;
 /// 4. SUBSCRIBE to `push/messages`: what waited in the inbox is drained ([InboxDrain]);
 /// 5. gateways' frames are offered to the session (package `delivery`), the device's PUBACK settles them;
-/// 6. receipts and uplinks become events ([Uplinks]), acknowledged once the broker has them;
+/// 6. receipts and uplinks become events ([InboundFlow]), acknowledged once the broker has them;
 /// 7. the connection ends: the will is told, the directory is released.
 ///
 /// Thread-safe; everything about one connection happens on its event loop.
 public final class ConnectionPipeline {
   private final DeviceHandshake handshake;
   private final Admission admission;
+  private final Reception reception;
   private final Registrar registrar;
   private final SessionTable sessions;
   private final DetachedWindows detached;
@@ -84,6 +81,7 @@ public final class ConnectionPipeline {
       DelayedWills.Timer timer) {
     this.handshake = handshake;
     this.admission = admission;
+    this.reception = new Reception(handshake, admission, sessions);
     this.registrar = registrar;
     this.sessions = sessions;
     this.detached = detached;
@@ -113,7 +111,7 @@ public final class ConnectionPipeline {
     private final Link link;
     // The rest is there only while it is needed: of nearly every device it is not.
     private @Nullable DeviceSession session;
-    private @Nullable InboundWindow inbound;
+    private @Nullable InboundFlow inbound;
     private @Nullable InboxDrain drain;
     private @Nullable Will will;
 
@@ -177,56 +175,10 @@ public final class ConnectionPipeline {
       if (!(packet instanceof MqttPacket.Connect connect)) {
         return;
       }
-      long now = link.loop().nowNanos();
-      switch (admission.ask(link.isTls(), link.source(), now)) {
-        case AdmissionOutcome.Refused refused -> refuse(connect, refused);
-        case AdmissionOutcome.Admitted _ -> {
-          switch (handshake.check(connect)) {
-            case HandshakeOutcome.Refused(var reason, var why) -> {
-              if (reason == ReasonCode.BAD_USER_NAME_OR_PASSWORD) {
-                admission.failed(link.source(), now);
-              }
-              refuse(connect, reason, MqttProperties.with(PropertyId.REASON_STRING, why));
-            }
-            case Welcome known -> admit(connect, known);
-          }
-        }
+      var known = reception.receive(link, connect);
+      if (known != null) {
+        takeOver(known);
       }
-    }
-
-    /// Who is here already takes no more room, and cannot be told apart before the credential is checked.
-    private void admit(MqttPacket.Connect connect, Welcome known) {
-      boolean isHere = sessions.find(known.device()) != null;
-      switch (admission.askForRoom(isHere, sessions.size(), link.isTls())) {
-        case AdmissionOutcome.Refused refused -> refuse(connect, refused);
-        case AdmissionOutcome.Admitted _ ->
-            takeOver(known.with(link.advised(connect, known.keepAlive())));
-      }
-    }
-
-    private void refuse(MqttPacket.Connect connect, AdmissionOutcome.Refused refused) {
-      var properties = later(refused.why(), refused.retryAfter());
-      refused.elsewhere().ifPresent(to -> properties.text(PropertyId.SERVER_REFERENCE, to));
-      refuse(connect, refused.reason(), properties.build());
-    }
-
-    /// MQTT 5 has no word for when to come back: a user property says it to programs, the reason to people.
-    private static MqttProperties.Builder later(String why, Duration retryAfter) {
-      long seconds = retryAfter.toSeconds();
-      if (seconds == 0) {
-        return MqttProperties.builder().text(PropertyId.REASON_STRING, why);
-      }
-      return MqttProperties.builder()
-          .text(PropertyId.REASON_STRING, why + "; try again in " + seconds + " s")
-          .user("retry-after", Long.toString(seconds));
-    }
-
-    private void refuse(MqttPacket.Connect connect, ReasonCode reason, MqttProperties properties) {
-      admission.countRefused(reason);
-      link.refuseConnect(
-          connect.version(),
-          reason,
-          DeviceHandshake.hasRoomForReasons(connect) ? properties : MqttProperties.NONE);
     }
 
     // 2. The device is ours: first on this node, then in the directory.
@@ -243,7 +195,6 @@ public final class ConnectionPipeline {
           .loop()
           .execute(() -> {
             before.disconnect(ReasonCode.SESSION_TAKEN_OVER, "the device connected again");
-            before.retire();
             claim(known, beganNanos);
           });
     }
@@ -257,11 +208,11 @@ public final class ConnectionPipeline {
               claim -> {
                 switch (claim) {
                   case Claim.Taken taken -> established(known, taken, beganNanos);
-                  case Claim.TooLate() -> crowded(known);
+                  case Claim.TooLate() -> reception.crowded(link, known.connect());
                 }
               });
       if (!inLine) {
-        link.loop().execute(() -> crowded(known));
+        link.loop().execute(() -> reception.crowded(link, known.connect()));
       }
     }
 
@@ -270,13 +221,6 @@ public final class ConnectionPipeline {
         return Former.FORGET;
       }
       return known.terms().isPersistent() ? Former.RESUME : Former.RESUME_ONCE;
-    }
-
-    private void crowded(Welcome known) {
-      refuse(
-          known.connect(),
-          ReasonCode.SERVER_BUSY,
-          later("too many devices connect at once", admission.retryAfter()).build());
     }
 
     // 3. CONNACK
@@ -298,10 +242,7 @@ public final class ConnectionPipeline {
         sessions.remove(made);
         // A frame may have found it in the table meanwhile.
         made.end();
-        refuse(
-            known.connect(),
-            ReasonCode.SERVER_BUSY,
-            MqttProperties.with(PropertyId.REASON_STRING, "the device connected again meanwhile"));
+        reception.outrun(link, known.connect());
         return;
       }
       var remembered = claim.remembered().orElse(null);
@@ -389,93 +330,21 @@ public final class ConnectionPipeline {
 
     private void published(DeviceSession current, MqttPacket.Publish publish) {
       if (inbound == null) {
-        inbound = new InboundWindow(limits.uplinksInFlight());
+        inbound = new InboundFlow(link, uplinks, admission, limits.uplinksInFlight());
       }
-      if (publish.qos() == QoS.AT_LEAST_ONCE && inbound.isExhausted()) {
-        violation(
-            ReasonCode.RECEIVE_MAXIMUM_EXCEEDED,
-            "more than " + limits.uplinksInFlight() + " unacknowledged");
-        return;
-      }
-      if (publish.qos() == QoS.AT_MOST_ONCE && inbound.isOverrun()) {
-        admission.countRefused(ReasonCode.QUOTA_EXCEEDED);
-        return;
-      }
-      int packetId = publish.packetId();
-      inbound.arrived(packetId, link.loop().nowNanos());
-      var outcome =
-          uplinks.take(
-              current.key(), publish, () -> link.loop().execute(() -> confirmed(packetId)));
-      switch (outcome) {
-        case UplinkOutcome.Taken _ -> {}
-        case UplinkOutcome.Refused(var reason, var why) -> refuse(publish, reason, why);
-        case UplinkOutcome.Violation(var reason, var why) -> violation(reason, why);
-      }
-      if (link.isOpen() && isInboundFull()) {
-        link.pauseReading();
-        link.watch();
-      }
-    }
-
-    private void refuse(MqttPacket.Publish publish, ReasonCode reason, String why) {
-      boolean asksForAck = publish.qos() == QoS.AT_LEAST_ONCE;
-      int packetId = publish.packetId();
-      if (asksForAck && link.isV5()) {
-        admission.countRefused(reason);
-        var told =
-            link.explains()
-                ? MqttProperties.with(PropertyId.REASON_STRING, why)
-                : MqttProperties.NONE;
-        acknowledge(packetId, () -> link.send(new MqttPacket.PubAck(packetId, reason, told)));
-      } else if (reason == ReasonCode.PAYLOAD_FORMAT_INVALID) {
-        // 3.1.1 cannot be told, and closing would make it send the same rubbish for ever.
-        admission.countRefused(reason);
-        confirmed(packetId);
-      } else if (reason == ReasonCode.QUOTA_EXCEEDED && !asksForAck) {
-        admission.countRefused(reason);
-        confirmed(packetId);
-      } else {
-        violation(reason, why);
-      }
-    }
-
-    private void confirmed(int packetId) {
-      if (!link.isOpen()) {
-        return;
-      }
-      acknowledge(packetId, () -> link.send(new MqttPacket.PubAck(packetId, ReasonCode.SUCCESS)));
-      if (!isInboundFull()) {
-        link.resumeReading();
-      }
-    }
-
-    /// A 3.1.1 client knows no Receive Maximum, and at QoS 0 nobody does: such a one is slowed down instead. At QoS 0 not for
-    /// long: who is not read is not heard when it takes its leave, either.
-    private boolean isInboundFull() {
-      return inbound != null && (inbound.isHeldBack() || (!link.isV5() && inbound.isExhausted()));
-    }
-
-    private void acknowledge(int packetId, Runnable acknowledgement) {
-      var window = inbound;
-      if (window == null) {
-        return;
-      }
-      window.done(packetId, acknowledgement);
-      if (window.isEmpty()) {
-        inbound = null;
-      }
+      inbound.published(current.key(), publish);
     }
 
     // 7. The end
 
     private void disconnect(DeviceSession current, MqttPacket.Disconnect disconnect) {
-      if (disconnect.reason() == ReasonCode.SUCCESS) {
-        will = null;
-      }
       long wished = disconnect.properties().number(PropertyId.SESSION_EXPIRY_INTERVAL, -1);
       if (wished > 0 && !current.terms().isPersistent()) {
         violation(ReasonCode.PROTOCOL_ERROR, "a session that was to end cannot be prolonged");
         return;
+      }
+      if (disconnect.reason() == ReasonCode.SUCCESS) {
+        will = null;
       }
       if (wished >= 0) {
         current.expireAfter(Math.min(wished, DeviceHandshake.LONGEST_SESSION_SECONDS));
@@ -503,12 +372,11 @@ public final class ConnectionPipeline {
     @Override
     public boolean swept(long nowNanos) {
       boolean busy = session != null && session.swept(nowNanos);
-      if (inbound != null && inbound.isHeldBack()) {
-        inbound.swept(nowNanos);
-        if (!isInboundFull()) {
-          link.resumeReading();
+      if (inbound != null) {
+        busy |= inbound.swept(nowNanos);
+        if (inbound.isEmpty()) {
+          inbound = null;
         }
-        busy = true;
       }
       if (drain != null) {
         drain.swept(nowNanos);

@@ -61,9 +61,13 @@ class ConformancePageTest {
         List.of(
             "MalformedStatementsIT",
             "ConnectStatementsIT",
+            "ConnAckStatementsIT",
+            "DisconnectStatementsIT",
+            "PacketSizeStatementsIT",
             "SessionStatementsIT",
             "WillStatementsIT",
             "PublishStatementsIT",
+            "UplinkStatementsIT",
             "SubscribeStatementsIT",
             "WebSocketLayerTest")) {
       assertThat(known).as(test).containsAll(statementsOf(test));

@@ -8,8 +8,11 @@ import io.pushplanet.cm.mqtt.MqttPacket.Connect;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.Will;
+import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.common.session.DeviceKey;
+import java.io.ByteArrayOutputStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -52,5 +55,53 @@ abstract class ConnectScene {
     var usual = RawClient.connect(version, device);
     return new Connect(
         version, true, 60, usual.clientId(), usual.userName(), usual.password(), will, properties);
+  }
+
+  Connect keepAlive(MqttVersion version, int seconds) {
+    var usual = RawClient.connect(version, device);
+    return new Connect(
+        version,
+        true,
+        seconds,
+        usual.clientId(),
+        usual.userName(),
+        usual.password(),
+        null,
+        MqttProperties.NONE);
+  }
+
+  static Connect renamed(Connect usual, String clientId) {
+    return new Connect(
+        usual.version(),
+        true,
+        60,
+        clientId,
+        usual.userName(),
+        usual.password(),
+        null,
+        usual.properties());
+  }
+
+  static byte[] joined(MqttVersion version, MqttPacket... packets) {
+    var bytes = new ByteArrayOutputStream();
+    for (var packet : packets) {
+      bytes.writeBytes(new PacketEncoder().encode(packet, version));
+    }
+    return bytes.toByteArray();
+  }
+
+  static ReasonCode told(MqttVersion version, ReasonCode reason) {
+    return version == MqttVersion.V5 ? reason : ReasonCode.SUCCESS;
+  }
+
+  static MqttPacket.Publish uplink(int packetId, String payload, boolean duplicate) {
+    return new MqttPacket.Publish(
+        "push/uplink",
+        Binary.of(payload),
+        QoS.AT_LEAST_ONCE,
+        false,
+        duplicate,
+        packetId,
+        MqttProperties.NONE);
   }
 }

@@ -25,6 +25,7 @@ import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
+import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.transport.Connection;
 import io.pushplanet.cm.transport.FakeSockets;
 import io.pushplanet.cm.transport.Loop;
@@ -43,6 +44,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
@@ -53,6 +55,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /// Fills a node's table with authenticated, subscribed sessions on fake sockets and prints what that took. Everything but the
 /// JDK's socket objects, the directory and the inbox is the node's own code. A program of `./pushplanet bench connections`.
@@ -208,7 +211,7 @@ final class FullTable {
         registrar,
         table,
         new DetachedWindows(),
-        new LateAcknowledgements(LateAcknowledgements.MOST),
+        new LateAcknowledgements(LateAcknowledgements.MOST, _ -> {}),
         new SessionLimits(
             16, 128, Duration.ofSeconds(2), Duration.ofSeconds(30), Duration.ofSeconds(15)),
         metrics,
@@ -251,12 +254,12 @@ final class FullTable {
     public void written(long tookNanos) {}
 
     @Override
-    public void delivered(InboxRow row, Then then) {
+    public void delivered(InboxRow row, @Nullable Instant lateAt, Then then) {
       then.done(true);
     }
 
     @Override
-    public void failed(InboxRow row, String reason, Then then) {
+    public void failed(InboxRow row, Settlement.Refused why, Then then) {
       then.done(true);
     }
 

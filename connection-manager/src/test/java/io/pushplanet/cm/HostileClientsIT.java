@@ -163,7 +163,11 @@ class HostileClientsIT {
       mute.send(RawClient.connect(MqttVersion.V5, device)).expect(MqttPacket.ConnAck.class);
       mute.subscribe().expect(MqttPacket.SubAck.class);
 
-      var results = flood(gateway, device, 200, "{\"n\":1}", Duration.ofSeconds(20));
+      // Until its inbox has been read, nothing is in flight.
+      gateway.send(List.of(device), TestNode.newMessage(), "{\"n\":0}", Duration.ofSeconds(20));
+      mute.expect(MqttPacket.Publish.class);
+
+      var results = flood(gateway, device, 199, "{\"n\":1}", Duration.ofSeconds(20));
 
       assertThat(results).filteredOn(result -> result == Result.REFUSED).hasSize(200 - 16 - 128);
       servesAGoodDevice();

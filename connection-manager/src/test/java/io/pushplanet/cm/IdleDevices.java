@@ -15,7 +15,6 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -39,20 +38,7 @@ final class IdleDevices implements AutoCloseable {
 
   /// @param tls whether they trust whatever certificate they are shown
   static IdleDevices start(int port, boolean tls) throws IOException {
-    return new IdleDevices(
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx128m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                System.getProperty(
-                    "surefire.test.class.path", System.getProperty("java.class.path")),
-                IdleDevices.class.getName(),
-                Integer.toString(port),
-                Boolean.toString(tls))
-            .redirectError(ProcessBuilder.Redirect.INHERIT)
-            .start());
+    return new IdleDevices(ClientJvm.start(IdleDevices.class, port, tls));
   }
 
   /// So many more, which are subscribed when this returns.

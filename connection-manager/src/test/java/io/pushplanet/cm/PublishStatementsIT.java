@@ -11,31 +11,24 @@ import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.SubscriptionRequest;
-import io.pushplanet.cm.mqtt.codec.PacketEncoder;
-import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.NodeOutcomes.Outcome;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
-import java.io.ByteArrayOutputStream;
+import io.pushplanet.common.wire.Refusal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// PUBLISH and PUBACK in both directions, flow control, order and redelivery, statement by statement (see
+/// PUBLISH to a device and its PUBACK, flow control, order and redelivery, statement by statement (see
 /// [ConnectStatementsIT] for the names).
-@ExtendWith(SharedNode.Resolver.class)
-class PublishStatementsIT {
-  private final SharedNode at;
-  private final DeviceKey device = TestNode.newDevice();
-
+class PublishStatementsIT extends ConnectScene {
   PublishStatementsIT(SharedNode at) {
-    this.at = at;
+    super(at);
   }
 
   @ParameterizedTest
@@ -132,19 +125,6 @@ class PublishStatementsIT {
 
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void mqtt_2_2_1_5_mqtt_4_3_2_4_puback_has_the_identifier_of_its_publish(MqttVersion version)
-      throws Exception {
-    try (var client = at.connected(device, version)) {
-      for (int id : List.of(1, 7, 0xFFFF)) {
-        client.send(uplink(id, "{}", false));
-
-        assertThat(client.expect(MqttPacket.PubAck.class).packetId()).isEqualTo(id);
-      }
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource(MqttVersion.class)
   void mqtt_3_1_2_25_a_message_too_large_counts_as_sent_and_the_next_one_comes(MqttVersion version)
       throws Exception {
     var small =
@@ -177,17 +157,6 @@ class PublishStatementsIT {
         assertThat(publish.properties().has(PropertyId.TOPIC_ALIAS)).isFalse();
         SharedNode.acknowledge(client, publish);
       }
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource(MqttVersion.class)
-  void mqtt_3_3_1_8_a_publish_without_retain_stores_nothing(MqttVersion version) throws Exception {
-    try (var client = at.connected(device, version)) {
-      client.send(uplink(1, "kept?", false)).expect(MqttPacket.PubAck.class);
-      client.subscribe().expect(MqttPacket.SubAck.class);
-
-      SharedNode.silent(client);
     }
   }
 
@@ -243,18 +212,6 @@ class PublishStatementsIT {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource(MqttVersion.class)
-  void mqtt_3_3_4_1_a_publish_is_answered_as_its_qos_demands(MqttVersion version) throws Exception {
-    try (var client = at.connected(device, version)) {
-      client.publish("push/uplink", "zero", QoS.AT_MOST_ONCE, false);
-      SharedNode.silent(client);
-      client.send(uplink(5, "one", false));
-      client.expect(MqttPacket.PubAck.class);
-    }
-    assertThat(at.uplinksOf(device)).containsExactly("zero", "one");
-  }
-
   @Test
   void mqtt_3_3_4_3_mqtt_3_3_4_4_the_identifier_of_the_one_subscription_comes_with_the_message()
       throws Exception {
@@ -267,27 +224,6 @@ class PublishStatementsIT {
                   .properties()
                   .number(PropertyId.SUBSCRIPTION_IDENTIFIER, 0))
           .isEqualTo(42);
-    }
-  }
-
-  @Test
-  void mqtt_3_3_4_7_a_client_past_the_receive_maximum_is_told_and_closed() throws Exception {
-    try (var client = at.raw(MqttVersion.V5)) {
-      client.send(RawClient.connect(MqttVersion.V5, device));
-      long most =
-          client
-              .expect(MqttPacket.ConnAck.class)
-              .properties()
-              .number(PropertyId.RECEIVE_MAXIMUM, 0xFFFF);
-      var flood = new ByteArrayOutputStream();
-      // Far more than could be confirmed while they are read.
-      for (int id = 1; id <= most * 200; id++) {
-        flood.writeBytes(new PacketEncoder().encode(uplink(id, "{}", false), MqttVersion.V5));
-      }
-      client.send(flood.toByteArray());
-
-      assertThat(afterAcknowledgements(client)).isEqualTo(ReasonCode.RECEIVE_MAXIMUM_EXCEEDED);
-      assertThat(client.next()).isEmpty();
     }
   }
 
@@ -357,31 +293,6 @@ class PublishStatementsIT {
     }
   }
 
-  @Test
-  void mqtt_3_4_2_1_the_codes_of_puback_are_its_own() throws Exception {
-    try (var client = at.connected(device, MqttVersion.V5)) {
-      client.send(uplink(1, "{}", false));
-      assertThat(client.expect(MqttPacket.PubAck.class).reason()).isEqualTo(ReasonCode.SUCCESS);
-      client.publish("elsewhere", "x", QoS.AT_LEAST_ONCE, false);
-      assertThat(client.expect(MqttPacket.PubAck.class).reason())
-          .isEqualTo(ReasonCode.NOT_AUTHORIZED);
-      client.publish("push/receipts", "x", QoS.AT_LEAST_ONCE, false);
-      assertThat(client.expect(MqttPacket.PubAck.class).reason())
-          .isEqualTo(ReasonCode.PAYLOAD_FORMAT_INVALID);
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource(MqttVersion.class)
-  void mqtt_4_3_2_5_after_its_puback_an_identifier_names_a_new_message(MqttVersion version)
-      throws Exception {
-    try (var client = at.connected(device, version)) {
-      client.send(uplink(9, "first", false)).expect(MqttPacket.PubAck.class);
-      client.send(uplink(9, "second", true)).expect(MqttPacket.PubAck.class);
-    }
-    assertThat(at.uplinksOf(device)).containsExactly("first", "second");
-  }
-
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
   void mqtt_3_3_1_1_mqtt_4_4_0_1_what_is_unacknowledged_comes_again_on_reconnect_only(
@@ -419,7 +330,9 @@ class PublishStatementsIT {
           at.gateway().send(List.of(device), TestNode.newMessage(), "{}", SharedNode.PATIENCE);
       var publish = client.expect(Publish.class);
       client.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.UNSPECIFIED_ERROR));
-      assertThat(TestGateway.next(outcome).result()).isEqualTo(Result.REFUSED);
+      assertThat(TestGateway.next(outcome))
+          .returns(Result.REFUSED, Outcome::result)
+          .returns(Refusal.BY_DEVICE.word(), Outcome::reason);
     }
     at.awaitGone(device);
 
@@ -444,19 +357,6 @@ class PublishStatementsIT {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource(MqttVersion.class)
-  void uplinks_are_acknowledged_in_their_order(MqttVersion version) throws Exception {
-    try (var client = at.connected(device, version)) {
-      for (int id = 20; id >= 1; id--) {
-        client.send(uplink(id, "{}", false));
-      }
-      for (int id = 20; id >= 1; id--) {
-        assertThat(client.expect(MqttPacket.PubAck.class).packetId()).isEqualTo(id);
-      }
-    }
-  }
-
   private RawClient subscribed(MqttVersion version, QoS qos, int identifier) throws Exception {
     var client = at.connected(device, version);
     client.send(
@@ -476,29 +376,5 @@ class PublishStatementsIT {
 
   private BlockingQueue<Outcome> sending(String payload) throws Exception {
     return at.gateway().send(List.of(device), TestNode.newMessage(), payload, SharedNode.PATIENCE);
-  }
-
-  private static Publish uplink(int packetId, String payload, boolean duplicate) {
-    return new Publish(
-        "push/uplink",
-        Binary.of(payload),
-        QoS.AT_LEAST_ONCE,
-        false,
-        duplicate,
-        packetId,
-        MqttProperties.NONE);
-  }
-
-  private static ReasonCode afterAcknowledgements(RawClient client) throws Exception {
-    while (true) {
-      var packet = client.next();
-      if (packet.isEmpty()) {
-        return ReasonCode.SUCCESS;
-      }
-      if (packet.get() instanceof MqttPacket.Disconnect(var reason, _)) {
-        return reason;
-      }
-      assertThat(packet.get()).isInstanceOf(MqttPacket.PubAck.class);
-    }
   }
 }

@@ -12,6 +12,7 @@ import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.Will;
+import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.session.DeviceKey;
@@ -19,9 +20,14 @@ import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.Undisturbed;
+import io.pushplanet.common.wire.NodeOutcomes.Outcome;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
+import io.pushplanet.common.wire.Refusal;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -167,7 +173,8 @@ class SessionsIT {
       var outcome = gateway.deliver(device, TestNode.newMessage(), "x".repeat(300));
 
       assertThat(outcome.result()).isEqualTo(Result.REFUSED);
-      assertThat(outcome.reason()).contains("Maximum Packet Size");
+      assertThat(outcome.reason()).isEqualTo(Refusal.TOO_LONG.word());
+      assertThat(outcome.detail()).contains("Maximum Packet Size");
     }
   }
 
@@ -291,6 +298,7 @@ class SessionsIT {
   void what_is_acknowledged_when_it_comes_again_settles_the_copy_that_was_parked_meanwhile()
       throws Exception {
     var message = TestNode.newMessage();
+    Instant toldAgain;
     node.events();
     try (var client = connect(node, device, MqttVersion.V5, false, 3600)) {
       client.subscribe().expect(MqttPacket.SubAck.class);
@@ -313,15 +321,69 @@ class SessionsIT {
       client.send(new MqttPacket.PubAck(next.packetId(), ReasonCode.SUCCESS));
       Eventually.within(PATIENCE, () -> assertThat(node.parked(device)).isZero());
       // The gateway that starts over with the message is told so, too.
-      assertThat(gateway.deliver(device, message, "{}", PATIENCE).result())
-          .isEqualTo(Result.DELIVERED);
+      var outcome = gateway.deliver(device, message, "{}", PATIENCE);
+      assertThat(outcome.result()).isEqualTo(Result.DELIVERED);
+      toldAgain = Objects.requireNonNull(outcome.acknowledgedAt());
       SharedNode.silent(client);
     }
     assertThat(node.events())
         .filteredOn(
             event -> event instanceof DeliveryEvent.Ended ended && ended.message().equals(message))
-        .extracting(event -> ((DeliveryEvent.Ended) event).state())
-        .containsExactly(DeliveryState.DELIVERED);
+        // Of itself, and for the row: an end that is told in the same words counts once.
+        .hasSize(2)
+        .allSatisfy(event ->
+            assertThat(((DeliveryEvent.Ended) event).state()).isEqualTo(DeliveryState.DELIVERED))
+        .extracting(event -> ((DeliveryEvent.Ended) event).attempt())
+        .containsOnly(Attempt.acknowledgedLate(toldAgain));
+  }
+
+  @Test
+  void what_is_acknowledged_too_late_is_told_once_and_what_is_in_time_is_not() throws Exception {
+    var late = TestNode.newMessage();
+    List<DeliveryEvent> told = new ArrayList<>();
+    try (var client = subscribed(node, device, MqttVersion.V5)) {
+      var inTime = gateway.send(List.of(device), TestNode.newMessage(), "{}", PATIENCE);
+      SharedNode.acknowledge(client, client.expect(MqttPacket.Publish.class));
+      assertThat(TestGateway.next(inTime))
+          .returns(Result.DELIVERED, Outcome::result)
+          .returns(null, Outcome::acknowledgedAt);
+
+      var givenUp = gateway.deliver(device, late, "{}", Duration.ofMillis(300));
+      assertThat(givenUp.result()).isEqualTo(Result.TIMEOUT);
+      var publish = client.expect(MqttPacket.Publish.class);
+      SharedNode.acknowledge(client, publish);
+      SharedNode.acknowledge(client, publish);
+      Eventually.within(
+          PATIENCE,
+          () -> {
+            told.addAll(eventsOfDevice());
+            assertThat(told).isNotEmpty();
+          });
+
+      // Whoever starts over with it hears what was told.
+      var again = gateway.deliver(device, late, "{}", PATIENCE);
+      assertThat(again.result()).isEqualTo(Result.DELIVERED);
+      SharedNode.silent(client);
+      told.addAll(eventsOfDevice());
+      assertThat(told)
+          .singleElement()
+          .isInstanceOfSatisfying(
+              DeliveryEvent.Ended.class,
+              ended -> {
+                assertThat(ended.message()).isEqualTo(late);
+                assertThat(ended.state()).isEqualTo(DeliveryState.DELIVERED);
+                assertThat(ended.attempt())
+                    .isEqualTo(
+                        Attempt.acknowledgedLate(Objects.requireNonNull(again.acknowledgedAt())));
+              });
+    }
+  }
+
+  private List<DeliveryEvent> eventsOfDevice() throws Exception {
+    return node.events().stream()
+        .filter(event ->
+            event instanceof DeliveryEvent.Ended ended && ended.device().equals(device.device()))
+        .toList();
   }
 
   @Test

@@ -29,6 +29,8 @@ record TestCertificate(X509Certificate certificate, byte[] key) {
                 "server",
                 "-keyalg",
                 "EC",
+                "-groupname",
+                "secp256r1",
                 "-dname",
                 "CN=localhost",
                 "-ext",

@@ -35,7 +35,7 @@ final class TestNode implements AutoCloseable {
   static final String GATEWAY_PASSWORD = "only-for-tests";
   private static final String MASTER_KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
   private static final AtomicInteger NUMBER = new AtomicInteger();
-  private static final MessageIds IDS = new MessageIds(Clock.systemUTC(), new SecureRandom());
+  private static final MessageIds MESSAGES = new MessageIds(Clock.systemUTC(), new SecureRandom());
 
   private final LocalServices services = LocalServices.forTests();
   private final ConfigurableApplicationContext context;
@@ -105,8 +105,9 @@ final class TestNode implements AutoCloseable {
         APP, new DeviceId("d" + NUMBER.incrementAndGet() + "-" + System.nanoTime()));
   }
 
+  /// Newer than all before.
   static MessageId newMessage() {
-    return IDS.next();
+    return MESSAGES.next();
   }
 
   static String credential(DeviceKey device) {

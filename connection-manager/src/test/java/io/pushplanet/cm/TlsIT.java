@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.codec.PacketEncoder;
@@ -176,16 +177,55 @@ class TlsIT {
         PATIENCE, () -> assertThat(node.bean(Transport.class).unauthenticatedBytes()).isZero());
   }
 
+  @Test
+  void who_sends_its_connect_with_the_last_of_the_handshake_is_told_why_it_is_refused()
+      throws Exception {
+    var together = new Together(port());
+    // All behind the ClientHello.
+    together.holdAfter(1);
+    try (var socket =
+        (SSLSocket) trusting.getSocketFactory().createSocket(together, "127.0.0.1", port(), true)) {
+      socket.startHandshake();
+      var client = new RawClient(socket, MqttVersion.V5);
+      client.send(stranger());
+
+      together.letGoAllBut(0);
+
+      assertThat(client.expect(MqttPacket.ConnAck.class).code())
+          .isEqualTo(ReasonCode.BAD_USER_NAME_OR_PASSWORD.code());
+      assertThat(client.next()).isEmpty();
+    }
+  }
+
+  private static MqttPacket.Connect stranger() {
+    var usual = RawClient.connect(MqttVersion.V5, TestNode.newDevice());
+    return new MqttPacket.Connect(
+        MqttVersion.V5,
+        true,
+        60,
+        usual.clientId(),
+        usual.userName(),
+        Binary.of("wrong"),
+        null,
+        MqttProperties.NONE);
+  }
+
   /// Sends in one piece what was written while it was held.
   private static final class Together extends Socket {
     private final ByteArrayOutputStream held = new ByteArrayOutputStream();
     private boolean holds;
+    private int writesBefore;
 
     Together(int to) throws IOException {
       super("127.0.0.1", to);
     }
 
     void hold() {
+      holdAfter(0);
+    }
+
+    void holdAfter(int writes) {
+      writesBefore = writes;
       holds = true;
     }
 
@@ -205,7 +245,8 @@ class TlsIT {
 
         @Override
         public void write(byte[] bytes, int from, int length) throws IOException {
-          (holds ? held : real).write(bytes, from, length);
+          boolean kept = holds && writesBefore-- <= 0;
+          (kept ? held : real).write(bytes, from, length);
         }
       };
     }
@@ -264,19 +305,7 @@ class TlsIT {
 
   @Test
   void a_client_that_changes_its_keys_over_and_over_is_closed() throws Exception {
-    var changer =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx128m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                System.getProperty(
-                    "surefire.test.class.path", System.getProperty("java.class.path")),
-                KeyChanger.class.getName(),
-                Integer.toString(port()))
-            .redirectError(ProcessBuilder.Redirect.INHERIT)
-            .start();
+    var changer = ClientJvm.start(KeyChanger.class, port());
     try (var told = changer.inputReader(StandardCharsets.UTF_8)) {
       assertThat(Integer.parseInt(told.readLine()))
           .as("answers before it was closed")

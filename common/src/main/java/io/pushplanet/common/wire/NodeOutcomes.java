@@ -2,6 +2,7 @@ package io.pushplanet.common.wire;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -52,11 +53,28 @@ public record NodeOutcomes(
   }
 
   /// @param target index into the frame's targets
-  /// @param reason for `refused`
+  /// @param reason for `refused` the word of a [Refusal]
+  /// @param detail the same for people, where there is more to say
   /// @param epoch of the session that says so; null where there is none
-  public record Outcome(int target, Result result, @Nullable String reason, @Nullable Long epoch) {
+  /// @param acknowledgedAt for `delivered` when that was, if the node has told so itself because nobody may hear it here
+  public record Outcome(
+      int target,
+      Result result,
+      @Nullable String reason,
+      @Nullable String detail,
+      @Nullable Long epoch,
+      @Nullable Instant acknowledgedAt) {
     public Outcome(int target, Result result, @Nullable String reason) {
-      this(target, result, reason, null);
+      this(target, result, reason, null, null, null);
+    }
+
+    /// @param acknowledgedAt null when that was in time
+    public static Outcome delivered(int target, long epoch, @Nullable Instant acknowledgedAt) {
+      return new Outcome(target, Result.DELIVERED, null, null, epoch, acknowledgedAt);
+    }
+
+    public static Outcome refused(int target, Refusal refusal, @Nullable String detail) {
+      return new Outcome(target, Result.REFUSED, refusal.word(), detail, null, null);
     }
   }
 
@@ -70,7 +88,7 @@ public record NodeOutcomes(
     /// The device did not acknowledge in time; it may still have it.
     @JsonProperty("timeout")
     TIMEOUT,
-    /// It cannot be sent: too long for the device, or its queue is full.
+    /// The device did not take it, or cannot be sent it just now: [Refusal] says which.
     @JsonProperty("refused")
     REFUSED
   }

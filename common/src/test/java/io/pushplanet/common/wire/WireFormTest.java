@@ -191,7 +191,7 @@ class WireFormTest {
   @Test
   void frames_and_outcomes_carry_epochs_and_are_read_without_them() {
     var target = new NodeFrame.Target(APP, new DeviceId("d1"), 0, 7L);
-    var outcome = new NodeOutcomes.Outcome(0, NodeOutcomes.Result.DELIVERED, null, 7L);
+    var outcome = NodeOutcomes.Outcome.delivered(0, 7L, null);
     byte[] older =
         "{\"frame\":\"1\",\"outcomes\":[{\"target\":0,\"result\":\"delivered\"}]}"
             .getBytes(StandardCharsets.UTF_8);

@@ -9,6 +9,7 @@ import io.pushplanet.common.session.Fencing;
 import io.pushplanet.common.wire.NodeBroadcast;
 import io.pushplanet.common.wire.NodeOutcomes.Outcome;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
+import io.pushplanet.common.wire.Refusal;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.HashMap;
@@ -72,7 +73,7 @@ public final class BroadcastDispatch {
         run.ended(target, Result.NOT_HERE, null);
       } else if (metrics.openTargets.incrementAndGet() > settings.mostOpenTargets()) {
         metrics.openTargets.decrementAndGet();
-        run.ended(target, Result.REFUSED, "the node has too much under way");
+        run.refused(target, Refusal.NODE_BUSY, null);
       } else {
         parts
             .computeIfAbsent(session.loop(), _ -> new BroadcastLane.Part(letter, run))
@@ -118,10 +119,14 @@ public final class BroadcastDispatch {
     void settled(int target, DeviceSession session, long epoch, Settlement settlement) {
       metrics.openTargets.decrementAndGet();
       switch (settlement) {
-        case Settlement.Delivered _ -> {
+        case Settlement.Delivered(var lateAt) -> {
           if (Fencing.settles(epoch, session.epoch())) {
             metrics.outcome(Result.DELIVERED);
-            answers.delivered(frame, target);
+            if (lateAt == null) {
+              answers.delivered(frame, target);
+            } else {
+              answers.answer(frame, Outcome.delivered(target, session.epoch(), lateAt));
+            }
           } else {
             ended(target, Result.TIMEOUT, "fenced");
           }
@@ -129,8 +134,13 @@ public final class BroadcastDispatch {
         case Settlement.NotHere() -> ended(target, Result.NOT_HERE, null);
         // The gateway looks at the time to live before it does anything else, and finds it over.
         case Settlement.TimedOut(), Settlement.Expired() -> ended(target, Result.TIMEOUT, null);
-        case Settlement.Refused(var reason) -> ended(target, Result.REFUSED, reason);
+        case Settlement.Refused(var why, var detail) -> refused(target, why, detail);
       }
+    }
+
+    private void refused(int target, Refusal why, @Nullable String detail) {
+      metrics.outcome(Result.REFUSED);
+      answers.answer(frame, Outcome.refused(target, why, detail));
     }
 
     private void ended(int target, Result result, @Nullable String reason) {

@@ -12,6 +12,7 @@ import io.pushplanet.common.session.Fencing;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes.Outcome;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
+import io.pushplanet.common.wire.Refusal;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -73,7 +74,7 @@ public final class FrameDispatch {
       // Read by a node that stood still: the gateway has taken its targets elsewhere long ago.
       metrics.stale.increment();
       for (int index = 0; index < frame.targets().size(); index++) {
-        answer(frame, index, Result.TIMEOUT, null, answers);
+        answer(frame, index, Result.TIMEOUT, answers);
       }
       return;
     }
@@ -84,22 +85,22 @@ public final class FrameDispatch {
     for (int index = 0; index < frame.targets().size(); index++) {
       var target = frame.targets().get(index);
       if (target.letter() < 0 || target.letter() >= letters.size()) {
-        answer(frame, index, Result.REFUSED, "no such letter", answers);
+        refuse(frame, index, Refusal.NO_LETTER, null, answers);
         continue;
       }
       var session = sessions.find(new DeviceKey(target.app(), target.device()));
       if (session == null) {
-        answer(frame, index, Result.NOT_HERE, null, answers);
+        answer(frame, index, Result.NOT_HERE, answers);
         continue;
       }
       if (!Fencing.mayDeliver(target.epoch(), session.epoch())) {
         doubt.accept(session);
-        answer(frame, index, Result.NOT_HERE, null, answers);
+        answer(frame, index, Result.NOT_HERE, answers);
         continue;
       }
       if (metrics.openTargets.incrementAndGet() > settings.mostOpenTargets()) {
         metrics.openTargets.decrementAndGet();
-        answer(frame, index, Result.REFUSED, "the node has too much under way", answers);
+        refuse(frame, index, Refusal.NODE_BUSY, null, answers);
         continue;
       }
       var message =
@@ -155,21 +156,26 @@ public final class FrameDispatch {
   private void settled(
       NodeFrame frame, int target, long epoch, Settlement settlement, Answers answers) {
     switch (settlement) {
-      case Settlement.Delivered _ -> {
+      case Settlement.Delivered(var lateAt) -> {
         metrics.outcome(Result.DELIVERED);
-        answers.answer(frame.frame(), new Outcome(target, Result.DELIVERED, null, epoch));
+        answers.answer(frame.frame(), Outcome.delivered(target, epoch, lateAt));
       }
-      case Settlement.NotHere() -> answer(frame, target, Result.NOT_HERE, null, answers);
+      case Settlement.NotHere() -> answer(frame, target, Result.NOT_HERE, answers);
       // The gateway looks at the time to live before it does anything else, and finds it over.
       case Settlement.TimedOut(), Settlement.Expired() ->
-          answer(frame, target, Result.TIMEOUT, null, answers);
-      case Settlement.Refused(var reason) -> answer(frame, target, Result.REFUSED, reason, answers);
+          answer(frame, target, Result.TIMEOUT, answers);
+      case Settlement.Refused(var why, var detail) -> refuse(frame, target, why, detail, answers);
     }
   }
 
-  private void answer(
-      NodeFrame frame, int target, Result result, @Nullable String reason, Answers answers) {
+  private void answer(NodeFrame frame, int target, Result result, Answers answers) {
     metrics.outcome(result);
-    answers.answer(frame.frame(), new Outcome(target, result, reason, null));
+    answers.answer(frame.frame(), new Outcome(target, result, null));
+  }
+
+  private void refuse(
+      NodeFrame frame, int target, Refusal why, @Nullable String detail, Answers answers) {
+    metrics.outcome(Result.REFUSED);
+    answers.answer(frame.frame(), Outcome.refused(target, why, detail));
   }
 }

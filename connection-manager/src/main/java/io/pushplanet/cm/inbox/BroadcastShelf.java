@@ -17,7 +17,6 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -62,12 +61,7 @@ final class BroadcastShelf {
 
   /// A list without its devices.
   private record Listed(
-      long seq,
-      MessageId message,
-      long parkedAtMillis,
-      long expiresAtMillis,
-      String first,
-      String last) {
+      long seq, MessageId message, long expiresAtMillis, String first, String last) {
     boolean mayName(DeviceId device) {
       return first.compareTo(device.value()) <= 0 && last.compareTo(device.value()) >= 0;
     }
@@ -81,8 +75,7 @@ final class BroadcastShelf {
     this.database = database;
   }
 
-  /// The pages with what waits in broadcasts for these devices, in the order in which it was parked. Of one collapse key only
-  /// the newest is due.
+  /// The pages with what waits in broadcasts for these devices.
   Map<DeviceKey, InboxPage.Rows> added(
       Map<DeviceKey, InboxPage.Rows> pages, List<DeviceKey> devices, long nowMillis)
       throws SQLException {
@@ -104,7 +97,7 @@ final class BroadcastShelf {
       Map<DeviceKey, InboxPage.Rows> merged = new HashMap<>(pages);
       rows.forEach((device, some) -> {
         var own = pages.getOrDefault(device, InboxPage.Rows.NONE);
-        merged.put(device, merged(own, new InboxPage.Rows(some, false)));
+        merged.put(device, own.with(some));
       });
       return merged;
     }
@@ -131,58 +124,10 @@ final class BroadcastShelf {
         broadcast.slot(),
         list.message(),
         broadcast.payload(),
-        list.parkedAtMillis(),
         list.expiresAtMillis(),
         list.seq(),
+        list.seq(),
         fate);
-  }
-
-  /// Broadcasts that were parked behind the last row of a page that is not all wait for the next page, and so do all lists after
-  /// the first such one, whatever their gateways' clocks said: a device's position moves past all that come before.
-  static InboxPage.Rows merged(InboxPage.Rows own, InboxPage.Rows broadcasts) {
-    List<InboxRow> all = new ArrayList<>(own.rows());
-    long latest = Long.MAX_VALUE;
-    if (own.more()) {
-      latest = own.rows().isEmpty() ? Long.MIN_VALUE : own.rows().getLast().parkedAtMillis();
-    }
-    boolean heldBack = false;
-    Map<String, MessageId> newest = new HashMap<>();
-    for (var row : own.rows()) {
-      newest.put(row.slot(), row.message());
-    }
-    for (var row : broadcasts.rows()) {
-      if (row.fate() != Fate.CANCELLED) {
-        newest.merge(
-            row.slot(), row.message(), (one, other) -> one.compareTo(other) > 0 ? one : other);
-      }
-      heldBack |= row.parkedAtMillis() > latest;
-      if (!heldBack) {
-        all.add(row);
-      }
-    }
-    // The order of the lists stays, also where the clocks of two gateways differ.
-    all.sort(Comparator.comparingLong(InboxRow::parkedAtMillis));
-    inOrderOfSeq(all);
-    Set<MessageId> before = new HashSet<>();
-    all.replaceAll(row -> {
-      if (row.fate() != Fate.DUE) {
-        return row;
-      }
-      if (!row.message().equals(newest.get(row.slot()))) {
-        return row.with(Fate.COLLAPSED);
-      }
-      return before.add(row.message()) ? row : row.with(Fate.REPEAT);
-    });
-    return new InboxPage.Rows(all, own.more());
-  }
-
-  private static void inOrderOfSeq(List<InboxRow> rows) {
-    var broadcasts =
-        rows.stream()
-            .filter(InboxRow::isBroadcast)
-            .sorted(Comparator.comparingLong(InboxRow::seq))
-            .iterator();
-    rows.replaceAll(row -> row.isBroadcast() ? broadcasts.next() : row);
   }
 
   private List<Wanted> candidates(Connection connection, List<DeviceKey> devices, long nowMillis)
@@ -222,7 +167,7 @@ final class BroadcastShelf {
     List<Listed> later = new ArrayList<>();
     try (var statement =
         connection.prepareStatement(
-            "SELECT seq, message_id, parked_at, expires_at, first_device, last_device"
+            "SELECT seq, message_id, expires_at, first_device, last_device"
                 + " FROM broadcast_devices WHERE app_id=? AND seq > ? ORDER BY seq")) {
       statement.setQueryTimeout(SECONDS);
       statement.setString(1, app.value());
@@ -234,9 +179,8 @@ final class BroadcastShelf {
                   row.getLong(1),
                   new MessageId(row.getString(2)),
                   InboxTable.millis(row, 3),
-                  InboxTable.millis(row, 4),
-                  row.getString(5),
-                  row.getString(6)));
+                  row.getString(4),
+                  row.getString(5)));
         }
       }
     }
@@ -351,13 +295,13 @@ final class BroadcastShelf {
     return broadcasts;
   }
 
-  /// The ends of these rows are told: their devices' positions move past them. Sorted, so that nodes do not deadlock.
+  /// The ends of these rows are told: their devices' positions move on. Sorted, so that nodes do not deadlock.
   void moveOn(List<InboxRow> rows, Instant now) throws SQLException {
     if (rows.isEmpty()) {
       return;
     }
     Map<DeviceKey, Long> positions = new HashMap<>();
-    rows.forEach(row -> positions.merge(row.device(), row.seq(), Math::max));
+    rows.forEach(row -> positions.merge(row.device(), row.position(), Math::max));
     var devices = new ArrayList<>(positions.keySet());
     devices.sort(InboxTable.ORDER);
     try (var connection = database.getConnection();

@@ -4,6 +4,8 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.pushplanet.cm.session.LateAcknowledgements;
+import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.transport.HandOver;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.cm.uplink.Events;
@@ -14,6 +16,7 @@ import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.session.DeviceKey;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -40,6 +43,7 @@ import org.slf4j.LoggerFactory;
 public final class Inbox implements ParkedMessages, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Inbox.class);
   private static final int DELETES_AT_ONCE = 256;
+  private static final int MOST_DEADLOCKS = 5;
   // For work, before it looks whether it shall end.
   private static final long PATIENCE_SECONDS = 10;
 
@@ -146,32 +150,48 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   }
 
   @Override
-  public void delivered(InboxRow row, Then then) {
-    finished(row, DeliveryState.DELIVERED, null, then);
+  public void delivered(InboxRow row, @Nullable Instant lateAt, Then then) {
+    if (lateAt == null) {
+      finished(row, DeliveryState.DELIVERED, null, "from inbox", then);
+    } else {
+      finished(row, LateAcknowledgements.event(row.device(), row.message(), lateAt), then);
+    }
   }
 
   @Override
-  public void failed(InboxRow row, String reason, Then then) {
-    finished(row, DeliveryState.FAILED, reason, then);
+  public void failed(InboxRow row, Settlement.Refused why, Then then) {
+    var detail = why.detail();
+    finished(
+        row,
+        DeliveryState.FAILED,
+        why.why().word(),
+        detail == null ? "from inbox" : "from inbox; " + detail,
+        then);
   }
 
   @Override
   public void over(InboxRow row, Then then) {
     switch (row.fate()) {
       case REPEAT -> forget(row, then);
-      case EXPIRED -> finished(row, DeliveryState.EXPIRED, "ttl", then);
-      case COLLAPSED -> finished(row, DeliveryState.EXPIRED, "collapsed", then);
-      case CANCELLED -> finished(row, DeliveryState.CANCELLED, "cancelled", then);
+      case EXPIRED -> finished(row, DeliveryState.EXPIRED, "ttl", "from inbox", then);
+      case COLLAPSED -> finished(row, DeliveryState.EXPIRED, "collapsed", "from inbox", then);
+      case CANCELLED -> finished(row, DeliveryState.CANCELLED, "cancelled", "from inbox", then);
       case DUE -> throw new IllegalArgumentException("it is still to be delivered");
     }
   }
 
-  private void finished(InboxRow row, DeliveryState state, @Nullable String reason, Then then) {
+  private void finished(
+      InboxRow row, DeliveryState state, @Nullable String reason, String action, Then then) {
     var now = clock.instant();
-    var attempt = new Attempt(Channel.MQTT, now, state.word(), null, reason, null, "from inbox");
-    var event =
+    var attempt = new Attempt(Channel.MQTT, now, state.word(), null, reason, null, action);
+    finished(
+        row,
         new DeliveryEvent.Ended(
-            row.device().app(), now, row.message(), row.device().device(), state, attempt);
+            row.device().app(), now, row.message(), row.device().device(), state, attempt),
+        then);
+  }
+
+  private void finished(InboxRow row, DeliveryEvent event, Then then) {
     boolean told =
         events.tell(
             event,
@@ -294,6 +314,9 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
         batch.forEach(done -> done.then().done(true));
         return;
       } catch (SQLException away) {
+        if (isDeadlock(away) && attempt <= MOST_DEADLOCKS) {
+          continue;
+        }
         deleteFailures.increment();
         reached(false, String.valueOf(away.getMessage()));
         if (closed.await(Math.min(attempt, 10) * 200L, TimeUnit.MILLISECONDS)) {
@@ -301,6 +324,12 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
         }
       }
     }
+  }
+
+  /// "Transaction rollback": somebody who parks, or another node, had its rows in another order (ISO 9075, class 40).
+  private static boolean isDeadlock(SQLException e) {
+    var state = e.getSQLState();
+    return state != null && state.startsWith("40");
   }
 
   private void reached(boolean now, String why) {

@@ -6,17 +6,20 @@ import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.common.message.MessageId;
 import java.util.ArrayDeque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Empties one device's inbox into its session: a page at a time, in order, never the same row twice, and asks again until
+/// Empties one device's inbox into its session: a page at a time, by message id, never the same row twice, and asks again until
 /// nothing is left. The session takes a row when there is room in its window, and what comes fresh waits until no older one is
 /// left, or until the inbox cannot be read, or has not moved for [#MOST_STILL_SWEEPS]. Rows that the session takes no more are
 /// given back, to be read anew, in order, when it does. What cannot be read is tried again after [#RETRY_NANOS]; so is an end
 /// that cannot be told, and until it is nothing more is read. Of broadcasts one at a time is under way, because the device's
-/// position must not pass one whose end has not been told; when one stays, all that is behind it is read anew. Confined to the
+/// position must not pass one whose end has not been told; when one stays, all that is behind it is read anew. One whose end is
+/// told while one of a lower number is still to come lies there until then, and is not sent again. Confined to the
 /// session's event loop.
 public final class InboxDrain {
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -35,6 +38,8 @@ public final class InboxDrain {
   private long retryAtNanos;
   private boolean retry;
   private boolean broadcastUnderWay;
+  // Told, and not yet behind the device's position: the number of its list.
+  private final Map<MessageId, Long> ahead = new HashMap<>(0);
   private int stillSweeps;
 
   /// What became of a row, and could not be told.
@@ -47,7 +52,7 @@ public final class InboxDrain {
 
   /// Whether nothing is under way: whoever wants something later makes a new one.
   public boolean isIdle() {
-    return rows.isEmpty() && !asked && !again && !retry && outstanding == 0;
+    return rows.isEmpty() && !asked && !again && !retry && outstanding == 0 && ahead.isEmpty();
   }
 
   /// Whether something older than this fresh message may still have to be sent, and soon will be.
@@ -126,7 +131,9 @@ public final class InboxDrain {
         stillSweeps = 0;
         again |= more;
         outstanding += read.size();
-        rows.addAll(read);
+        for (var row : read) {
+          rows.add(ahead.containsKey(row.message()) ? row.with(InboxRow.Fate.REPEAT) : row);
+        }
         session.pump();
         askWhenIdle();
       }
@@ -157,8 +164,11 @@ public final class InboxDrain {
     public void settled(OutboundMessage message, Settlement settlement) {
       stillSweeps = 0;
       switch (settlement) {
-        case Settlement.Delivered _ -> tell(row, then -> inbox.delivered(row, then));
-        case Settlement.Refused(var reason) -> tell(row, then -> inbox.failed(row, reason, then));
+        case Settlement.Delivered(var lateAt) ->
+            tell(row, then -> inbox.delivered(row, lateAt, then));
+        case Settlement.Refused refused when refused.why().isForGood() ->
+            tell(row, then -> inbox.failed(row, refused, then));
+        case Settlement.Refused _ -> done(row, false);
         // The row stays: for the next connection, or for whoever tells that it expired.
         case Settlement.NotHere(), Settlement.TimedOut(), Settlement.Expired() -> done(row, false);
       }
@@ -183,7 +193,10 @@ public final class InboxDrain {
     stillSweeps = 0;
     if (row.isBroadcast()) {
       broadcastUnderWay = false;
-      if (!told) {
+      if (told) {
+        ahead.put(row.message(), row.seq());
+        ahead.values().removeIf(seq -> seq <= row.position());
+      } else {
         giveBack();
       }
     }

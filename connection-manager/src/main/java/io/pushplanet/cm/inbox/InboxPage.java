@@ -1,16 +1,81 @@
 package io.pushplanet.cm.inbox;
 
+import io.pushplanet.cm.inbox.InboxRow.Fate;
+import io.pushplanet.common.message.MessageId;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 
 /// What an inbox held when it was read.
 public sealed interface InboxPage {
 
+  /// @param rows by the ids of their messages, whenever they were parked
   /// @param more there is more than was read
   record Rows(List<InboxRow> rows, boolean more) implements InboxPage {
     static final Rows NONE = new Rows(List.of(), false);
 
     public Rows {
       rows = List.copyOf(rows);
+    }
+
+    /// These rows of a device's own, with all the broadcasts it is owed. Of one collapse key only the newest is due. A broadcast
+    /// that is newer than the last row of a page that is not all waits for the next page.
+    public Rows with(List<InboxRow> broadcasts) {
+      List<InboxRow> all = new ArrayList<>(rows);
+      broadcasts.stream().filter(row -> !isBeyond(row.message())).forEach(all::add);
+      all.sort(Comparator.comparing(InboxRow::message).thenComparingLong(InboxRow::seq));
+      var newest = newest(broadcasts);
+      Set<MessageId> before = new HashSet<>();
+      all.replaceAll(row -> {
+        if (row.fate() != Fate.DUE) {
+          return row;
+        }
+        if (!row.message().equals(newest.get(row.slot()))) {
+          return row.with(Fate.COLLAPSED);
+        }
+        return before.add(row.message()) ? row : row.with(Fate.REPEAT);
+      });
+      setPositions(all, broadcasts);
+      return new Rows(all, more);
+    }
+
+    private boolean isBeyond(MessageId message) {
+      return more && (rows.isEmpty() || rows.getLast().message().compareTo(message) < 0);
+    }
+
+    private Map<String, MessageId> newest(List<InboxRow> broadcasts) {
+      Map<String, MessageId> newest = new HashMap<>();
+      for (var row : rows) {
+        newest.put(row.slot(), row.message());
+      }
+      for (var row : broadcasts) {
+        if (row.fate() != Fate.CANCELLED) {
+          newest.merge(
+              row.slot(), row.message(), (one, other) -> one.compareTo(other) > 0 ? one : other);
+        }
+      }
+      return newest;
+    }
+
+    /// Lists are numbered as they were parked, and their turns come by message: the position stays before the first list whose
+    /// turn is still to come.
+    private static void setPositions(List<InboxRow> inTurn, List<InboxRow> owed) {
+      var left = new TreeSet<Long>();
+      owed.forEach(row -> left.add(row.seq()));
+      long highest = 0;
+      for (var turns = inTurn.listIterator(); turns.hasNext(); ) {
+        var row = turns.next();
+        if (row.isBroadcast()) {
+          left.remove(row.seq());
+          highest = Math.max(highest, row.seq());
+          turns.set(row.moving(left.isEmpty() ? highest : Math.min(highest, left.first() - 1)));
+        }
+      }
     }
   }
 

@@ -7,15 +7,16 @@ import io.pushplanet.common.session.DeviceKey;
 /// One message that waits for its device: a row of its own, or its place in a broadcast.
 ///
 /// @param seq of the broadcast's list that names the device; 0 for a row of its own
+/// @param position how far the device's position moves when this end is told: `seq`, but not past a list whose turn comes later
 /// @param fate what is left to do with it
 public record InboxRow(
     DeviceKey device,
     String slot,
     MessageId message,
     Binary payload,
-    long parkedAtMillis,
     long expiresAtMillis,
     long seq,
+    long position,
     Fate fate) {
 
   /// What becomes of a row when its device is there.
@@ -32,7 +33,7 @@ public record InboxRow(
   /// A row of its own.
   public InboxRow(
       DeviceKey device, String slot, MessageId message, Binary payload, long expiresAtMillis) {
-    this(device, slot, message, payload, 0, expiresAtMillis, 0, Fate.DUE);
+    this(device, slot, message, payload, expiresAtMillis, 0, 0, Fate.DUE);
   }
 
   boolean isBroadcast() {
@@ -44,7 +45,10 @@ public record InboxRow(
   }
 
   InboxRow with(Fate other) {
-    return new InboxRow(
-        device, slot, message, payload, parkedAtMillis, expiresAtMillis, seq, other);
+    return new InboxRow(device, slot, message, payload, expiresAtMillis, seq, position, other);
+  }
+
+  InboxRow moving(long to) {
+    return new InboxRow(device, slot, message, payload, expiresAtMillis, seq, to, fate);
   }
 }

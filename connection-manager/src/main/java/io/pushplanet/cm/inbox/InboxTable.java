@@ -5,6 +5,7 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
+import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -61,7 +62,7 @@ final class InboxTable {
     return new DeviceKey(new AppId(row.getString(1)), new DeviceId(row.getString(2)));
   }
 
-  /// The oldest living rows of each device, in the order they were parked. Devices for which there is nothing are absent. Where
+  /// The oldest living rows of each device, by the ids of their messages, whenever they were parked. Devices for which there is nothing are absent. Where
   /// the statement is full each device has had as many rows as every other one that has so many, so that a long inbox holds up
   /// nobody's short one.
   Map<DeviceKey, InboxPage.Rows> read(List<DeviceKey> devices, Instant now) throws SQLException {
@@ -80,7 +81,7 @@ final class InboxTable {
         while (result.next()) {
           var device = device(result);
           rows++;
-          place = result.getInt(8);
+          place = result.getInt(7);
           found
               .computeIfAbsent(device, _ -> new ArrayList<>())
               .add(
@@ -89,10 +90,7 @@ final class InboxTable {
                       result.getString(3),
                       new MessageId(result.getString(4)),
                       Binary.of(result.getString(5)),
-                      millis(result, 7),
-                      millis(result, 6),
-                      0,
-                      InboxRow.Fate.DUE));
+                      millis(result, 6)));
         }
       }
     }
@@ -112,9 +110,9 @@ final class InboxTable {
 
   /// The payloads of rows that stay behind are not carried along.
   static String oldest(SomeDevices some) {
-    return "SELECT inbox.app_id, inbox.device_id, inbox.slot, message_id, payload, expires_at, parked_at,"
+    return "SELECT inbox.app_id, inbox.device_id, inbox.slot, message_id, payload, expires_at,"
         + " place FROM (SELECT app_id, device_id, slot, ROW_NUMBER() OVER"
-        + " (PARTITION BY app_id, device_id ORDER BY parked_at, message_id) AS place FROM inbox WHERE ("
+        + " (PARTITION BY app_id, device_id ORDER BY message_id) AS place FROM inbox WHERE ("
         + some.condition()
         + ") AND expires_at > ?) AS oldest JOIN inbox USING (app_id, device_id, slot)"
         + " WHERE place <= ? ORDER BY place, app_id, device_id LIMIT ?";
@@ -129,19 +127,33 @@ final class InboxTable {
     return row.getObject(column, LocalDateTime.class).toInstant(ZoneOffset.UTC).toEpochMilli();
   }
 
-  /// Deletes exactly these messages; a newer one in the same slot stays. Sorted, so that nodes do not deadlock.
+  /// Deletes exactly these messages; a newer one in the same slot stays. Sorted, so that nodes do not deadlock. Many rows are one
+  /// commit: with one for each, thousands of delivered messages waited for the disk, and came again when their node died.
   void delete(List<InboxRow> rows) throws SQLException {
     if (rows.isEmpty()) {
       return;
     }
     var sorted = new ArrayList<>(rows);
     sorted.sort(Comparator.comparing(InboxRow::device, ORDER).thenComparing(InboxRow::slot));
-    try (var connection = database.getConnection();
-        var statement =
-            connection.prepareStatement(
-                "DELETE FROM inbox WHERE app_id=? AND device_id=? AND slot=? AND message_id=?")) {
+    try (var connection = database.getConnection()) {
+      if (sorted.size() > 1) {
+        // Without gap locks nobody who parks waits for it. The pool undoes both.
+        connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+        connection.setAutoCommit(false);
+      }
+      delete(sorted, connection);
+      if (sorted.size() > 1) {
+        connection.commit();
+      }
+    }
+  }
+
+  private static void delete(List<InboxRow> rows, Connection connection) throws SQLException {
+    try (var statement =
+        connection.prepareStatement(
+            "DELETE FROM inbox WHERE app_id=? AND device_id=? AND slot=? AND message_id=?")) {
       statement.setQueryTimeout(SECONDS);
-      for (var row : sorted) {
+      for (var row : rows) {
         statement.setString(1, row.device().app().value());
         statement.setString(2, row.device().device().value());
         statement.setString(3, row.slot());

@@ -1,8 +1,11 @@
 package io.pushplanet.cm.inbox;
 
+import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.session.DeviceKey;
+import java.time.Instant;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /// What waits for devices, as one device's [InboxDrain] sees it. Thread-safe; callers never wait.
 public interface ParkedMessages {
@@ -19,10 +22,12 @@ public interface ParkedMessages {
   void written(long tookNanos);
 
   /// The device acknowledged the row's message. `then` runs when the row is gone (or never will be by our hand).
-  void delivered(InboxRow row, Then then);
+  ///
+  /// @param lateAt when, if that was told already
+  void delivered(InboxRow row, @Nullable Instant lateAt, Then then);
 
   /// The device will never take the row's message.
-  void failed(InboxRow row, String reason, Then then);
+  void failed(InboxRow row, Settlement.Refused why, Then then);
 
   /// The row is not for the device any more: its [InboxRow.Fate] says why.
   void over(InboxRow row, Then then);

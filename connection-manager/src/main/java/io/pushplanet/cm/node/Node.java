@@ -160,11 +160,9 @@ final class Node {
     for (DeviceSession session : sessions.all()) {
       session
           .loop()
-          .execute(() -> {
-            session.disconnect(
-                ReasonCode.SERVER_SHUTTING_DOWN, "this node is leaving: connect again");
-            session.retire();
-          });
+          .execute(() ->
+              session.disconnect(
+                  ReasonCode.SERVER_SHUTTING_DOWN, "this node is leaving: connect again"));
     }
     try {
       long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);

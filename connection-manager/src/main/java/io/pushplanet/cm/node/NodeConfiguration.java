@@ -253,7 +253,8 @@ class NodeConfiguration {
       SessionLimits limits,
       SessionMetrics metrics,
       Inbox inbox,
-      Uplinks uplinks) {
+      Uplinks uplinks,
+      EventLane eventLane) {
     int inFlight = settings.uplink().inFlight();
     int packetBytes = Math.toIntExact(settings.uplink().bytes().toBytes()) + PACKET_ROOM;
     var handshake =
@@ -269,7 +270,8 @@ class NodeConfiguration {
         registrar,
         table,
         new DetachedWindows(),
-        new LateAcknowledgements(LateAcknowledgements.MOST),
+        new LateAcknowledgements(
+            LateAcknowledgements.MOST, event -> eventLane.tell(event, () -> {})),
         limits,
         metrics,
         inbox,

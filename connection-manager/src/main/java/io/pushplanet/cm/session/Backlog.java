@@ -5,14 +5,17 @@ import org.jspecify.annotations.Nullable;
 
 /// A short list, first come, first served. A device has two and nearly every device is idle, so whoever holds one holds
 /// [#none], which is everybody's, while nothing is in it: see [#with] and [#orNone]. Confined to its event loop.
-final class Backlog<T> extends ArrayList<T> {
+class Backlog<T> extends ArrayList<T> {
+  /// Places that one begins with.
+  static final int ROOM = 2;
+
   private static final Backlog<Object> NONE = new Backlog<>(0);
 
   Backlog() {
-    this(2);
+    this(ROOM);
   }
 
-  private Backlog(int room) {
+  Backlog(int room) {
     super(room);
   }
 

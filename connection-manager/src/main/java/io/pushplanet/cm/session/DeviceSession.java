@@ -9,13 +9,13 @@ import io.pushplanet.cm.session.SessionMetrics.Drop;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.wire.Refusal;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/// A connected device: its subscription, its window of unacknowledged messages, and what waits for room in it.
+/// A connected device: its subscription, its [Window] of unacknowledged messages, and what waits for room in it.
 /// Confined to its event loop, but for [#key], [#loop], [#epoch], [#adoptEpoch], [#lose], [#isLost], [#presume] and
 /// [#subscription].
 ///
@@ -28,14 +28,12 @@ public final class DeviceSession {
   /// The only topic that devices receive on.
   public static final String TOPIC = "push/messages";
 
-  private static final int LAST_PACKET_ID = 0xFFFF;
-
   // Every reference here is paid a million times.
   private final HeldKey key;
   private final Owner owner;
   private final Shared shared;
   private SessionTerms terms;
-  private Backlog<InFlight> inFlight = Backlog.none();
+  private Window inFlight = Window.empty();
   private Backlog<OutboundMessage> waiting = Backlog.none();
   private final long connectedNanos;
   private volatile long epoch;
@@ -70,21 +68,6 @@ public final class DeviceSession {
 
     /// The session is taken over on this node, before its socket has closed.
     void retire();
-  }
-
-  /// One message on the wire.
-  private static final class InFlight {
-    final int packetId;
-    final long sentNanos;
-    OutboundMessage message;
-    boolean again;
-    boolean settled;
-
-    InFlight(int packetId, long sentNanos, OutboundMessage message) {
-      this.packetId = packetId;
-      this.sentNanos = sentNanos;
-      this.message = message;
-    }
   }
 
   private record Leaving(ReasonCode reason, MqttProperties told, long latestNanos) {}
@@ -174,10 +157,6 @@ public final class DeviceSession {
     owner.askForParked();
   }
 
-  public void retire() {
-    owner.retire();
-  }
-
   public boolean isGone() {
     return gone;
   }
@@ -212,8 +191,8 @@ public final class DeviceSession {
     }
     boolean settled = inFlight.isEmpty() && waiting.isEmpty();
     if (settled || loop().nowNanos() - going.latestNanos() >= 0) {
-      disconnect(going.reason(), going.told());
-      retire();
+      link().disconnect(going.reason(), going.told());
+      owner.retire();
     }
   }
 
@@ -251,10 +230,7 @@ public final class DeviceSession {
           || shared.clock().millis() > old.message().expiresAtMillis()) {
         continue;
       }
-      var again = new InFlight(old.packetId(), loop().nowNanos(), old.message());
-      again.again = true;
-      again.settled = true;
-      write(again, true);
+      write(InFlight.again(old, loop().nowNanos()));
       shared.metrics().redelivered.increment();
       if (gone) {
         // Its socket took no more.
@@ -278,7 +254,7 @@ public final class DeviceSession {
     }
     if (waiting.size() >= shared.limits().waiting()) {
       shared.metrics().dropped(Drop.QUEUE_FULL);
-      tell(message, new Settlement.Refused("the device's queue is full"));
+      tell(message, new Settlement.Refused(Refusal.QUEUE_FULL, null));
       return;
     }
     if (waiting.isEmpty()
@@ -304,28 +280,22 @@ public final class DeviceSession {
       shared.metrics().refusedAcknowledgements.increment();
       return;
     }
-    for (int index = 0; index < inFlight.size(); index++) {
-      var sent = inFlight.get(index);
-      if (sent.packetId == packetId) {
-        inFlight.remove(index);
-        inFlight = inFlight.orNone();
-        shared.metrics().inFlight.decrementAndGet();
-        long took = loop().nowNanos() - sent.sentNanos;
-        shared.metrics().acknowledged.record(took, TimeUnit.NANOSECONDS);
-        if (reason.isFailure()) {
-          shared.metrics().dropped(Drop.REFUSED_BY_DEVICE);
-        }
-        settle(
-            sent,
-            reason.isFailure()
-                ? new Settlement.Refused("the device answered " + reason)
-                : new Settlement.Delivered(took));
-        respondsAgain();
-        pump();
-        leaveWhenSettled();
-        return;
-      }
+    var sent = inFlight.take(packetId);
+    if (sent == null) {
+      return;
     }
+    long now = loop().nowNanos();
+    shared.metrics().acknowledged.record(now - sent.sentNanos, TimeUnit.NANOSECONDS);
+    if (reason.isFailure()) {
+      shared.metrics().dropped(Drop.REFUSED_BY_DEVICE);
+    }
+    taken(
+        sent,
+        reason.isFailure()
+            ? new Settlement.Refused(Refusal.BY_DEVICE, "the device answered " + reason)
+            : Settlement.DELIVERED,
+        now);
+    goOn();
   }
 
   /// At QoS 0 the kernel's taking it is all there is to know.
@@ -335,21 +305,27 @@ public final class DeviceSession {
     }
     // Whatever the subscription is by now: these were written at QoS 0.
     boolean some = false;
-    for (int index = inFlight.size() - 1; index >= 0; index--) {
-      var sent = inFlight.get(index);
-      if (sent.packetId == 0) {
-        inFlight.remove(index);
-        inFlight = inFlight.orNone();
-        shared.metrics().inFlight.decrementAndGet();
-        settle(sent, new Settlement.Delivered(loop().nowNanos() - sent.sentNanos));
-        some = true;
-      }
+    for (var sent = inFlight.takeWithoutId(); sent != null; sent = inFlight.takeWithoutId()) {
+      taken(sent, Settlement.DELIVERED, loop().nowNanos());
+      some = true;
     }
     if (some) {
-      respondsAgain();
-      pump();
-      leaveWhenSettled();
+      goOn();
     }
+  }
+
+  /// Out of the window.
+  private void taken(InFlight sent, Settlement settlement, long nowNanos) {
+    inFlight = inFlight.orNone();
+    shared.metrics().inFlight.decrementAndGet();
+    sent.settle(settlement, key, shared, nowNanos);
+  }
+
+  /// The device responds, and there is room in its window.
+  private void goOn() {
+    respondsAgain();
+    pump();
+    leaveWhenSettled();
   }
 
   /// @return whether anything is under way that has to be looked at again
@@ -370,17 +346,9 @@ public final class DeviceSession {
     if (isPathDead(nowNanos)) {
       shared.metrics().deadPaths.increment();
       disconnect(ReasonCode.KEEP_ALIVE_TIMEOUT, "nothing came after a message was sent");
-      retire();
       return;
     }
-    // By index, for whoever is told may offer the next.
-    for (int index = 0; index < inFlight.size(); index++) {
-      var sent = inFlight.get(index);
-      if (!sent.settled && sent.message.isOverdue(nowNanos)) {
-        sent.settled = true;
-        tell(sent.message, new Settlement.TimedOut());
-      }
-    }
+    inFlight.timeOut(nowNanos, shared.metrics());
     if (waiting.isEmpty()) {
       return;
     }
@@ -407,15 +375,12 @@ public final class DeviceSession {
     if (patience == 0) {
       return false;
     }
-    for (var sent : inFlight) {
-      if (sent.packetId != 0
-          && nowNanos - sent.sentNanos > patience
-          && !link().hasHeardSince(sent.sentNanos)) {
-        link().pathDied(sent.sentNanos);
-        return true;
-      }
+    var unheard = inFlight.unheard(patience, nowNanos, link());
+    if (unheard == null) {
+      return false;
     }
-    return false;
+    link().pathDied(unheard.sentNanos);
+    return true;
   }
 
   /// The connection ended. Returns what is unacknowledged, for the device's next connection to this node.
@@ -424,15 +389,13 @@ public final class DeviceSession {
     if (unresponsive) {
       shared.metrics().unresponsiveNow.decrementAndGet();
     }
-    var left = new ArrayList<Unacknowledged>();
+    var left = inFlight.unacknowledged();
+    long now = loop().nowNanos();
     for (var sent : inFlight) {
-      if (sent.packetId != 0) {
-        left.add(new Unacknowledged(sent.packetId, sent.message));
-      }
-      settle(sent, new Settlement.NotHere());
+      sent.settle(new Settlement.NotHere(), key, shared, now);
     }
     shared.metrics().inFlight.addAndGet(-inFlight.size());
-    inFlight = Backlog.none();
+    inFlight = Window.empty();
     settleWaiting(new Settlement.NotHere());
     return left;
   }
@@ -441,25 +404,19 @@ public final class DeviceSession {
   public void fence() {
     shared.metrics().fenced.increment();
     disconnect(ReasonCode.SESSION_TAKEN_OVER, "the device connected again");
-    retire();
   }
 
+  /// Says goodbye and ends the session at once, before its socket has lingered out.
   public void disconnect(ReasonCode reason, String why) {
     link().disconnect(reason, why);
-  }
-
-  public void disconnect(ReasonCode reason, MqttProperties properties) {
-    link().disconnect(reason, properties);
+    owner.retire();
   }
 
   private void judgeResponse(long nowNanos) {
-    if (unresponsive || inFlight.size() < terms.window()) {
+    if (unresponsive
+        || inFlight.size() < terms.window()
+        || !inFlight.isOlderThan(shared.limits().acknowledgeWithin().toNanos(), nowNanos)) {
       return;
-    }
-    for (var sent : inFlight) {
-      if (nowNanos - sent.sentNanos < shared.limits().acknowledgeWithin().toNanos()) {
-        return;
-      }
     }
     unresponsive = true;
     shared.metrics().unresponsive.increment();
@@ -481,27 +438,15 @@ public final class DeviceSession {
 
   /// Settles a message that the device has, or will once it has acknowledged what is under way.
   private boolean isThereAlready(OutboundMessage message) {
-    if (joinsOneInFlight(message)) {
+    var same = inFlight.find(message.id());
+    if (same != null) {
+      same.carry(message, shared.metrics());
       return true;
     }
-    if (shared.late().has(key, message.id())) {
-      tell(message, new Settlement.Delivered(0));
+    var lateAt = shared.late().find(key, message.id());
+    if (lateAt != null) {
+      tell(message, new Settlement.Delivered(lateAt));
       return true;
-    }
-    return false;
-  }
-
-  /// The same message from another origin (parked after a timeout, then drained) rides on the packet that is out already.
-  private boolean joinsOneInFlight(OutboundMessage message) {
-    for (var sent : inFlight) {
-      if (sent.message.id().equals(message.id())) {
-        if (!sent.settled) {
-          tell(sent.message, new Settlement.TimedOut());
-        }
-        sent.message = message;
-        sent.settled = false;
-        return true;
-      }
     }
     return false;
   }
@@ -540,55 +485,40 @@ public final class DeviceSession {
       return;
     }
     int packetId = by.qos() == QoS.AT_MOST_ONCE ? 0 : nextPacketId();
-    write(new InFlight(packetId, loop().nowNanos(), message), false);
+    write(InFlight.first(packetId, loop().nowNanos(), message));
   }
 
-  private void write(InFlight sent, boolean duplicate) {
-    var message = sent.message;
+  private void write(InFlight sent) {
+    var message = sent.message();
     var current = subscription;
     var shape =
         Subscription.of(
             sent.packetId == 0 ? QoS.AT_MOST_ONCE : QoS.AT_LEAST_ONCE,
             current == null ? 0 : current.identifier());
     var packet =
-        message.letter().publish(link(), shape, sent.packetId, duplicate, shared.clock().millis());
+        message
+            .letter()
+            .publish(link(), shape, sent.packetId, sent.isAgain(), shared.clock().millis());
     if (packet.length > terms.largestPacket()) {
       shared.metrics().dropped(Drop.TOO_LONG);
-      settle(sent, new Settlement.Refused("longer than the device's Maximum Packet Size"));
+      sent.settle(
+          new Settlement.Refused(Refusal.TOO_LONG, "longer than the device's Maximum Packet Size"),
+          key,
+          shared,
+          sent.sentNanos);
       return;
     }
     inFlight = inFlight.with(sent);
     shared.metrics().inFlight.incrementAndGet();
     shared.metrics().published.increment();
     link().sendEncoded(packet);
-    if (!duplicate) {
+    if (!sent.isAgain()) {
       message.origin().written();
     }
   }
 
-  private void settle(InFlight sent, Settlement settlement) {
-    if (settlement instanceof Settlement.Delivered && (sent.again || sent.settled)) {
-      shared.late().add(key, sent.message.id());
-    }
-    if (sent.settled) {
-      if (settlement instanceof Settlement.Delivered) {
-        shared.metrics().lateAcknowledgements.increment();
-      }
-      return;
-    }
-    sent.settled = true;
-    tell(sent.message, settlement);
-  }
-
   private void tell(OutboundMessage message, Settlement settlement) {
-    switch (settlement) {
-      case Settlement.NotHere() -> shared.metrics().dropped(Drop.NOT_HERE);
-      case Settlement.TimedOut() -> shared.metrics().dropped(Drop.TIMED_OUT);
-      case Settlement.Expired() -> shared.metrics().dropped(Drop.EXPIRED);
-      // A refusal is counted where its reason is known.
-      case Settlement.Delivered _, Settlement.Refused _ -> {}
-    }
-    message.origin().settled(message, settlement);
+    message.settle(settlement, shared.metrics());
   }
 
   private void settleWaiting(Settlement settlement) {
@@ -600,20 +530,7 @@ public final class DeviceSession {
   }
 
   private int nextPacketId() {
-    while (true) {
-      lastPacketId = lastPacketId == LAST_PACKET_ID ? 1 : lastPacketId + 1;
-      if (isFree(lastPacketId)) {
-        return lastPacketId;
-      }
-    }
-  }
-
-  private boolean isFree(int packetId) {
-    for (var sent : inFlight) {
-      if (sent.packetId == packetId) {
-        return false;
-      }
-    }
-    return true;
+    lastPacketId = inFlight.packetIdAfter(lastPacketId);
+    return lastPacketId;
   }
 }

@@ -1,6 +1,7 @@
 package io.pushplanet.cm.session;
 
 import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.session.SessionMetrics.Drop;
 import io.pushplanet.common.message.MessageId;
 
 /// A message on its way to one device, and who wants to know what became of it.
@@ -32,5 +33,17 @@ public record OutboundMessage(Letter letter, long answerByNanos, Origin origin) 
 
   boolean isOverdue(long nowNanos) {
     return answerByNanos != NO_DEADLINE && nowNanos - answerByNanos > 0;
+  }
+
+  /// Counts how its stay at a session ended, and tells its origin.
+  void settle(Settlement settlement, SessionMetrics metrics) {
+    switch (settlement) {
+      case Settlement.NotHere() -> metrics.dropped(Drop.NOT_HERE);
+      case Settlement.TimedOut() -> metrics.dropped(Drop.TIMED_OUT);
+      case Settlement.Expired() -> metrics.dropped(Drop.EXPIRED);
+      // A refusal is counted where its reason is known.
+      case Settlement.Delivered _, Settlement.Refused _ -> {}
+    }
+    origin.settled(this, settlement);
   }
 }

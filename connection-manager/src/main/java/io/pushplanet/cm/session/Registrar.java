@@ -9,7 +9,6 @@ import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.NodeId;
-import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.session.TakeoverNotices.Bequest;
 import io.pushplanet.common.session.TakeoverNotices.Notice;
 import java.time.Duration;
@@ -25,7 +24,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,13 +46,11 @@ public final class Registrar implements AutoCloseable {
   private final SessionTable table;
   private final SessionMetrics metrics;
   private final InstantSource clock;
-  private final Settings settings;
   private final Executor workers;
-  private final Timer timer;
   private final DirectoryHealth health;
   private final OrderLine orders;
   private final Comparison comparison;
-  private final ConcurrentHashMap<DeviceKey, Arriving> arriving = new ConcurrentHashMap<>();
+  private final Arrivals arrivals;
   private final Set<DeviceSession> changed = ConcurrentHashMap.newKeySet();
   private final Set<DeviceSession> doubted = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean lookingAtDoubted = new AtomicBoolean();
@@ -95,49 +91,6 @@ public final class Registrar implements AutoCloseable {
     record TooLate() implements Claim {}
   }
 
-  /// Connections of one device between claim and table.
-  ///
-  /// @param heard the highest epoch that another node was heard to have meanwhile
-  /// @param left what a former node has said meanwhile
-  /// @param heir who waits for that
-  private record Arriving(int claims, long heard, @Nullable Bequest left, @Nullable Heir heir) {
-    private static final Arriving ONE = new Arriving(1, 0, null, null);
-
-    Arriving with(int others) {
-      return new Arriving(others, heard, left, heir);
-    }
-
-    Arriving hearing(long epoch) {
-      return new Arriving(claims, Math.max(heard, epoch), left, heir);
-    }
-
-    Arriving left(Bequest told) {
-      return new Arriving(claims, heard, told, heir);
-    }
-
-    Arriving waiting(Heir now) {
-      return new Arriving(claims, heard, left, now);
-    }
-  }
-
-  /// A claim that waits for the node that had the device under the epoch `former`.
-  private static final class Heir {
-    private final long former;
-    private final Consumer<Optional<Remembered>> then;
-    private final AtomicBoolean done = new AtomicBoolean();
-
-    Heir(long former, Consumer<Optional<Remembered>> then) {
-      this.former = former;
-      this.then = then;
-    }
-
-    void hear(Optional<Remembered> session) {
-      if (done.compareAndSet(false, true)) {
-        then.accept(session);
-      }
-    }
-  }
-
   /// @param workers run what blocks
   /// @param sender runs the round trips of connecting and leaving devices, one after the other
   public Registrar(
@@ -152,8 +105,6 @@ public final class Registrar implements AutoCloseable {
       Executor workers,
       Executor sender,
       Timer timer) {
-    this.settings = settings;
-    this.timer = timer;
     this.directory = directory;
     this.node = node;
     this.table = table;
@@ -171,6 +122,7 @@ public final class Registrar implements AutoCloseable {
             settings.waiting(),
             settings.claimWithin(),
             sender);
+    this.arrivals = new Arrivals(settings.formerWithin(), timer);
     this.comparison =
         new Comparison(directory, health, node, table, parked, metrics, clock, settings);
   }
@@ -184,7 +136,7 @@ public final class Registrar implements AutoCloseable {
   ///
   /// @return false when too many are in line
   public boolean claim(DeviceKey device, Former former, Loop loop, Consumer<Claim> then) {
-    arriving.merge(device, Arriving.ONE, (others, _) -> others.with(others.claims() + 1));
+    arrivals.setOut(device);
     var asker =
         new OrderLine.Asker(
             loop,
@@ -213,7 +165,7 @@ public final class Registrar implements AutoCloseable {
     if (elsewhere.isPresent()) {
       metrics.takeovers.increment();
       if (claimed.remembered().isEmpty() && wish != Former.FORGET) {
-        askFormer(
+        arrivals.askFormer(
             device,
             elsewhere.get(),
             session -> {
@@ -230,42 +182,16 @@ public final class Registrar implements AutoCloseable {
     then.accept(new Claim.Taken(claimed.epoch(), claimed.remembered()));
   }
 
-  /// The directory remembers no session, and the device was connected elsewhere until now: whether there was one, with or
-  /// without a subscription, only that node knows, and it says so when it lets the device go ([#left]). One that is dead, frozen
-  /// or cut off says nothing: then there is none.
-  private void askFormer(
-      DeviceKey device, SessionOwner former, Consumer<Optional<Remembered>> then) {
-    var heir = new Heir(former.epoch(), then);
-    var now = arriving.computeIfPresent(device, (_, all) -> all.waiting(heir));
-    if (now == null) {
-      heir.hear(Optional.empty());
-    } else if (now.left() != null && now.left().epoch() == heir.former) {
-      heir.hear(Subscription.remembered(now.left()));
-    } else {
-      timer.after(settings.formerWithin(), () -> heir.hear(Optional.empty()));
-    }
-  }
-
   /// The node that had a device which is arriving here says how its session was.
   public void left(Bequest told) {
-    var now = arriving.computeIfPresent(told.device(), (_, all) -> all.left(told));
-    if (now != null && now.heir() != null && now.heir().former == told.epoch()) {
-      now.heir().hear(Subscription.remembered(told));
-    }
+    arrivals.left(told);
   }
 
   /// The claimed connection has its session in the table, or has come to nothing.
   ///
   /// @return whether it is still this node's: false when another one was heard to have claimed the device since
   public boolean arrived(DeviceKey device, long epoch) {
-    var before = new long[1];
-    arriving.computeIfPresent(
-        device,
-        (_, all) -> {
-          before[0] = all.heard();
-          return all.claims() == 1 ? null : all.with(all.claims() - 1);
-        });
-    return before[0] < epoch;
+    return arrivals.arrived(device, epoch);
   }
 
   /// The connection for which a device was claimed is gone.
@@ -329,7 +255,7 @@ public final class Registrar implements AutoCloseable {
 
   /// Another node says that it has one of our devices.
   public void takenOver(Notice notice) {
-    arriving.computeIfPresent(notice.device(), (_, all) -> all.hearing(notice.owner().epoch()));
+    arrivals.takenOver(notice);
     var session = table.find(notice.device());
     if (session != null) {
       comparison.judge(session, notice.owner());

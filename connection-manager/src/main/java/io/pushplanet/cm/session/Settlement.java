@@ -1,10 +1,17 @@
 package io.pushplanet.cm.session;
 
+import io.pushplanet.common.wire.Refusal;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
 /// How a message's stay at a session ended.
 public sealed interface Settlement {
+  Settlement DELIVERED = new Delivered(null);
 
   /// The device acknowledged it (at QoS 0: the kernel took it).
-  record Delivered(long tookNanos) implements Settlement {}
+  ///
+  /// @param lateAt when, if [LateAcknowledgements] have told of it because nobody may wait for it any more; null in time
+  record Delivered(@Nullable Instant lateAt) implements Settlement {}
 
   /// The session is gone, was taken over, or the device did not subscribe.
   record NotHere() implements Settlement {}
@@ -16,5 +23,7 @@ public sealed interface Settlement {
   record Expired() implements Settlement {}
 
   /// It cannot be sent, or the device refused it.
-  record Refused(String reason) implements Settlement {}
+  ///
+  /// @param detail the same for people, where there is more to say
+  record Refused(Refusal why, @Nullable String detail) implements Settlement {}
 }

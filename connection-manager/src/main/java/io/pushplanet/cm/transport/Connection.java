@@ -433,7 +433,8 @@ public final class Connection {
       if (tls.hasKept() && !closing) {
         decrypt(tls, ByteBuffer.allocate(0));
       }
-      if (closed) {
+      if (closed || pending != null) {
+        // What was answered leaves before a goodbye does: in another flush of this turn.
         return;
       }
     }

@@ -31,6 +31,11 @@ public final class InboundWindow {
     this.most = most;
   }
 
+  /// The Receive Maximum that the client was told.
+  public int most() {
+    return most;
+  }
+
   /// Whether so many are open as a client may have.
   public boolean isFull() {
     return numbered() + withoutId >= most;

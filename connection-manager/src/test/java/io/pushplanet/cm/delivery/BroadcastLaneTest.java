@@ -190,7 +190,7 @@ class BroadcastLaneTest {
         new DeviceSession.Shared(
             new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
             sessionMetrics,
-            new LateAcknowledgements(1),
+            new LateAcknowledgements(1, _ -> {}),
             clock);
     for (int number = 0; number < count; number++) {
       var client = new QuietClient(loop, MqttVersion.V3_1_1);

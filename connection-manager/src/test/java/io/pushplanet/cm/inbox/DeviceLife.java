@@ -1,7 +1,6 @@
 package io.pushplanet.cm.inbox;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.pushplanet.cm.inbox.DrainedClient.HandLoop;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttVersion;
@@ -21,6 +20,7 @@ import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTerms;
 import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.session.Subscription;
+import io.pushplanet.cm.transport.HandLoop;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
@@ -29,6 +29,7 @@ import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.testing.MutableClock;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -41,13 +42,14 @@ import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /// What one device is sent in a life that a seed decides: fresh, from rows and from broadcasts' lists, over connections, slow
 /// and silent spells, with MySQL and the broker away at times. At its end all is mended, and nothing may be missing.
 ///
 /// What may pass what is seen from the device: a message that goes out for the first time passes an older one that was there
-/// before it (handed over, or parked and told of) and is still to be sent. That is a violation, unless the inbox could not be
-/// read or did not move.
+/// before it (handed over, or parked and told of), or that this connection has read, and is still to be sent. That is a
+/// violation, unless the inbox could not be read or did not move.
 final class DeviceLife {
   private static final DeviceKey DEVICE = new DeviceKey(new AppId("shop"), new DeviceId("d1"));
   private static final PacketLimits LIMITS = PacketLimits.UNAUTHENTICATED.withPacketBytes(1 << 16);
@@ -92,6 +94,8 @@ final class DeviceLife {
     // Since when it has been where it is, and since when this node knows.
     long thereSince;
     long knownSince = NEVER;
+    // The last connection that has read it from the inbox.
+    int readBy = -1;
     boolean retried;
     boolean received;
     boolean ended;
@@ -125,7 +129,7 @@ final class DeviceLife {
         new DeviceSession.Shared(
             new SessionLimits(window, 4, Duration.ofSeconds(2), Duration.ZERO, UNRESPONSIVE_AFTER),
             new SessionMetrics(new SimpleMeterRegistry()),
-            new LateAcknowledgements(1_000),
+            new LateAcknowledgements(1_000, _ -> {}),
             clock);
     client = new DrainedClient(loop, version);
     session = newSession();
@@ -368,7 +372,7 @@ final class DeviceLife {
 
   private void checkOrder(Message sent) {
     for (var older : messages.subList(0, sent.number - 1)) {
-      if (older.knownSince <= sent.thereSince
+      if ((older.knownSince <= sent.thereSince || older.readBy == connection)
           && !older.received
           && !older.ended
           && older.expiresAtMillis > clock.millis()) {
@@ -474,8 +478,8 @@ final class DeviceLife {
           message.slot,
           message.id(),
           message.payload(),
-          clock.millis(),
           message.expiresAtMillis,
+          seq,
           seq,
           InboxRow.Fate.DUE);
     }
@@ -532,32 +536,31 @@ final class DeviceLife {
       var own =
           rows.values().stream()
               .filter(row -> row.expiresAtMillis() > now)
-              .sorted(
-                  Comparator.comparingLong(InboxRow::parkedAtMillis)
-                      .thenComparing(InboxRow::message))
+              .sorted(Comparator.comparing(InboxRow::message))
               .toList();
       var broadcasts =
           lists.stream()
               .filter(row -> row.seq() > position)
               .map(row -> row.expiresAtMillis() > now ? row : row.with(InboxRow.Fate.EXPIRED))
               .toList();
-      return BroadcastShelf.merged(
-          new InboxPage.Rows(own.stream().limit(page).toList(), own.size() > page),
-          new InboxPage.Rows(broadcasts, false));
+      own.forEach(row -> message(row).readBy = connection);
+      broadcasts.forEach(row -> message(row).readBy = connection);
+      return new InboxPage.Rows(own.stream().limit(page).toList(), own.size() > page)
+          .with(broadcasts);
     }
 
     @Override
     public void written(long tookNanos) {}
 
     @Override
-    public void delivered(InboxRow row, Then then) {
+    public void delivered(InboxRow row, @Nullable Instant lateAt, Then then) {
       ended(message(row), message(row).received);
       untold.add(new Untold(row, then));
     }
 
     @Override
-    public void failed(InboxRow row, String reason, Then then) {
-      violation(reason);
+    public void failed(InboxRow row, Settlement.Refused why, Then then) {
+      violation(why.toString());
     }
 
     @Override
@@ -589,7 +592,7 @@ final class DeviceLife {
       if (!away) {
         var row = next.row();
         if (row.isBroadcast()) {
-          position = Math.max(position, row.seq());
+          position = Math.max(position, row.position());
         } else if (rows.containsValue(row)) {
           rows.remove(row.slot());
         }

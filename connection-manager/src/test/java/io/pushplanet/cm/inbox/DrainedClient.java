@@ -4,10 +4,8 @@ import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.QuietClient;
-import io.pushplanet.cm.transport.Loop;
+import io.pushplanet.cm.transport.HandLoop;
 import io.pushplanet.common.message.MessageId;
-import java.util.ArrayDeque;
-import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /// A device whose inbox is drained, on a loop that is turned by hand.
@@ -45,26 +43,5 @@ final class DrainedClient extends QuietClient {
   @Override
   public @Nullable OutboundMessage nextParked(@Nullable MessageId fresh) {
     return drain == null ? null : drain.next(fresh);
-  }
-
-  static final class HandLoop implements Loop {
-    private final Queue<Runnable> tasks = new ArrayDeque<>();
-    long nowNanos;
-
-    @Override
-    public void execute(Runnable task) {
-      tasks.add(task);
-    }
-
-    @Override
-    public long nowNanos() {
-      return nowNanos;
-    }
-
-    void turn() {
-      for (var next = tasks.poll(); next != null; next = tasks.poll()) {
-        next.run();
-      }
-    }
   }
 }

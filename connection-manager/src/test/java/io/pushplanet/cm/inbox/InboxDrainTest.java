@@ -3,7 +3,6 @@ package io.pushplanet.cm.inbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.pushplanet.cm.inbox.DrainedClient.HandLoop;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
@@ -12,7 +11,9 @@ import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTerms;
+import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.session.Subscription;
+import io.pushplanet.cm.transport.HandLoop;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
@@ -20,11 +21,13 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class InboxDrainTest {
@@ -45,7 +48,7 @@ class InboxDrainTest {
               new SessionLimits(
                   16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
               new SessionMetrics(new SimpleMeterRegistry()),
-              new LateAcknowledgements(100),
+              new LateAcknowledgements(100, _ -> {}),
               clock),
           client);
   private final InboxDrain drain = client.drain(inbox, session);
@@ -145,13 +148,13 @@ class InboxDrainTest {
     }
 
     @Override
-    public void delivered(InboxRow row, Then then) {
+    public void delivered(InboxRow row, @Nullable Instant lateAt, Then then) {
       tries++;
       then.done(!isFull);
     }
 
     @Override
-    public void failed(InboxRow row, String reason, Then then) {
+    public void failed(InboxRow row, Settlement.Refused why, Then then) {
       then.done(false);
     }
 

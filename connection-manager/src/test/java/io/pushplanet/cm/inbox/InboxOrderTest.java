@@ -3,7 +3,6 @@ package io.pushplanet.cm.inbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.pushplanet.cm.inbox.DrainedClient.HandLoop;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.QoS;
@@ -17,6 +16,7 @@ import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTerms;
 import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.session.Subscription;
+import io.pushplanet.cm.transport.HandLoop;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
@@ -25,6 +25,7 @@ import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.testing.MutableClock;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -39,6 +40,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /// In which order a device gets what lies in its inbox and what comes fresh. Messages are numbers.
@@ -61,7 +63,7 @@ class InboxOrderTest {
               new SessionLimits(
                   WINDOW, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
               new SessionMetrics(new SimpleMeterRegistry()),
-              new LateAcknowledgements(100),
+              new LateAcknowledgements(100, _ -> {}),
               clock),
           client);
   private final InboxDrain drain = client.drain(inbox, session);
@@ -134,6 +136,39 @@ class InboxOrderTest {
     acknowledge(1);
 
     assertThat(sent()).endsWith(WINDOW - 1, WINDOW + 1, WINDOW + 2);
+  }
+
+  @Test
+  void broadcasts_whose_lists_were_parked_out_of_order_come_by_age_and_once() {
+    inbox.park(3, 4);
+    inbox.broadcasts.addAll(List.of(2, 1));
+    inbox.expiresAtMillis.put(2, clock.millis() + 1);
+    subscribe();
+    inbox.answer();
+    clock.advance(Duration.ofSeconds(1));
+    inbox.expired.add(2);
+    acknowledge(1);
+    assertThat(inbox.position).as("the first list's end is not told yet").isZero();
+    inbox.answer();
+    loop.turn();
+    acknowledge(1);
+
+    assertThat(sent()).containsExactly(1, 3);
+    assertThat(inbox.position).isEqualTo(2);
+    assertThat(drain.isIdle()).isTrue();
+  }
+
+  @Test
+  void what_was_parked_late_comes_before_what_is_newer_and_fresh() {
+    inbox.broadcasts.addAll(List.of(800, 700));
+    inbox.park(650, 651);
+    inbox.park(750, 751);
+    subscribe();
+    offer(720);
+    inbox.answer();
+    acknowledge(5);
+
+    assertThat(sent()).containsExactly(650, 700, 720, 750, 800);
   }
 
   @Test
@@ -248,7 +283,9 @@ class InboxOrderTest {
   /// Answers when it is told to.
   private static final class Rows implements ParkedMessages {
     private final TreeSet<Integer> parked = new TreeSet<>();
-    private final Set<Integer> broadcasts = new HashSet<>();
+    // In the order of their lists.
+    private final List<Integer> broadcasts = new ArrayList<>();
+    private long position;
     private final Set<Integer> expired = new HashSet<>();
     private final Map<Integer, Long> expiresAtMillis = new HashMap<>();
     private final Queue<Consumer<InboxPage>> asked = new ArrayDeque<>();
@@ -258,11 +295,13 @@ class InboxOrderTest {
     }
 
     void answer() {
-      var page = parked.stream().limit(PAGE).map(this::row).toList();
+      var rows = parked.stream().filter(number -> !broadcasts.contains(number)).toList();
+      var owed = broadcasts.stream().map(this::row).filter(row -> row.seq() > position).toList();
+      var page = rows.stream().limit(PAGE).map(this::row).toList();
       // Nobody asks where everything was sent.
       Optional.ofNullable(asked.poll())
           .orElse(_ -> {})
-          .accept(new InboxPage.Rows(page, parked.size() > PAGE));
+          .accept(new InboxPage.Rows(page, rows.size() > PAGE).with(owed));
     }
 
     void away() {
@@ -270,14 +309,15 @@ class InboxOrderTest {
     }
 
     private InboxRow row(int number) {
+      long seq = broadcasts.indexOf(number) + 1L;
       return new InboxRow(
           DEVICE,
           id(number).value(),
           id(number),
           payload(number),
-          0,
           expiresAtMillis.getOrDefault(number, Long.MAX_VALUE),
-          broadcasts.contains(number) ? number : 0,
+          seq,
+          seq,
           expired.contains(number) ? InboxRow.Fate.EXPIRED : InboxRow.Fate.DUE);
     }
 
@@ -290,19 +330,20 @@ class InboxOrderTest {
     public void written(long tookNanos) {}
 
     @Override
-    public void delivered(InboxRow row, Then then) {
+    public void delivered(InboxRow row, @Nullable Instant lateAt, Then then) {
       parked.removeIf(number -> id(number).equals(row.message()));
+      position = Math.max(position, row.position());
       then.done(true);
     }
 
     @Override
-    public void failed(InboxRow row, String reason, Then then) {
-      throw new AssertionError(reason);
+    public void failed(InboxRow row, Settlement.Refused why, Then then) {
+      throw new AssertionError(why);
     }
 
     @Override
     public void over(InboxRow row, Then then) {
-      delivered(row, then);
+      delivered(row, null, then);
     }
   }
 }

@@ -104,7 +104,8 @@ class InboxTableIT {
   }
 
   @Test
-  void all_rows_of_every_device_are_read_in_the_order_they_were_parked() throws SQLException {
+  void all_rows_of_every_device_are_read_by_message_whenever_they_were_parked()
+      throws SQLException {
     var devices =
         IntStream.range(0, 4)
             .mapToObj(number -> new DeviceKey(number < 2 ? shop : news, new DeviceId("d" + number)))
@@ -133,6 +134,35 @@ class InboxTableIT {
           assertThat(rows).hasSize(7);
           assertThat(rows).isSortedAccordingTo(Comparator.comparing(InboxRow::message));
         });
+  }
+
+  @Test
+  void many_rows_are_deleted_in_one_commit() throws SQLException {
+    int many = 100;
+    database.setMaximumPoolSize(1);
+    var device = new DeviceKey(shop, new DeviceId("d1"));
+    park(device, many);
+    var rows = new InboxTable(database, many, many).read(List.of(device), NOW).get(device).rows();
+    long before = commits();
+
+    table.delete(rows);
+
+    assertThat(rows).hasSize(many);
+    assertThat(commits() - before).isEqualTo(1);
+    assertThat(table.read(List.of(device), NOW)).isEmpty();
+    try (var connection = database.getConnection()) {
+      assertThat(connection.getAutoCommit()).isTrue();
+    }
+  }
+
+  /// Of the only connection there is. Statements that MySQL commits by itself are not counted.
+  private long commits() throws SQLException {
+    try (var connection = database.getConnection();
+        var statement = connection.createStatement();
+        var found = statement.executeQuery("SHOW SESSION STATUS LIKE 'Com_commit'")) {
+      found.next();
+      return found.getLong(2);
+    }
   }
 
   /// Neither looks at rows of other devices, and payloads are fetched of the answer's rows alone.
@@ -179,6 +209,7 @@ class InboxTableIT {
     assertThat(page.more()).isTrue();
   }
 
+  /// Each was parked before the older ones.
   private void park(DeviceKey device, int rows) throws SQLException {
     try (var connection = database.getConnection();
         var statement =
@@ -192,7 +223,7 @@ class InboxTableIT {
         statement.setString(3, "slot-" + parked);
         statement.setString(4, String.format(Locale.ROOT, "0190b8a0-0000-7000-8000-%012d", parked));
         statement.setString(5, "{}");
-        statement.setObject(6, utc(NOW.minusSeconds(1_000 - parked)));
+        statement.setObject(6, utc(NOW.minusSeconds(parked)));
         statement.setObject(7, utc(NOW.plus(Duration.ofHours(1))));
         statement.executeUpdate();
       }

@@ -90,7 +90,7 @@ class DrainTest {
                 new SessionLimits(
                     16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
                 new SessionMetrics(meters),
-                new LateAcknowledgements(1),
+                new LateAcknowledgements(1, _ -> {}),
                 clock),
             client);
     table.put(client.session);

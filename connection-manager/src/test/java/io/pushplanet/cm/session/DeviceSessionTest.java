@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.session.DetachedWindows.Unacknowledged;
+import io.pushplanet.cm.transport.Loop;
+import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
@@ -15,15 +18,21 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class DeviceSessionTest {
+  private static final DeviceKey DEVICE = new DeviceKey(new AppId("shop"), new DeviceId("d1"));
+  private static final MessageId MESSAGE = new MessageId("0190b8a0-0000-7000-8000-000000000001");
+
   private final MutableClock clock = MutableClock.started();
   private final SessionMetrics metrics = new SessionMetrics(new SimpleMeterRegistry());
   private final List<Settlement> settled = new ArrayList<>();
+  private final List<DeliveryEvent> told = new ArrayList<>();
+  private final HandLoop loop = new HandLoop();
   // Takes one message at a time.
-  private final DeviceSession session = session(new QuietClient(), 1);
+  private final DeviceSession session = session(new QuietClient(loop), 1);
 
   @Test
   void what_was_written_at_qos_0_is_settled_by_the_socket_whatever_the_subscription_is_by_then() {
@@ -43,12 +52,12 @@ class DeviceSessionTest {
     var client = new QuietClient();
     var slow = session(client, 1);
     slow.subscribe(Subscription.of(QoS.AT_MOST_ONCE, 0));
-    slow.offer(message());
+    slow.offer(message(OutboundMessage.NO_DEADLINE));
     slow.swept(Duration.ofSeconds(61).toNanos());
     assertThat(metrics.unresponsiveNow).hasValue(1);
 
     slow.flushed();
-    slow.offer(message());
+    slow.offer(message(OutboundMessage.NO_DEADLINE));
 
     assertThat(metrics.unresponsiveNow).hasValue(0);
     assertThat(client.sent).hasSize(2);
@@ -73,10 +82,36 @@ class DeviceSessionTest {
 
     again.resume(
         Subscription.of(QoS.AT_LEAST_ONCE, 0),
-        List.of(new Unacknowledged(1, message()), new Unacknowledged(2, message())));
+        List.of(
+            new Unacknowledged(1, message(OutboundMessage.NO_DEADLINE)),
+            new Unacknowledged(2, message(OutboundMessage.NO_DEADLINE))));
 
     assertThat(full.sent).as("before it ended").hasSize(1);
     assertThat(metrics.inFlight).hasValue(0);
+  }
+
+  /// Until the loop has swept nobody has told the gateway, which waits no longer.
+  @Test
+  void an_acknowledgement_after_the_gateways_deadline_is_told_although_nobody_was_told_yet() {
+    session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
+    offer(TimeUnit.SECONDS.toNanos(1));
+    loop.nowNanos = TimeUnit.SECONDS.toNanos(2);
+
+    session.acknowledged(1, ReasonCode.SUCCESS);
+
+    assertThat(settled).containsExactly(new Settlement.Delivered(clock.instant()));
+    assertThat(told).containsExactly(LateAcknowledgements.event(DEVICE, MESSAGE, clock.instant()));
+  }
+
+  @Test
+  void an_acknowledgement_in_time_is_told_to_the_gateway_alone() {
+    session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
+    offer(TimeUnit.SECONDS.toNanos(1));
+
+    session.acknowledged(1, ReasonCode.SUCCESS);
+
+    assertThat(settled).containsExactly(Settlement.DELIVERED);
+    assertThat(told).isEmpty();
   }
 
   /// A slow reader whose connection is closed within the very call that is one too many.
@@ -92,28 +127,29 @@ class DeviceSessionTest {
 
   private DeviceSession session(QuietClient client, int window) {
     return new DeviceSession(
-        new DeviceKey(new AppId("shop"), new DeviceId("d1")),
+        DEVICE,
         1,
         new SessionTerms(window, 1 << 20, 3_600),
         new DeviceSession.Shared(
             new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
             metrics,
-            new LateAcknowledgements(1),
+            new LateAcknowledgements(1, told::add),
             clock),
         client);
   }
 
   private void offer() {
-    session.offer(message());
+    offer(OutboundMessage.NO_DEADLINE);
   }
 
-  private OutboundMessage message() {
+  private void offer(long answerByNanos) {
+    session.offer(message(answerByNanos));
+  }
+
+  private OutboundMessage message(long answerByNanos) {
     return new OutboundMessage(
-        new Letter(
-            new MessageId("0190b8a0-0000-7000-8000-000000000001"),
-            Binary.of("hello"),
-            clock.millis() + 60_000),
-        OutboundMessage.NO_DEADLINE,
+        new Letter(MESSAGE, Binary.of("hello"), clock.millis() + 60_000),
+        answerByNanos,
         new OutboundMessage.Origin() {
           @Override
           public void written() {}
@@ -123,5 +159,20 @@ class DeviceSessionTest {
             settled.add(settlement);
           }
         });
+  }
+
+  /// Does at once what it is told; its time is moved by hand.
+  private static final class HandLoop implements Loop {
+    long nowNanos;
+
+    @Override
+    public void execute(Runnable task) {
+      task.run();
+    }
+
+    @Override
+    public long nowNanos() {
+      return nowNanos;
+    }
   }
 }

@@ -266,7 +266,7 @@ class RegistrarTest {
         new DeviceSession.Shared(
             new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
             metrics,
-            new LateAcknowledgements(1),
+            new LateAcknowledgements(1, _ -> {}),
             clock);
     var made =
         new DeviceSession(

@@ -149,10 +149,9 @@ final class SimDevice {
     private boolean overtaken;
     private final Map<String, Long> lastPlaces = new HashMap<>();
     private final Set<String> again = new HashSet<>();
+    // The newest of either kind.
     private @Nullable String fresh;
-
-    /// Whether what was parked in front of the next row is newer than `fresh`: the drain compares the first row alone.
-    private boolean newerInFront;
+    private @Nullable String parked;
 
     Socket(SimNode node) {
       this.link = new SimLink(world, node, this);
@@ -299,14 +298,12 @@ final class SimDevice {
           violation("packet id " + packetId + " comes again with DUP for another message");
         }
       } else if (first) {
-        checkOrder(parts[1], Long.parseLong(parts[2]));
         if (parts.length == 3) {
-          if (fresh == null || message.compareTo(fresh) > 0) {
-            fresh = message;
-            newerInFront = false;
-          }
+          checkOrder(parts[1], Long.parseLong(parts[2]));
+          fresh = newer(fresh, message);
         } else {
-          checkInboxFirst(message, Long.parseLong(parts[3]));
+          checkInbox(message, Long.parseLong(parts[3]));
+          parked = newer(parked, message);
         }
       }
       if (!lazy || calm) {
@@ -324,13 +321,22 @@ final class SimDevice {
       }
     }
 
-    /// What lay in the inbox before this connection began comes before all that is newer and fresh, unless something newer was
-    /// parked before it, or this device or something else kept the node from emptying it.
-    private void checkInboxFirst(String message, long parkedMicros) {
-      if (fresh == null || fresh.compareTo(message) < 0) {
-        newerInFront = true;
-      } else if (!newerInFront
-          && parkedMicros < openedMicros
+    private static String newer(@Nullable String one, String other) {
+      return one != null && one.compareTo(other) > 0 ? one : other;
+    }
+
+    /// What lay in the inbox before this connection began comes before all of the inbox that is newer, whenever and in whichever
+    /// way either was parked; and before all that is newer and fresh, unless this device or something else kept the node from
+    /// emptying the inbox.
+    private void checkInbox(String message, long parkedMicros) {
+      if (parkedMicros >= openedMicros) {
+        return;
+      }
+      if (parked != null && parked.compareTo(message) > 0) {
+        violation(message + " lay in the inbox, and came after " + parked + " of it");
+      }
+      if (fresh != null
+          && fresh.compareTo(message) > 0
           && !lazy
           && !tardy
           && !cluster.stores.wasHinderedSince(key, openedMicros)) {

@@ -138,7 +138,8 @@ final class SimNode {
             table,
             new DetachedWindows(),
             new LateAcknowledgements(
-                bugs.contains(Bug.LATE_ACKNOWLEDGEMENTS_FORGOTTEN) ? 1 : LateAcknowledgements.MOST),
+                bugs.contains(Bug.LATE_ACKNOWLEDGEMENTS_FORGOTTEN) ? 1 : LateAcknowledgements.MOST,
+                _ -> {}),
             LIMITS,
             SESSION_METRICS,
             stores.new InboxOf(this),

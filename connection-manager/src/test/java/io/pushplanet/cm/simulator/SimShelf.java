@@ -56,15 +56,15 @@ final class SimShelf {
   void moveOn(InboxRow row) {
     var device = row.device();
     for (var listed : lists) {
-      if (listed.seq() <= row.seq()
+      if (listed.seq() <= row.position()
           && isOwed(listed, device)
           && !ledger.isSettled(device, listed.message())) {
         ledger.violation(
             "%s moves to %d past %s, which it was not told of"
-                .formatted(device.device().value(), row.seq(), listed.message()));
+                .formatted(device.device().value(), row.position(), listed.message()));
       }
     }
-    positions.merge(device, row.seq(), Math::max);
+    positions.merge(device, row.position(), Math::max);
   }
 
   /// One node's reading: what it has seen of the lists it keeps, and asks for later ones.
@@ -90,8 +90,8 @@ final class SimShelf {
           message.value(),
           message,
           Binary.of(message.value() + "/shelf/" + listed.seq() + "/" + listed.parkedAtMicros()),
-          listed.parkedAtMillis(),
           listed.parkedAtMillis() + 3_600_000,
+          listed.seq(),
           listed.seq(),
           InboxRow.Fate.DUE);
     }

@@ -5,6 +5,7 @@ import io.pushplanet.cm.inbox.InboxRow;
 import io.pushplanet.cm.inbox.ParkedMessages;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.session.Directory;
+import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.message.MessageId;
@@ -15,12 +16,12 @@ import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.session.TakeoverNotices.Bequest;
 import io.pushplanet.common.session.TakeoverNotices.Notice;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -322,10 +323,7 @@ final class Stores {
             message.value(),
             message,
             Binary.of(payload + "/parked/" + lastParkedMicros + "/" + lastParkedMicros),
-            world.nowMillis(),
-            expiresAtMillis,
-            0,
-            InboxRow.Fate.DUE));
+            expiresAtMillis));
   }
 
   /// As [io.pushplanet.cm.inbox.Inbox#among] says it.
@@ -380,38 +378,20 @@ final class Stores {
           });
     }
 
-    /// Broadcasts stand among the rows by the time they were parked; those behind a page that is not all wait for the next.
     private InboxPage.Rows page(DeviceKey device) {
-      var own = List.copyOf(inbox.getOrDefault(device, new TreeMap<>()).values());
-      boolean more = own.size() > pageRows;
-      List<InboxRow> rows = new ArrayList<>(more ? own.subList(0, pageRows) : own);
-      long latest = more ? rows.getLast().parkedAtMillis() : Long.MAX_VALUE;
-      broadcasts.owed(device).stream()
-          .filter(row -> row.parkedAtMillis() <= latest)
-          .forEach(rows::add);
-      rows.sort(Comparator.comparingLong(InboxRow::parkedAtMillis));
-      Set<MessageId> before = new HashSet<>();
-      rows.replaceAll(row -> before.add(row.message()) ? row : repeated(row));
-      return new InboxPage.Rows(rows, more);
-    }
-
-    private static InboxRow repeated(InboxRow row) {
-      return new InboxRow(
-          row.device(),
-          row.slot(),
-          row.message(),
-          row.payload(),
-          row.parkedAtMillis(),
-          row.expiresAtMillis(),
-          row.seq(),
-          InboxRow.Fate.REPEAT);
+      var own =
+          inbox.getOrDefault(device, new TreeMap<>()).values().stream()
+              .sorted(Comparator.comparing(InboxRow::message))
+              .toList();
+      return new InboxPage.Rows(own.stream().limit(pageRows).toList(), own.size() > pageRows)
+          .with(broadcasts.owed(device));
     }
 
     @Override
     public void written(long tookNanos) {}
 
     @Override
-    public void delivered(InboxRow row, Then then) {
+    public void delivered(InboxRow row, @Nullable Instant lateAt, Then then) {
       if (world.chance(eventsRefused)) {
         hindered(row.device());
         then.done(bugs.contains(Bug.UNTOLD_COUNTS_AS_TOLD));
@@ -448,8 +428,8 @@ final class Stores {
     }
 
     @Override
-    public void failed(InboxRow row, String reason, Then then) {
-      throw new AssertionError("nothing is refused here: " + reason);
+    public void failed(InboxRow row, Settlement.Refused why, Then then) {
+      throw new AssertionError("nothing is refused here: " + why);
     }
 
     @Override

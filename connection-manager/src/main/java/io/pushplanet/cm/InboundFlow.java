@@ -1,0 +1,115 @@
+package io.pushplanet.cm;
+
+import io.pushplanet.cm.admission.Admission;
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.PropertyId;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.link.Link;
+import io.pushplanet.cm.uplink.InboundWindow;
+import io.pushplanet.cm.uplink.UplinkOutcome;
+import io.pushplanet.cm.uplink.Uplinks;
+import io.pushplanet.common.session.DeviceKey;
+
+/// What one device publishes: receipts and uplinks become events ([Uplinks]) and are acknowledged once the broker has them. A
+/// device whose [InboundWindow] is full is not read meanwhile. Needed only while something is open: an empty one is as good as a
+/// new one. Confined to the connection's event loop.
+final class InboundFlow {
+  private final Link link;
+  private final Uplinks uplinks;
+  private final Admission admission;
+  private final InboundWindow window;
+
+  /// @param most the Receive Maximum that the client was told
+  InboundFlow(Link link, Uplinks uplinks, Admission admission, int most) {
+    this.link = link;
+    this.uplinks = uplinks;
+    this.admission = admission;
+    this.window = new InboundWindow(most);
+  }
+
+  boolean isEmpty() {
+    return window.isEmpty();
+  }
+
+  void published(DeviceKey device, MqttPacket.Publish publish) {
+    if (publish.qos() == QoS.AT_LEAST_ONCE && window.isExhausted()) {
+      violation(
+          ReasonCode.RECEIVE_MAXIMUM_EXCEEDED, "more than " + window.most() + " unacknowledged");
+      return;
+    }
+    if (publish.qos() == QoS.AT_MOST_ONCE && window.isOverrun()) {
+      admission.countRefused(ReasonCode.QUOTA_EXCEEDED);
+      return;
+    }
+    int packetId = publish.packetId();
+    window.arrived(packetId, link.loop().nowNanos());
+    var outcome =
+        uplinks.take(device, publish, () -> link.loop().execute(() -> confirmed(packetId)));
+    switch (outcome) {
+      case UplinkOutcome.Taken _ -> {}
+      case UplinkOutcome.Refused(var reason, var why) -> refuse(publish, reason, why);
+      case UplinkOutcome.Violation(var reason, var why) -> violation(reason, why);
+    }
+    if (link.isOpen() && isFull()) {
+      link.pauseReading();
+      link.watch();
+    }
+  }
+
+  private void refuse(MqttPacket.Publish publish, ReasonCode reason, String why) {
+    boolean asksForAck = publish.qos() == QoS.AT_LEAST_ONCE;
+    int packetId = publish.packetId();
+    if (asksForAck && link.isV5()) {
+      admission.countRefused(reason);
+      var told =
+          link.explains()
+              ? MqttProperties.with(PropertyId.REASON_STRING, why)
+              : MqttProperties.NONE;
+      window.done(packetId, () -> link.send(new MqttPacket.PubAck(packetId, reason, told)));
+    } else if (reason == ReasonCode.PAYLOAD_FORMAT_INVALID) {
+      // 3.1.1 cannot be told, and closing would make it send the same rubbish for ever.
+      admission.countRefused(reason);
+      confirmed(packetId);
+    } else if (reason == ReasonCode.QUOTA_EXCEEDED && !asksForAck) {
+      admission.countRefused(reason);
+      confirmed(packetId);
+    } else {
+      violation(reason, why);
+    }
+  }
+
+  private void confirmed(int packetId) {
+    if (!link.isOpen()) {
+      return;
+    }
+    window.done(packetId, () -> link.send(new MqttPacket.PubAck(packetId, ReasonCode.SUCCESS)));
+    if (!isFull()) {
+      link.resumeReading();
+    }
+  }
+
+  /// A 3.1.1 client knows no Receive Maximum, and at QoS 0 nobody does: such a one is slowed down instead. At QoS 0 not for
+  /// long: who is not read is not heard when it takes its leave, either.
+  private boolean isFull() {
+    return window.isHeldBack() || (!link.isV5() && window.isExhausted());
+  }
+
+  private void violation(ReasonCode reason, String why) {
+    admission.countRefused(reason);
+    link.disconnect(reason, why);
+  }
+
+  /// @return whether it has to be looked at again in a second
+  boolean swept(long nowNanos) {
+    if (!window.isHeldBack()) {
+      return false;
+    }
+    window.swept(nowNanos);
+    if (!isFull()) {
+      link.resumeReading();
+    }
+    return true;
+  }
+}

@@ -1,0 +1,103 @@
+package io.pushplanet.cm;
+
+import io.pushplanet.cm.admission.Admission;
+import io.pushplanet.cm.admission.Admission.AdmissionOutcome;
+import io.pushplanet.cm.handshake.DeviceHandshake;
+import io.pushplanet.cm.handshake.HandshakeOutcome;
+import io.pushplanet.cm.handshake.HandshakeOutcome.Welcome;
+import io.pushplanet.cm.mqtt.MqttPacket.Connect;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.PropertyId;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.link.Link;
+import io.pushplanet.cm.session.SessionTable;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/// Who may come in: a CONNECT is read and its credential checked ([DeviceHandshake]) if there is room ([Admission]); whoever
+/// may not is told why and, where that helps, when to come back. Holds nothing of a connection; called on its event loop.
+final class Reception {
+  private final DeviceHandshake handshake;
+  private final Admission admission;
+  private final SessionTable sessions;
+
+  Reception(DeviceHandshake handshake, Admission admission, SessionTable sessions) {
+    this.handshake = handshake;
+    this.admission = admission;
+    this.sessions = sessions;
+  }
+
+  /// Null when it was refused.
+  @Nullable Welcome receive(Link link, Connect connect) {
+    long now = link.loop().nowNanos();
+    return switch (admission.ask(link.isTls(), link.source(), now)) {
+      case AdmissionOutcome.Refused refused -> refuse(link, connect, refused);
+      case AdmissionOutcome.Admitted _ ->
+          switch (handshake.check(connect)) {
+            case HandshakeOutcome.Refused(var reason, var why) -> {
+              if (reason == ReasonCode.BAD_USER_NAME_OR_PASSWORD) {
+                admission.failed(link.source(), now);
+              }
+              yield refuse(
+                  link, connect, reason, MqttProperties.with(PropertyId.REASON_STRING, why));
+            }
+            case Welcome known -> admit(link, known);
+          };
+    };
+  }
+
+  /// Who is here already takes no more room, and cannot be told apart before the credential is checked.
+  private @Nullable Welcome admit(Link link, Welcome known) {
+    boolean isHere = sessions.find(known.device()) != null;
+    return switch (admission.askForRoom(isHere, sessions.size(), link.isTls())) {
+      case AdmissionOutcome.Refused refused -> refuse(link, known.connect(), refused);
+      case AdmissionOutcome.Admitted _ ->
+          known.with(link.advised(known.connect(), known.keepAlive()));
+    };
+  }
+
+  /// Its claim found too many in line.
+  void crowded(Link link, Connect connect) {
+    refuse(
+        link,
+        connect,
+        ReasonCode.SERVER_BUSY,
+        later("too many devices connect at once", admission.retryAfter()).build());
+  }
+
+  /// Another connection of the device, here or elsewhere, came behind it and was faster.
+  void outrun(Link link, Connect connect) {
+    refuse(
+        link,
+        connect,
+        ReasonCode.SERVER_BUSY,
+        MqttProperties.with(PropertyId.REASON_STRING, "the device connected again meanwhile"));
+  }
+
+  private @Nullable Welcome refuse(Link link, Connect connect, AdmissionOutcome.Refused refused) {
+    var properties = later(refused.why(), refused.retryAfter());
+    refused.elsewhere().ifPresent(to -> properties.text(PropertyId.SERVER_REFERENCE, to));
+    return refuse(link, connect, refused.reason(), properties.build());
+  }
+
+  /// MQTT 5 has no word for when to come back: a user property says it to programs, the reason to people.
+  private static MqttProperties.Builder later(String why, Duration retryAfter) {
+    long seconds = retryAfter.toSeconds();
+    if (seconds == 0) {
+      return MqttProperties.builder().text(PropertyId.REASON_STRING, why);
+    }
+    return MqttProperties.builder()
+        .text(PropertyId.REASON_STRING, why + "; try again in " + seconds + " s")
+        .user("retry-after", Long.toString(seconds));
+  }
+
+  private @Nullable Welcome refuse(
+      Link link, Connect connect, ReasonCode reason, MqttProperties properties) {
+    admission.countRefused(reason);
+    link.refuseConnect(
+        connect.version(),
+        reason,
+        DeviceHandshake.hasRoomForReasons(connect) ? properties : MqttProperties.NONE);
+    return null;
+  }
+}

@@ -1,0 +1,115 @@
+package io.pushplanet.cm.session;
+
+import io.pushplanet.cm.session.Directory.Remembered;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.SessionOwner;
+import io.pushplanet.common.session.TakeoverNotices.Bequest;
+import io.pushplanet.common.session.TakeoverNotices.Notice;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/// The devices whose connections are between claim and table, and what other nodes say of them meanwhile, when there is no
+/// session yet that could be told ([why so](RATIONALE.md)). Thread-safe.
+final class Arrivals {
+  private final ConcurrentHashMap<DeviceKey, Arriving> arriving = new ConcurrentHashMap<>();
+  private final Duration formerWithin;
+  private final Registrar.Timer timer;
+
+  /// Connections of one device between claim and table.
+  ///
+  /// @param heard the highest epoch that another node was heard to have meanwhile
+  /// @param left what a former node has said meanwhile
+  /// @param heir who waits for that
+  private record Arriving(int claims, long heard, @Nullable Bequest left, @Nullable Heir heir) {
+    private static final Arriving ONE = new Arriving(1, 0, null, null);
+
+    Arriving with(int others) {
+      return new Arriving(others, heard, left, heir);
+    }
+
+    Arriving hearing(long epoch) {
+      return new Arriving(claims, Math.max(heard, epoch), left, heir);
+    }
+
+    Arriving left(Bequest told) {
+      return new Arriving(claims, heard, told, heir);
+    }
+
+    Arriving waiting(Heir now) {
+      return new Arriving(claims, heard, left, now);
+    }
+  }
+
+  /// A claim that waits for the node that had the device under the epoch `former`.
+  private static final class Heir {
+    private final long former;
+    private final Consumer<Optional<Remembered>> then;
+    private final AtomicBoolean done = new AtomicBoolean();
+
+    Heir(long former, Consumer<Optional<Remembered>> then) {
+      this.former = former;
+      this.then = then;
+    }
+
+    void hear(Optional<Remembered> session) {
+      if (done.compareAndSet(false, true)) {
+        then.accept(session);
+      }
+    }
+  }
+
+  /// @param formerWithin how long a former node is waited for
+  Arrivals(Duration formerWithin, Registrar.Timer timer) {
+    this.formerWithin = formerWithin;
+    this.timer = timer;
+  }
+
+  /// One more connection of the device sets out; ends with [#arrived].
+  void setOut(DeviceKey device) {
+    arriving.merge(device, Arriving.ONE, (others, _) -> others.with(others.claims() + 1));
+  }
+
+  /// @return whether no other node was heard to have claimed the device after this epoch, or with it
+  boolean arrived(DeviceKey device, long epoch) {
+    var before = new long[1];
+    arriving.computeIfPresent(
+        device,
+        (_, all) -> {
+          before[0] = all.heard();
+          return all.claims() == 1 ? null : all.with(all.claims() - 1);
+        });
+    return before[0] < epoch;
+  }
+
+  /// Another node has claimed one of them.
+  void takenOver(Notice notice) {
+    arriving.computeIfPresent(notice.device(), (_, all) -> all.hearing(notice.owner().epoch()));
+  }
+
+  /// The directory remembers no session, and the device was connected elsewhere until now: whether there was one, with or
+  /// without a subscription, only that node knows, and it says so when it lets the device go ([#left]). One that is dead, frozen
+  /// or cut off says nothing: then there is none.
+  void askFormer(DeviceKey device, SessionOwner former, Consumer<Optional<Remembered>> then) {
+    var heir = new Heir(former.epoch(), then);
+    var now = arriving.computeIfPresent(device, (_, all) -> all.waiting(heir));
+    if (now == null) {
+      heir.hear(Optional.empty());
+    } else if (now.left() != null && now.left().epoch() == heir.former) {
+      heir.hear(Subscription.remembered(now.left()));
+    } else {
+      timer.after(formerWithin, () -> heir.hear(Optional.empty()));
+    }
+  }
+
+  /// The node that had one of them says how its session was.
+  void left(Bequest told) {
+    var now = arriving.computeIfPresent(told.device(), (_, all) -> all.left(told));
+    if (now != null && now.heir() != null && now.heir().former == told.epoch()) {
+      now.heir().hear(Subscription.remembered(told));
+    }
+  }
+}

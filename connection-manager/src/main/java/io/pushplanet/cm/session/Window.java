@@ -1,0 +1,124 @@
+package io.pushplanet.cm.session;
+
+import io.pushplanet.cm.mqtt.link.Link;
+import io.pushplanet.cm.session.DetachedWindows.Unacknowledged;
+import io.pushplanet.common.message.MessageId;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// The messages of one session that are in flight, in the order in which they were sent. A session holds [#empty], which is
+/// everybody's, while nothing is. Confined to its event loop.
+final class Window extends Backlog<InFlight> {
+  private static final int LAST_PACKET_ID = 0xFFFF;
+  private static final Window EMPTY = new Window(0);
+
+  private Window(int room) {
+    super(room);
+  }
+
+  /// The empty one; never added to.
+  static Window empty() {
+    return EMPTY;
+  }
+
+  @Override
+  Window with(InFlight sent) {
+    var held = isEmpty() ? new Window(ROOM) : this;
+    held.add(sent);
+    return held;
+  }
+
+  @Override
+  Window orNone() {
+    return isEmpty() ? EMPTY : this;
+  }
+
+  /// Takes the one of this packet id out; null when none is in flight under it.
+  @Nullable InFlight take(int packetId) {
+    for (int index = 0; index < size(); index++) {
+      if (get(index).packetId == packetId) {
+        return remove(index);
+      }
+    }
+    return null;
+  }
+
+  /// Takes out the last of those that were sent at QoS 0; null when there is none.
+  @Nullable InFlight takeWithoutId() {
+    for (int index = size() - 1; index >= 0; index--) {
+      if (get(index).packetId == 0) {
+        return remove(index);
+      }
+    }
+    return null;
+  }
+
+  @Nullable InFlight find(MessageId message) {
+    for (var sent : this) {
+      if (sent.message().id().equals(message)) {
+        return sent;
+      }
+    }
+    return null;
+  }
+
+  /// The next packet id that is free. There are more of them than places in a window.
+  int packetIdAfter(int last) {
+    int next = last;
+    do {
+      next = next == LAST_PACKET_ID ? 1 : next + 1;
+    } while (!isFree(next));
+    return next;
+  }
+
+  private boolean isFree(int packetId) {
+    for (var sent : this) {
+      if (sent.packetId == packetId) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Whether all of them were sent so long ago, or longer.
+  boolean isOlderThan(long nanos, long nowNanos) {
+    for (var sent : this) {
+      if (nowNanos - sent.sentNanos < nanos) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// The first that was sent at QoS 1 longer ago than `patienceNanos`, and since when nothing at all came from the device.
+  @Nullable InFlight unheard(long patienceNanos, long nowNanos, Link link) {
+    for (var sent : this) {
+      if (sent.packetId != 0
+          && nowNanos - sent.sentNanos > patienceNanos
+          && !link.hasHeardSince(sent.sentNanos)) {
+        return sent;
+      }
+    }
+    return null;
+  }
+
+  /// Tells the origins that have waited for long enough.
+  void timeOut(long nowNanos, SessionMetrics metrics) {
+    // By index, for whoever is told may offer the next.
+    for (int index = 0; index < size(); index++) {
+      get(index).timeOut(nowNanos, metrics);
+    }
+  }
+
+  /// Those of QoS 1.
+  List<Unacknowledged> unacknowledged() {
+    var left = new ArrayList<Unacknowledged>();
+    for (var sent : this) {
+      if (sent.packetId != 0) {
+        left.add(new Unacknowledged(sent.packetId, sent.message()));
+      }
+    }
+    return left;
+  }
+}

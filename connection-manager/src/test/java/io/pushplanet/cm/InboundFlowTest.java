@@ -1,0 +1,140 @@
+package io.pushplanet.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.uplink.Uplinks;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/// Receipts and uplinks of a device that the broker has not confirmed.
+class InboundFlowTest extends PipelineScene {
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void one_device_that_publishes_at_qos_0_leaves_room_for_the_others_events(MqttVersion version) {
+    var pipeline = pipeline(10);
+    var flood = connected(pipeline, version, "flood");
+    for (int count = 0; count < 10_000; count++) {
+      flood.receive(uplink(0));
+    }
+
+    var other = connected(pipeline, version, "other");
+    other.receive(uplink(1));
+
+    assertThat(told).hasSize(UPLINKS_IN_FLIGHT + 1);
+    assertThat(other.open).isTrue();
+    assertThat(flood.paused).isTrue();
+    confirms.getFirst().run();
+    loop.turn();
+    assertThat(flood.paused).as("after a confirm").isFalse();
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void a_device_that_connects_again_does_not_get_its_share_of_qos_0_publishes_anew(
+      MqttVersion version) {
+    var pipeline = pipeline(10);
+    for (int time = 0; time < 10; time++) {
+      var flood = connected(pipeline, version, "flood");
+      for (int count = 0; count < UPLINKS_IN_FLIGHT; count++) {
+        flood.receive(uplink(0));
+      }
+    }
+    assertThat(told).hasSize(UPLINKS_IN_FLIGHT);
+
+    var again = connected(pipeline, version, "flood");
+    again.receive(uplink(1));
+    connected(pipeline, version, "other").receive(uplink(0));
+    assertThat(told).as("at QoS 1, and another device's").hasSize(UPLINKS_IN_FLIGHT + 2);
+    confirms.getFirst().run();
+    again.receive(uplink(0));
+    again.receive(uplink(0));
+    assertThat(told).as("one in the place of one").hasSize(UPLINKS_IN_FLIGHT + 3);
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void a_device_whose_qos_0_publishes_wait_in_vain_is_read_again_and_they_are_dropped(
+      MqttVersion version) {
+    var client = connected(pipeline(10), version, "d1");
+    for (int count = 0; count < UPLINKS_IN_FLIGHT; count++) {
+      client.receive(uplink(0));
+    }
+
+    client.sweep(TimeUnit.SECONDS.toNanos(4));
+    assertThat(client.paused).isTrue();
+    client.sweep(TimeUnit.SECONDS.toNanos(6));
+    assertThat(client.paused).isFalse();
+
+    client.receive(uplink(0));
+    assertThat(client.paused).isFalse();
+    assertThat(told).hasSize(UPLINKS_IN_FLIGHT);
+    confirms.getFirst().run();
+    loop.turn();
+    client.receive(uplink(0));
+    assertThat(told).hasSize(UPLINKS_IN_FLIGHT + 1);
+  }
+
+  @Test
+  void a_3_1_1_client_is_not_closed_when_rubbish_takes_the_last_place_in_its_window() {
+    var client = connected(pipeline(10), MqttVersion.V3_1_1, "d1");
+    for (int id = 1; id < UPLINKS_IN_FLIGHT; id++) {
+      client.receive(uplink(id));
+    }
+
+    client.receive(
+        new MqttPacket.Publish(
+            Uplinks.RECEIPTS,
+            Binary.of("rubbish"),
+            QoS.AT_LEAST_ONCE,
+            false,
+            false,
+            UPLINKS_IN_FLIGHT,
+            MqttProperties.NONE));
+
+    assertThat(client.open).isTrue();
+    assertThat(client.paused).isTrue();
+  }
+
+  @Test
+  void what_is_published_at_qos_0_does_not_exceed_a_receive_maximum() {
+    var client = connected(pipeline(10), MqttVersion.V5, "d1");
+    for (int id = 0; id < UPLINKS_IN_FLIGHT - 1; id++) {
+      client.receive(uplink(0));
+    }
+
+    for (int id = 1; id <= UPLINKS_IN_FLIGHT; id++) {
+      client.receive(uplink(id));
+      confirms.removeFirst().run();
+      loop.turn();
+    }
+    client.receive(uplink(UPLINKS_IN_FLIGHT + 1));
+    assertThat(client.open).isTrue();
+    client.receive(uplink(UPLINKS_IN_FLIGHT + 2));
+
+    assertThat(client.open).as("one more than it was told").isFalse();
+  }
+
+  @Test
+  void a_3_1_1_client_with_a_full_window_reads_on_when_there_is_room_in_it_again() {
+    var client = connected(pipeline(10), MqttVersion.V3_1_1, "d1");
+    for (int id = 1; id <= UPLINKS_IN_FLIGHT; id++) {
+      client.receive(uplink(id));
+    }
+
+    confirms.get(1).run();
+    loop.turn();
+    assertThat(client.paused).as("the first one is not confirmed").isTrue();
+    confirms.get(0).run();
+    loop.turn();
+
+    assertThat(client.paused).isFalse();
+    assertThat(client.packets).filteredOn(MqttPacket.PubAck.class::isInstance).hasSize(2);
+  }
+}

@@ -1,0 +1,363 @@
+package io.pushplanet.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.cm.admission.Admission;
+import io.pushplanet.cm.admission.Elsewhere;
+import io.pushplanet.cm.handshake.DeviceHandshake;
+import io.pushplanet.cm.inbox.InboxPage;
+import io.pushplanet.cm.inbox.InboxRow;
+import io.pushplanet.cm.inbox.ParkedMessages;
+import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.PropertyId;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.Will;
+import io.pushplanet.cm.mqtt.codec.PacketEncoder;
+import io.pushplanet.cm.mqtt.codec.PacketLimits;
+import io.pushplanet.cm.mqtt.link.MqttPeer;
+import io.pushplanet.cm.session.DetachedWindows;
+import io.pushplanet.cm.session.Directory;
+import io.pushplanet.cm.session.LateAcknowledgements;
+import io.pushplanet.cm.session.QuietClient;
+import io.pushplanet.cm.session.Registrar;
+import io.pushplanet.cm.session.SessionLimits;
+import io.pushplanet.cm.session.SessionMetrics;
+import io.pushplanet.cm.session.SessionTable;
+import io.pushplanet.cm.session.Settlement;
+import io.pushplanet.cm.transport.HandLoop;
+import io.pushplanet.cm.transport.Loop;
+import io.pushplanet.cm.transport.gate.AcceptGate;
+import io.pushplanet.cm.transport.gate.GateSettings;
+import io.pushplanet.cm.uplink.Uplinks;
+import io.pushplanet.common.access.MasterKey;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.device.DeviceCredential;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.session.SessionOwner;
+import io.pushplanet.common.testing.MutableClock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/// Devices' connections on a loop, a line to Redis and a timer that are turned by hand.
+abstract class PipelineScene {
+  static final AppId APP = new AppId("shop");
+  static final int MOST_EVENTS = 100;
+  static final int UPLINKS_IN_FLIGHT = 4;
+
+  final MutableClock clock = MutableClock.started();
+  final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  final DeviceCredential credential =
+      new DeviceCredential(MasterKey.parse("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="), clock);
+  final HandLoop loop = new HandLoop();
+  final Queue<Runnable> redis = new ArrayDeque<>();
+  final List<Runnable> due = new ArrayList<>();
+  final List<DeliveryEvent> told = new ArrayList<>();
+  final List<Runnable> confirms = new ArrayList<>();
+  final SessionTable table = new SessionTable();
+  final SessionMetrics metrics = new SessionMetrics(meters);
+  final SessionLimits limits =
+      new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1));
+  final Registrar registrar =
+      new Registrar(
+          new Epochs(),
+          new NodeId("a"),
+          table,
+          _ -> List.of(),
+          metrics,
+          meters,
+          clock,
+          new Registrar.Settings(
+              100,
+              Duration.ofSeconds(5),
+              Duration.ofSeconds(1),
+              Duration.ofMinutes(5),
+              Duration.ofMinutes(30)),
+          Runnable::run,
+          redis::add,
+          (_, _) -> {});
+
+  ConnectionPipeline pipeline(int mostSessions) {
+    var gate = new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(1));
+    return new ConnectionPipeline(
+        new DeviceHandshake(credential, 16, UPLINKS_IN_FLIGHT, 4_608, Uplinks.UPLINK),
+        new Admission(mostSessions, new Elsewhere("", new SplittableRandom(2)), gate, meters),
+        registrar,
+        table,
+        new DetachedWindows(),
+        new LateAcknowledgements(LateAcknowledgements.MOST, _ -> {}),
+        limits,
+        metrics,
+        new NothingParked(),
+        new Uplinks(this::tell, 4_096, UPLINKS_IN_FLIGHT, clock, new SplittableRandom(3), meters),
+        new ConnectionPipeline.Limits(PacketLimits.UNAUTHENTICATED, UPLINKS_IN_FLIGHT),
+        clock,
+        (_, task) -> {
+          due.add(task);
+          return () -> due.remove(task);
+        });
+  }
+
+  boolean tell(DeliveryEvent event, Runnable confirmed) {
+    if (told.size() == MOST_EVENTS) {
+      return false;
+    }
+    told.add(event);
+    confirms.add(confirmed);
+    return true;
+  }
+
+  Client connected(ConnectionPipeline pipeline, MqttVersion version, String device) {
+    return connected(pipeline, version, device, null);
+  }
+
+  Client connected(
+      ConnectionPipeline pipeline, MqttVersion version, String device, @Nullable Will will) {
+    var client = connecting(pipeline, version, device, will);
+    letGo();
+    assertThat(client.packets).hasAtLeastOneElementOfType(MqttPacket.ConnAck.class);
+    return client;
+  }
+
+  /// Its claim stands in line.
+  Client connecting(
+      ConnectionPipeline pipeline, MqttVersion version, String device, @Nullable Will will) {
+    return connecting(pipeline, version, true, device, will);
+  }
+
+  /// The same of one that goes on with its session.
+  Client resuming(ConnectionPipeline pipeline, String device, Will will) {
+    return connecting(pipeline, MqttVersion.V5, false, device, will);
+  }
+
+  Client connecting(
+      ConnectionPipeline pipeline,
+      MqttVersion version,
+      boolean clean,
+      String device,
+      @Nullable Will will) {
+    var lasting = MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, 3_600);
+    return connecting(pipeline, version, clean, device, will, lasting);
+  }
+
+  Client connecting(
+      ConnectionPipeline pipeline, MqttVersion version, String device, int largestPacket) {
+    var small = MqttProperties.with(PropertyId.MAXIMUM_PACKET_SIZE, largestPacket);
+    return connecting(pipeline, version, true, device, null, small);
+  }
+
+  Client connecting(
+      ConnectionPipeline pipeline,
+      MqttVersion version,
+      boolean clean,
+      String device,
+      @Nullable Will will,
+      MqttProperties properties) {
+    var client = new Client(loop);
+    client.comesIn(pipeline, version);
+    client.receive(
+        new MqttPacket.Connect(
+            version,
+            clean,
+            60,
+            device,
+            APP.value(),
+            Binary.of(credential.mint(APP, new DeviceId(device), Duration.ofDays(1))),
+            will,
+            properties));
+    loop.turn();
+    return client;
+  }
+
+  void letGo() {
+    for (var next = redis.poll(); next != null; next = redis.poll()) {
+      next.run();
+      loop.turn();
+    }
+  }
+
+  static Will will(int delaySeconds) {
+    return new Will(
+        Uplinks.UPLINK,
+        Binary.of("gone"),
+        QoS.AT_LEAST_ONCE,
+        false,
+        MqttProperties.with(PropertyId.WILL_DELAY_INTERVAL, delaySeconds));
+  }
+
+  static MqttPacket goodbye(ReasonCode reason) {
+    return new MqttPacket.Disconnect(reason, MqttProperties.NONE);
+  }
+
+  static MqttPacket uplink(int packetId) {
+    return new MqttPacket.Publish(
+        Uplinks.UPLINK,
+        Binary.of("up"),
+        packetId == 0 ? QoS.AT_MOST_ONCE : QoS.AT_LEAST_ONCE,
+        false,
+        false,
+        packetId,
+        MqttProperties.NONE);
+  }
+
+  /// A device's socket: what comes while reading is paused stays in it unread.
+  static final class Client extends QuietClient {
+    final List<MqttPacket> packets = new ArrayList<>();
+    MqttVersion version = MqttVersion.V5;
+    @Nullable MqttPeer peer;
+    @Nullable ReasonCode refusal;
+    MqttProperties refusalTold = MqttProperties.NONE;
+    boolean open = true;
+    boolean paused;
+
+    Client(Loop loop) {
+      super(loop);
+    }
+
+    void comesIn(ConnectionPipeline pipeline, MqttVersion spoken) {
+      version = spoken;
+      peer = pipeline.accepted(this);
+    }
+
+    void receive(MqttPacket packet) {
+      if (open && !paused && peer != null) {
+        peer.packet(packet);
+      }
+    }
+
+    void sweep(long nowNanos) {
+      if (peer != null) {
+        peer.swept(nowNanos);
+      }
+    }
+
+    void end() {
+      if (open) {
+        open = false;
+        if (peer != null) {
+          peer.closed();
+        }
+      }
+    }
+
+    @Override
+    public boolean isOpen() {
+      return open;
+    }
+
+    @Override
+    public boolean isV5() {
+      return version == MqttVersion.V5;
+    }
+
+    @Override
+    public void pauseReading() {
+      paused = true;
+    }
+
+    @Override
+    public void resumeReading() {
+      paused = false;
+    }
+
+    @Override
+    public void send(MqttPacket packet) {
+      packets.add(packet);
+    }
+
+    @Override
+    public byte[] encode(MqttPacket packet) {
+      return new PacketEncoder().encode(packet, version);
+    }
+
+    @Override
+    public void refuseConnect(MqttVersion spoken, ReasonCode reason, MqttProperties properties) {
+      refusal = reason;
+      refusalTold = properties;
+      end();
+    }
+
+    @Override
+    public void disconnect(ReasonCode reason, String why) {
+      end();
+    }
+
+    @Override
+    public void disconnect(ReasonCode reason, MqttProperties properties) {
+      end();
+    }
+
+    @Override
+    public void close() {
+      end();
+    }
+  }
+
+  /// Each claim has a higher one than all before it.
+  private static final class Epochs implements Directory {
+    private final AtomicLong last = new AtomicLong();
+
+    @Override
+    public List<Answer> carryOut(List<Order> orders) {
+      return orders.stream()
+          .<Answer>map(
+              _ -> new Answer.Claimed(last.incrementAndGet(), Optional.empty(), Optional.empty()))
+          .toList();
+    }
+
+    @Override
+    public Map<DeviceKey, SessionOwner> owners(Collection<DeviceKey> devices) {
+      return Map.of();
+    }
+
+    @Override
+    public Map<DeviceKey, SessionOwner> announce(Map<DeviceKey, Long> epochs) {
+      return Map.of();
+    }
+  }
+
+  private static final class NothingParked implements ParkedMessages {
+    @Override
+    public void read(DeviceKey device, Loop loop, Consumer<InboxPage> then) {
+      then.accept(new InboxPage.Rows(List.of(), false));
+    }
+
+    @Override
+    public void written(long tookNanos) {
+      throw new AssertionError("nothing is parked");
+    }
+
+    @Override
+    public void delivered(InboxRow row, @Nullable Instant lateAt, Then then) {
+      throw new AssertionError("nothing is parked");
+    }
+
+    @Override
+    public void failed(InboxRow row, Settlement.Refused why, Then then) {
+      throw new AssertionError("nothing is parked");
+    }
+
+    @Override
+    public void over(InboxRow row, Then then) {
+      throw new AssertionError("nothing is parked");
+    }
+  }
+}

@@ -1,0 +1,130 @@
+package io.pushplanet.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.PropertyId;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.codec.PacketEncoder;
+import java.io.ByteArrayOutputStream;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/// PUBLISH of a device and the server's PUBACK, statement by statement (see [ConnectStatementsIT] for the names).
+class UplinkStatementsIT extends ConnectScene {
+  UplinkStatementsIT(SharedNode at) {
+    super(at);
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_2_2_1_5_mqtt_4_3_2_4_puback_has_the_identifier_of_its_publish(MqttVersion version)
+      throws Exception {
+    try (var client = at.connected(device, version)) {
+      for (int id : List.of(1, 7, 0xFFFF)) {
+        client.send(uplink(id, "{}", false));
+
+        assertThat(client.expect(MqttPacket.PubAck.class).packetId()).isEqualTo(id);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_3_1_8_a_publish_without_retain_stores_nothing(MqttVersion version) throws Exception {
+    try (var client = at.connected(device, version)) {
+      client.send(uplink(1, "kept?", false)).expect(MqttPacket.PubAck.class);
+      client.subscribe().expect(MqttPacket.SubAck.class);
+
+      SharedNode.silent(client);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_3_4_1_a_publish_is_answered_as_its_qos_demands(MqttVersion version) throws Exception {
+    try (var client = at.connected(device, version)) {
+      client.publish("push/uplink", "zero", QoS.AT_MOST_ONCE, false);
+      SharedNode.silent(client);
+      client.send(uplink(5, "one", false));
+      client.expect(MqttPacket.PubAck.class);
+    }
+    assertThat(at.uplinksOf(device)).containsExactly("zero", "one");
+  }
+
+  @Test
+  void mqtt_3_3_4_7_a_client_past_the_receive_maximum_is_told_and_closed() throws Exception {
+    try (var client = at.raw(MqttVersion.V5)) {
+      client.send(RawClient.connect(MqttVersion.V5, device));
+      long most =
+          client
+              .expect(MqttPacket.ConnAck.class)
+              .properties()
+              .number(PropertyId.RECEIVE_MAXIMUM, 0xFFFF);
+      var flood = new ByteArrayOutputStream();
+      // Far more than could be confirmed while they are read.
+      for (int id = 1; id <= most * 200; id++) {
+        flood.writeBytes(new PacketEncoder().encode(uplink(id, "{}", false), MqttVersion.V5));
+      }
+      client.send(flood.toByteArray());
+
+      assertThat(afterAcknowledgements(client)).isEqualTo(ReasonCode.RECEIVE_MAXIMUM_EXCEEDED);
+      assertThat(client.next()).isEmpty();
+    }
+  }
+
+  @Test
+  void mqtt_3_4_2_1_the_codes_of_puback_are_its_own() throws Exception {
+    try (var client = at.connected(device, MqttVersion.V5)) {
+      client.send(uplink(1, "{}", false));
+      assertThat(client.expect(MqttPacket.PubAck.class).reason()).isEqualTo(ReasonCode.SUCCESS);
+      client.publish("elsewhere", "x", QoS.AT_LEAST_ONCE, false);
+      assertThat(client.expect(MqttPacket.PubAck.class).reason())
+          .isEqualTo(ReasonCode.NOT_AUTHORIZED);
+      client.publish("push/receipts", "x", QoS.AT_LEAST_ONCE, false);
+      assertThat(client.expect(MqttPacket.PubAck.class).reason())
+          .isEqualTo(ReasonCode.PAYLOAD_FORMAT_INVALID);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_4_3_2_5_after_its_puback_an_identifier_names_a_new_message(MqttVersion version)
+      throws Exception {
+    try (var client = at.connected(device, version)) {
+      client.send(uplink(9, "first", false)).expect(MqttPacket.PubAck.class);
+      client.send(uplink(9, "second", true)).expect(MqttPacket.PubAck.class);
+    }
+    assertThat(at.uplinksOf(device)).containsExactly("first", "second");
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void uplinks_are_acknowledged_in_their_order(MqttVersion version) throws Exception {
+    try (var client = at.connected(device, version)) {
+      for (int id = 20; id >= 1; id--) {
+        client.send(uplink(id, "{}", false));
+      }
+      for (int id = 20; id >= 1; id--) {
+        assertThat(client.expect(MqttPacket.PubAck.class).packetId()).isEqualTo(id);
+      }
+    }
+  }
+
+  private static ReasonCode afterAcknowledgements(RawClient client) throws Exception {
+    while (true) {
+      var packet = client.next();
+      if (packet.isEmpty()) {
+        return ReasonCode.SUCCESS;
+      }
+      if (packet.get() instanceof MqttPacket.Disconnect(var reason, _)) {
+        return reason;
+      }
+      assertThat(packet.get()).isInstanceOf(MqttPacket.PubAck.class);
+    }
+  }
+}

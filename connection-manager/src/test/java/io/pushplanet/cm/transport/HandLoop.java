@@ -1,0 +1,28 @@
+package io.pushplanet.cm.transport;
+
+import java.util.ArrayDeque;
+import java.util.Queue;
+
+/// A loop that is turned by hand; its time is moved by hand, too.
+public class HandLoop implements Loop {
+  public long nowNanos;
+
+  private final Queue<Runnable> tasks = new ArrayDeque<>();
+
+  @Override
+  public void execute(Runnable task) {
+    tasks.add(task);
+  }
+
+  @Override
+  public long nowNanos() {
+    return nowNanos;
+  }
+
+  /// Until nothing is left to be done.
+  public void turn() {
+    for (var next = tasks.poll(); next != null; next = tasks.poll()) {
+      next.run();
+    }
+  }
+}
