@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param channel null where no channel was reached, such as an unknown device
 /// @param at in milliseconds, as every time of the API; what is finer is left out
-/// @param result a word such as `delivered`, `rejected`, `repeated` at once, `deferred`, `parked`, `expired`, `failed`
+/// @param result a word such as `delivered`, `rejected`, `repeated` at once, `deferred`, `parked`, `called_off`, `expired`, `failed`
 /// @param status the provider's status code where there is one
 /// @param reason the provider's reason or ours, such as `BadDeviceToken`; of a longer one the first [#LONGEST_REASON] letters
 /// @param providerId the provider's id of the notification; of a longer one the first [#LONGEST_PROVIDER_ID] letters
@@ -30,6 +30,12 @@ public record Attempt(
     at = at.truncatedTo(ChronoUnit.MILLIS);
     reason = shortened(reason, LONGEST_REASON);
     providerId = shortened(providerId, LONGEST_PROVIDER_ID);
+  }
+
+  /// The device acknowledged after whoever had sent it stopped waiting. Whoever tells of it tells the same, so that it
+  /// counts once.
+  public static Attempt acknowledgedLate(Instant at) {
+    return new Attempt(Channel.MQTT, at, "delivered", null, null, null, "acknowledged late");
   }
 
   /// A provider's words may be of any length, and a timeline has its column.

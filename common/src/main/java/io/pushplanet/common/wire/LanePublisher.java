@@ -6,24 +6,17 @@ import com.rabbitmq.client.ConfirmListener;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.MessageProperties;
-import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.DistributionSummary;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Timer;
+import io.pushplanet.common.wire.LaneBatch.Item;
 import java.io.IOException;
 import java.net.Socket;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Queue;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
@@ -66,11 +59,7 @@ public final class LanePublisher implements AutoCloseable {
   private final AtomicReference<@Nullable Link> link = new AtomicReference<>();
   private final CountDownLatch closed = new CountDownLatch(1);
   private final Thread sender;
-  private final Counter confirmedItems;
-  private final Counter failedItems;
-  private final DistributionSummary batchSizes;
-  private final MeterRegistry meters;
-  private final Map<String, Timer> confirmTimes = new ConcurrentHashMap<>();
+  private final LaneMetrics metrics;
 
   /// @param linger how long the first item of a batch waits for neighbours
   /// @param mostItems per AMQP message
@@ -117,8 +106,6 @@ public final class LanePublisher implements AutoCloseable {
     void failed(BrokerUnavailable why);
   }
 
-  private record Item(String queue, byte[] body, Confirmation confirmation, long givenNanos) {}
-
   /// One live connection, known by its identity. Sequence numbers are its channel's, so they never mix with an older one's.
   private static final class Link {
     final Connection connection;
@@ -149,29 +136,12 @@ public final class LanePublisher implements AutoCloseable {
     this.connections = connections;
     this.name = name;
     this.settings = settings;
-    this.meters = meters;
+    this.metrics = new LaneMetrics(name, meters);
     this.waiting = new ArrayBlockingQueue<>(settings.mostWaiting());
     this.unconfirmed = new Semaphore(settings.mostUnconfirmed());
-    this.confirmedItems =
-        meters.counter("pushplanet.lane.items", "publisher", name, "result", "confirmed");
-    this.failedItems =
-        meters.counter("pushplanet.lane.items", "publisher", name, "result", "failed");
-    this.batchSizes =
-        DistributionSummary.builder("pushplanet.lane.batch")
-            .tag("publisher", name)
-            .register(meters);
-    Gauge.builder("pushplanet.lane.waiting", waiting, Queue::size)
-        .tag("publisher", name)
-        .register(meters);
-    Gauge.builder(
-            "pushplanet.lane.unconfirmed",
-            unconfirmed,
-            free -> settings.mostUnconfirmed() - free.availablePermits())
-        .tag("publisher", name)
-        .register(meters);
-    Gauge.builder("pushplanet.lane.connected", link, held -> held.get() == null ? 0 : 1)
-        .tag("publisher", name)
-        .register(meters);
+    metrics.waiting(waiting, Queue::size);
+    metrics.unconfirmed(unconfirmed, free -> settings.mostUnconfirmed() - free.availablePermits());
+    metrics.connected(link, held -> held.get() == null ? 0 : 1);
     this.sender = Thread.ofPlatform().name("lane-" + name).daemon(true).start(this::run);
     Thread.ofVirtual().name("lane-watch-" + name).start(this::watch);
   }
@@ -191,12 +161,12 @@ public final class LanePublisher implements AutoCloseable {
   /// Hands an item over and returns at once; `confirmation` hears of it exactly once.
   public void publish(String queue, byte[] item, Confirmation confirmation) {
     if (link.get() == null) {
-      failedItems.increment();
+      metrics.failed(1);
       confirmation.failed(new BrokerUnavailable(AWAY, null));
       return;
     }
     if (!waiting.offer(new Item(queue, item, confirmation, System.nanoTime()))) {
-      failedItems.increment();
+      metrics.failed(1);
       confirmation.failed(
           new BrokerUnavailable(
               "the lane is full: " + settings.mostWaiting() + " items wait", null));
@@ -356,7 +326,7 @@ public final class LanePublisher implements AutoCloseable {
       return;
     }
     round.add(first);
-    Queue<Batch> batches;
+    Queue<LaneBatch> batches;
     try {
       if (waiting.size() < settings.mostItems()) {
         // Slept through, not waited item by item: waking this thread for each would cost as much
@@ -364,7 +334,7 @@ public final class LanePublisher implements AutoCloseable {
         LockSupport.parkNanos(settings.linger().toNanos());
       }
       waiting.drainTo(round, MOST_BATCHES_IN_A_ROUND * settings.mostItems());
-      batches = batches(round);
+      batches = LaneBatch.of(round, settings.mostItems(), settings.mostBytes());
     } catch (Throwable e) {
       fail(round, BROKE);
       throw e;
@@ -372,74 +342,41 @@ public final class LanePublisher implements AutoCloseable {
     while (!batches.isEmpty()) {
       if (live.isBlocked()) {
         // None of them is on its way, so that nothing is said to have failed and arrives later.
-        batches.forEach(rest -> fail(rest.items, BLOCKS));
+        batches.forEach(rest -> fail(rest.items(), BLOCKS));
         return;
       }
-      Batch batch = batches.remove();
+      LaneBatch batch = batches.remove();
       try {
         send(live, batch);
       } catch (Throwable e) {
-        batches.forEach(rest -> fail(rest.items, BROKE));
+        batches.forEach(rest -> fail(rest.items(), BROKE));
         throw e;
       }
     }
   }
 
-  private Queue<Batch> batches(List<Item> round) {
-    Map<String, Batch> open = new HashMap<>();
-    Queue<Batch> full = new ArrayDeque<>();
-    round.forEach(item -> add(open, full, item));
-    full.addAll(open.values());
-    return full;
-  }
-
-  private static final class Batch {
-    final String queue;
-    final List<Item> items = new ArrayList<>();
-    int bytes;
-
-    Batch(String queue) {
-      this.queue = queue;
-    }
-  }
-
-  private void add(Map<String, Batch> batches, Queue<Batch> full, Item item) {
-    Batch batch = batches.computeIfAbsent(item.queue(), Batch::new);
-    if (!batch.items.isEmpty() && batch.bytes + item.body().length > settings.mostBytes()) {
-      full.add(batch);
-      batch = new Batch(item.queue());
-      batches.put(item.queue(), batch);
-    }
-    batch.items.add(item);
-    batch.bytes += item.body().length;
-    if (batch.items.size() >= settings.mostItems()) {
-      full.add(batch);
-      batches.remove(item.queue());
-    }
-  }
-
-  private void send(Link live, Batch batch) throws IOException, InterruptedException {
+  private void send(Link live, LaneBatch batch) throws IOException, InterruptedException {
     boolean admitted = false;
     boolean registered = false;
     try {
-      byte[] body = WireForm.join(batch.items.stream().map(Item::body).toList());
+      byte[] body = batch.body();
       admitted = unconfirmed.tryAcquire(settings.confirmWithin().toMillis(), TimeUnit.MILLISECONDS);
       if (!admitted) {
         throw new IOException("no confirm within " + settings.confirmWithin());
       }
       long sequence = live.channel.getNextPublishSeqNo();
-      live.unconfirmed.put(sequence, List.copyOf(batch.items));
+      live.unconfirmed.put(sequence, List.copyOf(batch.items()));
       registered = true;
-      batchSizes.record(batch.items.size());
+      metrics.sent(batch);
       live.writingSinceNanos = System.nanoTime();
-      live.channel.basicPublish("", batch.queue, PERSISTENT, body);
+      live.channel.basicPublish("", batch.queue(), PERSISTENT, body);
       live.writingSinceNanos = null;
     } catch (Throwable e) {
       if (!registered) {
         if (admitted) {
           unconfirmed.release();
         }
-        fail(batch.items, BROKE);
+        fail(batch.items(), BROKE);
       }
       throw e;
     }
@@ -463,30 +400,13 @@ public final class LanePublisher implements AutoCloseable {
       }
       unconfirmed.release();
       if (failure != null) {
-        failedItems.increment(items.size());
+        metrics.failed(items.size());
         tell(items, confirmation -> confirmation.failed(failure));
       } else {
-        confirmedItems.increment(items.size());
-        time(items);
+        metrics.confirmed(items);
         tell(items, Confirmation::confirmed);
       }
     }
-  }
-
-  /// From the hand-over of an item to its confirm. The items of a batch are of one queue.
-  private void time(List<Item> items) {
-    Timer timer =
-        confirmTimes.computeIfAbsent(
-            items.getFirst().queue(),
-            queue ->
-                Timer.builder("pushplanet.lane.confirm")
-                    .description("from the hand-over of an item to the broker's confirm")
-                    .tag("publisher", name)
-                    .tag("queue", queue)
-                    .publishPercentileHistogram()
-                    .register(meters));
-    long now = System.nanoTime();
-    items.forEach(item -> timer.record(now - item.givenNanos(), TimeUnit.NANOSECONDS));
   }
 
   /// Gives up a link: everything in it fails. Called from the sender and from the connection's thread; the second call
@@ -535,7 +455,7 @@ public final class LanePublisher implements AutoCloseable {
 
   private void fail(List<Item> items, String why) {
     if (!items.isEmpty()) {
-      failedItems.increment(items.size());
+      metrics.failed(items.size());
       BrokerUnavailable failure = new BrokerUnavailable(why, null);
       tell(items, confirmation -> confirmation.failed(failure));
     }

@@ -7,11 +7,10 @@ import io.netty.handler.codec.http2.DefaultHttp2FrameReader;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
-import io.netty.util.collection.IntObjectHashMap;
-import io.netty.util.collection.IntObjectMap;
 import io.pushplanet.gateway.connection.Reply.Expired;
 import io.pushplanet.gateway.connection.Reply.NoAnswer;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -22,7 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// One HTTP/2 connection on its event loop: writes what was handed over, one buffer for many requests, and sees to it that
-/// each ends exactly once, by its answer or by what became of the connection. [PeerFrames] reads what the peer says.
+/// each ends exactly once, by its answer or by what became of the connection. [PeerFrames] reads what the peer says, [Deadlines] ends
+/// what takes too long.
 ///
 /// Confined to its event loop, but for what [Http2Connection] hands over.
 final class Http2Streams extends ByteToMessageDecoder implements Runnable {
@@ -35,45 +35,33 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
   private static final int CONNECTION_WINDOW = 16 << 20;
   private static final int LONGEST_HEADERS = 16 * 1024;
 
-  /// A connection is looked at so many times until it counts as dead, and asked after a third of them. Looks are counted, not
-  /// time: a pause of our own is not the peer's silence.
-  private static final int LOOKS = 30;
-
-  private static final int LOOKS_AFTER_PING = LOOKS * 2 / 3 - 3;
-
   /// Of what we have to say to a peer that reads nothing.
   private static final int MOST_UNWRITTEN_BYTES = 1 << 20;
 
-  private final ConnectionSettings settings;
   private final String authority;
   private final boolean tls;
   private final Clock clock;
   private final HeaderTable headers = new HeaderTable();
   private final DefaultHttp2FrameReader reader =
       new DefaultHttp2FrameReader(new DefaultHttp2HeadersDecoder(false, LONGEST_HEADERS));
-  private final IntObjectMap<Exchange> open = new IntObjectHashMap<>(256);
+  private final OpenStreams open = new OpenStreams();
   private final Deque<Exchange> pending = new ArrayDeque<>();
   private final List<Runnable> askers = new ArrayList<>();
+  private final Deadlines deadlines;
 
   // Set before the first event.
   private @Nullable Http2Connection connection;
   private @Nullable ChannelHandlerContext context;
   private @Nullable PeerFrames frames;
 
-  private @Nullable Exchange oldest;
-  private @Nullable Exchange newest;
   private int nextStream;
   private int streamWindow = 65_535;
-  private long busySinceNanos;
-  private long answeredNanos = System.nanoTime();
   private long nowNanos = System.nanoTime();
-  private int looksSincePing = -1;
 
   /// What goes out with the next flush, besides requests.
   private @Nullable ByteBuf out;
 
   private long unreported;
-  private boolean looking;
   private boolean firstFrameSeen;
   private boolean closed;
   private boolean roomMade;
@@ -81,11 +69,11 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
   /// @param firstStream 1, but in tests
   Http2Streams(
       ConnectionSettings settings, String authority, boolean tls, Clock clock, int firstStream) {
-    this.settings = settings;
     this.authority = authority;
     this.tls = tls;
     this.clock = clock;
     this.nextStream = firstStream;
+    this.deadlines = new Deadlines(this, settings);
   }
 
   void belongsTo(Http2Connection itsConnection) {
@@ -161,11 +149,11 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     }
     if (before == 0) {
       if (open.isEmpty()) {
-        busySinceNanos = System.nanoTime();
+        deadlines.busy();
       }
       writePending();
     }
-    keepLooking();
+    deadlines.keepLooking();
   }
 
   private void writePending() {
@@ -186,7 +174,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
       }
     }
     context().flush();
-    keepLooking();
+    deadlines.keepLooking();
   }
 
   private void write(ByteBuf batch, Exchange exchange) {
@@ -211,8 +199,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     nextStream += 2;
     exchange.stream = stream;
     exchange.writtenNanos = nowNanos;
-    open.put(stream, exchange);
-    append(exchange);
+    open.add(exchange);
     Frames.headers(batch, stream, size == 0, () -> headers.write(batch, tls, authority, request));
     writeBody(batch, exchange);
   }
@@ -269,41 +256,16 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     writePending();
   }
 
-  // The streams, oldest first.
-
-  private void append(Exchange exchange) {
-    exchange.olderStream = newest;
-    exchange.newerStream = null;
-    if (newest == null) {
-      oldest = exchange;
-    } else {
-      newest.newerStream = exchange;
-    }
-    newest = exchange;
-  }
+  // The streams.
 
   private void remove(Exchange exchange) {
-    open.remove(exchange.stream);
-    Exchange older = exchange.olderStream;
-    Exchange newer = exchange.newerStream;
-    if (older == null) {
-      oldest = newer;
-    } else {
-      older.newerStream = newer;
-    }
-    if (newer == null) {
-      newest = older;
-    } else {
-      newer.olderStream = older;
-    }
-    exchange.olderStream = null;
-    exchange.newerStream = null;
+    open.remove(exchange);
     connection().left(exchange.request.body().length - exchange.bodySent);
     roomMade = true;
   }
 
   @Nullable Exchange at(int stream) {
-    return open.get(stream);
+    return open.at(stream);
   }
 
   /// Whether we have not opened it yet, or never could.
@@ -312,7 +274,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
   }
 
   void answered(Exchange exchange) {
-    answeredNanos = nowNanos;
+    deadlines.answered(nowNanos);
     remove(exchange);
     if (!exchange.isWhole()) {
       reset(exchange.stream, Http2Error.CANCEL);
@@ -337,7 +299,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
 
   /// Ends it, and tells the peer.
   void cancel(Exchange exchange, String why) {
-    if (open.get(exchange.stream) == exchange) {
+    if (open.at(exchange.stream) == exchange) {
       reset(exchange.stream, Http2Error.CANCEL);
       flush();
       noAnswer(exchange, why);
@@ -359,7 +321,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
       boolean larger = initialWindow > streamWindow;
       streamWindow = initialWindow;
       if (larger) {
-        open.values().forEach(exchange -> writeBody(out(), exchange));
+        open.forEach(exchange -> writeBody(out(), exchange));
       }
     }
     Frames.settingsAck(out());
@@ -398,13 +360,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
   void peerGoesAway(int lastStream) {
     connection().retire();
     giveBackPending("goaway");
-    Exchange exchange = newest;
-    List<Exchange> above = new ArrayList<>();
-    while (exchange != null && Integer.compareUnsigned(exchange.stream, lastStream) > 0) {
-      above.add(exchange);
-      exchange = exchange.olderStream;
-    }
-    for (Exchange one : above) {
+    for (Exchange one : open.above(lastStream)) {
       remove(one);
       connection().giveBack(one, "goaway", true);
     }
@@ -424,7 +380,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
   public void channelRead(ChannelHandlerContext ctx, Object message) throws Exception {
     nowNanos = System.nanoTime();
     connection().heard(nowNanos);
-    looksSincePing = -1;
+    deadlines.heard();
     super.channelRead(ctx, message);
   }
 
@@ -489,56 +445,28 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     }
   }
 
-  // Looking after it.
+  // What [Deadlines] looks at.
 
-  private void keepLooking() {
-    if (!looking) {
-      looking = true;
-      var _ =
-          context()
-              .executor()
-              .schedule(
-                  () -> guarded(this::look),
-                  settings.deadAfter().dividedBy(LOOKS).toNanos(),
-                  TimeUnit.NANOSECONDS);
-    }
+  void after(Duration wait, Runnable step) {
+    var _ =
+        context().executor().schedule(() -> guarded(step), wait.toNanos(), TimeUnit.NANOSECONDS);
   }
 
-  /// While requests are under way: a peer that says nothing is asked, and left when it does not answer; a request without an
-  /// answer is given up, with the connection when it has answered nothing else meanwhile either.
-  private void look() {
-    looking = false;
-    if (closed || (open.isEmpty() && pending.isEmpty())) {
-      looksSincePing = -1;
-      return;
-    }
-    nowNanos = System.nanoTime();
-    long silence = Math.min(nowNanos - connection().lastHeardNanos(), nowNanos - busySinceNanos);
-    if (looksSincePing >= 0) {
-      if (++looksSincePing > LOOKS_AFTER_PING) {
-        close("silent");
-        return;
-      }
-    } else if (silence >= settings.deadAfter().dividedBy(3).toNanos()) {
-      looksSincePing = 0;
-      ping();
-    }
-    long timeout = settings.requestTimeout().toNanos();
-    Exchange late = oldest;
-    while (late != null && nowNanos - late.writtenNanos >= timeout) {
-      if (answeredNanos - late.writtenNanos <= 0) {
-        close("timeout");
-        return;
-      }
-      cancel(late, "timeout");
-      late = oldest;
-    }
-    Exchange unwritten = pending.peekFirst();
-    if (unwritten != null && nowNanos - unwritten.waitsUntilNanos >= 0) {
-      close("not_taken");
-      return;
-    }
-    keepLooking();
+  /// Whether anything is under way.
+  boolean isBusy() {
+    return !closed && !(open.isEmpty() && pending.isEmpty());
+  }
+
+  @Nullable Exchange oldest() {
+    return open.oldest();
+  }
+
+  @Nullable Exchange oldestUnwritten() {
+    return pending.peekFirst();
+  }
+
+  long lastHeardNanos() {
+    return connection().lastHeardNanos();
   }
 
   /// @param answered called when the peer has answered
@@ -551,7 +479,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     ping();
   }
 
-  private void ping() {
+  void ping() {
     Frames.ping(out(), false, nextStream);
     flush();
   }
@@ -582,7 +510,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     sayLast();
     Http2Connection left = connection();
     left.retire();
-    for (Exchange one = oldest; one != null; one = oldest) {
+    for (Exchange one = open.oldest(); one != null; one = open.oldest()) {
       remove(one);
       one.end(new NoAnswer(why));
     }

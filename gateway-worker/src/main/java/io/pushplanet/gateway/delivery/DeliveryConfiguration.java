@@ -76,19 +76,27 @@ class DeliveryConfiguration {
       SecureRandom random,
       Clock clock,
       MeterRegistry meters) {
+    DeliveryMetrics metrics = new DeliveryMetrics(meters);
+    RetrySchedule retries = new RetrySchedule(random);
+    SettledBefore settledBefore = new SettledBefore(database);
     return new Delivery(
-        providers,
-        settings.mostInFlight(),
-        settings.mostErrors(),
-        new NodeDelivery(directory, nodes, nodeSettings.answerWithin(), clock),
-        new SettledBefore(database),
-        new InboxStore(database, lanes, clock),
-        new LaterStore(database),
-        lanes,
-        tokens,
-        new RetrySchedule(random),
+        new Lanes(providers, settings.mostInFlight(), metrics),
+        new MqttDelivery(
+            new NodeDelivery(directory, nodes, nodeSettings.answerWithin(), clock), retries),
+        new ProviderDelivery(
+            providers,
+            new ProviderOutcomes(tokens, retries, settings.mostErrors(), clock),
+            settledBefore),
+        settledBefore,
+        new Outboxes(
+            new InboxStore(database, lanes, clock),
+            new LaterStore(database),
+            lanes,
+            retries,
+            clock,
+            metrics),
         clock,
-        new DeliveryMetrics(meters));
+        metrics);
   }
 
   /// Goes on until the lanes have stopped: who waits for a place is waited for.

@@ -12,6 +12,7 @@ import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.wire.NodeBroadcast;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes;
+import io.pushplanet.common.wire.Refusal;
 import io.pushplanet.gateway.inbox.DevicePayload;
 import io.pushplanet.gateway.node.Nodes;
 import java.time.Clock;
@@ -76,7 +77,25 @@ final class NodeDelivery {
   }
 
   /// What a node (or the directory) said of a parcel.
-  record Answer(Parcel parcel, NodeOutcomes.Result result, String reason) {}
+  ///
+  /// @param detail more words for the timeline
+  /// @param acknowledgedAt when the node has told of the acknowledgement itself
+  record Answer(
+      Parcel parcel,
+      NodeOutcomes.Result result,
+      String reason,
+      @Nullable String detail,
+      @Nullable Instant acknowledgedAt) {
+    /// Whether the device will never take it from a node.
+    boolean isRefusedForGood() {
+      return result == NodeOutcomes.Result.REFUSED && Refusal.isForGood(reason);
+    }
+
+    /// With the detail, where there is one.
+    String words(String action) {
+      return detail == null ? action : detail + "; " + action;
+    }
+  }
 
   /// Hands answers on as they come, from several threads; returns when every parcel has one, at the latest after the frames'
   /// deadlines.
@@ -140,7 +159,8 @@ final class NodeDelivery {
 
   private static List<Answer> notHere(List<Request> requests, String reason) {
     return requests.stream()
-        .map(request -> new Answer(request.parcel(), NodeOutcomes.Result.NOT_HERE, reason))
+        .map(request ->
+            new Answer(request.parcel(), NodeOutcomes.Result.NOT_HERE, reason, null, null))
         .toList();
   }
 
@@ -285,7 +305,12 @@ final class NodeDelivery {
 
   private static Answer answer(List<Request> frame, NodeOutcomes.Outcome outcome) {
     String reason = outcome.reason() == null ? word(outcome.result()) : outcome.reason();
-    return new Answer(frame.get(outcome.target()).parcel(), outcome.result(), reason);
+    return new Answer(
+        frame.get(outcome.target()).parcel(),
+        outcome.result(),
+        reason,
+        outcome.detail(),
+        outcome.acknowledgedAt());
   }
 
   /// "Now or never" is over when nobody waits for the answer any more, not before the node has read the frame.

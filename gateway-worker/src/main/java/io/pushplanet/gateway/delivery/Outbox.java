@@ -9,7 +9,6 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.wire.Confirms;
 import io.pushplanet.common.wire.DeadItem;
-import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.inbox.InboxStore;
@@ -19,7 +18,9 @@ import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -56,20 +57,31 @@ final class Outbox {
     final List<DeliveryEvent> news = new ArrayList<>();
   }
 
-  /// @param room shared by all outboxes
+  /// Why a parcel is tried again.
+  ///
+  /// @param status 0 where there was no answer
+  /// @param done what was done about it besides; null where nothing
+  record Cause(int status, String reason, @Nullable String done) {
+    static final String NOT_SENT = "not sent";
+
+    private String and(String then) {
+      return done == null ? then : done + "; " + then;
+    }
+  }
+
+  /// @param lanes of this outbox alone
   /// @param atDatabase shared by those of a lane: as many of them write at once
   Outbox(
       InboxStore inbox,
       LaterStore later,
-      LanePublisher lanes,
-      Semaphore room,
+      Confirms lanes,
       Semaphore atDatabase,
       RetrySchedule retries,
       Clock clock,
       DeliveryMetrics metrics) {
     this.inbox = inbox;
     this.later = later;
-    this.lanes = new Confirms(lanes, room);
+    this.lanes = lanes;
     this.atDatabase = atDatabase;
     this.retries = retries;
     this.clock = clock;
@@ -130,9 +142,40 @@ final class Outbox {
     metrics.count(attempt.channel(), "parked");
   }
 
-  /// @param next what comes back when it is due
-  synchronized void retry(
-      Parcel parcel, Push next, Channel channel, Instant dueAt, Attempt attempt) {
+  /// Its device has acknowledged it to a node after all: it is not sent to `from`.
+  synchronized void callOff(Parcel parcel, Channel from) {
+    tell(
+        parcel,
+        attempt(from, "called_off", 0, null, null, "delivered by mqtt; fallback cancelled"));
+    metrics.count(from, "called_off");
+  }
+
+  /// Ends it where its time to live does not last until then.
+  ///
+  /// @param next what comes back after the wait
+  synchronized void retry(Parcel parcel, Push next, Channel channel, Duration wait, Cause cause) {
+    Instant dueAt = clock.instant().plus(wait).truncatedTo(ChronoUnit.MILLIS);
+    if (parcel.push().expiredAt(dueAt)) {
+      end(
+          parcel,
+          DeliveryState.EXPIRED,
+          attempt(
+              channel,
+              "expired",
+              cause.status(),
+              cause.reason(),
+              null,
+              cause.and("its ttl ends before the next try")));
+      return;
+    }
+    Attempt attempt =
+        attempt(
+            channel,
+            "deferred",
+            cause.status(),
+            cause.reason(),
+            null,
+            cause.and("retry at " + dueAt));
     String reason = attempt.reason() == null ? "retry" : attempt.reason();
     gathered.waiting.add(later(next, channel, dueAt, reason));
     gathered.news.add(attempted(parcel, attempt));
@@ -196,14 +239,18 @@ final class Outbox {
     return new Parked(parcel.push(), parcel.recipient().device());
   }
 
+  /// What was just tried.
+  ///
+  /// @param status 0 where there was no answer
   Attempt attempt(
       @Nullable Channel channel,
       String result,
-      @Nullable Integer status,
+      int status,
       @Nullable String reason,
       @Nullable String providerId,
       @Nullable String action) {
-    return new Attempt(channel, clock.instant(), result, status, reason, providerId, action);
+    return new Attempt(
+        channel, clock.instant(), result, status == 0 ? null : status, reason, providerId, action);
   }
 
   private static DeliveryEvent attempted(Parcel parcel, Attempt attempt) {

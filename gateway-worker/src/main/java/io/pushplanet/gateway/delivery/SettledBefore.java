@@ -1,5 +1,6 @@
 package io.pushplanet.gateway.delivery;
 
+import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import java.util.ArrayList;
@@ -22,7 +23,9 @@ final class SettledBefore {
   private static final int ROWS_PER_SELECT = 200;
 
   static final String ENDED =
-      "SELECT message_id, device_id FROM deliveries WHERE (%s) AND state <> 'queued'"
+      "SELECT message_id, device_id,"
+          + " state = 'delivered' AND channel = 'mqtt' AND duplicates = 0 AS by_mqtt_alone"
+          + " FROM deliveries WHERE (%s) AND state <> 'queued'"
           + " AND NOT (state = 'failed' AND reason <=> '"
           + DeliveryOutcome.InternalError.REASON
           + "')";
@@ -36,23 +39,37 @@ final class SettledBefore {
     this.database = new JdbcTemplate(database);
   }
 
-  List<Parcel> leaveOut(List<Parcel> parcels) {
+  /// What is known of some parcels.
+  ///
+  /// @param left those to be sent
+  /// @param calledOff of the others those that fell back from MQTT, and were delivered over it after all
+  record Look(List<Parcel> left, List<Parcel> calledOff) {}
+
+  Look look(List<Parcel> parcels) {
     if (parcels.isEmpty()) {
-      return parcels;
+      return new Look(parcels, List.of());
     }
     try {
       Set<String> ended = new HashSet<>();
+      Set<String> byMqtt = new HashSet<>();
       for (int from = 0; from < parcels.size(); from += ROWS_PER_SELECT) {
-        collect(parcels.subList(from, Math.min(from + ROWS_PER_SELECT, parcels.size())), ended);
+        collect(
+            parcels.subList(from, Math.min(from + ROWS_PER_SELECT, parcels.size())), ended, byMqtt);
       }
-      return parcels.stream()
-          .filter(parcel ->
-              !ended.contains(parcel.push().id().value())
-                  && !ended.contains(parcel.push().id() + "/" + parcel.recipient().device()))
-          .toList();
+      List<Parcel> left = new ArrayList<>();
+      List<Parcel> calledOff = new ArrayList<>();
+      for (Parcel parcel : parcels) {
+        String delivery = parcel.push().id() + "/" + parcel.recipient().device();
+        if (!ended.contains(parcel.push().id().value()) && !ended.contains(delivery)) {
+          left.add(parcel);
+        } else if (byMqtt.contains(delivery) && parcel.push().tried().contains(Channel.MQTT)) {
+          calledOff.add(parcel);
+        }
+      }
+      return new Look(left, calledOff);
     } catch (DataAccessException e) {
       LOG.warn("event=repeat_check_failed parcels={} reason=\"{}\"", parcels.size(), e.toString());
-      return parcels;
+      return new Look(parcels, List.of());
     }
   }
 
@@ -69,7 +86,7 @@ final class SettledBefore {
     }
   }
 
-  private void collect(List<Parcel> some, Set<String> ended) {
+  private void collect(List<Parcel> some, Set<String> ended, Set<String> byMqtt) {
     List<Object> deliveries = new ArrayList<>();
     List<Object> messages = new ArrayList<>();
     for (Parcel parcel : some) {
@@ -83,7 +100,11 @@ final class SettledBefore {
     database.query(
         ENDED.formatted(String.join(" OR ", Collections.nCopies(some.size(), ONE_DELIVERY))),
         row -> {
-          ended.add(row.getString("message_id") + "/" + row.getString("device_id"));
+          String delivery = row.getString("message_id") + "/" + row.getString("device_id");
+          ended.add(delivery);
+          if (row.getBoolean("by_mqtt_alone")) {
+            byMqtt.add(delivery);
+          }
         },
         deliveries.toArray());
     database.query(

@@ -1,7 +1,5 @@
 package io.pushplanet.gateway.intake;
 
-import static java.util.Objects.requireNonNullElse;
-
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
@@ -12,10 +10,7 @@ import com.rabbitmq.client.Envelope;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.pushplanet.common.wire.DeadItem;
-import io.pushplanet.common.wire.MalformedWire;
 import io.pushplanet.common.wire.Topology;
-import io.pushplanet.common.wire.WireForm;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -29,6 +24,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
@@ -38,11 +34,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
-import org.springframework.core.NestedExceptionUtils;
 
 /// Consumes queues with manual acknowledgement: one connection, a channel per queue and further ones as its [Window] widens, one
 /// virtual thread per message in hand. The window bounds a queue's threads, so queues never wait for each other. Reconnects by
 /// itself with growing, jittered pauses. Thread-safe.
+///
+/// A quorum queue may ignore acknowledgements that come right before their channel's end, and hand out again what was done
+/// (https://github.com/rabbitmq/rabbitmq-server/issues/10327). So a channel is never closed before its connection, which is left
+/// [#APPLIED] after the last answer.
 public final class QueueConsumer implements SmartLifecycle {
   private static final Logger LOG = LoggerFactory.getLogger(QueueConsumer.class);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
@@ -54,17 +53,21 @@ public final class QueueConsumer implements SmartLifecycle {
 
   private static final Duration DRAIN = Duration.ofSeconds(12);
 
+  /// A channel of RabbitMQ has 32 answers of a quorum queue under way to its log, and keeps further ones until these are
+  /// there: some ms, and as many as a slow disk takes for two commits.
+  private static final Duration APPLIED = Duration.ofSeconds(1);
+
   private final ConnectionFactory connections;
   private final String name;
   private final List<Subscription> subscriptions;
   private final BooleanSupplier resting;
-  private final DeadLetters deadLetters;
-  private final Stumbles stumbles = new Stumbles();
+  private final Handling handling;
   private final RandomGenerator random;
   private final MeterRegistry meters;
   private final Map<String, AtomicInteger> depths = new ConcurrentHashMap<>();
   private final Map<String, Window> windows = new ConcurrentHashMap<>();
   private final AtomicInteger inHand = new AtomicInteger();
+  private final AtomicLong answeredNanos = new AtomicLong(System.nanoTime() - APPLIED.toNanos());
   private final AtomicReference<@Nullable Link> live = new AtomicReference<>();
   private final CountDownLatch closed = new CountDownLatch(1);
   private volatile boolean running;
@@ -86,7 +89,7 @@ public final class QueueConsumer implements SmartLifecycle {
     this.name = name;
     this.subscriptions = List.copyOf(subscriptions);
     this.resting = resting;
-    this.deadLetters = deadLetters;
+    this.handling = new Handling(deadLetters);
     this.random = random;
     this.meters = meters;
     Gauge.builder("pushplanet.intake.in.hand", inHand, AtomicInteger::get)
@@ -135,7 +138,12 @@ public final class QueueConsumer implements SmartLifecycle {
   public void stop() {
     running = false;
     closed.countDown();
-    Link link = live.get();
+    leave();
+  }
+
+  /// Done by whoever comes first: who stops it, or the thread that connected meanwhile.
+  private void leave() {
+    Link link = live.getAndSet(null);
     if (link == null) {
       return;
     }
@@ -143,13 +151,21 @@ public final class QueueConsumer implements SmartLifecycle {
     link.lanes().forEach(Lane::leave);
     long end = System.nanoTime() + DRAIN.toNanos();
     try {
-      while (inHand.get() > 0 && System.nanoTime() < end && connection.isOpen()) {
+      while (connection.isOpen() && stillAnswering(end)) {
         TimeUnit.MILLISECONDS.sleep(20);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
     connection.abort(1_000);
+  }
+
+  private boolean stillAnswering(long end) {
+    long now = System.nanoTime();
+    boolean justAnswered = now - answeredNanos.get() < APPLIED.toNanos();
+    return now - end < 0
+        ? justAnswered || inHand.get() > 0
+        : justAnswered && now - end < APPLIED.toNanos();
   }
 
   @Override
@@ -231,6 +247,8 @@ public final class QueueConsumer implements SmartLifecycle {
         live.set(null);
         connection.abort(1_000);
         LOG.warn("event=intake_disconnected consumer={}", name);
+      } else {
+        leave();
       }
     }
   }
@@ -248,8 +266,9 @@ public final class QueueConsumer implements SmartLifecycle {
     }
   }
 
-  /// A queue on one connection: a channel with the least prefetch, and one more each time that its window widens. A prefetch
-  /// that changes holds only for those who consume from then on, and what is on its way to one who does no more is handed out again.
+  /// A queue on one connection: a consumer with the least prefetch, and one more on a channel of its own each time that its window
+  /// widens. A prefetch that changes holds only for those who consume from then on, and what is on its way to one who does no
+  /// more is handed out again.
   private final class Lane {
     private final Connection connection;
     private final Subscription subscription;
@@ -257,7 +276,11 @@ public final class QueueConsumer implements SmartLifecycle {
     private final Lock changing = new ReentrantLock();
 
     @GuardedBy("changing")
-    private final Deque<Messages> channels = new ArrayDeque<>();
+    private final Deque<Messages> consumers = new ArrayDeque<>();
+
+    /// Of a window that was wider, with what is still in hand of it.
+    @GuardedBy("changing")
+    private final Deque<Line> spare = new ArrayDeque<>();
 
     @GuardedBy("changing")
     private int prefetch;
@@ -297,7 +320,7 @@ public final class QueueConsumer implements SmartLifecycle {
     void leave() {
       changing.lock();
       try {
-        for (Messages messages : channels) {
+        for (Messages messages : consumers) {
           messages.leave();
         }
       } catch (IOException | RuntimeException e) {
@@ -310,38 +333,54 @@ public final class QueueConsumer implements SmartLifecycle {
     @GuardedBy("changing")
     private void become(int size) throws IOException {
       if (prefetch < size) {
-        Messages more =
-            new Messages(connection.createChannel(), this, size - prefetch, !channels.isEmpty());
-        channels.addLast(more);
+        Messages more = new Messages(line(), this, size - prefetch, !consumers.isEmpty());
+        consumers.addLast(more);
         prefetch = size;
         more.begin();
       }
-      while (prefetch > size && channels.size() > 1) {
-        Messages last = channels.removeLast();
+      while (prefetch > size && consumers.size() > 1) {
+        Messages last = consumers.removeLast();
         prefetch -= last.prefetch;
         last.leave();
+        spare.addLast(last.line);
       }
+    }
+
+    @GuardedBy("changing")
+    private Line line() throws IOException {
+      while (!spare.isEmpty()) {
+        Line line = spare.removeLast();
+        // The broker closes the channel of a message that stays unanswered for half an hour.
+        if (line.channel.isOpen()) {
+          return line;
+        }
+      }
+      return new Line(connection.createChannel());
     }
   }
 
-  /// The messages of one queue on one channel. The connection's thread only starts virtual threads.
+  /// A channel, to which one thread at a time writes.
+  private record Line(Channel channel, Lock writing) {
+    Line(Channel channel) {
+      this(channel, new ReentrantLock());
+    }
+  }
+
+  /// What one consumer is handed of a queue. The connection's thread only starts virtual threads.
   private final class Messages extends DefaultConsumer {
+    private final Line line;
     private final Subscription subscription;
     private final Window window;
     private final int prefetch;
     private final boolean further;
-    private final AtomicInteger here = new AtomicInteger();
 
     /// Of what is given back when no more comes; sooner, it would come here again. Only the channel's own thread has it.
     private final List<Long> refused = new ArrayList<>();
 
-    private volatile boolean leaving;
-    // One thread at a time writes to a channel.
-    private final Lock answering = new ReentrantLock();
-
     /// @param further whether it is there because the window is wider than at the beginning
-    Messages(Channel channel, Lane lane, int prefetch, boolean further) {
-      super(channel);
+    Messages(Line line, Lane lane, int prefetch, boolean further) {
+      super(line.channel);
+      this.line = line;
       this.subscription = lane.subscription;
       this.window = lane.window;
       this.prefetch = prefetch;
@@ -349,17 +388,22 @@ public final class QueueConsumer implements SmartLifecycle {
     }
 
     void begin() throws IOException {
-      getChannel().basicQos(prefetch);
-      getChannel().basicConsume(subscription.queue(), false, this);
+      line.writing.lock();
+      try {
+        getChannel().basicQos(prefetch);
+        getChannel().basicConsume(subscription.queue(), false, this);
+      } finally {
+        line.writing.unlock();
+      }
     }
 
-    /// Takes no more; the channel is closed when what is in hand has its answer.
+    /// Takes no more; what is in hand gets its answers on the same channel.
     void leave() throws IOException {
-      answering.lock();
+      line.writing.lock();
       try {
         getChannel().basicCancel(getConsumerTag());
       } finally {
-        answering.unlock();
+        line.writing.unlock();
       }
     }
 
@@ -367,14 +411,6 @@ public final class QueueConsumer implements SmartLifecycle {
     @Override
     public void handleCancelOk(String consumerTag) {
       refused.forEach(tag -> answer(() -> getChannel().basicNack(tag, false, true)));
-      leaving = true;
-      closeIfDone();
-    }
-
-    private void closeIfDone() {
-      if (leaving && here.get() == 0) {
-        answer(() -> getChannel().abort());
-      }
     }
 
     @Override
@@ -385,7 +421,6 @@ public final class QueueConsumer implements SmartLifecycle {
         return;
       }
       inHand.incrementAndGet();
-      here.incrementAndGet();
       Thread.ofVirtual().name("lane-" + subscription.queue()).start(() -> handle(envelope, body));
     }
 
@@ -399,7 +434,7 @@ public final class QueueConsumer implements SmartLifecycle {
     /// nobody consumes its queue any more.
     @Override
     public void handleShutdownSignal(String consumerTag, ShutdownSignalException cause) {
-      if (running && !leaving && !cause.isHardError()) {
+      if (running && !cause.isHardError()) {
         getChannel().getConnection().abort(1_000);
       }
     }
@@ -408,15 +443,13 @@ public final class QueueConsumer implements SmartLifecycle {
       String result = "requeued";
       try {
         awaitTurn();
-        result = handleOrBury(envelope, body);
+        result = handling.handle(subscription, body, envelope.isRedeliver());
         answer(() -> getChannel().basicAck(envelope.getDeliveryTag(), false));
       } catch (Throwable e) {
         giveBack(envelope, e);
       } finally {
         inHand.decrementAndGet();
         window.answered(body.length);
-        here.decrementAndGet();
-        closeIfDone();
         meters
             .counter("pushplanet.intake.messages", "queue", subscription.queue(), "result", result)
             .increment();
@@ -448,53 +481,6 @@ public final class QueueConsumer implements SmartLifecycle {
       }
     }
 
-    private String handleOrBury(Envelope envelope, byte[] body) {
-      try {
-        subscription.handler().handle(body, envelope.isRedeliver());
-        return "done";
-      } catch (DeadItems e) {
-        return bury(e.items());
-      } catch (MalformedWire e) {
-        return bury(List.of(new DeadItem(body, requireNonNullElse(e.getMessage(), "malformed"))));
-      } catch (RuntimeException | Error e) {
-        if (!stumbles.tooMany(body, e)) {
-          throw e;
-        }
-        LOG.error("event=message_poisoned queue={}", subscription.queue(), e);
-        return bury(handledSingly(body));
-      }
-    }
-
-    /// What trips its handler again and again must not take along those that share its AMQP message.
-    ///
-    /// @return what did it again
-    private List<DeadItem> handledSingly(byte[] body) {
-      List<DeadItem> dead = new ArrayList<>();
-      for (byte[] alone : WireForm.singly(body)) {
-        try {
-          subscription.handler().handle(alone, true);
-        } catch (DeadItems e) {
-          dead.addAll(e.items());
-        } catch (RuntimeException | Error e) {
-          if (!Stumbles.isBug(e)) {
-            throw e;
-          }
-          dead.add(
-              new DeadItem(
-                  alone, "internal_error: " + NestedExceptionUtils.getMostSpecificCause(e)));
-        }
-      }
-      return dead;
-    }
-
-    private String bury(List<DeadItem> dead) {
-      if (!dead.isEmpty()) {
-        deadLetters.bury(subscription.queue(), dead);
-        LOG.error("event=message_dead queue={} items={}", subscription.queue(), dead.size());
-      }
-      return dead.isEmpty() ? "done" : "dead";
-    }
-
     /// So that a message nobody can handle just now does not go round in a hot loop.
     private void pause() {
       try {
@@ -513,13 +499,14 @@ public final class QueueConsumer implements SmartLifecycle {
 
     /// A lost connection needs no answer: the broker hands the message out again.
     private void answer(Answer answer) {
-      answering.lock();
+      line.writing.lock();
       try {
         answer.send();
+        answeredNanos.set(System.nanoTime());
       } catch (IOException | RuntimeException e) {
         LOG.debug("event=answer_lost queue={} reason=\"{}\"", subscription.queue(), e.toString());
       } finally {
-        answering.unlock();
+        line.writing.unlock();
       }
     }
   }

@@ -59,25 +59,32 @@ public final class DeliveryForTests {
       MeterRegistry meters,
       int mostInFlight,
       List<Provider> providers) {
-    return new Delivery(
-        providers,
-        mostInFlight,
-        MOST_ERRORS,
-        new NodeDelivery(directory, nodes, ANSWER_WITHIN, clock),
-        new SettledBefore(servers.database()),
-        new InboxStore(servers.database(), servers.lanes(), clock),
-        new LaterStore(servers.database()),
-        servers.lanes(),
+    DeliveryMetrics metrics = new DeliveryMetrics(meters);
+    RetrySchedule retries = new RetrySchedule(new Random(1));
+    SettledBefore settledBefore = new SettledBefore(servers.database());
+    Tokens tokens =
         new Tokens(
             servers.database(),
             routes,
             new PurgeBreaker(clock),
             new Alerts(servers.database(), clock, meters),
             clock,
-            meters),
-        new RetrySchedule(new Random(1)),
+            meters);
+    return new Delivery(
+        new Lanes(providers, mostInFlight, metrics),
+        new MqttDelivery(new NodeDelivery(directory, nodes, ANSWER_WITHIN, clock), retries),
+        new ProviderDelivery(
+            providers, new ProviderOutcomes(tokens, retries, MOST_ERRORS, clock), settledBefore),
+        settledBefore,
+        new Outboxes(
+            new InboxStore(servers.database(), servers.lanes(), clock),
+            new LaterStore(servers.database()),
+            servers.lanes(),
+            retries,
+            clock,
+            metrics),
         clock,
-        new DeliveryMetrics(meters));
+        metrics);
   }
 
   /// The lanes of priority `normal`, as the worker consumes them.

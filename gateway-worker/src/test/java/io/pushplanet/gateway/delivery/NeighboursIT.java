@@ -53,7 +53,7 @@ class NeighboursIT {
   private final ApnsForTests apns = new ApnsForTests();
   private RealServers servers;
 
-  /// Accepts every token but "bug", which it trips over.
+  /// Accepts every token but "bug", which it trips over, as it does over the app "broken".
   private static final class ApnsForTests implements Provider {
     final Queue<String> sent = new ConcurrentLinkedQueue<>();
     volatile boolean repaired;
@@ -61,6 +61,14 @@ class NeighboursIT {
     @Override
     public Channel channel() {
       return Channel.APNS;
+    }
+
+    @Override
+    public Optional<DeliveryOutcome> putOff(Push push) {
+      if (push.app().value().equals("broken")) {
+        throw new NoClassDefFoundError("io/pushplanet/gateway/Gone");
+      }
+      return Optional.empty();
     }
 
     @Override
@@ -117,6 +125,21 @@ class NeighboursIT {
         .containsExactly(DeliveryState.DELIVERED);
     assertThat(servers.sql().queryForList("SELECT reason FROM later", String.class))
         .containsExactly("internal_error", "internal_error");
+  }
+
+  @Test
+  void an_error_before_a_message_has_its_turn_sends_no_neighbour_again() throws Exception {
+    byte[] batch =
+        WireForm.join(
+            List.of(
+                WireForm.write(aPush(clock).toApns("d1", "aa").build()),
+                WireForm.write(aPush(clock).from("broken").toApns("d2", "bb").build())));
+
+    delivery(servers.sessions()).deliver(Channel.APNS, batch, false);
+
+    assertThat(apns.sent).containsExactlyInAnyOrder("d1", "d2");
+    assertThat(ends(servers.drain(Topology.EVENTS, DeliveryEvent.class)))
+        .containsExactly(DeliveryState.DELIVERED, DeliveryState.DELIVERED);
   }
 
   @Test

@@ -25,13 +25,15 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
 
 /// A connection manager's trusted listener, as much of it as a gateway needs: MQTT 5 with publishes at QoS 1. It answers for
 /// the devices it was told of, at once or when it is told to; of others it says nothing. Thread-safe.
 public final class FakeNode implements AutoCloseable {
   private final NodeId id;
   private final ServerSocket listener;
-  private final Map<DeviceId, NodeOutcomes.Result> answers = new ConcurrentHashMap<>();
+  private final Map<DeviceId, IntFunction<NodeOutcomes.Outcome>> answers =
+      new ConcurrentHashMap<>();
   private final Queue<DeviceId> drained = new ConcurrentLinkedQueue<>();
   private final Queue<Integer> broadcasts = new ConcurrentLinkedQueue<>();
   private final List<Open> frames = new ArrayList<>();
@@ -53,10 +55,15 @@ public final class FakeNode implements AutoCloseable {
   }
 
   /// Answers for a device from now on, also in frames that wait for it.
-  public synchronized void answer(String device, NodeOutcomes.Result result) {
-    answers.put(new DeviceId(device), result);
+  public void answer(String device, NodeOutcomes.Result result) {
+    answer(device, target -> new NodeOutcomes.Outcome(target, result, null));
+  }
+
+  /// The same with everything that there is to say, by the device's place in a frame.
+  public synchronized void answer(String device, IntFunction<NodeOutcomes.Outcome> outcome) {
+    answers.put(new DeviceId(device), outcome);
     for (Open open : frames) {
-      answer(open, new DeviceId(device), result);
+      answer(open, new DeviceId(device), outcome);
     }
   }
 
@@ -167,16 +174,15 @@ public final class FakeNode implements AutoCloseable {
 
   private synchronized void take(Open open) {
     frames.add(open);
-    for (Map.Entry<DeviceId, NodeOutcomes.Result> known : answers.entrySet()) {
-      answer(open, known.getKey(), known.getValue());
-    }
+    answers.forEach((device, outcome) -> answer(open, device, outcome));
   }
 
-  private static void answer(Open open, DeviceId device, NodeOutcomes.Result result) {
+  private static void answer(
+      Open open, DeviceId device, IntFunction<NodeOutcomes.Outcome> outcome) {
     List<NodeOutcomes.Outcome> outcomes = new ArrayList<>();
     for (int i = 0; i < open.devices().size(); i++) {
       if (open.devices().get(i).equals(device)) {
-        outcomes.add(new NodeOutcomes.Outcome(i, result, null));
+        outcomes.add(outcome.apply(i));
       }
     }
     if (!outcomes.isEmpty()) {

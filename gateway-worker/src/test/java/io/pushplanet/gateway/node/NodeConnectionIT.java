@@ -22,6 +22,7 @@ class NodeConnectionIT {
   private static final NodeSettings SETTINGS =
       new NodeSettings("gateway", new Secret("x"), 1, 64, Duration.ofSeconds(10));
   private static final int PUBLISHES = 2_000;
+  private static final int THREADS = 64;
 
   @Test
   void paho_mqtt_java_551_no_more_is_published_at_once_than_the_node_takes() throws Exception {
@@ -30,7 +31,8 @@ class NodeConnectionIT {
             new NodeFrame.Drain(
                 List.of(new NodeFrame.Drain.Device(new AppId("shop"), new DeviceId("d1")))));
     try (FakeNode node = new FakeNode("n1");
-        var workers = Executors.newVirtualThreadPerTaskExecutor()) {
+        // Nobody waits behind more than these: the last of all at once would wait as long as the machine is slow.
+        var workers = Executors.newFixedThreadPool(THREADS, Thread.ofVirtual().factory())) {
       node.takeAtOnce(8);
       NodeConnection connection =
           NodeConnection.open(

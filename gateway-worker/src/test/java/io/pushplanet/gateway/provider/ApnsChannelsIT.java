@@ -17,13 +17,11 @@ import io.pushplanet.simulators.ledger.LedgerEntry;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.ScriptLine;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.sql.Timestamp;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -276,15 +274,7 @@ class ApnsChannelsIT {
 
   @Test
   void a_channel_needs_a_key() {
-    byte[] p12 = platform.simulators.authority().pushCertificate(ProviderPlatform.BUNDLE, "pw");
-    platform.upload(
-        "match-certified",
-        "apns",
-        "production",
-        "p12",
-        "{\"bundle_id\":\"" + ProviderPlatform.BUNDLE + "\"}",
-        ("{\"p12\":\"" + Base64.getEncoder().encodeToString(p12) + "\",\"password\":\"pw\"}")
-            .getBytes(StandardCharsets.UTF_8));
+    platform.uploadCertificate("match-certified");
 
     awaitFailed(asked("match-certified", "newest"), "live_activity_needs_a_p8_key");
     awaitFailed(asked("match-nobody", "newest"), "no_credential");

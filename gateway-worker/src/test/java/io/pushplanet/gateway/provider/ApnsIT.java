@@ -23,13 +23,11 @@ import io.pushplanet.simulators.apns.ApnsToken;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.ScriptLine;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -381,15 +379,7 @@ class ApnsIT {
 
   @Test
   void a_client_certificate_sends_too() {
-    byte[] p12 = platform.simulators.authority().pushCertificate(ProviderPlatform.BUNDLE, "pw");
-    platform.upload(
-        "certified",
-        "apns",
-        "production",
-        "p12",
-        "{\"bundle_id\":\"" + ProviderPlatform.BUNDLE + "\"}",
-        ("{\"p12\":\"" + Base64.getEncoder().encodeToString(p12) + "\",\"password\":\"pw\"}")
-            .getBytes(StandardCharsets.UTF_8));
+    platform.uploadCertificate("certified");
 
     assertThat(send("certified", TOKEN)).isInstanceOf(Accepted.class);
   }

@@ -15,12 +15,10 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.ledger.LedgerEntry;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -46,15 +44,7 @@ class ApnsPushTypesIT {
     platform = ProviderPlatform.start(state);
     key = ApnsKey.issue("HHHHHHHHHH", "KEY0000009", List.of(ProviderPlatform.BUNDLE));
     platform.uploadKey("shop", key, "production");
-    byte[] p12 = platform.simulators.authority().pushCertificate(ProviderPlatform.BUNDLE, "pw");
-    platform.upload(
-        "certified",
-        "apns",
-        "production",
-        "p12",
-        "{\"bundle_id\":\"" + ProviderPlatform.BUNDLE + "\"}",
-        ("{\"p12\":\"" + Base64.getEncoder().encodeToString(p12) + "\",\"password\":\"pw\"}")
-            .getBytes(StandardCharsets.UTF_8));
+    platform.uploadCertificate("certified");
   }
 
   @AfterAll

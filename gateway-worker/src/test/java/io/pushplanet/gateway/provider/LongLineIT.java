@@ -47,7 +47,7 @@ class LongLineIT {
   private final List<String> delivered = new ArrayList<>();
   private @TempDir Path state;
   private HeldAnswers apple;
-  private ProviderDelivery worker;
+  private ProviderWorker worker;
   private QueueConsumer lanes;
 
   @BeforeEach
@@ -58,7 +58,7 @@ class LongLineIT {
             state.resolve("simulators"),
             "--gateway.apns.production-endpoint=https://localhost:" + apple.port());
     worker =
-        new ProviderDelivery(
+        new ProviderWorker(
             platform, CLOCK, MOST_IN_FLIGHT, io.pushplanet.common.delivery.Channel.APNS);
     for (String app : List.of("far", "beside")) {
       platform.uploadKey(

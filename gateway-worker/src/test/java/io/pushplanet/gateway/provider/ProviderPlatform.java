@@ -163,6 +163,17 @@ final class ProviderPlatform implements AutoCloseable {
         issued.p8().getBytes(StandardCharsets.US_ASCII));
   }
 
+  /// A push certificate in place of a key.
+  void uploadCertificate(String app) {
+    upload(
+        app,
+        "apns",
+        "production",
+        "p12",
+        CredentialRows.P12_DETAIL,
+        new CredentialRows(this).p12());
+  }
+
   void uploadAccount(String app, FcmAccount.Issued issued) {
     simulators.fcmDirectory().register(issued.account());
     upload(

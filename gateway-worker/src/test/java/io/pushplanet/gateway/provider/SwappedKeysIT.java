@@ -28,12 +28,12 @@ class SwappedKeysIT {
 
   @TempDir static Path state;
   private static ProviderPlatform platform;
-  private static ProviderDelivery delivery;
+  private static ProviderWorker delivery;
 
   @BeforeAll
   static void start() throws Exception {
     platform = ProviderPlatform.start(state, true);
-    delivery = new ProviderDelivery(platform, CLOCK, Channel.APNS);
+    delivery = new ProviderWorker(platform, CLOCK, Channel.APNS);
   }
 
   @AfterAll

@@ -38,7 +38,7 @@ class TimelineIT {
 
   @TempDir static Path state;
   private static ProviderPlatform platform;
-  private static ProviderDelivery delivery;
+  private static ProviderWorker delivery;
   private static RealServers servers;
 
   /// What follows from an answer.
@@ -89,7 +89,7 @@ class TimelineIT {
   @BeforeAll
   static void start() throws Exception {
     platform = ProviderPlatform.start(state);
-    delivery = new ProviderDelivery(platform, CLOCK, Channel.APNS, Channel.FCM, Channel.HMS);
+    delivery = new ProviderWorker(platform, CLOCK, Channel.APNS, Channel.FCM, Channel.HMS);
     servers = delivery.servers;
   }
 

@@ -17,7 +17,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /// The delivery as the worker wires it, with the providers of a [ProviderPlatform], which it closes with itself.
-final class ProviderDelivery implements AutoCloseable {
+final class ProviderWorker implements AutoCloseable {
   final ProviderPlatform platform;
   final RealServers servers;
   private final RedisClient redis;
@@ -25,11 +25,11 @@ final class ProviderDelivery implements AutoCloseable {
   private final Delivery delivery;
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
 
-  ProviderDelivery(ProviderPlatform platform, Clock clock, Channel... channels) throws Exception {
+  ProviderWorker(ProviderPlatform platform, Clock clock, Channel... channels) throws Exception {
     this(platform, clock, 64, channels);
   }
 
-  ProviderDelivery(ProviderPlatform platform, Clock clock, int mostInFlight, Channel... channels)
+  ProviderWorker(ProviderPlatform platform, Clock clock, int mostInFlight, Channel... channels)
       throws Exception {
     this.platform = platform;
     servers = new RealServers();

@@ -1,0 +1,111 @@
+package io.pushplanet.gateway.delivery;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.pushplanet.common.delivery.Channel;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Semaphore;
+import java.util.function.Consumer;
+
+/// The parcels of a batch that a node had before, while they wait for their turn at a provider. What ends meanwhile is not sent: a
+/// device may acknowledge late, or its message be cancelled. Whoever waits for the batch looks, for all of them together, so that
+/// nobody who holds a place of the lane waits for the database, and one batch of a worker at a time. Thread-safe.
+final class Fallbacks {
+  /// Between two looks of a batch, where no other is looking. What a node tells is in the database after some tenths of a second.
+  private static final Duration LOOK = Duration.ofMillis(500);
+
+  private final SettledBefore settledBefore;
+  private final Semaphore looks;
+  private final Consumer<Parcel> calledOff;
+  private final boolean none;
+
+  @GuardedBy("this")
+  private final Set<Parcel> waiting = identities(List.of());
+
+  @GuardedBy("this")
+  private final Set<Parcel> ended = identities(List.of());
+
+  /// Of the thread that waits for the batch.
+  private long lookedNanos = System.nanoTime();
+
+  /// @param parcels that have just been looked at
+  /// @param looks a permit for each batch that looks at a time, shared by all
+  /// @param calledOff told of each that is not sent because its device acknowledged
+  Fallbacks(
+      List<Parcel> parcels,
+      SettledBefore settledBefore,
+      Semaphore looks,
+      Consumer<Parcel> calledOff) {
+    this.settledBefore = settledBefore;
+    this.looks = looks;
+    this.calledOff = calledOff;
+    for (Parcel parcel : parcels) {
+      if (parcel.push().tried().contains(Channel.MQTT)) {
+        waiting.add(parcel);
+      }
+    }
+    this.none = waiting.isEmpty();
+  }
+
+  /// Whether nobody has to look.
+  boolean isEmpty() {
+    return none;
+  }
+
+  /// To be called several times a second by one thread. Blocks.
+  void look() {
+    if (none || System.nanoTime() - lookedNanos < LOOK.toNanos() || !looks.tryAcquire()) {
+      return;
+    }
+    try {
+      List<Parcel> asked;
+      synchronized (this) {
+        asked = List.copyOf(waiting);
+      }
+      settle(asked, settledBefore.look(asked));
+      lookedNanos = System.nanoTime();
+    } finally {
+      looks.release();
+    }
+  }
+
+  private synchronized void settle(List<Parcel> asked, SettledBefore.Look look) {
+    Set<Parcel> left = identities(look.left());
+    for (Parcel parcel : asked) {
+      if (!left.contains(parcel) && waiting.contains(parcel)) {
+        ended.add(parcel);
+      }
+    }
+    for (Parcel parcel : look.calledOff()) {
+      if (waiting.contains(parcel)) {
+        calledOff.accept(parcel);
+      }
+    }
+    waiting.removeAll(ended);
+  }
+
+  /// Their wait is over.
+  ///
+  /// @param together loses those that ended meanwhile
+  void leave(List<Parcel> together) {
+    if (none) {
+      return;
+    }
+    synchronized (this) {
+      for (Parcel parcel : together) {
+        waiting.remove(parcel);
+      }
+      together.removeAll(ended);
+    }
+  }
+
+  /// Parcels are long to compare.
+  private static Set<Parcel> identities(List<Parcel> parcels) {
+    Set<Parcel> identities = Collections.newSetFromMap(new IdentityHashMap<>());
+    identities.addAll(parcels);
+    return identities;
+  }
+}

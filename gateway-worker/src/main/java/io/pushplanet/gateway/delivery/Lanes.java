@@ -1,0 +1,83 @@
+package io.pushplanet.gateway.delivery;
+
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.Priority;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.gateway.provider.Provider;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/// What each lane may have in hand, and has: bounds of its own for each, so that high never waits behind normal. Thread-safe.
+final class Lanes {
+  /// Of one lane's batches as many ask MySQL or write to it at once: half of what a worker has connections. Those behind them wait
+  /// here for as long as it takes, not for a connection, which fails after seconds.
+  private static final int MOST_AT_THE_DATABASE = 5;
+
+  /// Recipients in hand of a lane without a provider. A node is handed few frames at a time, and who waits for that for too long is
+  /// sent elsewhere.
+  private static final int MOST_OVER_MQTT = 1_024;
+
+  private final Map<String, Lane> lanes = new HashMap<>();
+
+  /// One lane's part.
+  static final class Lane {
+    /// Requests to its provider.
+    final Places places;
+
+    final Semaphore atDatabase = new Semaphore(MOST_AT_THE_DATABASE);
+
+    private final int most;
+
+    /// Of the batches in hand, also those that have been answered.
+    private final AtomicInteger recipients = new AtomicInteger();
+
+    private Lane(int most) {
+      this.most = most;
+      this.places = new Places(most, System::nanoTime);
+    }
+
+    void take(int more) {
+      recipients.addAndGet(more);
+    }
+
+    void done(int fewer) {
+      recipients.addAndGet(-fewer);
+    }
+
+    /// For how many more recipients; negative when it has more in hand than it can send to at once.
+    int room() {
+      return most - recipients.get();
+    }
+  }
+
+  /// @param mostInFlight requests of a lane without an answer, where its provider's connections carry as many
+  Lanes(List<Provider> providers, int mostInFlight, DeliveryMetrics metrics) {
+    Map<Channel, Provider> byChannel = new EnumMap<>(Channel.class);
+    providers.forEach(provider -> byChannel.put(provider.channel(), provider));
+    for (Channel channel : Channel.values()) {
+      Provider provider = byChannel.get(channel);
+      int most = Math.min(mostInFlight, provider == null ? MOST_OVER_MQTT : provider.mostAtOnce());
+      for (Priority priority : Priority.values()) {
+        Lane lane = new Lane(most);
+        lanes.put(Topology.lane(channel, priority), lane);
+        if (provider != null) {
+          metrics.inFlight(Topology.lane(channel, priority), lane.places::taken);
+        }
+      }
+    }
+  }
+
+  Lane lane(Channel channel, Priority priority) {
+    return Objects.requireNonNull(lanes.get(Topology.lane(channel, priority)));
+  }
+
+  /// Lets those give up who wait in vain for a place; to be called several times a second.
+  void look() {
+    lanes.values().forEach(lane -> lane.places.look());
+  }
+}

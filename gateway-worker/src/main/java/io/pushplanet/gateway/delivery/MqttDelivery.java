@@ -1,0 +1,121 @@
+package io.pushplanet.gateway.delivery;
+
+import io.pushplanet.common.delivery.Attempt;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.message.Route;
+import io.pushplanet.gateway.delivery.Outbox.Cause;
+import io.pushplanet.gateway.retry.RetrySchedule;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/// The way over MQTT: parcels go to their devices' nodes, and who cannot be reached there gets the vendor's channel, or finds the
+/// message in the inbox. Thread-safe; calls block.
+final class MqttDelivery {
+  private final NodeDelivery nodes;
+  private final RetrySchedule retries;
+
+  MqttDelivery(NodeDelivery nodes, RetrySchedule retries) {
+    this.nodes = nodes;
+    this.retries = retries;
+  }
+
+  /// Returns when every parcel has its outcome.
+  void deliver(List<Parcel> parcels, Outbox outbox) {
+    List<NodeDelivery.Request> requests =
+        parcels.stream()
+            .map(parcel -> new NodeDelivery.Request(parcel, vendor(parcel).isPresent()))
+            .toList();
+    nodes.deliver(
+        requests,
+        answers -> {
+          answers.forEach(answer -> handle(answer, outbox));
+          // A device that connected meanwhile has looked into its inbox too early.
+          nodes.drainConnected(outbox.keep()).forEach(outbox::lookAgain);
+        });
+  }
+
+  private void handle(NodeDelivery.Answer answer, Outbox outbox) {
+    Parcel parcel = answer.parcel();
+    switch (answer.result()) {
+      case DELIVERED -> {
+        Instant at = answer.acknowledgedAt();
+        outbox.end(
+            parcel,
+            DeliveryState.DELIVERED,
+            at == null
+                ? outbox.attempt(Channel.MQTT, "delivered", 0, null, null, null)
+                : Attempt.acknowledgedLate(at));
+        if (parcel.repeat()) {
+          outbox.takeOut(parcel);
+        }
+      }
+      case NOT_HERE, TIMEOUT, REFUSED -> notDelivered(parcel, answer, outbox);
+    }
+  }
+
+  private void notDelivered(Parcel parcel, NodeDelivery.Answer answer, Outbox outbox) {
+    Optional<Channel> vendor = vendor(parcel);
+    if (vendor.isPresent()) {
+      Channel to = vendor.get();
+      outbox.fallBack(
+          parcel,
+          Channel.MQTT,
+          to,
+          outbox.attempt(
+              Channel.MQTT,
+              "not_delivered",
+              0,
+              answer.reason(),
+              null,
+              answer.words("falls back to " + to.word())));
+      return;
+    }
+    if (answer.isRefusedForGood()) {
+      outbox.end(
+          parcel,
+          DeliveryState.FAILED,
+          outbox.attempt(
+              Channel.MQTT, "refused", 0, answer.reason(), null, answer.words("not repeated")));
+      if (parcel.repeat()) {
+        outbox.takeOut(parcel);
+      }
+      return;
+    }
+    if (answer.reason().equals(NodeDelivery.DIRECTORY_UNAVAILABLE)) {
+      // It may be connected: parked now, it would wait for a connect that does not come.
+      outbox.retry(
+          parcel,
+          parcel.alone().again(),
+          Channel.MQTT,
+          retries.afterDirectoryLoss(),
+          new Cause(0, answer.reason(), Cause.NOT_SENT));
+      return;
+    }
+    if (parcel.push().delivery().ttl().isZero()) {
+      outbox.end(
+          parcel,
+          DeliveryState.EXPIRED,
+          outbox.attempt(
+              Channel.MQTT, "expired", 0, answer.reason(), null, "its ttl is now or never"));
+      return;
+    }
+    outbox.park(
+        parcel,
+        outbox.attempt(
+            Channel.MQTT,
+            "parked",
+            0,
+            answer.reason(),
+            null,
+            answer.words("waits in the inbox until the device connects")));
+  }
+
+  /// What it falls back to.
+  private static Optional<Channel> vendor(Parcel parcel) {
+    return parcel.push().delivery().route() == Route.AUTO
+        ? parcel.recipient().vendor(parcel.push().tried())
+        : Optional.empty();
+  }
+}

@@ -1,0 +1,44 @@
+package io.pushplanet.gateway.delivery;
+
+import io.pushplanet.common.wire.Confirms;
+import io.pushplanet.common.wire.LanePublisher;
+import io.pushplanet.gateway.inbox.InboxStore;
+import io.pushplanet.gateway.later.LaterStore;
+import io.pushplanet.gateway.retry.RetrySchedule;
+import java.time.Clock;
+import java.util.concurrent.Semaphore;
+
+/// Makes an [Outbox] for each batch; together they leave so much unconfirmed by the broker and no more. Thread-safe.
+final class Outboxes {
+  /// Of what has come of parcels and the broker has not confirmed yet; half of what a lane lets wait. A lane hands out some
+  /// 4,000 recipients of a broadcast in one message, and many of those at once.
+  private static final int MOST_UNCONFIRMED = LanePublisher.Settings.DEFAULT.mostWaiting() / 2;
+
+  private final Semaphore room = new Semaphore(MOST_UNCONFIRMED);
+  private final InboxStore inbox;
+  private final LaterStore later;
+  private final LanePublisher lanes;
+  private final RetrySchedule retries;
+  private final Clock clock;
+  private final DeliveryMetrics metrics;
+
+  Outboxes(
+      InboxStore inbox,
+      LaterStore later,
+      LanePublisher lanes,
+      RetrySchedule retries,
+      Clock clock,
+      DeliveryMetrics metrics) {
+    this.inbox = inbox;
+    this.later = later;
+    this.lanes = lanes;
+    this.retries = retries;
+    this.clock = clock;
+    this.metrics = metrics;
+  }
+
+  /// @param atDatabase shared by those of a lane: as many of them write at once
+  Outbox outbox(Semaphore atDatabase) {
+    return new Outbox(inbox, later, new Confirms(lanes, room), atDatabase, retries, clock, metrics);
+  }
+}

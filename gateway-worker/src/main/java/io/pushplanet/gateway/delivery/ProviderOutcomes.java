@@ -1,0 +1,231 @@
+package io.pushplanet.gateway.delivery;
+
+import io.pushplanet.common.delivery.Attempt;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.message.target.ApnsToken;
+import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.message.target.HmsToken;
+import io.pushplanet.common.message.target.WebPushSubscription;
+import io.pushplanet.gateway.delivery.Outbox.Cause;
+import io.pushplanet.gateway.provider.DeliveryOutcome;
+import io.pushplanet.gateway.retry.RetrySchedule;
+import io.pushplanet.gateway.token.Tokens;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+
+/// What a provider's answer means for a parcel, and for the token that it was sent to: it ends, waits for another try, takes
+/// another channel, or is buried. Thread-safe.
+final class ProviderOutcomes {
+  private static final Logger LOG = LoggerFactory.getLogger(ProviderOutcomes.class);
+
+  /// What waits for long is tried once more so long before its time to live ends.
+  private static final Duration LAST_TRY = Duration.ofSeconds(2);
+
+  private final Tokens tokens;
+  private final RetrySchedule retries;
+  private final int mostErrors;
+  private final Clock clock;
+
+  /// @param mostErrors how often we may trip over a message before it is buried
+  ProviderOutcomes(Tokens tokens, RetrySchedule retries, int mostErrors, Clock clock) {
+    this.tokens = tokens;
+    this.retries = retries;
+    this.mostErrors = mostErrors;
+    this.clock = clock;
+  }
+
+  void noProvider(Channel channel, Parcel parcel, Outbox outbox) {
+    otherwise(
+        channel,
+        parcel,
+        outbox.attempt(channel, "failed", 0, "channel_not_available", null, null),
+        outbox);
+  }
+
+  void handle(Channel channel, Parcel parcel, DeliveryOutcome outcome, Outbox outbox) {
+    switch (outcome) {
+      case DeliveryOutcome.Accepted(int status, String reason, String providerId) -> {
+        tokens.accepted(parcel.push().app(), channel, environment(channel, parcel));
+        outbox.end(
+            parcel,
+            DeliveryState.DELIVERED,
+            outbox.attempt(channel, "delivered", status, null, providerId, null));
+      }
+      case DeliveryOutcome.Rejected(int status, String reason) -> {
+        if (status > 0) {
+          tokens.alive(parcel.push().app(), channel);
+        }
+        otherwise(
+            channel,
+            parcel,
+            outbox.attempt(channel, "rejected", status, reason, null, "not repeated"),
+            outbox);
+      }
+      case DeliveryOutcome.Expired expired ->
+          outbox.end(
+              parcel,
+              DeliveryState.EXPIRED,
+              outbox.attempt(channel, "expired", 0, expired.reason(), null, Cause.NOT_SENT));
+      case DeliveryOutcome.TokenGone(int status, String reason, Instant since) -> {
+        String action = forget(channel, parcel, since, reason);
+        otherwise(
+            channel,
+            parcel,
+            outbox.attempt(channel, "rejected", status, reason, null, action),
+            outbox);
+      }
+      case DeliveryOutcome.TokenForeign(int status, String reason) -> {
+        String action = forget(channel, parcel, clock.instant(), reason);
+        otherwise(
+            channel,
+            parcel,
+            outbox.attempt(channel, "rejected", status, reason, null, action),
+            outbox);
+      }
+      case DeliveryOutcome.PutOff putOff ->
+          outbox.retry(
+              parcel,
+              parcel.alone().putOff(),
+              channel,
+              retries.after(putOff),
+              new Cause(putOff.status(), putOff.reason(), orNotSent(putOff, putOff.done())));
+      case DeliveryOutcome.Deferred deferred ->
+          outbox.retry(
+              parcel,
+              parcel.alone().again(),
+              channel,
+              afterDeferral(channel, parcel, deferred),
+              new Cause(
+                  deferred.status(),
+                  deferred.reason(),
+                  deferred.ambiguous() ? deferred.done() : orNotSent(deferred, deferred.done())));
+      case DeliveryOutcome.InternalError error -> afterError(channel, parcel, error, outbox);
+      case DeliveryOutcome.CredentialFault fault ->
+          outbox.retry(
+              parcel,
+              parcel.alone().again(),
+              channel,
+              beforeItsEnd(parcel, retries.afterCredentialFault(parcel.push().attempt())),
+              new Cause(fault.status(), fault.reason(), orNotSent(fault, fault.done())));
+      case DeliveryOutcome.Remedied remedied -> {
+        outbox.tell(
+            parcel,
+            outbox.attempt(
+                channel,
+                "repeated",
+                remedied.status(),
+                remedied.reason(),
+                null,
+                remedied.remedy()));
+        handle(channel, parcel, remedied.then(), outbox);
+      }
+    }
+  }
+
+  private void afterError(
+      Channel channel, Parcel parcel, DeliveryOutcome.InternalError error, Outbox outbox) {
+    int before = parcel.push().timesTrippedOver();
+    if (before + 1 < mostErrors) {
+      outbox.retry(
+          parcel,
+          parcel.alone().afterError(),
+          channel,
+          retries.afterInternalError(before),
+          new Cause(error.status(), error.reason(), null));
+      return;
+    }
+    outbox.bury(
+        parcel,
+        outbox.attempt(
+            channel,
+            "failed",
+            0,
+            error.reason(),
+            null,
+            "kept in the dead letters after " + mostErrors + " errors; an operator may replay it"),
+        error.what());
+  }
+
+  /// A long step of our own making is cut short for a last try; what a provider asks for is not.
+  private Duration afterDeferral(
+      Channel channel, Parcel parcel, DeliveryOutcome.Deferred deferred) {
+    Duration wait = retries.after(channel, deferred, parcel.push().attempt());
+    return deferred.after() == null && wait.compareTo(RetrySchedule.LONGEST) >= 0
+        ? beforeItsEnd(parcel, wait)
+        : wait;
+  }
+
+  /// What is at fault may be repaired in the last moment.
+  private Duration beforeItsEnd(Parcel parcel, Duration wait) {
+    Duration left = Duration.between(clock.instant(), parcel.push().expiresAt()).minus(LAST_TRY);
+    return left.compareTo(wait) < 0 && left.compareTo(LAST_TRY) > 0 ? left : wait;
+  }
+
+  /// Without an answer nothing was sent, unless nobody knows.
+  private static @Nullable String orNotSent(DeliveryOutcome outcome, @Nullable String done) {
+    return done == null && outcome.status() == 0 ? Cause.NOT_SENT : done;
+  }
+
+  /// This channel will never do: another one, or the end.
+  private static void otherwise(Channel channel, Parcel parcel, Attempt attempt, Outbox outbox) {
+    List<Channel> tried = new ArrayList<>(parcel.push().tried());
+    tried.add(channel);
+    Optional<Channel> next =
+        parcel.recipient().channel(parcel.push().delivery().route(), false, tried);
+    next.ifPresentOrElse(
+        to -> outbox.fallBack(parcel, channel, to, attempt),
+        () -> outbox.end(parcel, DeliveryState.FAILED, attempt));
+  }
+
+  private String forget(Channel channel, Parcel parcel, Instant since, String reason) {
+    ApnsToken apns = parcel.recipient().apns();
+    FcmToken fcm = parcel.recipient().fcm();
+    HmsToken hms = parcel.recipient().hms();
+    WebPushSubscription webpush = parcel.recipient().webpush();
+    String token =
+        switch (channel) {
+          case APNS -> apns == null ? null : apns.token();
+          case FCM -> fcm == null ? null : fcm.token();
+          case HMS -> hms == null ? null : hms.token();
+          case WEBPUSH -> webpush == null ? null : webpush.json();
+          case MQTT -> null;
+        };
+    if (token == null) {
+      return "nothing to forget";
+    }
+    try {
+      return tokens
+          .forget(
+              parcel.push().app(),
+              parcel.recipient().device(),
+              channel,
+              environment(channel, parcel),
+              token,
+              since,
+              reason)
+          .words();
+    } catch (DataAccessException e) {
+      LOG.warn(
+          "event=token_not_forgotten appId={} deviceId={} reason=\"{}\"",
+          parcel.push().app(),
+          parcel.recipient().device(),
+          e.toString());
+      return "token kept: the database is away";
+    }
+  }
+
+  /// Each environment of APNs has a credential of its own.
+  private static String environment(Channel channel, Parcel parcel) {
+    ApnsToken apns = parcel.recipient().apns();
+    return channel == Channel.APNS && apns != null ? apns.environment() : "";
+  }
+}

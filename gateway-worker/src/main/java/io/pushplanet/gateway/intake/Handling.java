@@ -1,0 +1,77 @@
+package io.pushplanet.gateway.intake;
+
+import static java.util.Objects.requireNonNullElse;
+
+import io.pushplanet.common.wire.DeadItem;
+import io.pushplanet.common.wire.MalformedWire;
+import io.pushplanet.common.wire.WireForm;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
+
+/// Hands a queue's messages to its handler. What nobody can read, and what trips the handler again and again, becomes a dead
+/// letter, item by item. Thread-safe.
+final class Handling {
+  private static final Logger LOG = LoggerFactory.getLogger(Handling.class);
+
+  private final DeadLetters deadLetters;
+  private final Stumbles stumbles = new Stumbles();
+
+  Handling(DeadLetters deadLetters) {
+    this.deadLetters = deadLetters;
+  }
+
+  /// Returns when the message may be acknowledged.
+  ///
+  /// @return `done`, or `dead` where some of it was buried
+  /// @throws RuntimeException (or an Error) when it is to be handed out again
+  String handle(Subscription subscription, byte[] body, boolean redelivered) {
+    try {
+      subscription.handler().handle(body, redelivered);
+      return "done";
+    } catch (DeadItems e) {
+      return bury(subscription, e.items());
+    } catch (MalformedWire e) {
+      return bury(
+          subscription,
+          List.of(new DeadItem(body, requireNonNullElse(e.getMessage(), "malformed"))));
+    } catch (RuntimeException | Error e) {
+      if (!stumbles.tooMany(body, e)) {
+        throw e;
+      }
+      LOG.error("event=message_poisoned queue={}", subscription.queue(), e);
+      return bury(subscription, handledSingly(subscription, body));
+    }
+  }
+
+  /// What trips its handler again and again must not take along those that share its AMQP message.
+  ///
+  /// @return what did it again
+  private static List<DeadItem> handledSingly(Subscription subscription, byte[] body) {
+    List<DeadItem> dead = new ArrayList<>();
+    for (byte[] alone : WireForm.singly(body)) {
+      try {
+        subscription.handler().handle(alone, true);
+      } catch (DeadItems e) {
+        dead.addAll(e.items());
+      } catch (RuntimeException | Error e) {
+        if (!Stumbles.isBug(e)) {
+          throw e;
+        }
+        dead.add(
+            new DeadItem(alone, "internal_error: " + NestedExceptionUtils.getMostSpecificCause(e)));
+      }
+    }
+    return dead;
+  }
+
+  private String bury(Subscription subscription, List<DeadItem> dead) {
+    if (!dead.isEmpty()) {
+      deadLetters.bury(subscription.queue(), dead);
+      LOG.error("event=message_dead queue={} items={}", subscription.queue(), dead.size());
+    }
+    return dead.isEmpty() ? "done" : "dead";
+  }
+}

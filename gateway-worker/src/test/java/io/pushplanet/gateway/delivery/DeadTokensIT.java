@@ -1,0 +1,131 @@
+package io.pushplanet.gateway.delivery;
+
+import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.device.Platform;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.ApnsToken;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.DeviceRoute;
+import io.pushplanet.common.testing.PushBuilder;
+import io.pushplanet.gateway.provider.DeliveryOutcome;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/// What becomes of a token that its provider calls dead.
+class DeadTokensIT extends DeliveryScene {
+  @Test
+  void a_token_that_the_provider_calls_gone_is_forgotten_unless_it_was_registered_again()
+      throws Exception {
+    registered("d1", "apns", "token", "old-token", clock.instant().minusSeconds(3_600));
+    registered("d2", "apns", "token", "new-token", clock.instant());
+    Instant since = clock.instant().minusSeconds(60);
+    apns.answers.put("d1", new DeliveryOutcome.TokenGone(410, "Unregistered", since));
+    apns.answers.put("d2", new DeliveryOutcome.TokenGone(410, "Unregistered", since));
+
+    deliver(
+        Channel.APNS,
+        aPush(clock).from(APP).toApns("d1", "old-token").toApns("d2", "new-token").build());
+
+    assertThat(forgotten()).containsExactly("d1");
+    assertThat(events(DeliveryEvent.Ended.class))
+        .extracting(ended -> ended.attempt().action())
+        .containsExactlyInAnyOrder("token forgotten", "token kept: registered again since");
+  }
+
+  @Test
+  void what_was_not_sent_does_not_hide_that_too_many_tokens_die() throws Exception {
+    IntStream.range(0, 100)
+        .forEach(i ->
+            fcm.answers.put(
+                "off" + i, new DeliveryOutcome.Deferred(0, "project_quota_rest", null, false)));
+    var gone = new DeliveryOutcome.TokenGone(404, "UNREGISTERED", clock.instant());
+    IntStream.range(0, 11).forEach(i -> fcm.answers.put("dead" + i, gone));
+    fcm.answers.put("last0", gone);
+
+    deliver(Channel.FCM, toFcm("good", 188));
+    deliver(Channel.FCM, toFcm("off", 100));
+    deliver(Channel.FCM, toFcm("dead", 11));
+    deliver(Channel.FCM, toFcm("last", 1));
+
+    assertThat(meters.get("pushplanet.tokens").tag("result", "spared").counter().count())
+        .isEqualTo(1);
+  }
+
+  private Push toFcm(String devices, int count) {
+    PushBuilder push = aPush(clock).from(APP);
+    IntStream.range(0, count).forEach(i -> push.toFcm(devices + i, "token-" + devices + i));
+    return push.build();
+  }
+
+  @Test
+  void a_route_that_was_left_behind_by_a_registration_is_forgotten_with_its_dead_token()
+      throws Exception {
+    DeviceKey device = new DeviceKey(new AppId(APP), new DeviceId("d1"));
+    ApnsToken former = new ApnsToken("old-token", "production", clock.instant());
+    routes.put(
+        Map.of(
+            device,
+            new DeviceRoute(device.device(), Platform.IOS, false, former, null, null, null)));
+    registered("d1", "apns", "token", "new-token", clock.instant());
+    apns.answers.put("d1", new DeliveryOutcome.TokenGone(410, "Unregistered", clock.instant()));
+
+    deliver(Channel.APNS, aPush(clock).from(APP).toApns("d1", "old-token").build());
+
+    assertThat(routes.find(List.of(device))).isEmpty();
+  }
+
+  @Test
+  void a_subscription_that_is_gone_is_forgotten_unless_the_browser_made_another() throws Exception {
+    Instant asked = clock.instant();
+    ScriptedProvider webpush = new ScriptedProvider(Channel.WEBPUSH);
+    for (String device : List.of("d1", "d2", "d3")) {
+      webpush.answers.put(device, new DeliveryOutcome.TokenGone(410, "http_410", asked));
+    }
+    registered("d1", "webpush", "subscription", "{\"a\":1}", asked.minusSeconds(60));
+    registered("d2", "webpush", "subscription", "{\"a\":\"another\"}", asked.minusSeconds(60));
+    registered("d3", "webpush", "subscription", "{\"a\":1}", asked.plusSeconds(1));
+
+    Push push =
+        aPush(clock)
+            .from(APP)
+            .toWebPush("d1", "{\"a\":1}")
+            .toWebPush("d2", "{\"a\":1}")
+            .toWebPush("d3", "{\"a\":1}")
+            .build();
+    delivery(webpush).deliver(Channel.WEBPUSH, batch(push), false);
+
+    assertThat(forgotten()).containsExactly("d1");
+  }
+
+  /// The devices whose token is dead.
+  private List<String> forgotten() {
+    return servers
+        .sql()
+        .queryForList(
+            "SELECT device_id FROM channel_tokens WHERE dead_at IS NOT NULL", String.class);
+  }
+
+  private void registered(String device, String channel, String kind, String token, Instant at) {
+    servers
+        .sql()
+        .update(
+            "INSERT INTO channel_tokens (app_id, device_id, channel, token, kind, environment,"
+                + " registered_at) VALUES (?, ?, ?, ?, ?, 'production', ?)",
+            APP,
+            device,
+            channel,
+            token,
+            kind,
+            Timestamp.from(at));
+  }
+}

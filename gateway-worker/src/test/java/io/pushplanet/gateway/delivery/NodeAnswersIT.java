@@ -1,0 +1,316 @@
+package io.pushplanet.gateway.delivery;
+
+import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.RedisClient;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.delivery.Attempt;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.RouteStore;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.wire.NodeOutcomes.Outcome;
+import io.pushplanet.common.wire.NodeOutcomes.Result;
+import io.pushplanet.common.wire.Refusal;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.RealServers;
+import io.pushplanet.gateway.node.FakeNode;
+import io.pushplanet.gateway.node.Nodes;
+import io.pushplanet.gateway.provider.DeliveryOutcome;
+import io.pushplanet.gateway.provider.Provider;
+import io.pushplanet.gateway.statistics.StatisticsWriter;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/// What a node says of a message beyond whether it was delivered, and what becomes of the message then.
+class NodeAnswersIT {
+  private static final String APP = "node-answers-it";
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private final Clock clock = Clock.systemUTC();
+  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  private final ExecutorService lane = Executors.newVirtualThreadPerTaskExecutor();
+  private final TurnTaker fcm = new TurnTaker();
+  private RealServers servers;
+  private RedisClient redis;
+  private FakeNode node;
+  private Nodes nodes;
+  private Delivery delivery;
+
+  /// Accepts everybody, "waiting" when it is released.
+  private static final class TurnTaker implements Provider {
+    final CountDownLatch waits = new CountDownLatch(1);
+    final CountDownLatch release = new CountDownLatch(1);
+    final Queue<String> sent = new ConcurrentLinkedQueue<>();
+
+    @Override
+    public Channel channel() {
+      return Channel.FCM;
+    }
+
+    @Override
+    public Optional<DeliveryOutcome> turn(Push push) throws InterruptedException {
+      if (push.recipients().getFirst().device().value().equals("waiting")) {
+        waits.countDown();
+        if (!release.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+          throw new IllegalStateException("nobody released it");
+        }
+      }
+      return Optional.empty();
+    }
+
+    @Override
+    public DeliveryOutcome send(Push push, Recipient recipient) {
+      sent.add(recipient.device().value());
+      return new DeliveryOutcome.Accepted(200, "", "id");
+    }
+  }
+
+  @BeforeEach
+  void start() throws Exception {
+    servers = new RealServers();
+    for (String table : List.of("inbox", "later", "deliveries", "messages")) {
+      servers.sql().update("DELETE FROM " + table);
+    }
+    redis = RedisClient.create(servers.services().redis().toString());
+    node = new FakeNode("node-" + System.nanoTime());
+    servers.sessions().heartbeat(node.lease(clock.instant().plusSeconds(300)));
+    nodes = DeliveryForTests.nodes(servers.sessions(), clock, meters);
+    delivery =
+        DeliveryForTests.at(
+            servers,
+            servers.sessions(),
+            nodes,
+            new RouteStore(redis.connect()),
+            clock,
+            meters,
+            fcm);
+  }
+
+  @AfterEach
+  void close() {
+    fcm.release.countDown();
+    lane.shutdownNow();
+    nodes.close();
+    node.close();
+    redis.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+    servers.close();
+  }
+
+  @Test
+  void what_the_device_refused_fails_with_its_reason_and_is_not_kept_for_it() throws Exception {
+    connect("d1");
+    node.answer("d1", target -> Outcome.refused(target, Refusal.BY_DEVICE, "it said 0x83"));
+
+    deliver(Channel.MQTT, aPush(clock).from(APP).toMqtt("d1").build());
+
+    assertThat(servers.drain(Topology.EVENTS, DeliveryEvent.class))
+        .singleElement()
+        .isInstanceOfSatisfying(
+            DeliveryEvent.Ended.class,
+            ended -> {
+              assertThat(ended.state()).isEqualTo(DeliveryState.FAILED);
+              assertThat(ended.attempt().reason()).isEqualTo("refused_by_device");
+              assertThat(ended.attempt().action()).isEqualTo("it said 0x83; not repeated");
+            });
+    assertThat(inbox()).isEmpty();
+  }
+
+  @Test
+  void what_is_refused_for_the_time_being_or_in_an_unknown_word_waits_for_the_device()
+      throws Exception {
+    connect("d1");
+    connect("d2");
+    node.answer("d1", target -> Outcome.refused(target, Refusal.QUEUE_FULL, null));
+    node.answer("d2", target -> new Outcome(target, Result.REFUSED, "a word of another version"));
+
+    deliver(Channel.MQTT, aPush(clock).from(APP).toMqtt("d1").toMqtt("d2").build());
+
+    assertThat(inbox()).containsExactlyInAnyOrder("d1", "d2");
+  }
+
+  @Test
+  void an_acknowledgement_that_the_node_has_told_itself_counts_once() throws Exception {
+    connect("d1");
+    Instant at = clock.instant().minusMillis(300);
+    node.answer("d1", target -> new Outcome(target, Result.DELIVERED, null, null, null, at));
+    Push push = aPush(clock).from(APP).toMqtt("d1").build();
+
+    deliver(Channel.MQTT, push);
+    List<DeliveryEvent> told = servers.drain(Topology.EVENTS, DeliveryEvent.class);
+    assertThat(told).singleElement().isInstanceOf(DeliveryEvent.Ended.class);
+    write(told);
+    write(List.of(acknowledgedLate(push, "d1", at)));
+
+    assertThat(
+            servers
+                .sql()
+                .queryForList(
+                    "SELECT CONCAT(state, ' ', duplicates) FROM deliveries", String.class))
+        .containsExactly("delivered 0");
+  }
+
+  @Test
+  void a_fallback_that_waits_for_its_turn_is_called_off_when_the_device_acknowledges()
+      throws Exception {
+    Push push =
+        aPush(clock)
+            .from(APP)
+            .toFcm("waiting", "t1")
+            .toFcm("other", "t2")
+            .build()
+            .without(Channel.MQTT);
+    Future<?> batch = inLane(Channel.FCM, push);
+    Eventually.within(PATIENCE, () -> assertThat(fcm.sent).containsExactly("other"));
+
+    write(List.of(acknowledgedLate(push, "waiting", clock.instant())));
+
+    Eventually.within(PATIENCE, () -> assertThat(calledOff()).isEqualTo(1));
+    fcm.release.countDown();
+    batch.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    assertThat(fcm.sent).containsExactly("other");
+    assertThat(told())
+        .containsExactlyInAnyOrder(
+            "other delivered null", "waiting called_off delivered by mqtt; fallback cancelled");
+  }
+
+  @Test
+  void a_fallback_that_is_alone_in_its_batch_is_called_off_as_well() throws Exception {
+    Push push = aPush(clock).from(APP).toFcm("waiting", "t1").build().without(Channel.MQTT);
+    Future<?> batch = inLane(Channel.FCM, push);
+    assertThat(fcm.waits.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+
+    write(List.of(acknowledgedLate(push, "waiting", clock.instant())));
+
+    Eventually.within(PATIENCE, () -> assertThat(calledOff()).isEqualTo(1));
+    fcm.release.countDown();
+    batch.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    assertThat(fcm.sent).isEmpty();
+    assertThat(told()).containsExactly("waiting called_off delivered by mqtt; fallback cancelled");
+  }
+
+  @Test
+  void a_fallback_that_comes_after_the_acknowledgement_is_not_sent_and_the_timeline_says_so()
+      throws Exception {
+    Push push = aPush(clock).from(APP).toFcm("d1", "t1").build().without(Channel.MQTT);
+    write(List.of(acknowledgedLate(push, "d1", clock.instant())));
+
+    deliver(Channel.FCM, push);
+
+    assertThat(fcm.sent).isEmpty();
+    assertThat(told()).containsExactly("d1 called_off delivered by mqtt; fallback cancelled");
+    assertThat(calledOff()).isEqualTo(1);
+  }
+
+  @Test
+  void a_fallback_that_was_sent_all_the_same_is_not_told_to_be_called_off() throws Exception {
+    Push push = aPush(clock).from(APP).toFcm("d1", "t1").build().without(Channel.MQTT);
+    deliver(Channel.FCM, push);
+    List<DeliveryEvent> sent = servers.drain(Topology.EVENTS, DeliveryEvent.class);
+    write(List.of(acknowledgedLate(push, "d1", clock.instant())));
+    write(sent);
+
+    deliver(Channel.FCM, push);
+
+    assertThat(fcm.sent).containsExactly("d1");
+    assertThat(told()).isEmpty();
+    assertThat(calledOff()).isZero();
+  }
+
+  @Test
+  void a_fallback_is_sent_while_the_database_cannot_be_asked() throws Exception {
+    Push push =
+        aPush(clock)
+            .from(APP)
+            .toFcm("waiting", "t1")
+            .toFcm("other", "t2")
+            .build()
+            .without(Channel.MQTT);
+    write(List.of(acknowledgedLate(push, "waiting", clock.instant())));
+    servers.sql().execute("RENAME TABLE deliveries TO deliveries_away");
+    try {
+      fcm.release.countDown();
+      deliver(Channel.FCM, push);
+    } finally {
+      servers.sql().execute("RENAME TABLE deliveries_away TO deliveries");
+    }
+
+    assertThat(fcm.sent).containsExactlyInAnyOrder("waiting", "other");
+  }
+
+  /// What was told of devices since the last time, in few words.
+  private List<String> told() throws Exception {
+    return servers.drain(Topology.EVENTS, DeliveryEvent.class).stream()
+        .map(event ->
+            switch (event) {
+              case DeliveryEvent.Ended(_, _, _, var device, _, var attempt) ->
+                  device.value() + " " + attempt.result() + " " + attempt.action();
+              case DeliveryEvent.Attempted(_, _, _, var device, var attempt) ->
+                  device.value() + " " + attempt.result() + " " + attempt.action();
+              default -> event.toString();
+            })
+        .toList();
+  }
+
+  private double calledOff() {
+    var counter =
+        meters.find("pushplanet.outcomes").tags("channel", "fcm", "result", "called_off").counter();
+    return counter == null ? 0 : counter.count();
+  }
+
+  private static DeliveryEvent acknowledgedLate(Push push, String device, Instant at) {
+    return new DeliveryEvent.Ended(
+        push.app(),
+        at,
+        push.id(),
+        new DeviceId(device),
+        DeliveryState.DELIVERED,
+        Attempt.acknowledgedLate(at));
+  }
+
+  private void write(List<DeliveryEvent> events) {
+    new StatisticsWriter(servers.database()).write(events);
+  }
+
+  private void deliver(Channel channel, Push push) throws Exception {
+    inLane(channel, push).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+  }
+
+  private Future<?> inLane(Channel channel, Push push) {
+    byte[] body = WireForm.join(List.of(WireForm.write(push)));
+    return lane.submit(() -> delivery.deliver(channel, body, false));
+  }
+
+  private void connect(String device) {
+    servers
+        .sessions()
+        .claim(
+            new DeviceKey(new AppId(APP), new DeviceId(device)),
+            node.lease(clock.instant()).node());
+  }
+
+  private List<String> inbox() {
+    return servers.sql().queryForList("SELECT device_id FROM inbox", String.class);
+  }
+}

@@ -1,0 +1,157 @@
+package io.pushplanet.gateway.delivery;
+
+import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.gateway.provider.DeliveryOutcome;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/// Which way a message takes when the first one does not do: another channel, the inbox, or none.
+class OtherWaysIT extends DeliveryScene {
+  @Test
+  void a_device_that_is_away_gets_its_vendor_where_it_has_one_and_the_inbox_otherwise()
+      throws Exception {
+    Push push = aPush(clock).from(APP).toMqtt("d1").build();
+    Recipient both = both("d2", "t2");
+
+    deliver(Channel.MQTT, push, push.to(List.of(both)));
+
+    assertThat(inbox()).containsExactly("d1");
+    assertThat(servers.drain("push.fcm.high", Push.class))
+        .singleElement()
+        .satisfies(fallback -> {
+          assertThat(fallback.recipients()).containsExactly(both);
+          assertThat(fallback.tried()).containsExactly(Channel.MQTT);
+        });
+  }
+
+  @Test
+  void of_one_collapse_key_the_inbox_keeps_the_newest_and_tells_of_the_others() throws Exception {
+    DeliveryOptions collapsing = options(Route.MQTT, Duration.ofHours(1), "score");
+    Push older = aPush(clock).from(APP).delivered(collapsing).toMqtt("d1").build();
+    Push newer = newerThan(older, collapsing);
+
+    deliver(Channel.MQTT, newer);
+    deliver(Channel.MQTT, older);
+    deliver(Channel.MQTT, newer);
+
+    assertThat(servers.sql().queryForList("SELECT message_id FROM inbox", String.class))
+        .containsExactly(newer.id().value());
+    assertThat(events(DeliveryEvent.Ended.class))
+        .singleElement()
+        .satisfies(ended -> {
+          assertThat(ended.message()).isEqualTo(older.id());
+          assertThat(ended.attempt().reason()).isEqualTo("collapsed");
+        });
+  }
+
+  private Push newerThan(Push older, DeliveryOptions options) {
+    Push newer =
+        aPush(clock)
+            .from(APP)
+            .delivered(options)
+            .toMqtt("d1")
+            .saying(new Content("newer", null, Map.of()))
+            .build();
+    while (newer.id().compareTo(older.id()) < 0) {
+      newer = aPush(clock).from(APP).delivered(options).toMqtt("d1").build();
+    }
+    return newer;
+  }
+
+  @Test
+  void now_or_never_is_never_when_the_device_is_away() throws Exception {
+    deliver(
+        Channel.MQTT,
+        aPush(clock)
+            .from(APP)
+            .delivered(options(Route.AUTO, Duration.ZERO, null))
+            .toMqtt("d1")
+            .build());
+
+    assertThat(inbox()).isEmpty();
+    assertThat(events(DeliveryEvent.Ended.class))
+        .singleElement()
+        .satisfies(ended -> assertThat(ended.state()).isEqualTo(DeliveryState.EXPIRED));
+  }
+
+  @Test
+  void a_dead_token_of_a_device_with_mqtt_leads_to_its_inbox() throws Exception {
+    fcm.answers.put("d1", new DeliveryOutcome.TokenGone(404, "UNREGISTERED", clock.instant()));
+    Recipient both = both("d1", "t");
+
+    deliver(Channel.FCM, aPush(clock).from(APP).build().to(List.of(both)));
+
+    assertThat(servers.drain("push.mqtt.high", Push.class))
+        .singleElement()
+        .satisfies(push -> assertThat(push.tried()).containsExactly(Channel.FCM));
+    assertThat(events(DeliveryEvent.Ended.class)).isEmpty();
+  }
+
+  @Test
+  void a_device_that_left_and_whose_token_is_dead_finds_the_message_in_its_inbox()
+      throws Exception {
+    fcm.answers.put("d1", new DeliveryOutcome.TokenGone(404, "UNREGISTERED", clock.instant()));
+    Recipient both = both("d1", "t");
+
+    deliver(Channel.MQTT, aPush(clock).from(APP).build().to(List.of(both)));
+    deliver(Channel.FCM, servers.drain("push.fcm.high", Push.class).getFirst());
+    Push last = servers.drain("push.mqtt.high", Push.class).getFirst();
+    deliver(Channel.MQTT, last);
+
+    assertThat(last.tried()).containsExactly(Channel.MQTT, Channel.FCM);
+    assertThat(inbox()).containsExactly("d1");
+    assertThat(events(DeliveryEvent.Ended.class)).isEmpty();
+  }
+
+  @Test
+  void what_a_vendor_refuses_still_reaches_a_device_that_has_mqtt() throws Exception {
+    fcm.answers.put("d1", new DeliveryOutcome.Rejected(0, "no_credential"));
+    Recipient both = both("d1", "t");
+
+    deliver(Channel.FCM, aPush(clock).from(APP).build().to(List.of(both)));
+
+    assertThat(servers.drain("push.mqtt.high", Push.class)).hasSize(1);
+    assertThat(events(DeliveryEvent.Ended.class)).isEmpty();
+  }
+
+  @Test
+  void a_channel_without_a_provider_fails_and_says_so() throws Exception {
+    deliver(
+        Channel.WEBPUSH,
+        aPush(clock)
+            .from(APP)
+            .toFcm("d1", "t")
+            .delivered(options(Route.VENDOR, Duration.ofHours(1), null))
+            .build());
+
+    assertThat(servers.drain("push.fcm.high", Push.class)).hasSize(1);
+    assertThat(events(DeliveryEvent.Attempted.class))
+        .extracting(attempted -> attempted.attempt().reason())
+        .containsExactly("channel_not_available");
+  }
+
+  /// A device with MQTT and FCM.
+  private Recipient both(String device, String token) {
+    return new Recipient(
+        new DeviceId(device), true, null, new FcmToken(token, "token", clock.instant()));
+  }
+
+  /// The devices for which something is parked.
+  private List<String> inbox() {
+    return servers.sql().queryForList("SELECT device_id FROM inbox", String.class);
+  }
+}

@@ -1,0 +1,150 @@
+package io.pushplanet.gateway.intake;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.testing.Eventually;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/// How many messages a queue has in hand.
+class PrefetchIT extends IntakeScene {
+  @Test
+  void many_small_messages_come_to_be_in_hand_while_there_is_room_and_few_in_a_calm()
+      throws Exception {
+    Queue<Boolean> redelivered = new ConcurrentLinkedQueue<>();
+    CountDownLatch goesOn = new CountDownLatch(1);
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    QueueConsumer consumer =
+        widening(
+            (body, again) -> {
+              redelivered.add(again);
+              awaitUninterruptibly(goesOn);
+            },
+            meters);
+    try {
+      publishOneByOne(100);
+      consumer.start();
+
+      Eventually.within(SOON, () -> assertThat(redelivered).hasSize(64));
+      assertThat(meters.get("pushplanet.intake.prefetch").gauge().value()).isEqualTo(64);
+      assertThat(meters.get("pushplanet.intake.bytes").gauge().value()).isEqualTo(64 * 2);
+      goesOn.countDown();
+      Eventually.within(SOON, () -> assertThat(consumers()).isEqualTo(1));
+      publishOneByOne(1);
+
+      Eventually.within(SOON, () -> assertThat(redelivered).hasSize(101));
+      assertThat(redelivered).containsOnly(false);
+    } finally {
+      goesOn.countDown();
+      consumer.stop();
+    }
+    assertThat(depth(QUEUE)).isZero();
+    assertThat(meters.get("pushplanet.intake.bytes").gauge().value()).isZero();
+  }
+
+  @Test
+  void what_was_acknowledged_as_the_window_narrows_does_not_come_again() throws Exception {
+    int many = 2_000;
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    AtomicInteger room = new AtomicInteger(1);
+    AtomicInteger handled = new AtomicInteger();
+    AtomicInteger again = new AtomicInteger();
+    CountDownLatch goesOn = new CountDownLatch(1);
+    QueueConsumer consumer =
+        consumer(
+            servers.connections(),
+            new Subscription(
+                QUEUE,
+                4,
+                many,
+                room::get,
+                (body, redelivered) -> {
+                  handled.incrementAndGet();
+                  if (redelivered) {
+                    again.incrementAndGet();
+                  }
+                  awaitUninterruptibly(goesOn);
+                }),
+            meters);
+    try {
+      publishOneByOne(many);
+      consumer.start();
+      Eventually.within(SOON, () -> assertThat(handled).hasValue(many));
+      room.set(-many);
+      Eventually.within(
+          SOON,
+          () -> assertThat(meters.get("pushplanet.intake.prefetch").gauge().value()).isEqualTo(4));
+      goesOn.countDown();
+      // Behind all of them, and behind what would come again.
+      publishOneByOne(1);
+      Eventually.within(SOON, () -> assertThat(handled).hasValueGreaterThan(many));
+    } finally {
+      goesOn.countDown();
+      consumer.stop();
+    }
+    assertThat(again).hasValue(0);
+    assertThat(handled).hasValue(many + 1);
+    assertThat(depth(QUEUE)).isZero();
+  }
+
+  @Test
+  void of_large_messages_behind_many_small_ones_few_are_in_hand() throws Exception {
+    int large = 1_000_000;
+    CountDownLatch smallGoOn = new CountDownLatch(1);
+    CountDownLatch largeGoOn = new CountDownLatch(1);
+    AtomicInteger small = new AtomicInteger();
+    Queue<Double> inHand = new ConcurrentLinkedQueue<>();
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    QueueConsumer consumer =
+        widening(
+            (body, again) -> {
+              if (body.length < large) {
+                small.incrementAndGet();
+                awaitUninterruptibly(smallGoOn);
+              } else {
+                inHand.add(meters.get("pushplanet.intake.bytes").gauge().value());
+                awaitUninterruptibly(largeGoOn);
+              }
+            },
+            meters);
+    try {
+      publishOneByOne(64);
+      consumer.start();
+      Eventually.within(SOON, () -> assertThat(small).hasValue(64));
+      publish(60, new byte[large]);
+      smallGoOn.countDown();
+
+      Eventually.within(
+          SOON,
+          () -> assertThat(meters.get("pushplanet.intake.prefetch").gauge().value()).isEqualTo(4));
+      largeGoOn.countDown();
+      // Those that nobody took come again.
+      Eventually.within(SOON, () -> assertThat(inHand).hasSize(60));
+    } finally {
+      smallGoOn.countDown();
+      largeGoOn.countDown();
+      consumer.stop();
+    }
+    assertThat(inHand).allMatch(bytes -> bytes <= Window.MOST_BYTES + 4 * large);
+    assertThat(depth(QUEUE)).isZero();
+  }
+
+  /// From 4 messages in hand to 64, for which there always is room.
+  private QueueConsumer widening(BatchHandler handler, SimpleMeterRegistry meters) {
+    return consumer(
+        servers.connections(), new Subscription(QUEUE, 4, 64, () -> 1, handler), meters);
+  }
+
+  private long consumers() throws Exception {
+    try (Connection connection = servers.connections().newConnection();
+        Channel channel = connection.createChannel()) {
+      return channel.consumerCount(QUEUE);
+    }
+  }
+}
