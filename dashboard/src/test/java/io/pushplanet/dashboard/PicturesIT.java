@@ -3,6 +3,7 @@ package io.pushplanet.dashboard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.dashboard.browser.Chromium;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /// Takes a picture of every page, wide and on a phone, light and dark, into `target/screenshots`, and checks what a program
@@ -108,6 +109,9 @@ class PicturesIT {
     }
     PageWidth.holds(chromium, page[1]);
     chromium.picture(page[0] + "-" + scheme);
+    chromium.size(1024, 768).go(page[1]);
+    PageWidth.holds(chromium, page[1]);
+    assertNothingIsInPieces(chromium, page[1]);
     chromium.size(390, 844).go(page[1]);
     if (page[1].startsWith("/?") || page[1].equals("/")) {
       chromium.waitFor("#charts[data-drawn]");
@@ -118,5 +122,19 @@ class PicturesIT {
         .as("the browser's console on " + page[1])
         .filteredOn(line -> !page[0].equals("404"))
         .isEmpty();
+  }
+
+  private static void assertNothingIsInPieces(Chromium chromium, String page) {
+    assertThat(
+            chromium.script(
+                """
+                const broken = [...document.querySelectorAll('td .name')]
+                  .filter(one => /^\\w{1,10}$/.test(one.textContent) && one.offsetHeight > 30);
+                const cut = [...document.querySelectorAll('.scroll:has(.queue)')]
+                  .filter(one => one.scrollWidth > one.clientWidth);
+                return [...broken, ...cut].map(one => one.textContent.slice(0, 40));
+                """))
+        .as("names over several lines and queues beyond the edge on " + page)
+        .isEqualTo(List.of());
   }
 }
