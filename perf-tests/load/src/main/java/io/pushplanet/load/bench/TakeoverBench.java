@@ -479,7 +479,7 @@ final class TakeoverBench {
             "former node delivered after the claim", "connections", totals.afterClaim.size()));
     rows.add(Report.Row.of("  longest after", "ms", Ownership.worst(totals.afterClaim)));
     rows.add(
-        Report.Row.of(
+        zero(
             "former node delivered after the new one had",
             "connections",
             totals.afterDelivery.size()));

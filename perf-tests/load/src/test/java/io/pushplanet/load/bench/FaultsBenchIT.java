@@ -7,8 +7,11 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /// `./pushplanet bench faults`, as short as it can be: one way to misbehave and one kill.
+@Execution(ExecutionMode.CONCURRENT)
 class FaultsBenchIT {
   @TempDir private Path directory;
 

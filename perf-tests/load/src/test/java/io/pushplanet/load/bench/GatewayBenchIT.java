@@ -7,8 +7,11 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /// `./pushplanet bench gateway`, as short as it can be: whether it runs to its end, not what it measures.
+@Execution(ExecutionMode.CONCURRENT)
 class GatewayBenchIT {
   @TempDir private Path directory;
 

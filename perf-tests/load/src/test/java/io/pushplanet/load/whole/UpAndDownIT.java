@@ -23,8 +23,11 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /// `./pushplanet` as a process of its own, as in a terminal. Most programs are left out: these tests are about the end.
+@Execution(ExecutionMode.CONCURRENT)
 class UpAndDownIT {
   private static final Path ROOT = Path.of("..", "..").toAbsolutePath().normalize();
   private static final Duration LONGEST = Duration.ofMinutes(4);

@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.UUID;
@@ -83,7 +84,7 @@ class WholeWayIT {
     Eventually.within(
         PATIENCE, () -> assertThat(whole.counts(brief).path("expired").asInt()).isOne());
 
-    assertThat(ids(device.subscribe(2, PATIENCE))).containsExactlyInAnyOrder(current, plain);
+    assertThat(ids(device.subscribe(2, PATIENCE))).containsExactly(current, plain);
     Eventually.within(
         PATIENCE,
         () -> {
@@ -102,6 +103,30 @@ class WholeWayIT {
           assertThat(later).contains(last);
         });
     assertThat(later).doesNotContain(old, brief);
+  }
+
+  @Test
+  void a_batch_for_a_device_that_is_away_comes_as_the_batch_names_it() throws Exception {
+    var device = whole.mosquitto();
+    var message =
+        "{\"audience\":%s,\"content\":%s}".formatted(device.audience(), content("one of many"));
+    var accepted =
+        whole.api.call(
+            "POST",
+            "/messages:batch",
+            "{\"messages\":[" + String.join(",", Collections.nCopies(20, message)) + "]}");
+    var batch =
+        accepted
+            .body()
+            .path("results")
+            .valueStream()
+            .map(one -> one.path("id").asString())
+            .toList();
+    for (var id : batch) {
+      Eventually.within(PATIENCE, () -> assertThat(whole.attempts(id)).isPositive());
+    }
+
+    assertThat(ids(device.subscribe(batch.size(), PATIENCE))).hasSize(20).isEqualTo(batch);
   }
 
   @Test
