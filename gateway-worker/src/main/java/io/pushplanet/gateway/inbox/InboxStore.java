@@ -16,6 +16,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -27,6 +28,7 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /// The table `inbox`: one row per device and slot, the newest message wins. What it displaces is told as `expired`, reason
@@ -56,7 +58,7 @@ public final class InboxStore {
         message_id = GREATEST(message_id, VALUES(message_id))
       """;
 
-  private static final String TAKE_OUT =
+  private static final String DELETE =
       "DELETE FROM inbox WHERE app_id = ? AND device_id = ? AND slot = ? AND message_id = ?";
 
   private final JdbcTemplate database;
@@ -66,6 +68,12 @@ public final class InboxStore {
   private final Clock clock;
 
   private record Slot(AppId app, DeviceId device, String slot) {}
+
+  /// A row without its payload.
+  public record Row(AppId app, DeviceId device, String slot, MessageId message) {
+    private static final Comparator<Row> BY_KEY =
+        Comparator.comparing(Row::app).thenComparing(Row::device).thenComparing(Row::slot);
+  }
 
   public InboxStore(DataSource database, LanePublisher lanes, Clock clock) {
     this.database = new JdbcTemplate(database);
@@ -107,25 +115,35 @@ public final class InboxStore {
   /// Takes out what its device has got on another way. A row that stays, because the database is away or the device's node has
   /// it in hand, brings a repeat at worst; so does a broadcast, whose lists are never changed.
   public void takeOut(Collection<Parked> messages) {
-    if (messages.isEmpty()) {
-      return;
-    }
     try {
-      database.batchUpdate(
-          TAKE_OUT,
+      delete(
           messages.stream()
-              .sorted(Parked.BY_KEY)
               .map(parked ->
-                  new Object[] {
-                    parked.push().app().value(),
-                    parked.device().value(),
-                    parked.slot(),
-                    parked.push().id().value()
-                  })
+                  new Row(parked.push().app(), parked.device(), parked.slot(), parked.push().id()))
               .toList());
-    } catch (DataAccessException e) {
+    } catch (DataAccessException | TransactionException e) {
       LOG.warn("event=inbox_not_cleared messages={} reason=\"{}\"", messages.size(), e.toString());
     }
+  }
+
+  /// Deletes exactly these messages, in one commit: with one for each they wait for the disk in line. A newer one in the same slot
+  /// stays.
+  ///
+  /// @throws RuntimeException when the database is away: rows may be there still
+  public void delete(Collection<Row> rows) {
+    if (rows.isEmpty()) {
+      return;
+    }
+    List<Object[]> keys =
+        rows.stream()
+            .sorted(Row.BY_KEY)
+            .map(row ->
+                new Object[] {
+                  row.app().value(), row.device().value(), row.slot(), row.message().value()
+                })
+            .toList();
+    Deadlocks.retrying(
+        () -> transactions.executeWithoutResult(_ -> database.batchUpdate(DELETE, keys)));
   }
 
   private void parkInTransaction(List<Parked> sorted) {

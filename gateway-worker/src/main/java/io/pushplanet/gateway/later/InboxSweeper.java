@@ -10,6 +10,8 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.inbox.InboxStore;
+import io.pushplanet.gateway.inbox.InboxStore.Row;
 import java.sql.Timestamp;
 import java.time.Clock;
 import java.time.Instant;
@@ -29,16 +31,16 @@ public final class InboxSweeper {
       """;
 
   private final JdbcTemplate database;
+  private final InboxStore inbox;
   private final LanePublisher lanes;
   private final Clock clock;
 
   public InboxSweeper(DataSource database, LanePublisher lanes, Clock clock) {
     this.database = new JdbcTemplate(database);
+    this.inbox = new InboxStore(database, lanes, clock);
     this.lanes = lanes;
     this.clock = clock;
   }
-
-  private record Row(String app, String device, String slot, String message) {}
 
   /// Sweeps once.
   ///
@@ -51,10 +53,10 @@ public final class InboxSweeper {
             EXPIRED,
             (row, number) ->
                 new Row(
-                    row.getString("app_id"),
-                    row.getString("device_id"),
+                    new AppId(row.getString("app_id")),
+                    new DeviceId(row.getString("device_id")),
                     row.getString("slot"),
-                    row.getString("message_id")),
+                    new MessageId(row.getString("message_id"))),
             Timestamp.from(now),
             MOST_ROWS);
     if (rows.isEmpty()) {
@@ -62,14 +64,7 @@ public final class InboxSweeper {
     }
     lanes.publishAndWait(
         Topology.EVENTS, rows.stream().map(row -> WireForm.write(expired(row, now))).toList());
-    List<Object[]> keys =
-        rows.stream()
-            .map(row -> new Object[] {row.app(), row.device(), row.slot(), row.message()})
-            .toList();
-    // The message id tells whether a newer message has taken the slot meanwhile.
-    database.batchUpdate(
-        "DELETE FROM inbox WHERE app_id = ? AND device_id = ? AND slot = ? AND message_id = ?",
-        keys);
+    inbox.delete(rows);
     return rows.size();
   }
 
@@ -78,11 +73,6 @@ public final class InboxSweeper {
         new Attempt(
             Channel.MQTT, now, "expired", null, "ttl", null, "the device did not connect in time");
     return new DeliveryEvent.Ended(
-        new AppId(row.app()),
-        now,
-        new MessageId(row.message()),
-        new DeviceId(row.device()),
-        DeliveryState.EXPIRED,
-        attempt);
+        row.app(), now, row.message(), row.device(), DeliveryState.EXPIRED, attempt);
   }
 }

@@ -2,6 +2,7 @@ package io.pushplanet.gateway.inbox;
 
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.device.DeviceId;
@@ -12,6 +13,10 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.gateway.RealServers;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,9 +26,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 class InboxStoreIT {
   private static final DeviceId DEVICE = new DeviceId("d1");
@@ -91,6 +99,44 @@ class InboxStoreIT {
     assertThat(collapsed())
         .containsAll(pushes.stream().map(Push::id).filter(id -> !id.equals(newest)).toList())
         .doesNotContain(newest);
+  }
+
+  @Test
+  void many_messages_are_taken_out_in_one_commit() throws Exception {
+    List<Parked> some =
+        Stream.generate(InboxStoreIT::collapsing)
+            .limit(100)
+            .map(push -> new Parked(push, new DeviceId("d-" + push.id().value())))
+            .toList();
+    inbox.park(some);
+
+    try (Connection connection = servers.database().getConnection()) {
+      DataSource only = new SingleConnectionDataSource(connection, true);
+      long before = commits(connection);
+      new InboxStore(only, servers.lanes(), Clock.systemUTC()).takeOut(some);
+
+      assertThat(commits(connection) - before).isEqualTo(1);
+      assertThat(held()).isEmpty();
+    }
+  }
+
+  @Test
+  void what_cannot_be_taken_out_is_let_be() {
+    DataSource away = new DriverManagerDataSource("jdbc:mysql://127.0.0.1:1/away");
+
+    assertThatCode(() ->
+            new InboxStore(away, servers.lanes(), Clock.systemUTC())
+                .takeOut(List.of(new Parked(collapsing(), DEVICE))))
+        .doesNotThrowAnyException();
+  }
+
+  /// Statements that the server commits by itself are not counted.
+  private static long commits(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet found = statement.executeQuery("SHOW SESSION STATUS LIKE 'Com_commit'")) {
+      found.next();
+      return found.getLong(2);
+    }
   }
 
   private static Push collapsing() {

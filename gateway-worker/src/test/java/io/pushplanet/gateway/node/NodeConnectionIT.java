@@ -31,7 +31,8 @@ class NodeConnectionIT {
             new NodeFrame.Drain(
                 List.of(new NodeFrame.Drain.Device(new AppId("shop"), new DeviceId("d1")))));
     try (FakeNode node = new FakeNode("n1");
-        // Nobody waits behind more than these: the last of all at once would wait as long as the machine is slow.
+        // Nobody waits behind more than these: the last of all at once would wait as long as the
+        // machine is slow.
         var workers = Executors.newFixedThreadPool(THREADS, Thread.ofVirtual().factory())) {
       node.takeAtOnce(8);
       NodeConnection connection =
