@@ -13,7 +13,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import javax.net.ssl.SSLContext;
@@ -51,6 +50,7 @@ public final class LiveRequest {
 
   private final SSLContext tls;
   private final @Nullable Duration connectTimeout;
+  private final Names names = new Names();
 
   /// Connecting may take as long as all of it.
   public LiveRequest(SSLContext tls) {
@@ -87,11 +87,7 @@ public final class LiveRequest {
       throw new IOException("an address without a host");
     }
     long untilNanos = System.nanoTime() + deadline.toNanos();
-    // HttpComponents would look it up for as long as it takes.
-    FutureTask<InetAddress[]> lookup = new FutureTask<>(() -> InetAddress.getAllByName(host));
-    Thread.startVirtualThread(lookup);
-    CloseableHttpAsyncClient client =
-        client(new Found(awaited(lookup, untilNanos, deadline)), deadline);
+    CloseableHttpAsyncClient client = client(new Found(addresses(host, deadline)), deadline);
     try {
       client.start();
       BasicHttpRequest request = new BasicHttpRequest(method, to);
@@ -110,10 +106,20 @@ public final class LiveRequest {
     }
   }
 
-  private static <T> T awaited(Future<T> future, long untilNanos, Duration deadline)
+  /// HttpComponents would look them up for as long as it takes.
+  private InetAddress[] addresses(String host, Duration deadline) throws IOException {
+    try {
+      return names.addresses(host, deadline);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", e);
+    }
+  }
+
+  private static Answered awaited(Future<Answered> answer, long untilNanos, Duration deadline)
       throws IOException {
     try {
-      return future.get(untilNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
+      return answer.get(untilNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
     } catch (ExecutionException e) {
       throw new IOException(String.valueOf(e.getCause()), e.getCause());
     } catch (TimeoutException e) {
@@ -122,7 +128,7 @@ public final class LiveRequest {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted", e);
     } finally {
-      future.cancel(true);
+      answer.cancel(true);
     }
   }
 

@@ -38,7 +38,7 @@ final class Names {
     } catch (ExecutionException e) {
       throw unknown(String.valueOf(e.getCause()), e);
     } catch (TimeoutException e) {
-      throw unknown(host + ": no name server answered within " + deadline, e);
+      throw unknown(host + ": no name server answered within " + deadline.toMillis() + " ms", e);
     }
   }
 
