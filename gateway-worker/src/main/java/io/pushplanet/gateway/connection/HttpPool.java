@@ -142,6 +142,7 @@ public final class HttpPool implements AutoCloseable {
                     .setTcpKeepInterval(5)
                     .setTcpKeepCount(2)
                     .build())
+            .setIoReactorExceptionCallback(LoopFailures::log)
             .setHttp1Config(
                 Http1Config.custom()
                     .setMaxLineLength(LONGEST_HEADER_LINE)

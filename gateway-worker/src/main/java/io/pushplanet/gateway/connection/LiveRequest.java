@@ -38,7 +38,6 @@ import org.apache.hc.core5.http.protocol.HttpContext;
 import org.apache.hc.core5.http2.HttpVersionPolicy;
 import org.apache.hc.core5.io.CloseMode;
 import org.apache.hc.core5.reactor.IOReactorConfig;
-import org.apache.hc.core5.util.TimeValue;
 import org.apache.hc.core5.util.Timeout;
 import org.jspecify.annotations.Nullable;
 
@@ -102,7 +101,8 @@ public final class LiveRequest {
           untilNanos,
           deadline);
     } finally {
-      close(client);
+      // A farewell would be waited for: peers do not hang up on one.
+      client.close(CloseMode.IMMEDIATE);
     }
   }
 
@@ -132,16 +132,6 @@ public final class LiveRequest {
     }
   }
 
-  private static void close(CloseableHttpAsyncClient client) {
-    client.initiateShutdown();
-    try {
-      client.awaitShutdown(TimeValue.ofSeconds(1));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-    client.close(CloseMode.IMMEDIATE);
-  }
-
   private CloseableHttpAsyncClient client(Found found, Duration deadline) {
     Duration connecting = connectTimeout == null ? deadline : connectTimeout;
     Timeout limit = Timeout.ofMilliseconds(connecting.toMillis());
@@ -159,6 +149,7 @@ public final class LiveRequest {
                 .setDnsResolver(found)
                 .build())
         .setIOReactorConfig(IOReactorConfig.custom().setIoThreadCount(1).build())
+        .setIoReactorExceptionCallback(LoopFailures::log)
         .setUserAgent("push-planet")
         .disableRedirectHandling()
         .disableAutomaticRetries()
