@@ -31,6 +31,9 @@ final class ProviderTokens {
   /// By how much workers' clocks may differ at most.
   private static final Duration SKEW = Duration.ofMinutes(1);
 
+  /// Every answer of a connection may say the same.
+  private static final Duration TOLD_EVERY = Duration.ofMinutes(1);
+
   private static final int MOST_KEYS = 10_000;
   private static final int MOST_ASKED_AT_ONCE = 500;
 
@@ -49,6 +52,9 @@ final class ProviderTokens {
 
     @GuardedBy("lock")
     Instant noRenewalBefore = Instant.MIN;
+
+    @GuardedBy("lock")
+    Instant toldAt = Instant.MIN;
 
     /// Used for as long as APNs accepts it, because it called the one after it one too many.
     @GuardedBy("lock")
@@ -162,11 +168,14 @@ final class ProviderTokens {
             .or(() -> shared.current(key).filter(other -> isAnother(other, refused, now)))
             .ifPresent(older -> keep(slot, older, refused, now));
       }
-      LOG.error(
-          "event=apns_too_many_provider_tokens teamId={} keyId={} action=\"use this team's keys from"
-              + " this platform only, and give all workers the same Redis\"",
-          key.teamId(),
-          key.keyId());
+      if (now.isAfter(slot.toldAt.plus(TOLD_EVERY))) {
+        slot.toldAt = now;
+        LOG.error(
+            "event=apns_too_many_provider_tokens teamId={} keyId={} action=\"use this team's keys from"
+                + " this platform only, and give all workers the same Redis\"",
+            key.teamId(),
+            key.keyId());
+      }
     } finally {
       slot.lock.unlock();
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.testing.LogLines;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.credential.Credential.ApnsKey;
 import io.pushplanet.gateway.provider.ProviderMetrics;
@@ -216,6 +217,24 @@ class ProviderTokensTest {
     assertThat(tokens.current(key)).isEqualTo(older);
     clock.advance(Duration.ofMinutes(1));
     assertThat(tokens.current(key)).isNotEqualTo(older).isNotEqualTo(newer);
+  }
+
+  @Test
+  void that_there_were_too_many_tokens_is_logged_once_a_minute() {
+    ProviderTokens tokens = worker(new Away());
+    ProviderToken refused = tokens.current(key);
+    try (LogLines log = new LogLines(ProviderTokens.class)) {
+      tokens.keepOlder(key, refused);
+      tokens.keepOlder(key, refused);
+      assertThat(log.said())
+          .singleElement()
+          .asString()
+          .contains("event=apns_too_many_provider_tokens");
+
+      clock.advance(Duration.ofSeconds(61));
+      tokens.keepOlder(key, refused);
+      assertThat(log.said()).hasSize(2);
+    }
   }
 
   @Test
