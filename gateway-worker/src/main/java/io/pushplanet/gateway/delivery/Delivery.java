@@ -12,9 +12,9 @@ import io.pushplanet.gateway.intake.DeadItems;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 
 /// The worker's story. A lane hands it a batch; every message for every device in it is a parcel of its own:
 ///
@@ -73,7 +73,7 @@ public final class Delivery {
     Lane lane = lanes.lane(channel, taken.getFirst().push().delivery().priority());
     lane.take(taken.size());
     try {
-      Outbox outbox = outboxes.outbox(lane.atDatabase);
+      Outbox outbox = outboxes.outbox(lane.databaseTurns);
       List<Parcel> parcels = due(channel, taken, lane, outbox);
       if (channel == Channel.MQTT) {
         overMqtt.deliver(parcels, outbox);
@@ -116,14 +116,10 @@ public final class Delivery {
   private List<Parcel> due(Channel channel, List<Parcel> parcels, Lane lane, Outbox outbox) {
     List<Parcel> onFirstWay = new ArrayList<>();
     List<Parcel> repeats = new ArrayList<>();
-    Map<MessageId, Boolean> stopped = new HashMap<>();
+    Set<MessageId> cancelled = cancelled(parcels, lane);
     for (Parcel parcel : parcels) {
       Push push = parcel.push();
-      // Somebody who stops a broadcast has seen it go wrong: one look for very many devices.
-      boolean cancelled =
-          push.recipients().size() >= NodeDelivery.MANY
-              && stopped.computeIfAbsent(push.id(), settledBefore::isCancelled);
-      if (cancelled) {
+      if (cancelled.contains(push.id())) {
         outbox.end(
             parcel,
             DeliveryState.CANCELLED,
@@ -142,16 +138,23 @@ public final class Delivery {
       }
     }
     if (!repeats.isEmpty()) {
-      SettledBefore.Look look;
-      lane.atDatabase.acquireUninterruptibly();
-      try {
-        look = settledBefore.look(repeats);
-      } finally {
-        lane.atDatabase.release();
-      }
+      SettledBefore.Look look = lane.databaseTurns.take(() -> settledBefore.look(repeats));
       look.calledOff().forEach(parcel -> outbox.callOff(parcel, channel));
       onFirstWay.addAll(look.left());
     }
     return onFirstWay;
+  }
+
+  /// Of the broadcasts among them: somebody who stops one has seen it go wrong, and one look is for very many devices.
+  private Set<MessageId> cancelled(List<Parcel> parcels, Lane lane) {
+    Set<MessageId> broadcasts = new HashSet<>();
+    for (Parcel parcel : parcels) {
+      if (parcel.push().recipients().size() >= NodeDelivery.MANY) {
+        broadcasts.add(parcel.push().id());
+      }
+    }
+    return broadcasts.isEmpty()
+        ? broadcasts
+        : lane.databaseTurns.take(() -> settledBefore.cancelled(broadcasts));
   }
 }

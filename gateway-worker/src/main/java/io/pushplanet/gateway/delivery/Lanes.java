@@ -9,15 +9,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /// What each lane may have in hand, and has: bounds of its own for each, so that high never waits behind normal. Thread-safe.
 final class Lanes {
-  /// Of one lane's batches as many ask MySQL or write to it at once: half of what a worker has connections. Those behind them wait
-  /// here for as long as it takes, not for a connection, which fails after seconds.
-  private static final int MOST_AT_THE_DATABASE = 5;
-
   /// Recipients in hand of a lane without a provider. A node is handed few frames at a time, and who waits for that for too long is
   /// sent elsewhere.
   private static final int MOST_OVER_MQTT = 1_024;
@@ -29,7 +24,7 @@ final class Lanes {
     /// Requests to its provider.
     final Places places;
 
-    final Semaphore atDatabase = new Semaphore(MOST_AT_THE_DATABASE);
+    final DatabaseTurns databaseTurns = new DatabaseTurns();
 
     private final int most;
 

@@ -25,7 +25,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /// Everything that must be durable before an AMQP message is acknowledged: what is parked, what waits, what goes to another
@@ -35,7 +34,7 @@ final class Outbox {
   private final InboxStore inbox;
   private final LaterStore later;
   private final Confirms lanes;
-  private final Semaphore atDatabase;
+  private final DatabaseTurns databaseTurns;
   private final RetrySchedule retries;
   private final Clock clock;
   private final DeliveryMetrics metrics;
@@ -70,19 +69,19 @@ final class Outbox {
   }
 
   /// @param lanes of this outbox alone
-  /// @param atDatabase shared by those of a lane: as many of them write at once
+  /// @param databaseTurns of the lane, which its outboxes share
   Outbox(
       InboxStore inbox,
       LaterStore later,
       Confirms lanes,
-      Semaphore atDatabase,
+      DatabaseTurns databaseTurns,
       RetrySchedule retries,
       Clock clock,
       DeliveryMetrics metrics) {
     this.inbox = inbox;
     this.later = later;
     this.lanes = lanes;
-    this.atDatabase = atDatabase;
+    this.databaseTurns = databaseTurns;
     this.retries = retries;
     this.clock = clock;
     this.metrics = metrics;
@@ -206,12 +205,7 @@ final class Outbox {
       gathered = new Moves();
     }
     if (!(moves.parked.isEmpty() && moves.taken.isEmpty() && moves.waiting.isEmpty())) {
-      atDatabase.acquireUninterruptibly();
-      try {
-        store(moves);
-      } finally {
-        atDatabase.release();
-      }
+      databaseTurns.take(() -> store(moves));
     }
     moves.elsewhere.forEach(
         (lane, pushes) -> pushes.forEach(push -> lanes.publish(lane, WireForm.write(push))));

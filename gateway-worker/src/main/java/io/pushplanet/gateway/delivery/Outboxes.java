@@ -37,8 +37,9 @@ final class Outboxes {
     this.metrics = metrics;
   }
 
-  /// @param atDatabase shared by those of a lane: as many of them write at once
-  Outbox outbox(Semaphore atDatabase) {
-    return new Outbox(inbox, later, new Confirms(lanes, room), atDatabase, retries, clock, metrics);
+  /// @param databaseTurns of the lane, which its outboxes share
+  Outbox outbox(DatabaseTurns databaseTurns) {
+    return new Outbox(
+        inbox, later, new Confirms(lanes, room), databaseTurns, retries, clock, metrics);
   }
 }

@@ -73,29 +73,41 @@ final class SettledBefore {
     }
   }
 
-  /// Whether this message was cancelled, as far as anybody knows.
-  boolean isCancelled(MessageId message) {
+  /// Those that were cancelled, as far as anybody knows.
+  ///
+  /// @param messages of one batch
+  Set<MessageId> cancelled(Set<MessageId> messages) {
     try {
-      return !database
-          .queryForList(
-              CANCELLED.formatted(ONE_MESSAGE), String.class, message.day(), message.value())
-          .isEmpty();
+      return readCancelled(messages);
     } catch (DataAccessException e) {
-      LOG.warn("event=cancel_check_failed messageId={} reason=\"{}\"", message, e.toString());
-      return false;
+      LOG.warn("event=cancel_check_failed messageIds={} reason=\"{}\"", messages, e.toString());
+      return Set.of();
     }
+  }
+
+  private Set<MessageId> readCancelled(Set<MessageId> messages) {
+    List<Object> values = new ArrayList<>();
+    for (MessageId message : messages) {
+      Collections.addAll(values, message.day(), message.value());
+    }
+    return new HashSet<>(
+        database.query(
+            CANCELLED.formatted(
+                String.join(" OR ", Collections.nCopies(messages.size(), ONE_MESSAGE))),
+            (row, _) -> new MessageId(row.getString("id")),
+            values.toArray()));
   }
 
   private void collect(List<Parcel> some, Set<String> ended, Set<String> byMqtt) {
     List<Object> deliveries = new ArrayList<>();
-    List<Object> messages = new ArrayList<>();
+    Set<MessageId> messages = new HashSet<>();
     for (Parcel parcel : some) {
       Collections.addAll(
           deliveries,
           parcel.push().id().day(),
           parcel.push().id().value(),
           parcel.recipient().device().value());
-      Collections.addAll(messages, parcel.push().id().day(), parcel.push().id().value());
+      messages.add(parcel.push().id());
     }
     database.query(
         ENDED.formatted(String.join(" OR ", Collections.nCopies(some.size(), ONE_DELIVERY))),
@@ -107,11 +119,6 @@ final class SettledBefore {
           }
         },
         deliveries.toArray());
-    database.query(
-        CANCELLED.formatted(String.join(" OR ", Collections.nCopies(some.size(), ONE_MESSAGE))),
-        row -> {
-          ended.add(row.getString("id"));
-        },
-        messages.toArray());
+    readCancelled(messages).forEach(message -> ended.add(message.value()));
   }
 }

@@ -23,16 +23,21 @@ import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.node.FakeNode;
 import io.pushplanet.gateway.node.Nodes;
+import java.sql.Connection;
+import java.sql.DriverManager;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /// One message for very many devices, some of which are away, and a node that dies over it.
 class BroadcastDeliveryIT {
@@ -133,14 +138,7 @@ class BroadcastDeliveryIT {
   @Test
   void a_cancelled_broadcast_on_the_lane_ends_for_everybody() throws Exception {
     Push push = push();
-    servers
-        .sql()
-        .update(
-            "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, cancelled_at)"
-                + " VALUES (?, ?, ?, '', '', '', NOW(), NOW(), NOW())",
-            push.id().day(),
-            push.id().value(),
-            APP);
+    cancel(push);
 
     delivery.deliver(Channel.MQTT, WireForm.join(List.of(WireForm.write(push))), false);
 
@@ -152,6 +150,76 @@ class BroadcastDeliveryIT {
                     DeliveryEvent.Ended.class,
                     ended -> assertThat(ended.state()).isEqualTo(DeliveryState.CANCELLED)));
     assertThat(node.broadcasts()).isEmpty();
+  }
+
+  @Test
+  void cancelled_broadcasts_wait_for_their_turn_at_a_database_that_hangs_and_none_goes_out()
+      throws Exception {
+    List<Push> broadcasts = new ArrayList<>();
+    for (int i = 0; i < 2 * DatabaseTurns.MOST + 2; i++) {
+      Push push = push();
+      cancel(push);
+      broadcasts.add(push);
+    }
+    List<Thread> batches = new ArrayList<>();
+    try (Connection connection = ownConnection()) {
+      JdbcTemplate own = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
+      own.execute("LOCK TABLES messages WRITE");
+
+      for (Push push : broadcasts) {
+        byte[] batch = WireForm.join(List.of(WireForm.write(push)));
+        // Who asks the database runs, as far as the JVM knows: only a platform thread says so.
+        batches.add(Thread.ofPlatform().start(() -> delivery.deliver(Channel.MQTT, batch, false)));
+      }
+
+      Eventually.within(
+          Duration.ofSeconds(30),
+          () -> {
+            assertThat(asking(own)).isEqualTo(DatabaseTurns.MOST);
+            assertThat(batches)
+                .filteredOn(batch -> batch.getState() == Thread.State.WAITING)
+                .hasSize(broadcasts.size() - DatabaseTurns.MOST);
+          });
+    }
+    for (Thread batch : batches) {
+      batch.join();
+    }
+
+    assertThat(servers.drain(Topology.EVENTS, DeliveryEvent.class))
+        .hasSize(broadcasts.size() * RECIPIENTS)
+        .allSatisfy(event ->
+            assertThat(event)
+                .isInstanceOfSatisfying(
+                    DeliveryEvent.Ended.class,
+                    ended -> assertThat(ended.state()).isEqualTo(DeliveryState.CANCELLED)));
+    assertThat(node.broadcasts()).isEmpty();
+  }
+
+  private static int asking(JdbcTemplate sql) {
+    return Objects.requireNonNull(
+        sql.queryForObject(
+            "SELECT COUNT(*) FROM information_schema.processlist"
+                + " WHERE state LIKE 'Waiting for table%' AND info LIKE '%FROM messages%'",
+            Integer.class));
+  }
+
+  /// Not of the pool that the delivery has.
+  private Connection ownConnection() throws Exception {
+    return DriverManager.getConnection(
+        servers.services().mysql().jdbcUrl(),
+        servers.services().mysql().user(),
+        servers.services().mysql().password());
+  }
+
+  private void cancel(Push push) {
+    servers
+        .sql()
+        .update(
+            "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, cancelled_at)"
+                + " VALUES (?, ?, ?, '', '', '', NOW(), NOW(), NOW())",
+            push.id().day(),
+            push.id().value(),
+            APP);
   }
 
   private Push push() {

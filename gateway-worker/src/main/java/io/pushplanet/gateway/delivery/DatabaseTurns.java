@@ -1,0 +1,35 @@
+package io.pushplanet.gateway.delivery;
+
+import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/// The turns of one lane's batches at MySQL: so many of them ask it or write to it at once. Those behind them wait here, in the
+/// order they came and for as long as it takes, not for a connection, which fails after seconds: a cancelled broadcast would go
+/// out, or a device get a second copy. Every turn ends: the pool, the driver and the broker are waited for with deadlines.
+///
+/// Work that has a turn never asks for another one: as many as there are, each waiting for one more, would wait for ever.
+/// Thread-safe; calls block.
+final class DatabaseTurns {
+  /// Half of what a worker has connections, `pushplanet.mysql.pool-size`.
+  static final int MOST = 5;
+
+  private final Semaphore free = new Semaphore(MOST, true);
+
+  void take(Runnable work) {
+    take(() -> {
+      work.run();
+      return null;
+    });
+  }
+
+  /// Does it as soon as there is a turn.
+  <T extends @Nullable Object> T take(Supplier<T> work) {
+    free.acquireUninterruptibly();
+    try {
+      return work.get();
+    } finally {
+      free.release();
+    }
+  }
+}
