@@ -46,6 +46,7 @@ public final class LanePublisher implements AutoCloseable {
   private static final String AWAY = "the message broker is away";
   private static final String BLOCKS = "the message broker takes no messages just now";
   private static final String BROKE = "the connection to the message broker broke";
+  private static final String STOPPING = "this process is stopping";
   private static final Duration LOOK = Duration.ofMillis(250);
   private static final Duration IDLE = Duration.ofMillis(100);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
@@ -99,7 +100,7 @@ public final class LanePublisher implements AutoCloseable {
     }
   }
 
-  /// Told once per item, from the connection's thread: must not block.
+  /// Told once per item, from a thread of the connection, of the lane or of who publishes: must not block.
   public interface Confirmation {
     void confirmed();
 
@@ -162,7 +163,7 @@ public final class LanePublisher implements AutoCloseable {
   public void publish(String queue, byte[] item, Confirmation confirmation) {
     if (link.get() == null) {
       metrics.failed(1);
-      confirmation.failed(new BrokerUnavailable(AWAY, null));
+      confirmation.failed(new BrokerUnavailable(whyThereIsNoLink(), null));
       return;
     }
     if (!waiting.offer(new Item(queue, item, confirmation, System.nanoTime()))) {
@@ -170,7 +171,17 @@ public final class LanePublisher implements AutoCloseable {
       confirmation.failed(
           new BrokerUnavailable(
               "the lane is full: " + settings.mostWaiting() + " items wait", null));
+      return;
     }
+    if (link.get() == null) {
+      // Whoever gave up the link may have failed what waits before this item came: nobody else
+      // would tell it.
+      failWaiting(whyThereIsNoLink());
+    }
+  }
+
+  private String whyThereIsNoLink() {
+    return closed.getCount() == 0 ? STOPPING : AWAY;
   }
 
   /// Hands items over and waits until the broker has confirmed them all.
@@ -215,8 +226,8 @@ public final class LanePublisher implements AutoCloseable {
         pause = sleep(pause);
       }
     }
-    drop(link.get(), "this process is stopping");
-    failWaiting("this process is stopping");
+    drop(link.get(), STOPPING);
+    failWaiting(STOPPING);
   }
 
   /// Ends every wait in bounded time, also while the sender is stuck in a write that the broker does not read. A broker that

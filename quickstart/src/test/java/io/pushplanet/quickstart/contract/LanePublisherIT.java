@@ -23,13 +23,18 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 class LanePublisherIT {
@@ -306,6 +311,30 @@ class LanePublisherIT {
     Eventually.within(PATIENCE, () -> assertThat(confirmed.get() + failed.get()).isEqualTo(5_000));
     assertThat(failed).hasPositiveValue();
     assertThat(confirmed).hasPositiveValue();
+  }
+
+  @RepeatedTest(20)
+  void whoever_publishes_while_it_is_closed_is_told_what_became_of_it() {
+    Queue<AtomicInteger> told = new ConcurrentLinkedQueue<>();
+    int publishers = 16;
+
+    // The lane is closed first, while they publish.
+    try (ExecutorService threads = Executors.newFixedThreadPool(publishers);
+        LanePublisher closing = lane) {
+      for (int publisher = 0; publisher < publishers; publisher++) {
+        threads.execute(() -> {
+          while (closing.connected()) {
+            AtomicInteger times = new AtomicInteger();
+            told.add(times);
+            closing.publish(QUEUE, item(1), counting(times, times));
+          }
+        });
+      }
+      Eventually.within(PATIENCE, () -> assertThat(told.size()).isGreaterThan(10_000));
+    }
+
+    Eventually.within(
+        PATIENCE, () -> assertThat(told).filteredOn(times -> times.get() != 1).isEmpty());
   }
 
   private static LanePublisher.Confirmation counting(
