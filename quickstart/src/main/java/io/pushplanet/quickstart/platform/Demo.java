@@ -3,11 +3,14 @@ package io.pushplanet.quickstart.platform;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /// `./pushplanet demo`: six devices, one for each way a message can go, a message to each, and what became of it.
@@ -21,30 +24,61 @@ final class Demo {
           "demo-iphone",
           "demo-huawei",
           "demo-browser");
-  private static final Duration DELIVERY_DEADLINE = Duration.ofSeconds(90);
+  private static final Duration LOOK = Duration.ofMillis(200);
+  private static final Patience USUAL =
+      new Patience(Duration.ofSeconds(3), Duration.ofSeconds(90), System.out::println);
 
   private final Rest api;
   private final Rest simulators;
   private final Addresses addresses;
+  private final Patience patience;
   private final String devices;
+  private final List<Sent> sent = new ArrayList<>();
+  private final Set<Sent> undelivered = new LinkedHashSet<>();
 
-  private Demo(Rest api, Rest simulators, Addresses addresses) {
+  /// @param patience with each message, and with all that is still under way in the end
+  Demo(Rest api, Rest simulators, Addresses addresses, Patience patience) {
     this.api = api;
     this.simulators = simulators;
     this.addresses = addresses;
+    this.patience = patience;
     this.devices = "/v1/apps/" + addresses.app() + "/devices/";
   }
 
+  /// @param message its id
+  record Sent(String device, String message) {}
+
   static ExitCode run(Path root, List<String> arguments) {
     Options options = Options.parse(arguments, Options.Names.STATE);
-    Addresses addresses = PushPlanet.addresses(PushPlanet.state(root, options));
+    Path state = PushPlanet.state(root, options);
+    Addresses addresses = PushPlanet.addresses(state);
     try (var api = new Rest(addresses.dispatcherUrl(), addresses.apiKey());
         var simulators = new Rest(addresses.simulatorsUrl(), "")) {
-      return new Demo(api, simulators, addresses).show();
+      Set<Sent> undelivered = new Demo(api, simulators, addresses, USUAL).show();
+      if (undelivered.isEmpty()) {
+        return ExitCode.OK;
+      }
+      System.err.println(advice(undelivered.iterator().next(), addresses, root, state));
+      return ExitCode.FAILED;
     }
   }
 
-  private ExitCode show() {
+  /// What to do about a message that was not delivered.
+  static String advice(Sent undelivered, Addresses addresses, Path root, Path state) {
+    return """
+    pushplanet: not everything was delivered. Look at ./pushplanet status%s, at the timeline of what %s did not get \
+    (%s/messages/%s), and at the logs in %s\
+    """
+        .formatted(
+            PushPlanet.stateOption(root, state),
+            undelivered.device(),
+            addresses.dashboardUrl(),
+            undelivered.message(),
+            state.resolve("logs"));
+  }
+
+  /// @return what was not delivered, or not in time
+  Set<Sent> show() {
     JsonNode sensor = register("demo-sensor", "iot", JSON.createObjectNode().put("mqtt", true));
     JsonNode phone =
         register(
@@ -72,17 +106,17 @@ final class Demo {
         JSON.createObjectNode()
             .set("webpush", simulators.post("/webpush/subscriptions", JSON.createObjectNode())));
 
-    boolean good = true;
     try (DemoDevice connected = DemoDevice.connect(sensor)) {
       say("demo-sensor is connected by MQTT; sending to it");
-      good &= arrives(connected, send("demo-sensor", "Over MQTT", "You are connected"));
-      connected.opened();
+      if (arrives(connected, send("demo-sensor", "Over MQTT", "You are connected"))) {
+        connected.opened();
+      }
     }
     say("demo-phone is away and has an FCM token: the message takes Google's way");
     send("demo-phone", "Over FCM", "You were away");
     try (DemoDevice connected = DemoDevice.connect(phone)) {
       say("demo-phone is back: the next one takes MQTT");
-      good &= arrives(connected, send("demo-phone", "Over MQTT again", "You are back"));
+      arrives(connected, send("demo-phone", "Over MQTT again", "You are back"));
     }
     say(
         "demo-android knows FCM only, demo-iphone APNs only, demo-huawei HMS only, demo-browser Web Push only");
@@ -91,17 +125,15 @@ final class Demo {
     send("demo-huawei", "Over HMS", "Order 77 is on its way");
     send("demo-browser", "Over Web Push", "Order 77 is on its way");
     say("demo-sensor is away: its message waits in the inbox until it comes back");
-    String parked = send("demo-sensor", "From the inbox", "You were away");
+    Sent parked = send("demo-sensor", "From the inbox", "You were away");
     try (DemoDevice back = DemoDevice.connect(sensor)) {
-      good &= arrives(back, parked);
+      arrives(back, parked);
     }
-
-    System.out.println();
-    for (String device : DEVICES) {
-      good &= showTimeline(device);
-    }
-    System.out.println("The same in the dashboard: " + addresses.dashboardUrl());
-    return good ? ExitCode.OK : ExitCode.FAILED;
+    say("");
+    settle();
+    DEVICES.forEach(this::showTimeline);
+    say("The same in the dashboard: " + addresses.dashboardUrl());
+    return undelivered;
   }
 
   private JsonNode register(String device, String platform, JsonNode channels) {
@@ -112,64 +144,101 @@ final class Demo {
     return answer;
   }
 
-  private String send(String device, String title, String text) {
+  private Sent send(String device, String title, String text) {
     ObjectNode message = JSON.createObjectNode();
     message.putObject("audience").put("device", device);
     message.putObject("content").put("title", title).put("body", text);
     message.putObject("delivery").put("ttl", "PT1H").put("priority", "high");
-    return api.post("/v1/apps/" + addresses.app() + "/messages", message).path("id").asString();
+    JsonNode answer = api.post("/v1/apps/" + addresses.app() + "/messages", message);
+    Sent one = new Sent(device, answer.path("id").asString());
+    sent.add(one);
+    return one;
   }
 
-  private boolean arrives(DemoDevice device, String message) {
-    boolean arrived = device.awaitMessage(UUID.fromString(message), DELIVERY_DEADLINE);
+  private boolean arrives(DemoDevice device, Sent one) {
+    UUID id = UUID.fromString(one.message());
+    boolean arrived = patience.await(one::device, within -> device.awaitMessage(id, within));
+    if (!arrived) {
+      undelivered.add(one);
+    }
     say(
         arrived
-            ? "  arrived: " + message
-            : "  DID NOT ARRIVE within " + DELIVERY_DEADLINE.toSeconds() + " s: " + message);
+            ? "  arrived: " + id
+            : "  DID NOT ARRIVE within " + patience.atMost().toSeconds() + " s: " + id);
     return arrived;
   }
 
-  /// @return whether all deliveries of the device have come to a good end in time
-  private boolean showTimeline(String device) {
-    List<JsonNode> deliveries = settled(device);
-    System.out.println(device);
-    for (JsonNode delivery : deliveries) {
-      System.out.printf(
-          "  %s  %-9s %-8s %s%n",
-          delivery.path("message").asString(delivery.path("id").asString("")),
-          delivery.path("state").asString(),
-          delivery.path("channel").asString("-"),
-          delivery.path("reason").asString(""));
-      for (JsonNode attempt : delivery.path("attempts")) {
-        System.out.println("      " + attempt);
-      }
-    }
-    return !deliveries.isEmpty()
-        && deliveries.stream()
-            .allMatch(delivery -> delivery.path("state").asString().equals("delivered"));
+  /// Waits until all that was sent has come to an end, good or bad.
+  private void settle() {
+    Set<String> open = new LinkedHashSet<>(DEVICES);
+    patience.await(
+        () -> String.join(", ", open),
+        within -> {
+          long deadlineNanos = System.nanoTime() + within.toNanos();
+          while (true) {
+            open.removeIf(this::isSettled);
+            if (open.isEmpty() || System.nanoTime() - deadlineNanos > 0) {
+              return open.isEmpty();
+            }
+            LockSupport.parkNanos(LOOK.toNanos());
+          }
+        });
   }
 
-  private List<JsonNode> settled(String device) {
-    long deadlineNanos = System.nanoTime() + DELIVERY_DEADLINE.toNanos();
-    while (true) {
-      var deliveries = new ArrayList<JsonNode>();
-      api.get(devices + device + "/deliveries?limit=5").path("data").forEach(deliveries::add);
-      boolean settled =
-          !deliveries.isEmpty()
-              && deliveries.stream()
-                  .noneMatch(delivery -> delivery.path("state").asString().equals("queued"));
-      if (settled || System.nanoTime() > deadlineNanos) {
-        return deliveries;
+  private boolean isSettled(String device) {
+    List<JsonNode> deliveries = deliveries(device);
+    return sentTo(device).stream().noneMatch(one -> state(of(one, deliveries)).equals("queued"));
+  }
+
+  private void showTimeline(String device) {
+    List<JsonNode> deliveries = deliveries(device);
+    say(device);
+    for (Sent one : sentTo(device)) {
+      JsonNode delivery = of(one, deliveries);
+      say(
+          "  %s  %-9s %-8s %s"
+              .formatted(
+                  one.message(),
+                  state(delivery),
+                  delivery.path("channel").asString("-"),
+                  delivery.path("reason").asString("")));
+      for (JsonNode attempt : delivery.path("attempts")) {
+        say("      " + attempt);
       }
-      LockSupport.parkNanos(Duration.ofMillis(200).toNanos());
+      if (!state(delivery).equals("delivered")) {
+        undelivered.add(one);
+      }
     }
+  }
+
+  /// The newest of the device, also of former demos.
+  private List<JsonNode> deliveries(String device) {
+    var deliveries = new ArrayList<JsonNode>();
+    api.get(devices + device + "/deliveries?limit=5").path("data").forEach(deliveries::add);
+    return deliveries;
+  }
+
+  private List<Sent> sentTo(String device) {
+    return sent.stream().filter(one -> one.device().equals(device)).toList();
+  }
+
+  /// Missing as long as nothing is written of it.
+  private static JsonNode of(Sent one, List<JsonNode> deliveries) {
+    return deliveries.stream()
+        .filter(delivery -> delivery.path("message").asString().equals(one.message()))
+        .findFirst()
+        .orElse(MissingNode.getInstance());
+  }
+
+  private static String state(JsonNode delivery) {
+    return delivery.path("state").asString("queued");
   }
 
   private static ObjectNode token(String token) {
     return JSON.createObjectNode().put("token", token);
   }
 
-  private static void say(String line) {
-    System.out.println(line);
+  private void say(String line) {
+    patience.progress().tell(line);
   }
 }
