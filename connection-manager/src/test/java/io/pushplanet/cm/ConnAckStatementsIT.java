@@ -2,9 +2,7 @@ package io.pushplanet.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
-import io.pushplanet.cm.mqtt.MqttPacket.Connect;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.PropertyId;
@@ -44,17 +42,7 @@ class ConnAckStatementsIT extends ConnectScene {
     first.subscribe().expect(MqttPacket.SubAck.class);
     at.leave(first, device);
     try (var client = at.raw(version)) {
-      var usual = SharedNode.persistent(device, version);
-      client.send(
-          new Connect(
-              version,
-              false,
-              60,
-              usual.clientId(),
-              usual.userName(),
-              Binary.of("wrong"),
-              null,
-              usual.properties()));
+      client.send(RawClient.withWrongPassword(SharedNode.persistent(device, version)));
 
       var refused = client.expect(MqttPacket.ConnAck.class);
 

@@ -19,7 +19,6 @@ import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.MqttLink;
 import io.pushplanet.cm.session.DetachedWindows;
-import io.pushplanet.cm.session.Directory;
 import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.session.SessionLimits;
@@ -38,18 +37,14 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
-import io.pushplanet.common.session.SessionOwner;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -189,7 +184,7 @@ final class FullTable {
     var metrics = new SessionMetrics(meters);
     var registrar =
         new Registrar(
-            new NoDirectory(),
+            new Epochs(),
             new NodeId("full"),
             table,
             _ -> List.of(),
@@ -220,28 +215,6 @@ final class FullTable {
         new ConnectionPipeline.Limits(PacketLimits.UNAUTHENTICATED, 32),
         CLOCK,
         (_, _) -> () -> {});
-  }
-
-  private static final class NoDirectory implements Directory {
-    private final AtomicLong epochs = new AtomicLong();
-
-    @Override
-    public List<Answer> carryOut(List<Order> orders) {
-      return orders.stream()
-          .<Answer>map(
-              _ -> new Answer.Claimed(epochs.incrementAndGet(), Optional.empty(), Optional.empty()))
-          .toList();
-    }
-
-    @Override
-    public Map<DeviceKey, SessionOwner> owners(Collection<DeviceKey> devices) {
-      return Map.of();
-    }
-
-    @Override
-    public Map<DeviceKey, SessionOwner> announce(Map<DeviceKey, Long> epochs) {
-      return Map.of();
-    }
   }
 
   private static final class NothingParked implements ParkedMessages {

@@ -21,7 +21,6 @@ import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.MqttPeer;
 import io.pushplanet.cm.session.DetachedWindows;
-import io.pushplanet.cm.session.Directory;
 import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.QuietClient;
 import io.pushplanet.cm.session.Registrar;
@@ -41,19 +40,14 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
-import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Queue;
 import java.util.SplittableRandom;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -308,29 +302,6 @@ abstract class PipelineScene {
     @Override
     public void close() {
       end();
-    }
-  }
-
-  /// Each claim has a higher one than all before it.
-  private static final class Epochs implements Directory {
-    private final AtomicLong last = new AtomicLong();
-
-    @Override
-    public List<Answer> carryOut(List<Order> orders) {
-      return orders.stream()
-          .<Answer>map(
-              _ -> new Answer.Claimed(last.incrementAndGet(), Optional.empty(), Optional.empty()))
-          .toList();
-    }
-
-    @Override
-    public Map<DeviceKey, SessionOwner> owners(Collection<DeviceKey> devices) {
-      return Map.of();
-    }
-
-    @Override
-    public Map<DeviceKey, SessionOwner> announce(Map<DeviceKey, Long> epochs) {
-      return Map.of();
     }
   }
 

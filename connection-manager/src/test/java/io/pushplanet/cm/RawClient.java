@@ -54,6 +54,23 @@ final class RawClient implements AutoCloseable {
         properties);
   }
 
+  /// Of a device that has never connected.
+  static MqttPacket.Connect withWrongPassword() {
+    return withWrongPassword(connect(MqttVersion.V5, TestNode.newDevice()));
+  }
+
+  static MqttPacket.Connect withWrongPassword(MqttPacket.Connect usual) {
+    return new MqttPacket.Connect(
+        usual.version(),
+        usual.cleanStart(),
+        usual.keepAliveSeconds(),
+        usual.clientId(),
+        usual.userName(),
+        Binary.of("wrong"),
+        usual.will(),
+        usual.properties());
+  }
+
   RawClient send(MqttPacket packet) throws IOException {
     return send(new PacketEncoder().encode(packet, version));
   }

@@ -5,9 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.admission.Admission;
-import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket.ConnAck;
-import io.pushplanet.cm.mqtt.MqttPacket.Connect;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.PropertyId;
@@ -139,7 +137,7 @@ class RefusalsIT {
       }
       int code = 0x86;
       for (int count = 0; count < 30 && code == 0x86; count++) {
-        code = sockets.get(count).send(wrong()).expect(ConnAck.class).code();
+        code = sockets.get(count).send(RawClient.withWrongPassword()).expect(ConnAck.class).code();
       }
       assertThat(code).isEqualTo(CONNECTION_RATE_EXCEEDED);
 
@@ -155,19 +153,6 @@ class RefusalsIT {
         socket.close();
       }
     }
-  }
-
-  private static Connect wrong() {
-    var usual = RawClient.connect(MqttVersion.V5, TestNode.newDevice());
-    return new Connect(
-        MqttVersion.V5,
-        true,
-        60,
-        usual.clientId(),
-        usual.userName(),
-        Binary.of("wrong"),
-        null,
-        MqttProperties.NONE);
   }
 
   private static void drain(TestNode node) throws Exception {

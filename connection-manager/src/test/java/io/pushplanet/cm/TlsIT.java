@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
-import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.codec.PacketEncoder;
@@ -187,7 +186,7 @@ class TlsIT {
         (SSLSocket) trusting.getSocketFactory().createSocket(together, "127.0.0.1", port(), true)) {
       socket.startHandshake();
       var client = new RawClient(socket, MqttVersion.V5);
-      client.send(stranger());
+      client.send(RawClient.withWrongPassword());
 
       together.letGoAllBut(0);
 
@@ -195,19 +194,6 @@ class TlsIT {
           .isEqualTo(ReasonCode.BAD_USER_NAME_OR_PASSWORD.code());
       assertThat(client.next()).isEmpty();
     }
-  }
-
-  private static MqttPacket.Connect stranger() {
-    var usual = RawClient.connect(MqttVersion.V5, TestNode.newDevice());
-    return new MqttPacket.Connect(
-        MqttVersion.V5,
-        true,
-        60,
-        usual.clientId(),
-        usual.userName(),
-        Binary.of("wrong"),
-        null,
-        MqttProperties.NONE);
   }
 
   /// Sends in one piece what was written while it was held.

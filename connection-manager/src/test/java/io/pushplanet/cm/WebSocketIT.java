@@ -3,9 +3,7 @@ package io.pushplanet.cm;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
-import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.codec.DecodeOutcome;
 import io.pushplanet.cm.mqtt.codec.PacketDecoder;
@@ -137,21 +135,9 @@ class WebSocketIT {
               .subprotocols("mqtt")
               .buildAsync(URI.create(address()), heard)
               .get(20, TimeUnit.SECONDS);
-      var stranger = new DeviceKey(TestNode.APP, TestNode.newDevice().device());
-      var connect =
-          new MqttPacket.Connect(
-              MqttVersion.V5,
-              true,
-              60,
-              stranger.device().value(),
-              stranger.app().value(),
-              Binary.of("wrong"),
-              null,
-              MqttProperties.NONE);
+      var connect = new PacketEncoder().encode(RawClient.withWrongPassword(), MqttVersion.V5);
 
-      socket
-          .sendBinary(ByteBuffer.wrap(new PacketEncoder().encode(connect, MqttVersion.V5)), true)
-          .get(20, TimeUnit.SECONDS);
+      socket.sendBinary(ByteBuffer.wrap(connect), true).get(20, TimeUnit.SECONDS);
 
       var answer = heard.packets.poll(20, TimeUnit.SECONDS);
       assertThat(answer).isInstanceOf(MqttPacket.ConnAck.class);

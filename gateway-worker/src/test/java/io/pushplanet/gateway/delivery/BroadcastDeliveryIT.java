@@ -3,8 +3,6 @@ package io.pushplanet.gateway.delivery;
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lettuce.core.RedisClient;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
@@ -13,77 +11,34 @@ import io.pushplanet.common.device.DeviceList;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.Recipient;
-import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.NodeId;
-import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import io.pushplanet.common.wire.Topology;
-import io.pushplanet.common.wire.WireForm;
-import io.pushplanet.gateway.RealServers;
-import io.pushplanet.gateway.node.FakeNode;
-import io.pushplanet.gateway.node.Nodes;
 import java.sql.Connection;
 import java.sql.DriverManager;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.TreeSet;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /// One message for very many devices, some of which are away, and a node that dies over it.
-class BroadcastDeliveryIT {
-  private static final String APP = "broadcast-delivery-it";
+class BroadcastDeliveryIT extends NodeScene {
   private static final int CONNECTED = 200;
   private static final int ACKNOWLEDGED = 150;
   private static final int RECIPIENTS = 300;
   private static final int WITH_VENDOR = 10;
 
-  private final Clock clock = Clock.systemUTC();
-  private RealServers servers;
-  private RedisClient redis;
-  private FakeNode node;
-  private Nodes nodes;
-  private Delivery delivery;
-
   @BeforeEach
-  void start() throws Exception {
-    servers = new RealServers();
-    for (String table : List.of("inbox", "later", "messages", "broadcasts", "broadcast_devices")) {
-      servers.sql().update("DELETE FROM " + table);
-    }
-    redis = RedisClient.create(servers.services().redis().toString());
-    node = new FakeNode("node-" + System.nanoTime());
-    var lease = node.lease(clock.instant().plusSeconds(300));
-    servers.sessions().heartbeat(lease);
-    nodes = DeliveryForTests.nodes(servers.sessions(), clock, new SimpleMeterRegistry());
-    delivery =
-        DeliveryForTests.at(
-            servers,
-            servers.sessions(),
-            nodes,
-            new RouteStore(redis.connect()),
-            clock,
-            new SimpleMeterRegistry());
+  void connect() {
     for (int number = 0; number < CONNECTED; number++) {
-      connect(number, lease.node());
+      connect(device(number).value());
     }
-  }
-
-  @AfterEach
-  void close() {
-    nodes.close();
-    node.close();
-    redis.shutdown(Duration.ZERO, Duration.ofSeconds(2));
-    servers.close();
   }
 
   @Test
@@ -92,9 +47,8 @@ class BroadcastDeliveryIT {
     for (int number = 0; number < ACKNOWLEDGED; number++) {
       node.answer(device(number).value(), Result.DELIVERED);
     }
-    byte[] batch = WireForm.join(List.of(WireForm.write(push())));
 
-    var delivering = CompletableFuture.runAsync(() -> delivery.deliver(Channel.MQTT, batch, false));
+    var delivering = delivering(Channel.MQTT, push());
     Eventually.within(
         Duration.ofSeconds(30), () -> assertThat(node.broadcasts()).containsExactly(CONNECTED));
     Eventually.within(
@@ -124,10 +78,7 @@ class BroadcastDeliveryIT {
         .sql()
         .queryForList("SELECT devices FROM broadcast_devices", String.class)
         .forEach(text -> waiting.addAll(new DeviceList(text).devices()));
-    servers
-        .sql()
-        .queryForList("SELECT device_id FROM inbox", String.class)
-        .forEach(device -> waiting.add(new DeviceId(device)));
+    inbox().forEach(device -> waiting.add(new DeviceId(device)));
 
     assertThat(byVendor).hasSize(WITH_VENDOR);
     assertThat(waiting).doesNotHaveDuplicates().doesNotContainAnyElementsOf(byVendor);
@@ -140,7 +91,7 @@ class BroadcastDeliveryIT {
     Push push = push();
     cancel(push);
 
-    delivery.deliver(Channel.MQTT, WireForm.join(List.of(WireForm.write(push))), false);
+    deliver(Channel.MQTT, push);
 
     assertThat(servers.drain(Topology.EVENTS, DeliveryEvent.class))
         .hasSize(RECIPIENTS)
@@ -167,7 +118,7 @@ class BroadcastDeliveryIT {
       own.execute("LOCK TABLES messages WRITE");
 
       for (Push push : broadcasts) {
-        byte[] batch = WireForm.join(List.of(WireForm.write(push)));
+        byte[] batch = DeliveryScene.batch(push);
         // Who asks the database runs, as far as the JVM knows: only a platform thread says so.
         batches.add(Thread.ofPlatform().start(() -> delivery.deliver(Channel.MQTT, batch, false)));
       }
@@ -235,12 +186,6 @@ class BroadcastDeliveryIT {
               vendor ? new FcmToken("t" + number, "token", clock.instant()) : null));
     }
     return aPush(clock).from(APP).build().to(recipients);
-  }
-
-  private void connect(int number, NodeId at) {
-    servers
-        .sessions()
-        .claim(new DeviceKey(aPush(clock).from(APP).build().app(), device(number)), at);
   }
 
   private static DeviceId device(int number) {

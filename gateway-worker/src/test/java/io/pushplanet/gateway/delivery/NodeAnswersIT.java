@@ -3,60 +3,35 @@ package io.pushplanet.gateway.delivery;
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lettuce.core.RedisClient;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.device.DeviceId;
-import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.Recipient;
-import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.NodeOutcomes.Outcome;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import io.pushplanet.common.wire.Refusal;
 import io.pushplanet.common.wire.Topology;
-import io.pushplanet.common.wire.WireForm;
-import io.pushplanet.gateway.RealServers;
-import io.pushplanet.gateway.node.FakeNode;
-import io.pushplanet.gateway.node.Nodes;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.statistics.StatisticsWriter;
-import java.time.Clock;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /// What a node says of a message beyond whether it was delivered, and what becomes of the message then.
-class NodeAnswersIT {
-  private static final String APP = "node-answers-it";
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
-
-  private final Clock clock = Clock.systemUTC();
-  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
-  private final ExecutorService lane = Executors.newVirtualThreadPerTaskExecutor();
+class NodeAnswersIT extends NodeScene {
   private final TurnTaker fcm = new TurnTaker();
-  private RealServers servers;
-  private RedisClient redis;
-  private FakeNode node;
-  private Nodes nodes;
-  private Delivery delivery;
 
   /// Accepts everybody, "waiting" when it is released.
   private static final class TurnTaker implements Provider {
@@ -87,35 +62,14 @@ class NodeAnswersIT {
     }
   }
 
-  @BeforeEach
-  void start() throws Exception {
-    servers = new RealServers();
-    for (String table : List.of("inbox", "later", "deliveries", "messages")) {
-      servers.sql().update("DELETE FROM " + table);
-    }
-    redis = RedisClient.create(servers.services().redis().toString());
-    node = new FakeNode("node-" + System.nanoTime());
-    servers.sessions().heartbeat(node.lease(clock.instant().plusSeconds(300)));
-    nodes = DeliveryForTests.nodes(servers.sessions(), clock, meters);
-    delivery =
-        DeliveryForTests.at(
-            servers,
-            servers.sessions(),
-            nodes,
-            new RouteStore(redis.connect()),
-            clock,
-            meters,
-            fcm);
+  @Override
+  Provider[] providers() {
+    return new Provider[] {fcm};
   }
 
   @AfterEach
-  void close() {
+  void release() {
     fcm.release.countDown();
-    lane.shutdownNow();
-    nodes.close();
-    node.close();
-    redis.shutdown(Duration.ZERO, Duration.ofSeconds(2));
-    servers.close();
   }
 
   @Test
@@ -181,7 +135,7 @@ class NodeAnswersIT {
             .toFcm("other", "t2")
             .build()
             .without(Channel.MQTT);
-    Future<?> batch = inLane(Channel.FCM, push);
+    Future<?> batch = delivering(Channel.FCM, push);
     Eventually.within(PATIENCE, () -> assertThat(fcm.sent).containsExactly("other"));
 
     write(List.of(acknowledgedLate(push, "waiting", clock.instant())));
@@ -198,7 +152,7 @@ class NodeAnswersIT {
   @Test
   void a_fallback_that_is_alone_in_its_batch_is_called_off_as_well() throws Exception {
     Push push = aPush(clock).from(APP).toFcm("waiting", "t1").build().without(Channel.MQTT);
-    Future<?> batch = inLane(Channel.FCM, push);
+    Future<?> batch = delivering(Channel.FCM, push);
     assertThat(fcm.waits.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
 
     write(List.of(acknowledgedLate(push, "waiting", clock.instant())));
@@ -291,26 +245,5 @@ class NodeAnswersIT {
 
   private void write(List<DeliveryEvent> events) {
     new StatisticsWriter(servers.database()).write(events);
-  }
-
-  private void deliver(Channel channel, Push push) throws Exception {
-    inLane(channel, push).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-  }
-
-  private Future<?> inLane(Channel channel, Push push) {
-    byte[] body = WireForm.join(List.of(WireForm.write(push)));
-    return lane.submit(() -> delivery.deliver(channel, body, false));
-  }
-
-  private void connect(String device) {
-    servers
-        .sessions()
-        .claim(
-            new DeviceKey(new AppId(APP), new DeviceId(device)),
-            node.lease(clock.instant()).node());
-  }
-
-  private List<String> inbox() {
-    return servers.sql().queryForList("SELECT device_id FROM inbox", String.class);
   }
 }

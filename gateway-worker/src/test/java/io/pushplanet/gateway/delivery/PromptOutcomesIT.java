@@ -3,61 +3,36 @@ package io.pushplanet.gateway.delivery;
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lettuce.core.RedisClient;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.device.DeviceId;
-import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.Recipient;
-import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.NodeId;
-import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import io.pushplanet.common.wire.Topology;
-import io.pushplanet.common.wire.WireForm;
-import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.later.DueLane;
-import io.pushplanet.gateway.node.FakeNode;
-import io.pushplanet.gateway.node.Nodes;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.Provider;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /// What leaves a batch before its slowest recipient is done, and what is looked after until it has left.
-class PromptOutcomesIT {
-  private static final String APP = "prompt-it";
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
-
-  private final Clock clock = Clock.systemUTC();
-  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
-  private final ExecutorService lane = Executors.newVirtualThreadPerTaskExecutor();
+class PromptOutcomesIT extends NodeScene {
   private final SlowProvider fcm = new SlowProvider();
   private final List<DeliveryEvent> told = new ArrayList<>();
-  private RealServers servers;
-  private RedisClient redis;
-  private FakeNode node;
-  private Nodes nodes;
-  private Delivery delivery;
 
   /// Accepts at once, but "slow" only when it is released.
   private static final class SlowProvider implements Provider {
@@ -83,40 +58,21 @@ class PromptOutcomesIT {
     }
   }
 
-  @BeforeEach
-  void start() throws Exception {
-    servers = new RealServers();
-    servers.sql().update("DELETE FROM inbox");
-    servers.sql().update("DELETE FROM later");
-    redis = RedisClient.create(servers.services().redis().toString());
-    node = new FakeNode("node-" + System.nanoTime());
-    servers.sessions().heartbeat(node.lease(clock.instant().plusSeconds(300)));
-    nodes = DeliveryForTests.nodes(servers.sessions(), clock, meters);
-    delivery =
-        DeliveryForTests.at(
-            servers,
-            servers.sessions(),
-            nodes,
-            new RouteStore(redis.connect()),
-            clock,
-            meters,
-            fcm);
+  @Override
+  Provider[] providers() {
+    return new Provider[] {fcm};
   }
 
   @AfterEach
-  void close() {
+  void release() {
     fcm.release.countDown();
-    lane.shutdownNow();
-    nodes.close();
-    node.close();
-    redis.shutdown(Duration.ZERO, Duration.ofSeconds(2));
-    servers.close();
   }
 
   @Test
   void an_outcome_is_told_while_a_slow_neighbour_is_still_under_way() throws Exception {
     Future<?> batch =
-        deliver(Channel.FCM, aPush(clock).from(APP).toFcm("d1", "t1").toFcm("slow", "t2").build());
+        delivering(
+            Channel.FCM, aPush(clock).from(APP).toFcm("d1", "t1").toFcm("slow", "t2").build());
 
     Eventually.within(PATIENCE, () -> assertThat(delivered()).containsExactly("d1"));
     assertThat(batch).isNotDone();
@@ -133,7 +89,7 @@ class PromptOutcomesIT {
     node.answer("d1", Result.DELIVERED);
 
     Future<?> batch =
-        deliver(
+        delivering(
             Channel.MQTT, aPush(clock).from(APP).toMqtt("d1").toMqtt("d2").toMqtt("away").build());
 
     Eventually.within(PATIENCE, () -> assertThat(delivered()).containsExactly("d1"));
@@ -153,7 +109,7 @@ class PromptOutcomesIT {
     connect("patient");
 
     Future<?> batch =
-        deliver(
+        delivering(
             Channel.MQTT,
             withFcm("hasty", Duration.ZERO),
             withFcm("patient", DeliveryForTests.ANSWER_WITHIN));
@@ -195,7 +151,7 @@ class PromptOutcomesIT {
     connect("d1");
     node.answer("d1", Result.NOT_HERE);
 
-    deliver(Channel.MQTT, aPush(clock).from(APP).toMqtt("d1").build()).get(60, TimeUnit.SECONDS);
+    deliver(Channel.MQTT, aPush(clock).from(APP).toMqtt("d1").build());
 
     assertThat(inbox()).containsExactly("d1");
     assertThat(node.drained()).containsExactly(new DeviceId("d1"));
@@ -209,7 +165,7 @@ class PromptOutcomesIT {
     node.answer("d1", Result.NOT_HERE);
     node.refuseDrains(true);
 
-    deliver(Channel.MQTT, aPush(clock).from(APP).toMqtt("d1").build()).get(60, TimeUnit.SECONDS);
+    deliver(Channel.MQTT, aPush(clock).from(APP).toMqtt("d1").build());
 
     assertThat(inbox()).containsExactly("d1");
     assertThat(waiting()).containsExactly("drain_failed");
@@ -221,21 +177,11 @@ class PromptOutcomesIT {
         .bringBack();
     List<Push> back = servers.drain("push.mqtt.high", Push.class);
     assertThat(back).hasSize(1);
-    deliver(Channel.MQTT, back.getFirst()).get(60, TimeUnit.SECONDS);
+    deliver(Channel.MQTT, back.getFirst());
 
     assertThat(delivered()).containsExactly("d1");
     assertThat(inbox()).isEmpty();
     assertThat(waiting()).isEmpty();
-  }
-
-  private Future<?> deliver(Channel channel, Push... pushes) {
-    byte[] body = WireForm.join(Arrays.stream(pushes).map(WireForm::write).toList());
-    return lane.submit(() -> delivery.deliver(channel, body, false));
-  }
-
-  private void connect(String device) {
-    NodeId here = node.lease(clock.instant()).node();
-    servers.sessions().claim(new DeviceKey(new AppId(APP), new DeviceId(device)), here);
   }
 
   /// The devices whose delivery was told so far, in the order of the events.
@@ -247,10 +193,6 @@ class PromptOutcomesIT {
         .filter(ended -> ended.state() == DeliveryState.DELIVERED)
         .map(ended -> ended.device().value())
         .toList();
-  }
-
-  private List<String> inbox() {
-    return servers.sql().queryForList("SELECT device_id FROM inbox", String.class);
   }
 
   private List<String> waiting() {

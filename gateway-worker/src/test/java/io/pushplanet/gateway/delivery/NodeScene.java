@@ -1,0 +1,97 @@
+package io.pushplanet.gateway.delivery;
+
+import io.lettuce.core.RedisClient;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.RouteStore;
+import io.pushplanet.gateway.RealServers;
+import io.pushplanet.gateway.node.FakeNode;
+import io.pushplanet.gateway.node.Nodes;
+import io.pushplanet.gateway.provider.Provider;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+/// What tests of the delivery to devices have at hand: real servers, and a node that answers what a test says.
+abstract class NodeScene {
+  static final String APP = "node-scene";
+  static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  final Clock clock = Clock.systemUTC();
+  final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  private final ExecutorService lane = Executors.newVirtualThreadPerTaskExecutor();
+  RealServers servers;
+  private RedisClient redis;
+  FakeNode node;
+  private Nodes nodes;
+  Delivery delivery;
+
+  /// The vendors that messages can be handed to.
+  Provider[] providers() {
+    return new Provider[0];
+  }
+
+  @BeforeEach
+  void start() throws Exception {
+    servers = new RealServers();
+    for (String table :
+        List.of("inbox", "later", "deliveries", "messages", "broadcasts", "broadcast_devices")) {
+      servers.sql().update("DELETE FROM " + table);
+    }
+    redis = RedisClient.create(servers.services().redis().toString());
+    node = new FakeNode("node-" + System.nanoTime());
+    servers.sessions().heartbeat(node.lease(clock.instant().plusSeconds(300)));
+    nodes = DeliveryForTests.nodes(servers.sessions(), clock, meters);
+    delivery =
+        DeliveryForTests.at(
+            servers,
+            servers.sessions(),
+            nodes,
+            new RouteStore(redis.connect()),
+            clock,
+            meters,
+            providers());
+  }
+
+  @AfterEach
+  void close() {
+    lane.shutdownNow();
+    nodes.close();
+    node.close();
+    redis.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+    servers.close();
+  }
+
+  void connect(String device) {
+    servers
+        .sessions()
+        .claim(
+            new DeviceKey(new AppId(APP), new DeviceId(device)),
+            node.lease(clock.instant()).node());
+  }
+
+  void deliver(Channel channel, Push... pushes) throws Exception {
+    delivering(channel, pushes).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+  }
+
+  /// @return done when the batch is
+  Future<?> delivering(Channel channel, Push... pushes) {
+    byte[] batch = DeliveryScene.batch(pushes);
+    return lane.submit(() -> delivery.deliver(channel, batch, false));
+  }
+
+  /// The devices for which messages wait.
+  List<String> inbox() {
+    return servers.sql().queryForList("SELECT device_id FROM inbox", String.class);
+  }
+}
