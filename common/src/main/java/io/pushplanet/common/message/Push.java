@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 /// @param audience about how many recipients the whole message has; null where they fit into one lane message or nobody counted
 /// @param waited true once it was put off without a try; else null
 /// @param errors how often a worker tripped over it, since its last channel; null for never
+/// @param inInbox true once it lies in its device's inbox, into which its node is still to be asked to look; else null
 public record Push(
     MessageId id,
     AppId app,
@@ -32,7 +33,8 @@ public record Push(
     @Nullable String traceparent,
     @Nullable Integer audience,
     @Nullable Boolean waited,
-    @Nullable Integer errors) {
+    @Nullable Integer errors,
+    @Nullable Boolean inInbox) {
   /// A fan-out chunk and the longest list of devices in one lane message.
   public static final int MOST_RECIPIENTS = 500;
 
@@ -75,12 +77,20 @@ public record Push(
         traceparent,
         null,
         null,
+        null,
         null);
   }
 
   /// The same as a part of something larger.
   public Push ofAudience(int about) {
-    return with(recipients, attempt, tried, about > MOST_RECIPIENTS ? about : null, waited, errors);
+    return with(
+        recipients,
+        attempt,
+        tried,
+        about > MOST_RECIPIENTS ? about : null,
+        waited,
+        errors,
+        inInbox);
   }
 
   public boolean expiredAt(Instant now) {
@@ -93,17 +103,17 @@ public record Push(
   }
 
   public Push to(List<Recipient> others) {
-    return with(others, attempt, tried, audience, waited, errors);
+    return with(others, attempt, tried, audience, waited, errors, inInbox);
   }
 
   /// After a try.
   public Push again() {
-    return with(recipients, attempt + 1, tried, audience, waited, errors);
+    return with(recipients, attempt + 1, tried, audience, waited, errors, inInbox);
   }
 
   /// After a try that a worker tripped over.
   public Push afterError() {
-    return with(recipients, attempt + 1, tried, audience, waited, timesTrippedOver() + 1);
+    return with(recipients, attempt + 1, tried, audience, waited, timesTrippedOver() + 1, inInbox);
   }
 
   public int timesTrippedOver() {
@@ -112,19 +122,24 @@ public record Push(
 
   /// All its tries are before it once more; it may have come to its end meanwhile.
   public Push anew() {
-    return with(recipients, 0, tried, audience, true, null);
+    return with(recipients, 0, tried, audience, true, null, null);
+  }
+
+  /// Once it is parked.
+  public Push parked() {
+    return with(recipients, attempt, tried, audience, waited, errors, true);
   }
 
   /// Without a try.
   public Push putOff() {
-    return with(recipients, attempt, tried, audience, true, errors);
+    return with(recipients, attempt, tried, audience, true, errors, inInbox);
   }
 
   /// The same message after a channel was given up: attempts count anew.
   public Push without(Channel channel) {
     List<Channel> more = new ArrayList<>(tried);
     more.add(channel);
-    return with(recipients, 0, more, audience, null, null);
+    return with(recipients, 0, more, audience, null, null, null);
   }
 
   private Push with(
@@ -133,7 +148,8 @@ public record Push(
       List<Channel> tried,
       @Nullable Integer audience,
       @Nullable Boolean waited,
-      @Nullable Integer errors) {
+      @Nullable Integer errors,
+      @Nullable Boolean inInbox) {
     return new Push(
         id,
         app,
@@ -148,6 +164,7 @@ public record Push(
         traceparent,
         audience,
         waited,
-        errors);
+        errors,
+        inInbox);
   }
 }

@@ -23,8 +23,11 @@ final class MqttDelivery {
 
   /// Returns when every parcel has its outcome.
   void deliver(List<Parcel> parcels, Outbox outbox) {
+    // Sent like any other, it would come twice where the device has it from the inbox by now.
+    lookIntoInbox(parcels.stream().filter(MqttDelivery::isInInbox).toList(), outbox);
     List<NodeDelivery.Request> requests =
         parcels.stream()
+            .filter(parcel -> !isInInbox(parcel))
             .map(parcel -> new NodeDelivery.Request(parcel, vendor(parcel).isPresent()))
             .toList();
     nodes.deliver(
@@ -32,8 +35,17 @@ final class MqttDelivery {
         answers -> {
           answers.forEach(answer -> handle(answer, outbox));
           // A device that connected meanwhile has looked into its inbox too early.
-          nodes.drainConnected(outbox.keep()).forEach(outbox::lookAgain);
+          lookIntoInbox(outbox.keep(), outbox);
         });
+  }
+
+  private static boolean isInInbox(Parcel parcel) {
+    return parcel.push().inInbox() != null;
+  }
+
+  /// Asks the nodes of those that are connected; who could not be asked is asked again.
+  private void lookIntoInbox(List<Parcel> parked, Outbox outbox) {
+    nodes.drainConnected(parked).forEach(outbox::lookAgain);
   }
 
   private void handle(NodeDelivery.Answer answer, Outbox outbox) {

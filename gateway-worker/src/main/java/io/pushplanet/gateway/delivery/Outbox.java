@@ -185,7 +185,8 @@ final class Outbox {
   synchronized void lookAgain(Parcel parcel) {
     Instant dueAt = clock.instant().plus(retries.afterFailedDrain(parcel.push().attempt()));
     if (!parcel.push().expiredAt(dueAt)) {
-      gathered.waiting.add(later(parcel.alone().again(), Channel.MQTT, dueAt, "drain_failed"));
+      gathered.waiting.add(
+          later(parcel.alone().parked().again(), Channel.MQTT, dueAt, "drain_failed"));
       metrics.count(Channel.MQTT, "drain_failed");
     }
   }

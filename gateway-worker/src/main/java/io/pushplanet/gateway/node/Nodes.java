@@ -1,5 +1,8 @@
 package io.pushplanet.gateway.node;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.LoadingCache;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
@@ -47,11 +50,21 @@ public final class Nodes implements AutoCloseable {
   private static final Duration LEASES_KEPT = Duration.ofSeconds(1);
   private static final Duration BORROW = Duration.ofSeconds(5);
 
+  /// After a failed connect the next try waits so long. Frames come by the hundred, and a client that connects has threads of its
+  /// own.
+  private static final Duration AFTER_A_FAILURE = Duration.ofSeconds(1);
+
   private final Supplier<List<NodeLease>> directory;
   private final NodeSettings settings;
   private final Clock clock;
   private final LongSupplier nanoTime;
   private final GenericKeyedObjectPool<Address, NodeConnection> pool;
+  private final Cache<Address, Boolean> unreachable;
+
+  /// Kept by those who hold it or wait for it.
+  private final LoadingCache<Address, ReentrantLock> connecting =
+      Caffeine.newBuilder().weakValues().build(_ -> new ReentrantLock());
+
   private final AtomicLong frames = new AtomicLong();
   private final Map<NodeOutcomes.Result, Timer> answerTimes =
       new EnumMap<>(NodeOutcomes.Result.class);
@@ -76,6 +89,8 @@ public final class Nodes implements AutoCloseable {
     this.settings = settings;
     this.clock = clock;
     this.nanoTime = nanoTime;
+    this.unreachable =
+        Caffeine.newBuilder().expireAfterWrite(AFTER_A_FAILURE).ticker(nanoTime::getAsLong).build();
     this.leases = new Leases(Map.of(), nanoTime.getAsLong() - LEASES_KEPT.toNanos(), 0);
     GenericKeyedObjectPoolConfig<NodeConnection> config = new GenericKeyedObjectPoolConfig<>();
     config.setMaxTotalPerKey(settings.connections());
@@ -171,8 +186,6 @@ public final class Nodes implements AutoCloseable {
       Thread.currentThread().interrupt();
       silence = "interrupted";
     } catch (NodeUnreachable e) {
-      LOG.warn(
-          "event=node_unreachable node={} targets={} reason=\"{}\"", node, targets, e.getMessage());
       silence = "node_unreachable";
     } finally {
       if (connection != null) {
@@ -221,7 +234,6 @@ public final class Nodes implements AutoCloseable {
       withConnection(lease.get(), connection -> connection.drain(WireForm.write(drain)));
       return true;
     } catch (NodeUnreachable e) {
-      LOG.warn("event=node_drain_failed node={} reason=\"{}\"", node, e.getMessage());
       return false;
     }
   }
@@ -235,33 +247,64 @@ public final class Nodes implements AutoCloseable {
     void on(NodeConnection connection) throws MqttException;
   }
 
+  /// It is in the log, or was a moment ago.
   private static final class NodeUnreachable extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    NodeUnreachable(Exception cause) {
-      super(cause.toString(), cause, false, false);
+    NodeUnreachable() {
+      super(null, null, false, false);
     }
   }
 
   NodeConnection withConnection(NodeLease lease, Use use) {
     Address address = new Address(lease.node(), lease.host(), lease.gatewayPort());
-    NodeConnection connection;
-    try {
-      connection = pool.borrowObject(address);
-    } catch (Exception e) {
-      throw new NodeUnreachable(e);
-    }
+    NodeConnection connection = borrow(address);
     try {
       use.on(connection);
       pool.returnObject(address, connection);
       return connection;
     } catch (MqttException e) {
       invalidate(address, connection);
-      throw new NodeUnreachable(e);
+      throw unreachable(address, e);
     } catch (RuntimeException | Error e) {
       invalidate(address, connection);
       throw e;
     }
+  }
+
+  private NodeConnection borrow(Address address) {
+    if (isConnected(address)) {
+      return borrowed(address);
+    }
+    // The pool does not tell those who wait for its connections that none could be made.
+    ReentrantLock first = connecting.get(address);
+    first.lock();
+    try {
+      if (!isConnected(address) && unreachable.getIfPresent(address) != null) {
+        throw new NodeUnreachable();
+      }
+      return borrowed(address);
+    } finally {
+      first.unlock();
+    }
+  }
+
+  private boolean isConnected(Address address) {
+    return pool.getNumActive(address) + pool.getNumIdle(address) > 0;
+  }
+
+  private NodeConnection borrowed(Address address) {
+    try {
+      return pool.borrowObject(address);
+    } catch (Exception e) {
+      unreachable.put(address, true);
+      throw unreachable(address, e);
+    }
+  }
+
+  private static NodeUnreachable unreachable(Address address, Exception why) {
+    LOG.warn("event=node_unreachable node={} reason=\"{}\"", address.node(), why.toString());
+    return new NodeUnreachable();
   }
 
   private void invalidate(Address address, NodeConnection connection) {

@@ -16,12 +16,17 @@ import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -31,6 +36,9 @@ import org.junit.jupiter.api.Test;
 
 class NodesIT {
   private static final int CONNECTIONS = 2;
+  private static final NodeFrame.Drain DRAIN =
+      new NodeFrame.Drain(
+          List.of(new NodeFrame.Drain.Device(new AppId("shop"), new DeviceId("d1"))));
 
   private final MutableClock clock = MutableClock.started();
   private final AtomicLong nanos = new AtomicLong();
@@ -98,9 +106,6 @@ class NodesIT {
   @Test
   void a_node_of_which_nobody_knows_whether_it_has_a_lease_is_to_be_asked_again() {
     AtomicBoolean away = new AtomicBoolean(true);
-    NodeFrame.Drain drain =
-        new NodeFrame.Drain(
-            List.of(new NodeFrame.Drain.Device(new AppId("shop"), new DeviceId("d1"))));
     try (Nodes nodes =
         nodes(() -> {
           if (away.get()) {
@@ -108,10 +113,10 @@ class NodesIT {
           }
           return List.of();
         })) {
-      assertThat(nodes.drain(new NodeId("n1"), drain)).isFalse();
+      assertThat(nodes.drain(new NodeId("n1"), DRAIN)).isFalse();
 
       away.set(false);
-      assertThat(nodes.drain(new NodeId("n1"), drain)).isTrue();
+      assertThat(nodes.drain(new NodeId("n1"), DRAIN)).isTrue();
     }
   }
 
@@ -131,6 +136,50 @@ class NodesIT {
       }
 
       assertThat(nodes.withConnection(lease, connection -> {}).isOpen()).isTrue();
+    }
+  }
+
+  @Test
+  void a_node_that_takes_no_connection_is_tried_once_a_second() throws Exception {
+    AtomicInteger tries = new AtomicInteger();
+    try (ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      Thread.ofVirtual()
+          .start(() -> {
+            try {
+              while (true) {
+                listener.accept().close();
+                tries.incrementAndGet();
+              }
+            } catch (IOException closed) {
+              // The test is over.
+            }
+          });
+      NodeLease lease =
+          new NodeLease(
+              new NodeId("n1"),
+              "127.0.0.1",
+              listener.getLocalPort(),
+              0,
+              0,
+              0,
+              false,
+              clock.instant());
+      try (Nodes nodes = nodes(() -> List.of(lease));
+          var frames = Executors.newVirtualThreadPerTaskExecutor()) {
+        List<Future<List<Result>>> results = new ArrayList<>();
+        for (int count = 0; count < 20; count++) {
+          results.add(frames.submit(() -> delivered(nodes, "n1")));
+        }
+        for (Future<List<Result>> one : results) {
+          assertThat(one.get()).containsExactly(Result.TIMEOUT);
+        }
+        assertThat(nodes.drain(lease.node(), DRAIN)).isFalse();
+        assertThat(tries).hasValue(1);
+
+        nanos.addAndGet(Duration.ofSeconds(1).toNanos());
+        assertThat(nodes.drain(lease.node(), DRAIN)).isFalse();
+        assertThat(tries).hasValue(2);
+      }
     }
   }
 
