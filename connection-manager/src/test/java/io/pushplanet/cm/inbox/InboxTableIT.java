@@ -137,32 +137,56 @@ class InboxTableIT {
   }
 
   @Test
-  void many_rows_are_deleted_in_one_commit() throws SQLException {
+  void many_rows_are_deleted_in_one_statement() throws SQLException {
     int many = 100;
     database.setMaximumPoolSize(1);
     var device = new DeviceKey(shop, new DeviceId("d1"));
-    park(device, many);
-    var rows = new InboxTable(database, many, many).read(List.of(device), NOW).get(device).rows();
-    long before = commits();
+    park(device, many + 1);
+    var all = new InboxTable(database, many + 1, many + 1).read(List.of(device), NOW);
+    var rows = all.get(device).rows().subList(0, many);
+    long before = deletions();
 
     table.delete(rows);
 
-    assertThat(rows).hasSize(many);
-    assertThat(commits() - before).isEqualTo(1);
-    assertThat(table.read(List.of(device), NOW)).isEmpty();
-    try (var connection = database.getConnection()) {
-      assertThat(connection.getAutoCommit()).isTrue();
+    assertThat(deletions() - before).isEqualTo(1);
+    assertThat(table.read(List.of(device), NOW).get(device).rows())
+        .containsExactly(all.get(device).rows().getLast());
+  }
+
+  @Test
+  void rows_are_deleted_by_their_keys_in_a_short_table_too() throws SQLException {
+    var device = new DeviceKey(shop, new DeviceId("d1"));
+    park(device, 3);
+    try (var connection = database.getConnection();
+        var statement =
+            connection.prepareStatement("EXPLAIN FORMAT=TRADITIONAL " + InboxTable.deletion(2))) {
+      int index = 1;
+      for (var row : table.read(List.of(device), NOW).get(device).rows().subList(0, 2)) {
+        statement.setString(index++, device.app().value());
+        statement.setString(index++, device.device().value());
+        statement.setString(index++, row.slot());
+        statement.setString(index++, row.message().value());
+      }
+      try (var step = statement.executeQuery()) {
+        assertThat(step.next()).isTrue();
+        assertThat(step.getString("type") + " " + step.getString("key")).isEqualTo("range PRIMARY");
+        assertThat(step.getInt("rows")).isEqualTo(2);
+        assertThat(step.next()).isFalse();
+      }
     }
   }
 
-  /// Of the only connection there is. Statements that MySQL commits by itself are not counted.
-  private long commits() throws SQLException {
+  /// Statements of the only connection there is.
+  private long deletions() throws SQLException {
+    long all = 0;
     try (var connection = database.getConnection();
         var statement = connection.createStatement();
-        var found = statement.executeQuery("SHOW SESSION STATUS LIKE 'Com_commit'")) {
-      found.next();
-      return found.getLong(2);
+        var found = statement.executeQuery("SHOW SESSION STATUS LIKE 'Com_delete%'")) {
+      while (found.next()) {
+        all += found.getLong(2);
+      }
     }
+    return all;
   }
 
   /// Neither looks at rows of other devices, and payloads are fetched of the answer's rows alone.

@@ -36,7 +36,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 /// [BroadcastLog] instead. Thread-safe.
 public final class InboxStore {
   private static final Logger LOG = LoggerFactory.getLogger(InboxStore.class);
-  private static final int ROWS_PER_SELECT = 200;
+  private static final int ROWS_PER_STATEMENT = 200;
 
   static final String LOCK_ROWS =
       "SELECT app_id, device_id, slot, message_id FROM inbox WHERE %s FOR UPDATE";
@@ -58,8 +58,11 @@ public final class InboxStore {
         message_id = GREATEST(message_id, VALUES(message_id))
       """;
 
-  private static final String DELETE =
-      "DELETE FROM inbox WHERE app_id = ? AND device_id = ? AND slot = ? AND message_id = ?";
+  /// Forced: in a short table it would read, and wait for, the rows of others.
+  private static final String DELETE = "DELETE inbox FROM inbox FORCE INDEX (PRIMARY) WHERE %s";
+
+  private static final String ONE_MESSAGE =
+      "(app_id = ? AND device_id = ? AND slot = ? AND message_id = ?)";
 
   private final JdbcTemplate database;
   private final BroadcastLog broadcasts;
@@ -126,24 +129,29 @@ public final class InboxStore {
     }
   }
 
-  /// Deletes exactly these messages, in one commit: with one for each they wait for the disk in line. A newer one in the same slot
-  /// stays.
+  /// Deletes exactly these messages, in one commit: with one for each they wait for the disk in line. A newer one in the same
+  /// slot stays.
   ///
   /// @throws RuntimeException when the database is away: rows may be there still
   public void delete(Collection<Row> rows) {
     if (rows.isEmpty()) {
       return;
     }
-    List<Object[]> keys =
-        rows.stream()
-            .sorted(Row.BY_KEY)
-            .map(row ->
-                new Object[] {
-                  row.app().value(), row.device().value(), row.slot(), row.message().value()
-                })
-            .toList();
-    Deadlocks.retrying(
-        () -> transactions.executeWithoutResult(_ -> database.batchUpdate(DELETE, keys)));
+    List<Row> sorted = rows.stream().sorted(Row.BY_KEY).toList();
+    Deadlocks.retrying(() -> transactions.executeWithoutResult(_ -> deleteSorted(sorted)));
+  }
+
+  private void deleteSorted(List<Row> rows) {
+    for (int from = 0; from < rows.size(); from += ROWS_PER_STATEMENT) {
+      List<Row> some = rows.subList(from, Math.min(from + ROWS_PER_STATEMENT, rows.size()));
+      List<Object> keys = new ArrayList<>();
+      some.forEach(row ->
+          Collections.addAll(
+              keys, row.app().value(), row.device().value(), row.slot(), row.message().value()));
+      database.update(
+          DELETE.formatted(String.join(" OR ", Collections.nCopies(some.size(), ONE_MESSAGE))),
+          keys.toArray());
+    }
   }
 
   private void parkInTransaction(List<Parked> sorted) {
@@ -183,8 +191,8 @@ public final class InboxStore {
     database.batchUpdate(
         CLAIM_SLOT, collapsing.stream().map(parked -> values(parked, now)).toList());
     List<Slot> slots = collapsing.stream().map(InboxStore::slot).distinct().toList();
-    for (int from = 0; from < slots.size(); from += ROWS_PER_SELECT) {
-      List<Slot> some = slots.subList(from, Math.min(from + ROWS_PER_SELECT, slots.size()));
+    for (int from = 0; from < slots.size(); from += ROWS_PER_STATEMENT) {
+      List<Slot> some = slots.subList(from, Math.min(from + ROWS_PER_STATEMENT, slots.size()));
       List<Object> arguments = new ArrayList<>();
       some.forEach(slot ->
           Collections.addAll(arguments, slot.app().value(), slot.device().value(), slot.slot()));
