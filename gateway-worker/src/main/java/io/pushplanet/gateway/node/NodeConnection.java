@@ -1,6 +1,5 @@
 package io.pushplanet.gateway.node;
 
-import io.pushplanet.common.session.NodeLease;
 import io.pushplanet.common.wire.MalformedWire;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes;
@@ -15,7 +14,6 @@ import org.eclipse.paho.mqttv5.client.IMqttToken;
 import org.eclipse.paho.mqttv5.client.MqttActionListener;
 import org.eclipse.paho.mqttv5.client.MqttAsyncClient;
 import org.eclipse.paho.mqttv5.client.MqttCallback;
-import org.eclipse.paho.mqttv5.client.MqttClientException;
 import org.eclipse.paho.mqttv5.client.MqttConnectionOptions;
 import org.eclipse.paho.mqttv5.client.MqttDisconnectResponse;
 import org.eclipse.paho.mqttv5.client.persist.MemoryPersistence;
@@ -52,45 +50,43 @@ final class NodeConnection implements MqttCallback {
         }
       };
   private final MqttAsyncClient client;
+  private final Duration within;
   private final Map<String, OpenFrame> open = new ConcurrentHashMap<>();
 
-  private NodeConnection(MqttAsyncClient client) {
+  private NodeConnection(MqttAsyncClient client, Duration within) {
     this.client = client;
+    this.within = within;
   }
 
   /// Connects and subscribes to its answers.
   ///
   /// @throws MqttException when the node does not take it within [#CALL] each
-  static NodeConnection open(NodeLease node, String clientId, NodeSettings settings)
+  static NodeConnection open(NodeAddress node, String clientId, NodeSettings settings)
       throws MqttException {
-    return open(node, clientId, settings, KEEP_ALIVE);
+    return open(node, clientId, settings, KEEP_ALIVE, CALL);
   }
 
+  /// @param within how long the node may take for each acknowledgement
   static NodeConnection open(
-      NodeLease node, String clientId, NodeSettings settings, Duration keepAlive)
+      NodeAddress node, String clientId, NodeSettings settings, Duration keepAlive, Duration within)
       throws MqttException {
     MqttAsyncClient client =
-        new MqttAsyncClient(
-            "tcp://" + node.host() + ":" + node.gatewayPort(),
-            clientId,
-            new MemoryPersistence(),
-            new SteadyPings(),
-            null);
-    NodeConnection connection = new NodeConnection(client);
+        new MqttAsyncClient(node.uri(), clientId, new MemoryPersistence(), new SteadyPings(), null);
+    NodeConnection connection = new NodeConnection(client, within);
     client.setCallback(connection);
     MqttConnectionOptions options = new MqttConnectionOptions();
     options.setUserName(settings.user());
     options.setPassword(settings.password().reveal().getBytes(StandardCharsets.UTF_8));
     options.setCleanStart(true);
     options.setAutomaticReconnect(false);
-    options.setConnectionTimeout((int) CALL.toSeconds());
+    options.setConnectionTimeout((int) within.toSeconds());
     options.setKeepAliveInterval((int) keepAlive.toSeconds());
     try {
       IMqttToken connect = client.connect(options);
-      connect.waitForCompletion(CALL.toMillis());
+      connect.waitForCompletion(within.toMillis());
       connection.publishing.release(
           mostPublishing(connect.getResponseProperties().getReceiveMaximum(), settings));
-      client.subscribe(NodeFrame.OUTCOMES_TOPIC + clientId, 1).waitForCompletion(CALL.toMillis());
+      client.subscribe(NodeFrame.OUTCOMES_TOPIC + clientId, 1).waitForCompletion(within.toMillis());
       return connection;
     } catch (MqttException e) {
       connection.close();
@@ -108,6 +104,7 @@ final class NodeConnection implements MqttCallback {
 
   /// Publishes a frame; its answers go to `frame`.
   ///
+  /// @throws NodeUnreachable when earlier ones are not acknowledged, so that there is no room for it
   /// @throws MqttException when the node did not acknowledge the frame: targets may have got it all the same
   void send(String topic, String number, byte[] body, OpenFrame frame) throws MqttException {
     open.put(number, frame);
@@ -146,12 +143,12 @@ final class NodeConnection implements MqttCallback {
 
   private void publish(String topic, byte[] body) throws MqttException {
     try {
-      if (!publishing.tryAcquire(CALL.toMillis(), TimeUnit.MILLISECONDS)) {
-        throw new MqttException(MqttClientException.REASON_CODE_CLIENT_TIMEOUT);
+      if (!publishing.tryAcquire(within.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw new NodeUnreachable("node_busy");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new MqttException(e);
+      throw new NodeUnreachable("interrupted");
     }
     IMqttToken token;
     try {
@@ -162,7 +159,7 @@ final class NodeConnection implements MqttCallback {
       publishing.release();
       throw e;
     }
-    token.waitForCompletion(CALL.toMillis());
+    token.waitForCompletion(within.toMillis());
   }
 
   private void abandonAll() {

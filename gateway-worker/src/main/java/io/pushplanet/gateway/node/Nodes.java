@@ -1,8 +1,9 @@
 package io.pushplanet.gateway.node;
 
-import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.LoadingCache;
+import com.github.benmanes.caffeine.cache.RemovalCause;
+import com.github.benmanes.caffeine.cache.Scheduler;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
@@ -24,7 +25,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -34,37 +34,24 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.apache.commons.pool2.BaseKeyedPooledObjectFactory;
-import org.apache.commons.pool2.PooledObject;
-import org.apache.commons.pool2.impl.DefaultPooledObject;
-import org.apache.commons.pool2.impl.GenericKeyedObjectPool;
-import org.apache.commons.pool2.impl.GenericKeyedObjectPoolConfig;
-import org.eclipse.paho.mqttv5.common.MqttException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The connection managers as the gateway sees them: frames out, outcomes back, over pooled Paho connections. A connection is
-/// borrowed only while a frame is handed over; many frames wait for answers on one connection. Thread-safe.
+/// The connection managers as the gateway sees them: frames out, outcomes back, over Paho connections that all frames for a
+/// node share. Thread-safe.
 public final class Nodes implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Nodes.class);
   private static final Duration LEASES_KEPT = Duration.ofSeconds(1);
-  private static final Duration BORROW = Duration.ofSeconds(5);
 
-  /// After a failed connect the next try waits so long. Frames come by the hundred, and a client that connects has threads of its
-  /// own.
-  private static final Duration AFTER_A_FAILURE = Duration.ofSeconds(1);
+  /// Connections that no frame used for so long are closed: their node may have gone.
+  private static final Duration UNUSED = Duration.ofMinutes(10);
 
   private final Supplier<List<NodeLease>> directory;
   private final NodeSettings settings;
   private final Clock clock;
   private final LongSupplier nanoTime;
-  private final GenericKeyedObjectPool<Address, NodeConnection> pool;
-  private final Cache<Address, Boolean> unreachable;
-
-  /// Kept by those who hold it or wait for it.
-  private final LoadingCache<Address, ReentrantLock> connecting =
-      Caffeine.newBuilder().weakValues().build(_ -> new ReentrantLock());
-
+  private final LoadingCache<NodeAddress, NodeConnections> connections;
   private final AtomicLong frames = new AtomicLong();
   private final Map<NodeOutcomes.Result, Timer> answerTimes =
       new EnumMap<>(NodeOutcomes.Result.class);
@@ -73,9 +60,6 @@ public final class Nodes implements AutoCloseable {
 
   /// @param looks how often the directory was asked, whether or not it answered
   private record Leases(Map<NodeId, NodeLease> byId, long readAtNanos, long looks) {}
-
-  /// A node that restarts with another port is another address.
-  private record Address(NodeId node, String host, int port) {}
 
   /// @param directory reads the nodes whose leases run
   /// @param nanoTime never set, unlike the clock
@@ -89,21 +73,19 @@ public final class Nodes implements AutoCloseable {
     this.settings = settings;
     this.clock = clock;
     this.nanoTime = nanoTime;
-    this.unreachable =
-        Caffeine.newBuilder().expireAfterWrite(AFTER_A_FAILURE).ticker(nanoTime::getAsLong).build();
+    this.connections =
+        Caffeine.newBuilder()
+            .expireAfterAccess(UNUSED)
+            .ticker(nanoTime::getAsLong)
+            .scheduler(Scheduler.systemScheduler())
+            .removalListener(
+                (@Nullable NodeAddress _, @Nullable NodeConnections unused, RemovalCause _) -> {
+                  if (unused != null) {
+                    unused.close();
+                  }
+                })
+            .build(address -> new NodeConnections(address, settings, nanoTime));
     this.leases = new Leases(Map.of(), nanoTime.getAsLong() - LEASES_KEPT.toNanos(), 0);
-    GenericKeyedObjectPoolConfig<NodeConnection> config = new GenericKeyedObjectPoolConfig<>();
-    config.setMaxTotalPerKey(settings.connections());
-    config.setMaxIdlePerKey(settings.connections());
-    config.setMaxTotal(-1);
-    config.setTestOnBorrow(true);
-    config.setMaxWait(BORROW);
-    config.setTimeBetweenEvictionRuns(Duration.ofSeconds(30));
-    config.setTestWhileIdle(true);
-    config.setNumTestsPerEvictionRun(-1);
-    config.setMinEvictableIdleDuration(Duration.ofMinutes(10));
-    config.setJmxEnabled(false);
-    this.pool = new GenericKeyedObjectPool<>(new Connections(), config);
     for (NodeOutcomes.Result result : NodeOutcomes.Result.values()) {
       answerTimes.put(
           result,
@@ -113,8 +95,7 @@ public final class Nodes implements AutoCloseable {
               .publishPercentileHistogram()
               .register(meters));
     }
-    Gauge.builder("pushplanet.node.connections", pool, all -> all.getNumActive() + all.getNumIdle())
-        .register(meters);
+    Gauge.builder("pushplanet.node.connections", connections, Nodes::open).register(meters);
   }
 
   /// Sends one frame and hands its answers on as they come, on the calling thread; returns when every target has one, at the
@@ -186,7 +167,7 @@ public final class Nodes implements AutoCloseable {
       Thread.currentThread().interrupt();
       silence = "interrupted";
     } catch (NodeUnreachable e) {
-      silence = "node_unreachable";
+      silence = e.getMessage();
     } finally {
       if (connection != null) {
         connection.forget(number);
@@ -238,81 +219,17 @@ public final class Nodes implements AutoCloseable {
     }
   }
 
+  private static double open(LoadingCache<NodeAddress, NodeConnections> connections) {
+    return connections.asMap().values().stream().flatMap(NodeConnections::open).count();
+  }
+
   @Override
   public void close() {
-    pool.close();
+    connections.asMap().values().forEach(NodeConnections::close);
   }
 
-  interface Use {
-    void on(NodeConnection connection) throws MqttException;
-  }
-
-  /// It is in the log, or was a moment ago.
-  private static final class NodeUnreachable extends RuntimeException {
-    private static final long serialVersionUID = 1;
-
-    NodeUnreachable() {
-      super(null, null, false, false);
-    }
-  }
-
-  NodeConnection withConnection(NodeLease lease, Use use) {
-    Address address = new Address(lease.node(), lease.host(), lease.gatewayPort());
-    NodeConnection connection = borrow(address);
-    try {
-      use.on(connection);
-      pool.returnObject(address, connection);
-      return connection;
-    } catch (MqttException e) {
-      invalidate(address, connection);
-      throw unreachable(address, e);
-    } catch (RuntimeException | Error e) {
-      invalidate(address, connection);
-      throw e;
-    }
-  }
-
-  private NodeConnection borrow(Address address) {
-    if (isConnected(address)) {
-      return borrowed(address);
-    }
-    // The pool does not tell those who wait for its connections that none could be made.
-    ReentrantLock first = connecting.get(address);
-    first.lock();
-    try {
-      if (!isConnected(address) && unreachable.getIfPresent(address) != null) {
-        throw new NodeUnreachable();
-      }
-      return borrowed(address);
-    } finally {
-      first.unlock();
-    }
-  }
-
-  private boolean isConnected(Address address) {
-    return pool.getNumActive(address) + pool.getNumIdle(address) > 0;
-  }
-
-  private NodeConnection borrowed(Address address) {
-    try {
-      return pool.borrowObject(address);
-    } catch (Exception e) {
-      unreachable.put(address, true);
-      throw unreachable(address, e);
-    }
-  }
-
-  private static NodeUnreachable unreachable(Address address, Exception why) {
-    LOG.warn("event=node_unreachable node={} reason=\"{}\"", address.node(), why.toString());
-    return new NodeUnreachable();
-  }
-
-  private void invalidate(Address address, NodeConnection connection) {
-    try {
-      pool.invalidateObject(address, connection);
-    } catch (Exception e) {
-      LOG.debug("event=node_invalidate_failed reason=\"{}\"", e.toString());
-    }
+  NodeConnection withConnection(NodeLease lease, NodeConnections.Use use) {
+    return connections.get(NodeAddress.of(lease)).with(use);
   }
 
   /// Leases are read again after [#LEASES_KEPT]. One thread reads; the others go on with what was known, except where they look
@@ -358,30 +275,5 @@ public final class Nodes implements AutoCloseable {
         .mapToObj(
             target -> new NodeOutcomes.Outcome(target, NodeOutcomes.Result.NOT_HERE, "node_gone"))
         .toList();
-  }
-
-  private final class Connections extends BaseKeyedPooledObjectFactory<Address, NodeConnection> {
-    @Override
-    public NodeConnection create(Address address) throws MqttException {
-      NodeLease lease =
-          new NodeLease(
-              address.node(), address.host(), address.port(), 0, 0, 0, false, clock.instant());
-      return NodeConnection.open(lease, "gateway-" + UUID.randomUUID(), settings);
-    }
-
-    @Override
-    public PooledObject<NodeConnection> wrap(NodeConnection connection) {
-      return new DefaultPooledObject<>(connection);
-    }
-
-    @Override
-    public boolean validateObject(Address address, PooledObject<NodeConnection> pooled) {
-      return pooled.getObject().isOpen();
-    }
-
-    @Override
-    public void destroyObject(Address address, PooledObject<NodeConnection> pooled) {
-      pooled.getObject().close();
-    }
   }
 }

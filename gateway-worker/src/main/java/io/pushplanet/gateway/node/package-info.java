@@ -1,4 +1,4 @@
-/// Hands messages to the connection managers over pooled MQTT connections.
+/// Hands messages to the connection managers over MQTT connections that frames share.
 @NullMarked
 package io.pushplanet.gateway.node;
 

@@ -39,7 +39,10 @@ public final class FakeNode implements AutoCloseable {
   private final List<Open> frames = new ArrayList<>();
   private final Queue<Socket> sockets = new ConcurrentLinkedQueue<>();
   private volatile boolean refusesDrains;
+  private volatile boolean acknowledgesNothing;
+  private volatile boolean takesNoMore;
   private volatile int receiveMaximum;
+  private final AtomicInteger published = new AtomicInteger();
   private final AtomicInteger pings = new AtomicInteger();
 
   private record Open(String number, List<DeviceId> devices, String answersTo, OutputStream out) {}
@@ -77,6 +80,20 @@ public final class FakeNode implements AutoCloseable {
     receiveMaximum = publishes;
   }
 
+  /// Reads what comes from now on and says nothing.
+  void acknowledgeNothing() {
+    acknowledgesNothing = true;
+  }
+
+  /// Closes whatever connects from now on.
+  void takeNoMore() {
+    takesNoMore = true;
+  }
+
+  int published() {
+    return published.get();
+  }
+
   public int pings() {
     return pings.get();
   }
@@ -95,6 +112,10 @@ public final class FakeNode implements AutoCloseable {
     try {
       while (true) {
         Socket socket = listener.accept();
+        if (takesNoMore) {
+          close(socket);
+          continue;
+        }
         sockets.add(socket);
         Thread.ofVirtual().start(() -> serve(socket));
       }
@@ -143,6 +164,10 @@ public final class FakeNode implements AutoCloseable {
   }
 
   private void published(ByteBuffer packet, String answersTo, OutputStream out) throws IOException {
+    published.incrementAndGet();
+    if (acknowledgesNothing) {
+      return;
+    }
     String topic = text(packet);
     short number = packet.getShort();
     packet.position(packet.position() + 1 + packet.get(packet.position()));

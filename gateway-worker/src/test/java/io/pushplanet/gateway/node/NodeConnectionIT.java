@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.device.DeviceId;
@@ -15,21 +16,24 @@ import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.eclipse.paho.mqttv5.common.MqttException;
 import org.junit.jupiter.api.Test;
 
 /// What others suffered with Paho's client, by the numbers of their issues.
 class NodeConnectionIT {
   private static final NodeSettings SETTINGS =
       new NodeSettings("gateway", new Secret("x"), 1, 64, Duration.ofSeconds(10));
+  private static final Duration CALL = Duration.ofSeconds(10);
+  private static final Duration KEEP_ALIVE = Duration.ofSeconds(15);
+  private static final byte[] DRAIN =
+      WireForm.write(
+          new NodeFrame.Drain(
+              List.of(new NodeFrame.Drain.Device(new AppId("shop"), new DeviceId("d1")))));
   private static final int PUBLISHES = 2_000;
   private static final int THREADS = 64;
 
   @Test
   void paho_mqtt_java_551_no_more_is_published_at_once_than_the_node_takes() throws Exception {
-    byte[] drain =
-        WireForm.write(
-            new NodeFrame.Drain(
-                List.of(new NodeFrame.Drain.Device(new AppId("shop"), new DeviceId("d1")))));
     try (FakeNode node = new FakeNode("n1");
         // Nobody waits behind more than these: the last of all at once would wait as long as the
         // machine is slow.
@@ -37,7 +41,7 @@ class NodeConnectionIT {
       node.takeAtOnce(8);
       NodeConnection connection =
           NodeConnection.open(
-              node.lease(Instant.EPOCH),
+              NodeAddress.of(node.lease(Instant.EPOCH)),
               "gw",
               new NodeSettings("gateway", new Secret("x"), 1, 64, Duration.ofSeconds(60)));
 
@@ -45,7 +49,7 @@ class NodeConnectionIT {
       for (int count = 0; count < PUBLISHES; count++) {
         published.add(
             workers.submit(() -> {
-              connection.drain(drain);
+              connection.drain(DRAIN);
               return true;
             }));
       }
@@ -62,16 +66,13 @@ class NodeConnectionIT {
   /// MQTT 5's client counts for itself what is under way, and cannot be told another limit.
   @Test
   void paho_mqtt_java_993_a_node_that_takes_one_at_a_time_gets_them_all() throws Exception {
-    byte[] drain =
-        WireForm.write(
-            new NodeFrame.Drain(
-                List.of(new NodeFrame.Drain.Device(new AppId("shop"), new DeviceId("d1")))));
     try (FakeNode node = new FakeNode("n1")) {
       node.takeAtOnce(1);
-      NodeConnection connection = NodeConnection.open(node.lease(Instant.EPOCH), "gw", SETTINGS);
+      NodeConnection connection =
+          NodeConnection.open(NodeAddress.of(node.lease(Instant.EPOCH)), "gw", SETTINGS);
 
       for (int count = 0; count < 100; count++) {
-        connection.drain(drain);
+        connection.drain(DRAIN);
       }
 
       assertThat(node.drained()).hasSize(100);
@@ -84,7 +85,12 @@ class NodeConnectionIT {
   void paho_mqtt_java_958_pings_go_by_a_clock_that_nobody_can_set() throws Exception {
     try (FakeNode node = new FakeNode("n1")) {
       NodeConnection connection =
-          NodeConnection.open(node.lease(Instant.EPOCH), "gw-958", SETTINGS, Duration.ofSeconds(1));
+          NodeConnection.open(
+              NodeAddress.of(node.lease(Instant.EPOCH)),
+              "gw-958",
+              SETTINGS,
+              Duration.ofSeconds(1),
+              CALL);
 
       Eventually.within(
           Duration.ofSeconds(30), () -> assertThat(node.pings()).isGreaterThanOrEqualTo(2));
@@ -95,6 +101,68 @@ class NodeConnectionIT {
           .noneMatch(name -> name.startsWith("MQTT Ping") && name.endsWith("gw-958"));
       assertThat(connection.isOpen()).isTrue();
       connection.close();
+    }
+  }
+
+  @Test
+  void who_waits_for_room_hears_at_once_that_the_connection_is_gone() throws Exception {
+    try (FakeNode node = new FakeNode("n1");
+        var waiting = Executors.newVirtualThreadPerTaskExecutor()) {
+      node.takeAtOnce(8);
+      NodeConnection connection =
+          NodeConnection.open(
+              NodeAddress.of(node.lease(Instant.EPOCH)),
+              "gw",
+              SETTINGS,
+              KEEP_ALIVE,
+              Duration.ofHours(1));
+      node.acknowledgeNothing();
+      List<Future<?>> published = new ArrayList<>();
+      for (int count = 0; count < 12; count++) {
+        published.add(
+            waiting.submit(() -> {
+              connection.drain(DRAIN);
+              return true;
+            }));
+      }
+      Eventually.within(Duration.ofSeconds(30), () -> assertThat(node.published()).isEqualTo(8));
+
+      node.close();
+
+      for (Future<?> one : published) {
+        assertThatThrownBy(() -> one.get(60, TimeUnit.SECONDS))
+            .hasCauseInstanceOf(MqttException.class);
+      }
+    }
+  }
+
+  /// Else the frames behind a slow one would end the answers to those before it.
+  @Test
+  void a_frame_that_finds_no_room_breaks_no_connection() throws Exception {
+    try (FakeNode node = new FakeNode("n1");
+        var first = Executors.newVirtualThreadPerTaskExecutor()) {
+      node.takeAtOnce(1);
+      NodeConnection connection =
+          NodeConnection.open(
+              NodeAddress.of(node.lease(Instant.EPOCH)),
+              "gw",
+              SETTINGS,
+              KEEP_ALIVE,
+              Duration.ofSeconds(5));
+      node.acknowledgeNothing();
+      Future<?> unacknowledged =
+          first.submit(() -> {
+            connection.drain(DRAIN);
+            return true;
+          });
+      Eventually.within(Duration.ofSeconds(30), () -> assertThat(node.published()).isEqualTo(1));
+
+      assertThatThrownBy(() -> connection.drain(DRAIN))
+          .isInstanceOf(NodeUnreachable.class)
+          .hasMessage("node_busy");
+      assertThat(connection.isOpen()).isTrue();
+      connection.close();
+      assertThatThrownBy(unacknowledged::get).hasCauseInstanceOf(MqttException.class);
     }
   }
 }

@@ -36,6 +36,7 @@ import org.junit.jupiter.api.Test;
 
 class NodesIT {
   private static final int CONNECTIONS = 2;
+  private static final int PUBLISHING = 8;
   private static final NodeFrame.Drain DRAIN =
       new NodeFrame.Drain(
           List.of(new NodeFrame.Drain.Device(new AppId("shop"), new DeviceId("d1"))));
@@ -121,7 +122,7 @@ class NodesIT {
   }
 
   @Test
-  void an_error_of_the_client_keeps_no_place_in_the_pool() throws Exception {
+  void an_error_of_the_client_keeps_no_place_for_a_connection() throws Exception {
     try (FakeNode node = new FakeNode("n1");
         Nodes nodes = nodes(List::of)) {
       NodeLease lease = node.lease(clock.instant());
@@ -183,10 +184,49 @@ class NodesIT {
     }
   }
 
+  @Test
+  void frames_share_the_connections_to_a_node() throws Exception {
+    try (FakeNode node = new FakeNode("n1");
+        Nodes nodes = nodes(() -> List.of(node.lease(clock.instant())));
+        var frames = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int connection = 0; connection < CONNECTIONS; connection++) {
+        assertThat(nodes.drain(new NodeId("n1"), DRAIN)).isTrue();
+      }
+      node.acknowledgeNothing();
+      List<Future<Boolean>> asked = new ArrayList<>();
+      for (int count = 0; count < CONNECTIONS * PUBLISHING; count++) {
+        asked.add(frames.submit(() -> nodes.drain(new NodeId("n1"), DRAIN)));
+      }
+
+      Eventually.within(
+          Duration.ofSeconds(4),
+          () -> assertThat(node.published()).isEqualTo(CONNECTIONS + CONNECTIONS * PUBLISHING));
+
+      node.close();
+      for (Future<Boolean> one : asked) {
+        assertThat(one.get()).isFalse();
+      }
+    }
+  }
+
+  @Test
+  void frames_go_out_on_what_is_connected_while_no_other_connection_can_be_made() throws Exception {
+    try (FakeNode node = new FakeNode("n1");
+        Nodes nodes = nodes(() -> List.of(node.lease(clock.instant())))) {
+      assertThat(nodes.drain(new NodeId("n1"), DRAIN)).isTrue();
+      node.takeNoMore();
+
+      for (int frame = 0; frame < 2 * CONNECTIONS; frame++) {
+        assertThat(nodes.drain(new NodeId("n1"), DRAIN)).isTrue();
+      }
+    }
+  }
+
   private Nodes nodes(Supplier<List<NodeLease>> directory) {
     return new Nodes(
         directory,
-        new NodeSettings("gateway", new Secret("x"), CONNECTIONS, 8, Duration.ofSeconds(20)),
+        new NodeSettings(
+            "gateway", new Secret("x"), CONNECTIONS, PUBLISHING, Duration.ofSeconds(20)),
         clock,
         nanos::get,
         new SimpleMeterRegistry());
