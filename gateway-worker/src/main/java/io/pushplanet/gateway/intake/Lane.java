@@ -260,10 +260,7 @@ final class Lane {
     /// So that a message nobody can handle just now does not go round in a hot loop.
     private void pause() {
       try {
-        long ignored = 500 + shared.random().nextLong(1_000);
-        if (shared.closed().await(ignored, TimeUnit.MILLISECONDS)) {
-          return;
-        }
+        var _ = shared.closed().await(500 + shared.random().nextLong(1_000), TimeUnit.MILLISECONDS);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }

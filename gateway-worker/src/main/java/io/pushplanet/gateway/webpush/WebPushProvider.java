@@ -103,14 +103,7 @@ final class WebPushProvider implements Provider {
       return new PutOff(0, "push_service_rests", rest.get());
     }
     return switch (destinations.find(push.app(), browser, push.attempt())) {
-      case Destination.Refused(String why) -> {
-        LOG.warn(
-            "event=webpush_endpoint_refused appId={} origin={} reason={}",
-            push.app(),
-            browser.origin(),
-            why);
-        yield new Rejected(0, why);
-      }
+      case Destination.Refused(String why) -> new Rejected(0, why);
       case Destination.Unknown(String why) -> {
         resting.failed(browser.origin());
         yield new Deferred(0, why, null, false);
