@@ -17,7 +17,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /// Leaves out parcels that have ended already, or whose message was cancelled. Asked only for what is not on its first way: what
 /// the broker hands out again, what comes back from `later`, what fell back from another channel. It spares devices a second
 /// copy where it can. What failed of a bug of ours has not ended for good: it lies in the dead letters, and an operator may replay
-/// it. While the database is away everything is delivered, and the device knows a repeat by the message's id.
+/// it. While the database is away everything is delivered without a wait, and the device knows a repeat by the message's id.
 final class SettledBefore {
   private static final Logger LOG = LoggerFactory.getLogger(SettledBefore.class);
   private static final int ROWS_PER_SELECT = 200;
@@ -34,9 +34,15 @@ final class SettledBefore {
   static final String ONE_MESSAGE = "(day = ? AND id = ?)";
 
   private final JdbcTemplate database;
+  private final Reachability reachability;
 
   SettledBefore(DataSource database) {
+    this(database, new Reachability(System::nanoTime));
+  }
+
+  SettledBefore(DataSource database, Reachability reachability) {
     this.database = new JdbcTemplate(database);
+    this.reachability = reachability;
   }
 
   /// What is known of some parcels.
@@ -46,7 +52,7 @@ final class SettledBefore {
   record Look(List<Parcel> left, List<Parcel> calledOff) {}
 
   Look look(List<Parcel> parcels) {
-    if (parcels.isEmpty()) {
+    if (parcels.isEmpty() || !reachability.mayAsk()) {
       return new Look(parcels, List.of());
     }
     try {
@@ -56,6 +62,7 @@ final class SettledBefore {
         collect(
             parcels.subList(from, Math.min(from + ROWS_PER_SELECT, parcels.size())), ended, byMqtt);
       }
+      reachability.answered();
       List<Parcel> left = new ArrayList<>();
       List<Parcel> calledOff = new ArrayList<>();
       for (Parcel parcel : parcels) {
@@ -68,6 +75,7 @@ final class SettledBefore {
       }
       return new Look(left, calledOff);
     } catch (DataAccessException e) {
+      reachability.failed(e);
       LOG.warn("event=repeat_check_failed parcels={} reason=\"{}\"", parcels.size(), e.toString());
       return new Look(parcels, List.of());
     }
@@ -77,9 +85,15 @@ final class SettledBefore {
   ///
   /// @param messages of one batch
   Set<MessageId> cancelled(Set<MessageId> messages) {
+    if (!reachability.mayAsk()) {
+      return Set.of();
+    }
     try {
-      return readCancelled(messages);
+      Set<MessageId> cancelled = readCancelled(messages);
+      reachability.answered();
+      return cancelled;
     } catch (DataAccessException e) {
+      reachability.failed(e);
       LOG.warn("event=cancel_check_failed messageIds={} reason=\"{}\"", messages, e.toString());
       return Set.of();
     }

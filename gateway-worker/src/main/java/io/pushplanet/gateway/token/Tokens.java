@@ -118,16 +118,14 @@ public final class Tokens {
         ALSO_OF_A_WRONG_CREDENTIAL.contains(reason) && !breaker.believes(app, channel, environment);
     if (open || unproven) {
       spared.increment();
-      LOG.error(
-          "event={} app={} channel={} environment={} device={} reason={}",
-          open ? "purge_breaker_open" : "credential_unproven",
+      LOG.debug(
+          "event=token_spared app={} channel={} device={} reason={}",
           app,
           channel.word(),
-          environment,
           device,
           reason);
       if (open || breaker.manyUnproven(app, channel, environment)) {
-        tell(app, channel, environment, reason);
+        tell(app, channel, environment, reason, open);
       }
       return open ? Fate.SPARED : Fate.UNPROVEN;
     }
@@ -168,12 +166,20 @@ public final class Tokens {
   }
 
   /// Once an hour is enough of the same.
-  private void tell(AppId app, Channel channel, String environment, String reason) {
+  private void tell(
+      AppId app, Channel channel, String environment, String reason, boolean breakerIsOpen) {
     long hour = clock.instant().getEpochSecond() / 3_600;
     Told told = new Told(app, channel, environment, hour);
     if (told.equals(lastTold.put(new Told(app, channel, environment, 0), told))) {
       return;
     }
+    LOG.error(
+        "event={} app={} channel={} environment={} reason={} action=\"check the credentials of this app\"",
+        breakerIsOpen ? "purge_breaker_open" : "credential_unproven",
+        app,
+        channel.word(),
+        environment,
+        reason);
     alerts.tell(
         Alerts.Kind.TOKENS_KEPT,
         app,

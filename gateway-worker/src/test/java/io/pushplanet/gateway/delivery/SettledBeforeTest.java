@@ -1,0 +1,83 @@
+package io.pushplanet.gateway.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.message.MessageId;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.datasource.AbstractDataSource;
+
+class SettledBeforeTest {
+  private static final Set<MessageId> BROADCAST =
+      Set.of(new MessageId("019aa000-0000-7000-8000-000000000001"));
+
+  private final AtomicLong nanos = new AtomicLong();
+
+  /// Gives nobody a connection.
+  private static final class Away extends AbstractDataSource {
+    final AtomicInteger asked = new AtomicInteger();
+    SQLException why = new SQLException("connection refused");
+
+    @Override
+    public Connection getConnection() throws SQLException {
+      asked.incrementAndGet();
+      throw why;
+    }
+
+    @Override
+    public Connection getConnection(String user, String password) throws SQLException {
+      return getConnection();
+    }
+  }
+
+  private final Away mysql = new Away();
+  private final SettledBefore settledBefore =
+      new SettledBefore(mysql, new Reachability(nanos::get));
+
+  @Test
+  void where_mysql_cannot_be_reached_one_batch_in_three_seconds_waits_for_it() {
+    for (int batch = 0; batch < 10; batch++) {
+      assertThat(settledBefore.cancelled(BROADCAST)).isEmpty();
+    }
+    assertThat(mysql.asked).hasValue(1);
+
+    nanos.addAndGet(Reachability.EVERY.toNanos());
+    for (int batch = 0; batch < 10; batch++) {
+      assertThat(settledBefore.cancelled(BROADCAST)).isEmpty();
+    }
+    assertThat(mysql.asked).hasValue(2);
+  }
+
+  /// Else messages would come twice because others ask a lot.
+  @Test
+  void a_pool_whose_connections_are_all_in_use_is_asked_by_everybody() {
+    mysql.why = new SQLTransientConnectionException("Connection is not available (active=10)");
+
+    for (int batch = 0; batch < 10; batch++) {
+      assertThat(settledBefore.cancelled(BROADCAST)).isEmpty();
+    }
+
+    assertThat(mysql.asked).hasValue(10);
+  }
+
+  @Test
+  void once_it_has_answered_everybody_asks_again() {
+    Reachability reachability = new Reachability(nanos::get);
+    SettledBefore before = new SettledBefore(mysql, reachability);
+    before.cancelled(BROADCAST);
+    assertThat(reachability.mayAsk()).isFalse();
+
+    nanos.addAndGet(Reachability.EVERY.toNanos());
+    assertThat(reachability.mayAsk()).isTrue();
+    assertThat(reachability.mayAsk()).isFalse();
+    reachability.answered();
+
+    assertThat(reachability.mayAsk()).isTrue();
+    assertThat(reachability.mayAsk()).isTrue();
+  }
+}
