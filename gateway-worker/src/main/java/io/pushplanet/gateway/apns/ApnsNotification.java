@@ -10,7 +10,6 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
 import io.pushplanet.gateway.provider.CollapseId;
-import io.pushplanet.gateway.provider.JsonMerge;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -18,7 +17,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
@@ -32,17 +30,13 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
   static final int LARGEST_BROADCAST_BYTES = 5_120;
 
   private static final JsonMapper JSON = JsonMapper.shared();
-  private static final String APS = "aps";
-  private static final String ID = "id";
-
-  /// Where our id goes when the caller's data has an `id` of its own.
-  private static final String OTHER_ID = "pushplanet_id";
 
   /// @param type of the token; a Live Activity has a token of its own
-  static ApnsNotification of(Push push, DeviceId device, ApnsPushType type, String bundleId) {
+  static ApnsNotification of(
+      Push push, DeviceId device, ApnsPushType type, String bundleId, RecentPayloads payloads) {
     LiveActivity activity = push.overrides().liveActivity();
     return activity == null
-        ? notification(push, device, type, bundleId)
+        ? notification(push, device, type, bundleId, payloads.of(push, type))
         : liveActivity(push, activity, device, bundleId);
   }
 
@@ -54,7 +48,7 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
     aps.put("timestamp", push.acceptedAt().getEpochSecond());
     aps.put("event", activity.event().name().toLowerCase(Locale.ROOT));
     aps.set("content-state", activity.contentState());
-    putIfPresent(aps, "attributes-type", activity.attributesType());
+    ApnsPayload.putIfPresent(aps, "attributes-type", activity.attributesType());
     if (activity.attributes() != null) {
       aps.set("attributes", activity.attributes());
     }
@@ -63,8 +57,8 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
     if (activity.relevance() != null) {
       aps.put("relevance-score", activity.relevance());
     }
-    putAlert(aps, push.content());
-    merge(push, aps);
+    ApnsPayload.putAlert(aps, push.content());
+    ApnsPayload.merge(push, aps);
     String id = id(push.id(), device);
     BroadcastChannel channel = activity.channel();
     List<Field> headers = new ArrayList<>();
@@ -81,7 +75,7 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
     headers.add(Field.of("apns-expiration", kept ? expiration(push) : "0"));
     headers.add(Field.of("apns-priority", isUrgent(push) ? "10" : "5"));
     return new ApnsNotification(
-        headers, JSON.writeValueAsBytes(JSON.createObjectNode().set(APS, aps)));
+        headers, JSON.writeValueAsBytes(JSON.createObjectNode().set(ApnsPayload.APS, aps)));
   }
 
   static int largestBytes(Push push, ApnsPushType type) {
@@ -98,10 +92,8 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
   }
 
   private static ApnsNotification notification(
-      Push push, DeviceId device, ApnsPushType type, String bundleId) {
-    ObjectNode aps = aps(push, type);
-    boolean background =
-        type == ApnsPushType.ALERT && !aps.has("alert") && !aps.has("badge") && !aps.has("sound");
+      Push push, DeviceId device, ApnsPushType type, String bundleId, ApnsPayload payload) {
+    boolean background = payload.background();
     List<Field> headers = new ArrayList<>();
     headers.add(Field.of("apns-id", id(push.id(), device)));
     headers.add(Field.of("apns-topic", type.topic(bundleId)));
@@ -110,12 +102,7 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
     // "Specify 10 ... it's an error to use this priority for a background notification"
     headers.add(Field.of("apns-priority", !background && isUrgent(push) ? "10" : "5"));
     headers.add(Field.of("apns-collapse-id", CollapseId.of(push)));
-    // A server for mobile devices sends its PushMagic and nothing else.
-    return new ApnsNotification(
-        headers,
-        type == ApnsPushType.MDM
-            ? JSON.writeValueAsBytes(push.content().data())
-            : payload(push, aps));
+    return new ApnsNotification(headers, payload.json());
   }
 
   /// The same for each try of one message to one device: a UUID of version 5's kind (RFC 9562, section 5.5).
@@ -140,55 +127,9 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
     return push.delivery().ttl().isZero() ? "0" : Long.toString(push.expiresAt().getEpochSecond());
   }
 
-  private static ObjectNode aps(Push push, ApnsPushType type) {
-    ObjectNode aps = JSON.createObjectNode();
-    putAlert(aps, push.content());
-    switch (type) {
-      case ALERT -> {
-        if (aps.isEmpty()) {
-          aps.put("content-available", 1);
-        }
-      }
-      // https://developer.apple.com/documentation/widgetkit/updating-widgets-with-widgetkit-push-notifications
-      case WIDGETS, CONTROLS -> aps.put("content-changed", true);
-      case VOIP, COMPLICATION, FILEPROVIDER, LOCATION, PUSHTOTALK, MDM -> {}
-    }
-    merge(push, aps);
-    return aps;
-  }
-
-  private static void putAlert(ObjectNode aps, Content content) {
-    if (content.title() != null || content.body() != null) {
-      ObjectNode alert = aps.putObject("alert");
-      putIfPresent(alert, "title", content.title());
-      putIfPresent(alert, "body", content.body());
-    }
-  }
-
-  private static void merge(Push push, ObjectNode aps) {
-    if (push.overrides().apns() != null) {
-      JsonMerge.into(aps, push.overrides().apns());
-    }
-  }
-
-  private static void putIfPresent(ObjectNode object, String field, @Nullable String value) {
-    if (value != null) {
-      object.put(field, value);
-    }
-  }
-
-  private static byte[] payload(Push push, ObjectNode aps) {
-    Map<String, String> data = push.content().data();
-    ObjectNode root = JSON.createObjectNode();
-    data.forEach(root::put);
-    root.put(data.containsKey(ID) ? OTHER_ID : ID, push.id().value());
-    root.set(APS, aps);
-    return JSON.writeValueAsBytes(root);
-  }
-
   /// `aps` is Apple's.
   static boolean usesReservedKey(Content content) {
-    return content.data().containsKey(APS);
+    return content.data().containsKey(ApnsPayload.APS);
   }
 
   private static byte[] sha256(String text) {

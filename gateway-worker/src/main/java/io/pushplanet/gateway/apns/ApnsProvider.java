@@ -70,6 +70,7 @@ final class ApnsProvider implements Provider {
   private final ProviderMetrics metrics;
   private final RestingDevices resting;
   private final AnotherServer anotherServer;
+  private final RecentPayloads payloads = new RecentPayloads();
 
   ApnsProvider(
       ApnsSettings settings,
@@ -168,7 +169,7 @@ final class ApnsProvider implements Provider {
       return new Rejected(0, type.word() + "_needs_a_p8_key");
     }
     ApnsNotification notification =
-        ApnsNotification.of(push, recipient.device(), type, credential.bundleId());
+        ApnsNotification.of(push, recipient.device(), type, credential.bundleId(), payloads);
     if (notification.payload().length > ApnsNotification.largestBytes(push, type)) {
       return new Rejected(413, "PayloadTooLarge");
     }

@@ -210,37 +210,52 @@ final class NodeDelivery {
     return alike.values();
   }
 
-  private static List<List<Request>> split(List<Request> requests) {
-    List<List<Request>> frames = new ArrayList<>();
-    List<Request> frame = new ArrayList<>();
-    Map<MessageId, Boolean> letters = new HashMap<>();
-    int bytes = 0;
+  private static List<Frame> split(List<Request> requests) {
+    List<Frame> frames = new ArrayList<>();
+    Frame frame = new Frame();
     for (Request request : requests) {
-      int payload =
-          letters.containsKey(request.parcel().push().id())
-              ? 0
-              : 2 * payloadBytes(request.parcel());
-      if (!frame.isEmpty()
-          && (frame.size() == MOST_TARGETS || bytes + payload > MOST_PAYLOAD_BYTES)) {
+      String payload = frame.payload(request.parcel().push());
+      if (!frame.hasRoomFor(request, payload)) {
         frames.add(frame);
-        frame = new ArrayList<>();
-        letters.clear();
-        bytes = 0;
-        payload = 2 * payloadBytes(request.parcel());
+        frame = new Frame();
       }
-      frame.add(request);
-      letters.put(request.parcel().push().id(), true);
-      bytes += payload;
+      frame.add(request, payload);
     }
-    if (!frame.isEmpty()) {
+    if (!frame.requests.isEmpty()) {
       frames.add(frame);
     }
     return frames;
   }
 
-  /// Quotes inside the frame are escaped, hence the factor of two where it is used.
-  private static int payloadBytes(Parcel parcel) {
-    return 4 * DevicePayload.of(parcel.push()).length() / 3;
+  /// What a node gets at once, with the text of each message in it.
+  private static final class Frame {
+    final List<Request> requests = new ArrayList<>();
+    private final Map<MessageId, String> payloads = new HashMap<>();
+    private int bytes;
+
+    /// Written once for all its devices.
+    String payload(Push push) {
+      String written = payloads.get(push.id());
+      return written == null ? DevicePayload.of(push) : written;
+    }
+
+    boolean hasRoomFor(Request request, String payload) {
+      int more = payloads.containsKey(request.parcel().push().id()) ? 0 : mostBytes(payload);
+      return requests.isEmpty()
+          || (requests.size() < MOST_TARGETS && bytes + more <= MOST_PAYLOAD_BYTES);
+    }
+
+    void add(Request request, String payload) {
+      requests.add(request);
+      if (payloads.putIfAbsent(request.parcel().push().id(), payload) == null) {
+        bytes += mostBytes(payload);
+      }
+    }
+
+    /// Quotes inside the frame are escaped, hence the factor of two.
+    private static int mostBytes(String payload) {
+      return 2 * (4 * payload.length() / 3);
+    }
   }
 
   private void sendBroadcast(
@@ -269,14 +284,14 @@ final class NodeDelivery {
 
   private void sendFrame(
       NodeId node,
-      List<Request> frame,
+      Frame frame,
       Map<DeviceKey, SessionOwner> owners,
       Consumer<List<Answer>> answers) {
-    Instant answerBy = answerBy(frame);
+    Instant answerBy = answerBy(frame.requests);
     List<NodeFrame.Letter> letters = new ArrayList<>();
     Map<MessageId, Integer> letterOf = new HashMap<>();
     List<NodeFrame.Target> targets = new ArrayList<>();
-    for (Request request : frame) {
+    for (Request request : frame.requests) {
       Parcel parcel = request.parcel();
       int letter =
           letterOf.computeIfAbsent(
@@ -284,7 +299,7 @@ final class NodeDelivery {
               id -> {
                 letters.add(
                     new NodeFrame.Letter(
-                        id, lastMoment(parcel.push(), answerBy), DevicePayload.of(parcel.push())));
+                        id, lastMoment(parcel.push(), answerBy), frame.payload(parcel.push())));
                 return letters.size() - 1;
               });
       SessionOwner owner = owners.get(parcel.key());
@@ -300,7 +315,8 @@ final class NodeDelivery {
         letters,
         targets,
         answerBy,
-        some -> answers.accept(some.stream().map(outcome -> answer(frame, outcome)).toList()));
+        some ->
+            answers.accept(some.stream().map(outcome -> answer(frame.requests, outcome)).toList()));
   }
 
   private static Answer answer(List<Request> frame, NodeOutcomes.Outcome outcome) {

@@ -15,7 +15,9 @@ import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Collectors;
@@ -29,13 +31,13 @@ class ApnsNotificationTest {
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final DeviceId DEVICE = new DeviceId("d1");
   private final MutableClock clock = MutableClock.started();
+  private final RecentPayloads payloads = new RecentPayloads();
 
   @Test
   void content_becomes_an_alert_with_data_beside_it() {
     Push push = aPush(clock).toApns("d1", "ab").build();
 
-    ApnsNotification notification =
-        ApnsNotification.of(push, DEVICE, ApnsPushType.ALERT, "com.example");
+    ApnsNotification notification = alert(push);
 
     JsonNode payload = JSON.readTree(notification.payload());
     assertThat(payload.path("aps").path("alert").path("title").asString()).isEqualTo("Shipped");
@@ -85,11 +87,7 @@ class ApnsNotificationTest {
             75.0);
 
     ApnsNotification notification =
-        ApnsNotification.of(
-            activity(start, new Content("Kick-off", null, Map.of()), Priority.HIGH),
-            DEVICE,
-            ApnsPushType.ALERT,
-            "com.example");
+        alert(activity(start, new Content("Kick-off", null, Map.of()), Priority.HIGH));
 
     JsonNode aps = JSON.readTree(notification.payload()).path("aps");
     assertThat(aps.path("event").asString()).isEqualTo("start");
@@ -122,11 +120,9 @@ class ApnsNotificationTest {
             null);
 
     ApnsNotification notification =
-        ApnsNotification.of(
-            activity(end, new Content(null, null, Map.of("live_activity", "end")), Priority.NORMAL),
-            DEVICE,
-            ApnsPushType.ALERT,
-            "com.example");
+        alert(
+            activity(
+                end, new Content(null, null, Map.of("live_activity", "end")), Priority.NORMAL));
 
     JsonNode payload = JSON.readTree(notification.payload());
     assertThat(payload.path("aps").path("event").asString()).isEqualTo("end");
@@ -141,8 +137,7 @@ class ApnsNotificationTest {
   void data_alone_is_a_background_push_of_priority_five() {
     Push push = aPush(clock).saying(new Content(null, null, Map.of("k", "v"))).build();
 
-    ApnsNotification notification =
-        ApnsNotification.of(push, DEVICE, ApnsPushType.ALERT, "com.example");
+    ApnsNotification notification = alert(push);
 
     assertThat(headers(notification))
         .containsEntry("apns-push-type", "background")
@@ -158,10 +153,7 @@ class ApnsNotificationTest {
     aps.putObject("alert").put("subtitle", "Order 77");
     Push push = withOverrides(aPush(clock).build(), new Overrides(aps, null, null, null));
 
-    JsonNode merged =
-        JSON.readTree(
-                ApnsNotification.of(push, DEVICE, ApnsPushType.ALERT, "com.example").payload())
-            .path("aps");
+    JsonNode merged = JSON.readTree(alert(push).payload()).path("aps");
 
     assertThat(merged.path("interruption-level").asString()).isEqualTo("active");
     assertThat(merged.path("alert").path("title").asString()).isEqualTo("Shipped");
@@ -172,7 +164,7 @@ class ApnsNotificationTest {
   void no_ttl_means_one_attempt() {
     Push push = aPush(clock).delivered(options(Duration.ZERO, Priority.NORMAL, null)).build();
 
-    assertThat(headers(ApnsNotification.of(push, DEVICE, ApnsPushType.ALERT, "com.example")))
+    assertThat(headers(alert(push)))
         .containsEntry("apns-expiration", "0")
         .containsEntry("apns-priority", "5");
   }
@@ -205,18 +197,43 @@ class ApnsNotificationTest {
   void an_id_of_the_callers_own_is_not_lost() {
     Push push = aPush(clock).saying(new Content("t", null, Map.of("id", "mine"))).build();
 
-    JsonNode payload =
-        JSON.readTree(
-            ApnsNotification.of(push, DEVICE, ApnsPushType.ALERT, "com.example").payload());
+    JsonNode payload = JSON.readTree(alert(push).payload());
 
     assertThat(payload.path("id").asString()).isEqualTo("mine");
     assertThat(payload.path("pushplanet_id").asString()).isEqualTo(push.id().value());
   }
 
+  @Test
+  void a_payload_is_written_once_for_the_devices_of_a_message() {
+    Push push = aPush(clock).toApns("d1", "ab").build();
+
+    byte[] first = alert(push).payload();
+
+    assertThat(alert(push.to(List.of())).payload()).isSameAs(first);
+    assertThat(text(alert(push, ApnsPushType.WIDGETS))).isNotEqualTo(text(alert(push)));
+    ObjectNode badge = JSON.createObjectNode().put("badge", 3);
+    assertThat(text(alert(withOverrides(push, new Overrides(badge, null, null, null)))))
+        .contains("\"badge\":3");
+    for (int message = 0; message < 200; message++) {
+      Push other = aPush(clock).build();
+      assertThat(text(alert(other))).contains(other.id().value());
+    }
+  }
+
+  private ApnsNotification alert(Push push) {
+    return alert(push, ApnsPushType.ALERT);
+  }
+
+  private ApnsNotification alert(Push push, ApnsPushType type) {
+    return ApnsNotification.of(push, DEVICE, type, "com.example", payloads);
+  }
+
+  private static String text(ApnsNotification notification) {
+    return new String(notification.payload(), StandardCharsets.UTF_8);
+  }
+
   private String collapseId(DeliveryOptions options) {
-    return headers(
-            ApnsNotification.of(
-                aPush(clock).delivered(options).build(), DEVICE, ApnsPushType.ALERT, "com.example"))
+    return headers(alert(aPush(clock).delivered(options).build()))
         .getOrDefault("apns-collapse-id", "");
   }
 

@@ -1,0 +1,81 @@
+package io.pushplanet.gateway.apns;
+
+import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.ApnsPushType;
+import io.pushplanet.gateway.provider.JsonMerge;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/// What all devices of a message get
+/// (https://developer.apple.com/documentation/usernotifications/generating-a-remote-notification).
+///
+/// @param background whether the device shows nothing of it
+record ApnsPayload(byte[] json, boolean background) {
+  static final String APS = "aps";
+
+  private static final JsonMapper JSON = JsonMapper.shared();
+  private static final String ID = "id";
+
+  /// Where our id goes when the caller's data has an `id` of its own.
+  private static final String OTHER_ID = "pushplanet_id";
+
+  static ApnsPayload of(Push push, ApnsPushType type) {
+    ObjectNode aps = aps(push, type);
+    boolean background =
+        type == ApnsPushType.ALERT && !aps.has("alert") && !aps.has("badge") && !aps.has("sound");
+    // A server for mobile devices sends its PushMagic and nothing else.
+    return new ApnsPayload(
+        type == ApnsPushType.MDM ? JSON.writeValueAsBytes(push.content().data()) : json(push, aps),
+        background);
+  }
+
+  private static ObjectNode aps(Push push, ApnsPushType type) {
+    ObjectNode aps = JSON.createObjectNode();
+    putAlert(aps, push.content());
+    switch (type) {
+      case ALERT -> {
+        if (aps.isEmpty()) {
+          aps.put("content-available", 1);
+        }
+      }
+      // https://developer.apple.com/documentation/widgetkit/updating-widgets-with-widgetkit-push-notifications
+      case WIDGETS, CONTROLS -> aps.put("content-changed", true);
+      case VOIP, COMPLICATION, FILEPROVIDER, LOCATION, PUSHTOTALK, MDM -> {}
+    }
+    merge(push, aps);
+    return aps;
+  }
+
+  static void putAlert(ObjectNode aps, Content content) {
+    if (content.title() != null || content.body() != null) {
+      ObjectNode alert = aps.putObject("alert");
+      putIfPresent(alert, "title", content.title());
+      putIfPresent(alert, "body", content.body());
+    }
+  }
+
+  static void putIfPresent(ObjectNode object, String field, @Nullable String value) {
+    if (value != null) {
+      object.put(field, value);
+    }
+  }
+
+  /// What the caller wants in `aps` besides.
+  static void merge(Push push, ObjectNode aps) {
+    if (push.overrides().apns() != null) {
+      JsonMerge.into(aps, push.overrides().apns());
+    }
+  }
+
+  private static byte[] json(Push push, ObjectNode aps) {
+    Map<String, String> data = push.content().data();
+    ObjectNode root = JSON.createObjectNode();
+    data.forEach(root::put);
+    root.put(data.containsKey(ID) ? OTHER_ID : ID, push.id().value());
+    root.set(APS, aps);
+    return JSON.writeValueAsBytes(root);
+  }
+}
