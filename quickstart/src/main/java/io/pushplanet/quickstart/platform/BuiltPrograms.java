@@ -31,6 +31,8 @@ final class BuiltPrograms {
       List.of(
           "-XX:+UseCompactObjectHeaders",
           "-XX:+UseParallelGC",
+          // Half of the heap for what is new: under load that is nearly all there is.
+          "-XX:NewRatio=1",
           "--enable-native-access=ALL-UNNAMED",
           "--sun-misc-unsafe-memory-access=allow",
           "-Dfile.encoding=UTF-8",
