@@ -4,8 +4,15 @@ package io.pushplanet.gateway.node;
 final class NodeUnreachable extends RuntimeException {
   private static final long serialVersionUID = 1;
 
-  /// @param word what a timeline shows
+  private final String word;
+
   NodeUnreachable(String word) {
     super(word, null, false, false);
+    this.word = word;
+  }
+
+  /// What a timeline shows.
+  String word() {
+    return word;
   }
 }

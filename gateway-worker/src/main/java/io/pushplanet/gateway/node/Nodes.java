@@ -48,7 +48,6 @@ public final class Nodes implements AutoCloseable {
   private static final Duration UNUSED = Duration.ofMinutes(10);
 
   private final Supplier<List<NodeLease>> directory;
-  private final NodeSettings settings;
   private final Clock clock;
   private final LongSupplier nanoTime;
   private final LoadingCache<NodeAddress, NodeConnections> connections;
@@ -70,7 +69,6 @@ public final class Nodes implements AutoCloseable {
       LongSupplier nanoTime,
       MeterRegistry meters) {
     this.directory = directory;
-    this.settings = settings;
     this.clock = clock;
     this.nanoTime = nanoTime;
     this.connections =
@@ -167,7 +165,7 @@ public final class Nodes implements AutoCloseable {
       Thread.currentThread().interrupt();
       silence = "interrupted";
     } catch (NodeUnreachable e) {
-      silence = e.getMessage();
+      silence = e.word();
     } finally {
       if (connection != null) {
         connection.forget(number);

@@ -266,6 +266,11 @@ public final class FakeNode implements AutoCloseable {
     }
   }
 
+  /// From one moment to the next.
+  void vanish() {
+    close();
+  }
+
   @Override
   public void close() {
     close(listener);

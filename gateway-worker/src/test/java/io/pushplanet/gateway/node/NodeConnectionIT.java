@@ -127,7 +127,7 @@ class NodeConnectionIT {
       }
       Eventually.within(Duration.ofSeconds(30), () -> assertThat(node.published()).isEqualTo(8));
 
-      node.close();
+      node.vanish();
 
       for (Future<?> one : published) {
         assertThatThrownBy(() -> one.get(60, TimeUnit.SECONDS))

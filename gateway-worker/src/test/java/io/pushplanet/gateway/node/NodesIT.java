@@ -202,7 +202,7 @@ class NodesIT {
           Duration.ofSeconds(4),
           () -> assertThat(node.published()).isEqualTo(CONNECTIONS + CONNECTIONS * PUBLISHING));
 
-      node.close();
+      node.vanish();
       for (Future<Boolean> one : asked) {
         assertThat(one.get()).isFalse();
       }
