@@ -102,6 +102,11 @@ final class NodeConnection implements MqttCallback {
     return client.isConnected();
   }
 
+  /// Whether a frame would leave at once.
+  boolean hasRoom() {
+    return publishing.availablePermits() > 0;
+  }
+
   /// Publishes a frame; its answers go to `frame`.
   ///
   /// @throws NodeUnreachable when earlier ones are not acknowledged, so that there is no room for it

@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.node;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -14,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// This worker's connections to a node, shared by all frames in turn. Each is made when a frame comes to its turn, by one
-/// thread; others wait for what becomes of it, and none of them for longer. Thread-safe.
+/// This worker's connections to a node, shared by all frames. Another is made when a frame finds no room on those that are there, by
+/// one thread; others wait for what becomes of it, and none of them for longer. Thread-safe.
 final class NodeConnections implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeConnections.class);
 
@@ -64,23 +65,41 @@ final class NodeConnections implements AutoCloseable {
   }
 
   private NodeConnection next() {
-    int place = Math.floorMod(turns.getAndIncrement(), places.length());
-    NodeConnection there = places.get(place);
-    if (isOpen(there)) {
-      return there;
-    }
+    return withRoom().orElseGet(this::more);
+  }
+
+  /// The first that has room: little of what follows closely is then overtaken.
+  private Optional<NodeConnection> withRoom() {
+    return open().filter(NodeConnection::hasRoom).findFirst();
+  }
+
+  /// One more where there may be one, else one whose turn it is to be waited for.
+  private NodeConnection more() {
     connecting.lock();
     try {
-      there = places.get(place);
-      if (isOpen(there)) {
-        return there;
-      }
-      Optional<NodeConnection> made = hasJustFailed() ? Optional.empty() : connect(place);
-      return made.or(() -> open().findAny())
-          .orElseThrow(() -> new NodeUnreachable("node_unreachable"));
+      return withRoom().or(this::connect).orElseGet(this::inTurn);
     } finally {
       connecting.unlock();
     }
+  }
+
+  private NodeConnection inTurn() {
+    List<NodeConnection> open = open().toList();
+    if (open.isEmpty()) {
+      throw new NodeUnreachable("node_unreachable");
+    }
+    return open.get(Math.floorMod(turns.getAndIncrement(), open.size()));
+  }
+
+  private Optional<NodeConnection> connect() {
+    if (hasJustFailed()) {
+      return Optional.empty();
+    }
+    return IntStream.range(0, places.length())
+        .filter(place -> !isOpen(places.get(place)))
+        .boxed()
+        .findFirst()
+        .flatMap(this::connect);
   }
 
   private boolean hasJustFailed() {

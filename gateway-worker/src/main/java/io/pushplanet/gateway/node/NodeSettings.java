@@ -13,7 +13,7 @@ import org.springframework.validation.annotation.Validated;
 ///
 /// @param user who logs in at the nodes; must equal `cm.gateway-user`
 /// @param password that user's password; must equal `cm.gateway-password`
-/// @param connections MQTT connections to each node
+/// @param connections MQTT connections to each node, at most: one more is made when those there have no room
 /// @param mostPublishing frames not yet acknowledged by the node, per connection
 /// @param answerWithin how long a frame's targets may take where no fallback is waiting
 @Validated

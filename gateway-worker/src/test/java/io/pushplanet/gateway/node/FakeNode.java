@@ -42,8 +42,12 @@ public final class FakeNode implements AutoCloseable {
   private volatile boolean acknowledgesNothing;
   private volatile boolean takesNoMore;
   private volatile int receiveMaximum;
+  private final AtomicInteger connects = new AtomicInteger();
   private final AtomicInteger published = new AtomicInteger();
+  private final Queue<Unacknowledged> unacknowledged = new ConcurrentLinkedQueue<>();
   private final AtomicInteger pings = new AtomicInteger();
+
+  private record Unacknowledged(ByteBuffer packet, String answersTo, OutputStream out) {}
 
   private record Open(String number, List<DeviceId> devices, String answersTo, OutputStream out) {}
 
@@ -85,6 +89,19 @@ public final class FakeNode implements AutoCloseable {
     acknowledgesNothing = true;
   }
 
+  /// Says what it has not said, and goes on as before.
+  void acknowledgeAll() throws IOException {
+    acknowledgesNothing = false;
+    for (Unacknowledged one = unacknowledged.poll(); one != null; one = unacknowledged.poll()) {
+      published(one.packet(), one.answersTo(), one.out());
+    }
+  }
+
+  /// How often somebody has connected and was let in, or not.
+  int connects() {
+    return connects.get();
+  }
+
   /// Closes whatever connects from now on.
   void takeNoMore() {
     takesNoMore = true;
@@ -112,6 +129,7 @@ public final class FakeNode implements AutoCloseable {
     try {
       while (true) {
         Socket socket = listener.accept();
+        connects.incrementAndGet();
         if (takesNoMore) {
           close(socket);
           continue;
@@ -140,7 +158,14 @@ public final class FakeNode implements AutoCloseable {
                   receiveMaximum == 0
                       ? new byte[] {0, 0, 0}
                       : new byte[] {0, 0, 3, 0x21, 0, (byte) receiveMaximum});
-          case 3 -> published(packet, answersTo, out);
+          case 3 -> {
+            published.incrementAndGet();
+            if (acknowledgesNothing) {
+              unacknowledged.add(new Unacknowledged(packet, answersTo, out));
+            } else {
+              published(packet, answersTo, out);
+            }
+          }
           case 8 -> {
             short number = packet.getShort();
             packet.position(packet.position() + 1 + packet.get(packet.position()));
@@ -164,10 +189,6 @@ public final class FakeNode implements AutoCloseable {
   }
 
   private void published(ByteBuffer packet, String answersTo, OutputStream out) throws IOException {
-    published.incrementAndGet();
-    if (acknowledgesNothing) {
-      return;
-    }
     String topic = text(packet);
     short number = packet.getShort();
     packet.position(packet.position() + 1 + packet.get(packet.position()));

@@ -109,14 +109,7 @@ class NodeConnectionIT {
     try (FakeNode node = new FakeNode("n1");
         var waiting = Executors.newVirtualThreadPerTaskExecutor()) {
       node.takeAtOnce(8);
-      NodeConnection connection =
-          NodeConnection.open(
-              NodeAddress.of(node.lease(Instant.EPOCH)),
-              "gw",
-              SETTINGS,
-              KEEP_ALIVE,
-              Duration.ofHours(1));
-      node.acknowledgeNothing();
+      NodeConnection connection = silentAfterConnecting(node, Duration.ofHours(1));
       List<Future<?>> published = new ArrayList<>();
       for (int count = 0; count < 12; count++) {
         published.add(
@@ -142,14 +135,7 @@ class NodeConnectionIT {
     try (FakeNode node = new FakeNode("n1");
         var first = Executors.newVirtualThreadPerTaskExecutor()) {
       node.takeAtOnce(1);
-      NodeConnection connection =
-          NodeConnection.open(
-              NodeAddress.of(node.lease(Instant.EPOCH)),
-              "gw",
-              SETTINGS,
-              KEEP_ALIVE,
-              Duration.ofSeconds(5));
-      node.acknowledgeNothing();
+      NodeConnection connection = silentAfterConnecting(node, Duration.ofSeconds(5));
       Future<?> unacknowledged =
           first.submit(() -> {
             connection.drain(DRAIN);
@@ -164,5 +150,14 @@ class NodeConnectionIT {
       connection.close();
       assertThatThrownBy(unacknowledged::get).hasCauseInstanceOf(MqttException.class);
     }
+  }
+
+  private static NodeConnection silentAfterConnecting(FakeNode node, Duration within)
+      throws MqttException {
+    NodeConnection connection =
+        NodeConnection.open(
+            NodeAddress.of(node.lease(Instant.EPOCH)), "gw", SETTINGS, KEEP_ALIVE, within);
+    node.acknowledgeNothing();
+    return connection;
   }
 }
