@@ -29,8 +29,7 @@ import org.slf4j.LoggerFactory;
 /// what it had not answered counts as unanswered. Thread-safe.
 final class NodeConnection implements MqttCallback {
   private static final Logger LOG = LoggerFactory.getLogger(NodeConnection.class);
-  private static final Duration CALL = Duration.ofSeconds(5);
-  private static final Duration KEEP_ALIVE = Duration.ofSeconds(15);
+  static final Duration KEEP_ALIVE = Duration.ofSeconds(15);
 
   // Paho refuses a publish past the server's receive maximum (paho.mqtt.java#551, #993): we wait in
   // front of it instead. How many there may be is known from CONNACK on. It tells a waiting thread
@@ -60,13 +59,8 @@ final class NodeConnection implements MqttCallback {
 
   /// Connects and subscribes to its answers.
   ///
-  /// @throws MqttException when the node does not take it within [#CALL] each
-  static NodeConnection open(NodeAddress node, String clientId, NodeSettings settings)
-      throws MqttException {
-    return open(node, clientId, settings, KEEP_ALIVE, CALL);
-  }
-
   /// @param within how long the node may take for each acknowledgement
+  /// @throws MqttException when it takes longer or refuses
   static NodeConnection open(
       NodeAddress node, String clientId, NodeSettings settings, Duration keepAlive, Duration within)
       throws MqttException {

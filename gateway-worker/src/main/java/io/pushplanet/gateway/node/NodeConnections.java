@@ -27,6 +27,7 @@ final class NodeConnections implements AutoCloseable {
   private final NodeAddress address;
   private final NodeSettings settings;
   private final LongSupplier nanoTime;
+  private final Duration within;
   private final AtomicReferenceArray<@Nullable NodeConnection> places;
   private final AtomicInteger turns = new AtomicInteger();
   private final ReentrantLock connecting = new ReentrantLock();
@@ -35,10 +36,13 @@ final class NodeConnections implements AutoCloseable {
   /// Guarded by [#connecting].
   private @Nullable Long failedNanos;
 
-  NodeConnections(NodeAddress address, NodeSettings settings, LongSupplier nanoTime) {
+  /// @param within how long the node may take for each acknowledgement
+  NodeConnections(
+      NodeAddress address, NodeSettings settings, LongSupplier nanoTime, Duration within) {
     this.address = address;
     this.settings = settings;
     this.nanoTime = nanoTime;
+    this.within = within;
     this.places = new AtomicReferenceArray<>(settings.connections());
   }
 
@@ -108,7 +112,9 @@ final class NodeConnections implements AutoCloseable {
 
   private Optional<NodeConnection> connect(int place) {
     try {
-      NodeConnection made = NodeConnection.open(address, "gateway-" + UUID.randomUUID(), settings);
+      NodeConnection made =
+          NodeConnection.open(
+              address, "gateway-" + UUID.randomUUID(), settings, NodeConnection.KEEP_ALIVE, within);
       NodeConnection broken = places.getAndSet(place, made);
       if (broken != null) {
         broken.close();

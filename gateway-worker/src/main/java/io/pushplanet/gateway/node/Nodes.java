@@ -44,6 +44,9 @@ public final class Nodes implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Nodes.class);
   private static final Duration LEASES_KEPT = Duration.ofSeconds(1);
 
+  /// A node that takes longer for an acknowledgement is left.
+  private static final Duration ACKNOWLEDGED = Duration.ofSeconds(5);
+
   /// Connections that no frame used for so long are closed: their node may have gone.
   private static final Duration UNUSED = Duration.ofMinutes(10);
 
@@ -82,7 +85,7 @@ public final class Nodes implements AutoCloseable {
                     unused.close();
                   }
                 })
-            .build(address -> new NodeConnections(address, settings, nanoTime));
+            .build(address -> new NodeConnections(address, settings, nanoTime, ACKNOWLEDGED));
     this.leases = new Leases(Map.of(), nanoTime.getAsLong() - LEASES_KEPT.toNanos(), 0);
     for (NodeOutcomes.Result result : NodeOutcomes.Result.values()) {
       answerTimes.put(

@@ -43,7 +43,9 @@ class NodeConnectionIT {
           NodeConnection.open(
               NodeAddress.of(node.lease(Instant.EPOCH)),
               "gw",
-              new NodeSettings("gateway", new Secret("x"), 1, 64, Duration.ofSeconds(60)));
+              new NodeSettings("gateway", new Secret("x"), 1, 64, Duration.ofSeconds(60)),
+              KEEP_ALIVE,
+              CALL);
 
       List<Future<?>> published = new ArrayList<>();
       for (int count = 0; count < PUBLISHES; count++) {
@@ -69,7 +71,8 @@ class NodeConnectionIT {
     try (FakeNode node = new FakeNode("n1")) {
       node.takeAtOnce(1);
       NodeConnection connection =
-          NodeConnection.open(NodeAddress.of(node.lease(Instant.EPOCH)), "gw", SETTINGS);
+          NodeConnection.open(
+              NodeAddress.of(node.lease(Instant.EPOCH)), "gw", SETTINGS, KEEP_ALIVE, CALL);
 
       for (int count = 0; count < 100; count++) {
         connection.drain(DRAIN);
