@@ -27,13 +27,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /// Brings a message to browsers by the push services that they chose. One send is one request. Thread-safe.
 final class WebPushProvider implements Provider {
-  private static final Logger LOG = LoggerFactory.getLogger(WebPushProvider.class);
-
   /// Where a push service that is busy does not say for how long.
   private static final Duration BUSY_REST = Duration.ofSeconds(60);
 
@@ -131,7 +127,7 @@ final class WebPushProvider implements Provider {
             encryption.seal(message.text(), browser),
             push.delivery().ttl().isZero() ? null : push.expiresAt());
     told(browser, reply);
-    return sends.outcome(reply, answered -> outcome(push, browser, answered, now));
+    return sends.outcome(reply, answered -> outcome(answered, now));
   }
 
   private void told(BrowserSubscription browser, Reply reply) {
@@ -143,8 +139,7 @@ final class WebPushProvider implements Provider {
   }
 
   /// @param askedAt a subscription that was registered later is not the one that is gone
-  private DeliveryOutcome outcome(
-      Push push, BrowserSubscription browser, Answered answered, Instant askedAt) {
+  private DeliveryOutcome outcome(Answered answered, Instant askedAt) {
     int status = answered.status();
     String reason = "http_" + status;
     return switch (WebPushAnswers.of(status)) {
@@ -153,15 +148,9 @@ final class WebPushProvider implements Provider {
       case REJECTED -> new Rejected(status, reason);
       case BUSY -> new Deferred(status, reason, sends.askedOr(answered, BUSY_REST), false);
       case UNAVAILABLE -> new Deferred(status, reason, sends.asked(answered).orElse(null), true);
-      case CREDENTIAL_FAULT -> {
-        LOG.error(
-            "event=webpush_credential_refused appId={} messageId={} origin={} status={}",
-            push.app(),
-            push.id(),
-            browser.origin(),
-            status);
-        yield new CredentialFault(status, reason);
-      }
+      // Not logged: whoever registers a device names the push service, and may have it answer so to
+      // each message.
+      case CREDENTIAL_FAULT -> new CredentialFault(status, reason);
     };
   }
 }
