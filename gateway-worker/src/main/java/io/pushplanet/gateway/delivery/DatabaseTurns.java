@@ -4,17 +4,27 @@ import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// The turns of one lane's batches at MySQL: so many of them ask it or write to it at once. Those behind them wait here, in the
-/// order they came and for as long as it takes, not for a connection, which fails after seconds: a cancelled broadcast would go
-/// out, or a device get a second copy. Every turn ends: the pool, the driver and the broker are waited for with deadlines.
+/// The turns at MySQL of the batches of one priority's lanes: so many of them ask it or write to it at once. Those behind them
+/// wait here, in the order they came and for as long as it takes, not for a connection, which fails after seconds: a cancelled
+/// broadcast would go out, or a device get a second copy. Every turn ends: the pool, the driver and the broker are waited for
+/// with deadlines.
 ///
 /// Work that has a turn never asks for another one: as many as there are, each waiting for one more, would wait for ever.
 /// Thread-safe; calls block.
 final class DatabaseTurns {
-  /// Half of what a worker has connections, `pushplanet.mysql.pool-size`.
-  static final int MOST = 5;
+  private final Semaphore free;
 
-  private final Semaphore free = new Semaphore(MOST, true);
+  /// Two fifths of a worker's connections, for each of the two priorities: neither waits behind the other, and a fifth is left
+  /// to what else a worker writes, however slow the database is.
+  ///
+  /// @param poolSize a worker's connections, `pushplanet.mysql.pool-size`
+  DatabaseTurns(int poolSize) {
+    this.free = new Semaphore(most(poolSize), true);
+  }
+
+  static int most(int poolSize) {
+    return Math.max(1, poolSize * 2 / 5);
+  }
 
   void take(Runnable work) {
     take(() -> {

@@ -7,6 +7,7 @@ import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.settings.PlatformSettings;
 import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.gateway.alert.Alerts;
@@ -68,6 +69,7 @@ class DeliveryConfiguration {
       List<Provider> providers,
       DeliverySettings settings,
       NodeSettings nodeSettings,
+      PlatformSettings platform,
       SessionDirectory directory,
       Nodes nodes,
       DataSource database,
@@ -80,7 +82,7 @@ class DeliveryConfiguration {
     RetrySchedule retries = new RetrySchedule(random);
     SettledBefore settledBefore = new SettledBefore(database);
     return new Delivery(
-        new Lanes(providers, settings.mostInFlight(), metrics),
+        new Lanes(providers, settings.mostInFlight(), platform.mysql().poolSize(), metrics),
         new MqttDelivery(
             new NodeDelivery(directory, nodes, nodeSettings.answerWithin(), clock), retries),
         new ProviderDelivery(

@@ -24,15 +24,17 @@ final class Lanes {
     /// Requests to its provider.
     final Places places;
 
-    final DatabaseTurns databaseTurns = new DatabaseTurns();
+    /// Those of all lanes of its priority.
+    final DatabaseTurns databaseTurns;
 
     private final int most;
 
     /// Of the batches in hand, also those that have been answered.
     private final AtomicInteger recipients = new AtomicInteger();
 
-    private Lane(int most) {
+    private Lane(int most, DatabaseTurns databaseTurns) {
       this.most = most;
+      this.databaseTurns = databaseTurns;
       this.places = new Places(most, System::nanoTime);
     }
 
@@ -51,14 +53,19 @@ final class Lanes {
   }
 
   /// @param mostInFlight requests of a lane without an answer, where its provider's connections carry as many
-  Lanes(List<Provider> providers, int mostInFlight, DeliveryMetrics metrics) {
+  /// @param poolSize connections to MySQL
+  Lanes(List<Provider> providers, int mostInFlight, int poolSize, DeliveryMetrics metrics) {
     Map<Channel, Provider> byChannel = new EnumMap<>(Channel.class);
     providers.forEach(provider -> byChannel.put(provider.channel(), provider));
+    Map<Priority, DatabaseTurns> databaseTurns = new EnumMap<>(Priority.class);
+    for (Priority priority : Priority.values()) {
+      databaseTurns.put(priority, new DatabaseTurns(poolSize));
+    }
     for (Channel channel : Channel.values()) {
       Provider provider = byChannel.get(channel);
       int most = Math.min(mostInFlight, provider == null ? MOST_OVER_MQTT : provider.mostAtOnce());
       for (Priority priority : Priority.values()) {
-        Lane lane = new Lane(most);
+        Lane lane = new Lane(most, Objects.requireNonNull(databaseTurns.get(priority)));
         lanes.put(Topology.lane(channel, priority), lane);
         if (provider != null) {
           metrics.inFlight(Topology.lane(channel, priority), lane.places::taken);

@@ -104,10 +104,12 @@ class BroadcastDeliveryIT extends NodeScene {
   }
 
   @Test
-  void cancelled_broadcasts_wait_for_their_turn_at_a_database_that_hangs_and_none_goes_out()
-      throws Exception {
+  void
+      cancelled_broadcasts_of_two_lanes_wait_for_their_turn_at_a_database_that_hangs_and_none_goes_out()
+          throws Exception {
+    int turns = DatabaseTurns.most(DeliveryForTests.POOL_SIZE);
     List<Push> broadcasts = new ArrayList<>();
-    for (int i = 0; i < 2 * DatabaseTurns.MOST + 2; i++) {
+    for (int i = 0; i < 2 * turns + 2; i++) {
       Push push = push();
       cancel(push);
       broadcasts.add(push);
@@ -119,17 +121,18 @@ class BroadcastDeliveryIT extends NodeScene {
 
       for (Push push : broadcasts) {
         byte[] batch = DeliveryScene.batch(push);
+        Channel channel = batches.size() % 2 == 0 ? Channel.MQTT : Channel.FCM;
         // Who asks the database runs, as far as the JVM knows: only a platform thread says so.
-        batches.add(Thread.ofPlatform().start(() -> delivery.deliver(Channel.MQTT, batch, false)));
+        batches.add(Thread.ofPlatform().start(() -> delivery.deliver(channel, batch, false)));
       }
 
       Eventually.within(
           Duration.ofSeconds(30),
           () -> {
-            assertThat(asking(own)).isEqualTo(DatabaseTurns.MOST);
+            assertThat(asking(own)).isEqualTo(turns);
             assertThat(batches)
                 .filteredOn(batch -> batch.getState() == Thread.State.WAITING)
-                .hasSize(broadcasts.size() - DatabaseTurns.MOST);
+                .hasSize(broadcasts.size() - turns);
           });
     }
     for (Thread batch : batches) {

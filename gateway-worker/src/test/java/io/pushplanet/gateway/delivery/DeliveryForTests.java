@@ -28,6 +28,9 @@ public final class DeliveryForTests {
 
   static final int MOST_ERRORS = 3;
 
+  /// Of connections to MySQL: fewer than the tests have.
+  static final int POOL_SIZE = 10;
+
   private DeliveryForTests() {}
 
   public static Nodes nodes(SessionDirectory directory, Clock clock, MeterRegistry meters) {
@@ -71,7 +74,7 @@ public final class DeliveryForTests {
             clock,
             meters);
     return new Delivery(
-        new Lanes(providers, mostInFlight, metrics),
+        new Lanes(providers, mostInFlight, POOL_SIZE, metrics),
         new MqttDelivery(new NodeDelivery(directory, nodes, ANSWER_WITHIN, clock), retries),
         new ProviderDelivery(
             providers, new ProviderOutcomes(tokens, retries, MOST_ERRORS, clock), settledBefore),
