@@ -126,8 +126,8 @@ public enum Benchmark {
       "mutated packets, slowloris and declared lengths at every listener, and what neighbours feel;"
           + " starts its own, needs no platform [--packets=1000000] [--slowloris=5000]"
           + " [--pipeline=64, packets on a connection] [--rate=100] [--doors=mqtt,tls,ws,wss,gateway]"
-          + " [--nice=19, of the attackers] [--seed=N]",
-      "packets pipeline slowloris rate doors nice seed") {
+          + " [--attackers=spare, or equal: what they get of the processors] [--seed=N]",
+      "packets pipeline slowloris rate doors attackers seed") {
     @Override
     Result measure(Run run) {
       return HostileBench.measure(run);

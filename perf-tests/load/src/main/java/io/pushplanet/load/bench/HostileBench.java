@@ -25,9 +25,9 @@ import java.util.function.Supplier;
 /// packets at a set rate and then as many as were asked for, as fast as it goes; sockets that never finish their first packet;
 /// headers that declare 268 MB.
 ///
-/// The attackers sit on the node's own machine, in a process of low priority: they stand for other machines, whose
-/// processors nobody here shares. What they still cost the neighbours as fast as it goes is the machine's doing, and only at
-/// the set rate the node's own.
+/// The attackers sit on the node's own machine, in a process that gets what processors have to spare: they stand for other
+/// machines, whose processors nobody here shares. What they still cost the neighbours as fast as it goes is the machine's doing,
+/// and only at the set rate the node's own.
 final class HostileBench {
   private static final String CALM = "0190ca12";
   private static final int CALM_DEVICES = 100;
@@ -67,7 +67,12 @@ final class HostileBench {
     long packets = run.option("packets").map(Long::parseLong).orElse(1_000_000L);
     int slow = run.number("slowloris", 5_000);
     int pipeline = run.number("pipeline", 64);
-    int nice = run.number("nice", 19);
+    boolean spare =
+        switch (run.option("attackers").orElse("spare")) {
+          case "spare" -> true;
+          case "equal" -> false;
+          default -> throw new IllegalArgumentException("--attackers is spare or equal");
+        };
     double rate = run.option("rate").map(Double::parseDouble).orElse(100.0);
     List<Door> doors =
         run.option("doors")
@@ -80,7 +85,7 @@ final class HostileBench {
     try (LocalServices services =
             LocalServices.start(ServicesChoice.AUTO, directory.resolve("services"));
         AttackProcess attackers =
-            AttackProcess.start(nice, pipeline, seed, directory.resolve("attackers.log"))) {
+            AttackProcess.start(spare, pipeline, seed, directory.resolve("attackers.log"))) {
       try (ConnectionManager other = node(run, services, directory, tls, "practice")) {
         practise(run, attackers, doors, other);
       }
@@ -126,9 +131,9 @@ final class HostileBench {
 
   private Benchmark.Result measure(List<Door> doors, long packets, int slow, double rate) {
     row(
-        "attackers' nice value (they stand for other machines; 19 is the lowest priority)",
+        "attackers get only the processor time that is left over (1; they stand for other machines) or as much as others (0)",
         "",
-        attackers.nice());
+        attackers.isSpare() ? 1 : 0);
     neighbours.deliver(run.each());
     long before = live();
     long resident = 0;

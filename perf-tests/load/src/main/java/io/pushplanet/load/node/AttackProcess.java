@@ -12,21 +12,22 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
-/// Attackers in a process of their own, so that nobody who measures shares a heap with them, and of a low priority: they stand
-/// for other machines. Ends with this JVM: its standard input does. Not thread-safe; every call waits for the answer.
+/// Attackers in a process of their own, so that nobody who measures shares a heap with them, which gets what processors have to
+/// spare: they stand for other machines. Ends with this JVM: its standard input does. Not thread-safe; every call waits for the
+/// answer.
 public final class AttackProcess implements AutoCloseable {
-  private static final Path SETSID = Path.of("/usr/bin/setsid");
-  private static final Path NICE = Path.of("/usr/bin/nice");
+  private static final Path CHRT = Path.of("/usr/bin/chrt");
 
-  /// Where the kernel shares processors out among sessions first, a nice value counts only within one: the session has another
-  /// (https://man7.org/linux/man-pages/man7/sched.7.html, "The autogroup feature").
-  private static final String SCRIPT =
-      "{ echo %1$d > /proc/self/autogroup; } 2> /dev/null; exec " + NICE + " -n %1$d \"$@\"";
+  /// Whoever else wakes takes the processor at once. A nice value of 19 is not enough: such a task keeps its slice of
+  /// milliseconds, however many others wait (https://man7.org/linux/man-pages/man7/sched.7.html, "SCHED_IDLE").
+  private static final List<String> ONLY_WHAT_IS_SPARE = List.of(CHRT.toString(), "--idle", "0");
 
-  /// The number of the field in `/proc/PID/stat`.
-  private static final int NICE_VALUE = 19;
+  /// The number of the field in `/proc/PID/stat`, and SCHED_IDLE there
+  /// (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html).
+  private static final int POLICY = 41;
+
+  private static final String IDLE = "5";
 
   private final LineProgram program;
 
@@ -34,15 +35,15 @@ public final class AttackProcess implements AutoCloseable {
     this.program = program;
   }
 
-  /// @param nice 0 for everybody's priority to 19 for the lowest: on a machine that is busy with other things such a process
-  ///     stands still. Without effect where there is no `nice` and `setsid`.
+  /// @param spare whether they get only what others leave: on a machine that is busy with other things they stand still.
+  ///     Without effect where there is no `chrt`
   /// @param pipeline packets that a connection sends before it hears anything
   /// @param seed the same seed and the same attacks, the same bytes
-  public static AttackProcess start(int nice, int pipeline, long seed, Path log) {
+  public static AttackProcess start(boolean spare, int pipeline, long seed, Path log) {
     return new AttackProcess(
         LineProgram.start(
             "the attackers",
-            niced(nice),
+            spare && Files.isExecutable(CHRT) ? ONLY_WHAT_IS_SPARE : List.of(),
             AttackProgram.class,
             List.of(Integer.toString(pipeline), Long.toString(seed)),
             Map.of(
@@ -51,29 +52,16 @@ public final class AttackProcess implements AutoCloseable {
             log));
   }
 
-  private static List<String> niced(int nice) {
-    return nice > 0 && Stream.of(SETSID, NICE).allMatch(Files::isExecutable)
-        ? List.of(SETSID.toString(), "/bin/sh", "-c", SCRIPT.formatted(nice), "attackers")
-        : List.of();
-  }
-
   public long pid() {
     return program.pid();
   }
 
-  /// What the scheduler goes by, the smaller of its process' and its session's.
-  public int nice() {
+  /// Whether the scheduler gives them only what others leave.
+  public boolean isSpare() {
     try {
-      Path process = Path.of("/proc/" + program.pid());
-      String stat = Files.readString(process.resolve("stat"));
+      String stat = Files.readString(Path.of("/proc/" + program.pid() + "/stat"));
       // The name in the second field may hold blanks and brackets: count from the last bracket.
-      String own = stat.substring(stat.lastIndexOf(')') + 2).split(" ")[NICE_VALUE - 3];
-      Path group = process.resolve("autogroup");
-      String session = Files.exists(group) ? Files.readString(group).trim() : "";
-      return Math.min(
-          Integer.parseInt(own),
-          Integer.parseInt(
-              session.isEmpty() ? own : session.substring(session.lastIndexOf(' ') + 1)));
+      return stat.substring(stat.lastIndexOf(')') + 2).split(" ")[POLICY - 3].equals(IDLE);
     } catch (IOException e) {
       throw new UncheckedIOException("the attackers have ended", e);
     }

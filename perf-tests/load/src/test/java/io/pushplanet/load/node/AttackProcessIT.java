@@ -50,7 +50,7 @@ class AttackProcessIT {
   void what_was_thrown_is_counted() {
     serve(socket -> socket.getInputStream().readAllBytes());
 
-    try (AttackProcess attackers = AttackProcess.start(0, 64, 7, log())) {
+    try (AttackProcess attackers = AttackProcess.start(false, 64, 7, log())) {
       AttackCounts counts =
           attackers.mutate(Door.MQTT, address(), new AttackPlan(640, 1, 0, LONGEST));
 
@@ -63,7 +63,7 @@ class AttackProcessIT {
   void a_node_that_takes_no_connection_has_got_no_packet() throws IOException {
     listener.close();
 
-    try (AttackProcess attackers = AttackProcess.start(0, 64, 7, log())) {
+    try (AttackProcess attackers = AttackProcess.start(false, 64, 7, log())) {
       var plan = new AttackPlan(640, 1, 0, Duration.ofMillis(50));
 
       assertThat(attackers.mutate(Door.MQTT, address(), plan)).isEqualTo(new AttackCounts(0, 0, 0));
@@ -74,7 +74,7 @@ class AttackProcessIT {
   void lengths_that_are_declared_and_refused_are_counted() {
     serve(socket -> {});
 
-    try (AttackProcess attackers = AttackProcess.start(0, 64, 7, log())) {
+    try (AttackProcess attackers = AttackProcess.start(false, 64, 7, log())) {
       assertThat(attackers.declare(Door.MQTT, address(), 3)).isEqualTo(3);
     }
   }
@@ -87,7 +87,7 @@ class AttackProcessIT {
       ended.incrementAndGet();
     });
 
-    try (AttackProcess attackers = AttackProcess.start(0, 64, 7, log())) {
+    try (AttackProcess attackers = AttackProcess.start(false, 64, 7, log())) {
       assertThat(attackers.hold(20, address(), address())).isEqualTo(20);
       Eventually.within(LONGEST, () -> assertThat(taken).hasValue(20));
       assertThat(ended).hasValue(0);
@@ -98,13 +98,11 @@ class AttackProcessIT {
   }
 
   @Test
-  void attackers_run_at_the_lowest_priority_where_there_is_one() {
-    boolean can =
-        Files.isExecutable(Path.of("/usr/bin/setsid"))
-            && Files.isExecutable(Path.of("/usr/bin/nice"));
+  void attackers_get_only_what_others_leave_where_there_is_chrt() {
+    boolean can = Files.isExecutable(Path.of("/usr/bin/chrt"));
 
-    try (AttackProcess attackers = AttackProcess.start(19, 64, 7, log())) {
-      Eventually.within(LONGEST, () -> assertThat(attackers.nice()).isEqualTo(can ? 19 : 0));
+    try (AttackProcess attackers = AttackProcess.start(true, 64, 7, log())) {
+      Eventually.within(LONGEST, () -> assertThat(attackers.isSpare()).isEqualTo(can));
     }
   }
 
@@ -140,7 +138,7 @@ class AttackProcessIT {
     private Parent() {}
 
     public static void main(String[] arguments) {
-      try (AttackProcess attackers = AttackProcess.start(0, 64, 7, Path.of(arguments[1]))) {
+      try (AttackProcess attackers = AttackProcess.start(false, 64, 7, Path.of(arguments[1]))) {
         System.out.println(attackers.pid());
         var address = new InetSocketAddress("127.0.0.1", Integer.parseInt(arguments[0]));
         attackers.mutate(Door.MQTT, address, WITHOUT_END);
