@@ -37,7 +37,7 @@ public final class EventLoop implements Loop {
   /// noticed.
   public static final Duration IDLE_LOOK = Duration.ofSeconds(16);
 
-  private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
+  static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final int SHARED_BUFFER = 64 * 1024;
 
   final ByteBuffer readBuffer = ByteBuffer.allocateDirect(SHARED_BUFFER);
@@ -253,7 +253,7 @@ public final class EventLoop implements Loop {
   private void turn() throws IOException {
     long wait = nextWakeNanos() - nanoTime.getAsLong();
     begun = false;
-    if (!tasks.isEmpty() || sweep.isUnderWay() || wait <= 0) {
+    if (!tasks.isEmpty() || wait <= 0) {
       poller.poll(0, ready);
     } else {
       poller.poll(Math.max(1, TimeUnit.NANOSECONDS.toMillis(wait)), ready);
@@ -299,7 +299,8 @@ public final class EventLoop implements Loop {
   }
 
   private long nextWakeNanos() {
-    long next = Math.min(nextSweepNanos - nowNanos, held.nextNanos(nowNanos) - nowNanos);
+    long sweepNanos = sweep.isUnderWay() ? sweep.nextNanos() : nextSweepNanos;
+    long next = Math.min(sweepNanos - nowNanos, held.nextNanos(nowNanos) - nowNanos);
     for (var acceptor : acceptors) {
       next = Math.min(next, acceptor.nextNanos(nowNanos) - nowNanos);
     }
@@ -336,7 +337,7 @@ public final class EventLoop implements Loop {
       }
       metrics.loopLag.record(late, TimeUnit.NANOSECONDS);
       nextSweepNanos = nowNanos + SWEEP_NANOS;
-      sweep.begin();
+      sweep.begin(nowNanos);
     }
     sweep.slice();
     if (!sweep.isUnderWay()) {

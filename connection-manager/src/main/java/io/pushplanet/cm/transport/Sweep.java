@@ -5,11 +5,13 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /// One round looks at every connection of a loop on which something is going on, until nothing is, and at a share of the
-/// others. In slices: when thousands have to be closed at once, those who are served do not wait for it. Confined to its
-/// loop.
+/// others. In slices with pauses between them: when thousands have to be closed at once, neither those who are served by this
+/// loop wait for it nor others on its processor. Confined to its loop.
 final class Sweep {
   /// Closing takes some ten microseconds, looking far less than one.
-  private static final long SLICE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+  private static final long SLICE_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+
+  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(4);
 
   private final EventLoop loop;
   private final List<Connection> connections;
@@ -23,6 +25,8 @@ final class Sweep {
   // idle ones began.
   private int lookedDownTo;
   private long tookNanos;
+  private long beganNanos;
+  private long nextNanos;
 
   Sweep(EventLoop loop, List<Connection> connections) {
     this.loop = loop;
@@ -33,7 +37,9 @@ final class Sweep {
     watched.add(connection);
   }
 
-  void begin() {
+  void begin(long nowNanos) {
+    beganNanos = nowNanos;
+    nextNanos = nowNanos;
     watchedLeft = watched.size();
     idleLeft = Math.ceilDiv(connections.size(), (int) EventLoop.IDLE_LOOK.toSeconds());
     tookNanos = 0;
@@ -54,8 +60,17 @@ final class Sweep {
     return tookNanos;
   }
 
+  /// When the next slice is due of a round that is under way.
+  long nextNanos() {
+    return nextNanos;
+  }
+
+  /// Does nothing while it pauses.
   void slice() {
     long startNanos = loop.clock();
+    if (startNanos - nextNanos < 0) {
+      return;
+    }
     long took = 0;
     while (isUnderWay() && took < SLICE_NANOS) {
       if (watchedLeft > 0) {
@@ -67,6 +82,10 @@ final class Sweep {
       took = loop.clock() - startNanos;
     }
     tookNanos += took;
+    long endNanos = startNanos + took;
+    // Behind such a round the next one waits: it has no time for pauses.
+    boolean isLate = endNanos - beganNanos > EventLoop.SWEEP_NANOS;
+    nextNanos = isLate ? endNanos : endNanos + PAUSE_NANOS;
   }
 
   private void lookAtWatched(int index) {

@@ -21,6 +21,10 @@ import org.junit.jupiter.api.Test;
 /// Real sockets, and a loop whose time is moved by hand.
 class SweepIT {
   private static final int SOCKETS = 50;
+
+  /// Looks of a tenth of a millisecond each.
+  private static final int A_SLICE = 2;
+
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final AtomicLong nanos = new AtomicLong(1);
@@ -125,10 +129,43 @@ class SweepIT {
         };
 
     second();
-    Eventually.within(PATIENCE, () -> assertThat(looks()).isGreaterThanOrEqualTo(SOCKETS));
+    pauses(SOCKETS / A_SLICE);
 
-    assertThat(lookedAtBefore.get()).isEqualTo(10);
+    assertThat(lookedAtBefore.get()).isEqualTo(A_SLICE);
     assertThat(handlers).allSatisfy(handler -> assertThat(handler.looks.get()).isPositive());
+  }
+
+  @Test
+  void a_long_sweep_pauses_between_its_slices() throws Exception {
+    inLoop(() ->
+        handlers.forEach(handler -> {
+          handler.takes = Duration.ofNanos(100_000);
+          handler.connection.watch();
+        }));
+
+    second();
+    inLoop(() -> {});
+    assertThat(looks()).isEqualTo(A_SLICE);
+    pauses(1);
+
+    assertThat(looks()).isEqualTo(2 * A_SLICE);
+  }
+
+  @Test
+  void a_sweep_that_takes_longer_than_its_second_does_not_pause() throws Exception {
+    inLoop(() ->
+        handlers.forEach(handler -> {
+          handler.takes = Duration.ofSeconds(1).plusNanos(1);
+          handler.connection.watch();
+        }));
+
+    second();
+
+    Eventually.within(
+        PATIENCE,
+        () ->
+            assertThat(handlers)
+                .allSatisfy(handler -> assertThat(handler.looks.get()).isPositive()));
   }
 
   @Test
@@ -150,14 +187,12 @@ class SweepIT {
         };
 
     second();
+    pauses(SOCKETS / A_SLICE);
 
-    Eventually.within(
-        PATIENCE,
-        () ->
-            assertThat(handlers)
-                .filteredOn(handler -> handler.connection.isOpen())
-                .hasSize(SOCKETS - leaving.size())
-                .allSatisfy(handler -> assertThat(handler.looks.get()).isPositive()));
+    assertThat(handlers)
+        .filteredOn(handler -> handler.connection.isOpen())
+        .hasSize(SOCKETS - leaving.size())
+        .allSatisfy(handler -> assertThat(handler.looks.get()).isPositive());
   }
 
   private int looks() {
@@ -174,6 +209,14 @@ class SweepIT {
     inLoop(() -> {});
     inLoop(() -> {});
     inLoop(() -> {});
+  }
+
+  private void pauses(int count) throws Exception {
+    for (int pause = 0; pause < count; pause++) {
+      nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(4));
+      inLoop(() -> {});
+      inLoop(() -> {});
+    }
   }
 
   private void inLoop(Runnable task) throws Exception {
