@@ -126,8 +126,8 @@ public enum Benchmark {
       "mutated packets, slowloris and declared lengths at every listener, and what neighbours feel;"
           + " starts its own, needs no platform [--packets=1000000] [--slowloris=5000]"
           + " [--pipeline=64, packets on a connection] [--rate=100] [--doors=mqtt,tls,ws,wss,gateway]"
-          + " [--attackers=spare, or equal: what they get of the processors] [--seed=N]",
-      "packets pipeline slowloris rate doors attackers seed") {
+          + " [--warm-up=30] [--attackers=spare, or equal: what they get of the processors] [--seed=N]",
+      "packets pipeline slowloris rate doors warm-up attackers seed") {
     @Override
     Result measure(Run run) {
       return HostileBench.measure(run);

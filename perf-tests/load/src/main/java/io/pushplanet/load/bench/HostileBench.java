@@ -27,7 +27,8 @@ import java.util.function.Supplier;
 ///
 /// The attackers sit on the node's own machine, in a process that gets what processors have to spare: they stand for other
 /// machines, whose processors nobody here shares. What they still cost the neighbours as fast as it goes is the machine's doing,
-/// and only at the set rate the node's own.
+/// and only at the set rate the node's own. That counts of a node that runs: what it takes to meet something for the first time is
+/// told beside it.
 final class HostileBench {
   private static final String CALM = "0190ca12";
   private static final int CALM_DEVICES = 100;
@@ -38,7 +39,7 @@ final class HostileBench {
 
   private static final int DECLARATIONS = 200;
   private static final String HEAP = "-Xmx512m";
-  private static final Duration PRACTICE = Duration.ofSeconds(10);
+  private static final int WARM_UP_SECONDS = 30;
   private static final Duration UNTIL_ALL_ARE_SENT = Duration.ofHours(1);
 
   /// So many more sockets are kept, because each is closed after five seconds and has to be opened again.
@@ -48,12 +49,18 @@ final class HostileBench {
   private final ConnectionManager node;
   private final Neighbours neighbours;
   private final AttackProcess attackers;
+  private final Duration warmUp;
   private final List<Report.Row> rows = new ArrayList<>();
   private boolean held = true;
 
   private HostileBench(
-      Run run, ConnectionManager node, Neighbours neighbours, AttackProcess attackers) {
+      Run run,
+      ConnectionManager node,
+      Neighbours neighbours,
+      AttackProcess attackers,
+      Duration warmUp) {
     this.run = run;
+    this.warmUp = warmUp;
     this.node = node;
     this.neighbours = neighbours;
     this.attackers = attackers;
@@ -78,6 +85,7 @@ final class HostileBench {
         run.option("doors")
             .map(names -> Arrays.stream(names.split(",")).map(Door::named).toList())
             .orElse(List.of(Door.values()));
+    var warmUp = Duration.ofSeconds(run.number("warm-up", WARM_UP_SECONDS));
     long seed = run.option("seed").map(Long::parseLong).orElseGet(() -> run.clock().millis());
     run.out().println("seed " + seed);
     Path directory = run.ownDirectory();
@@ -86,27 +94,24 @@ final class HostileBench {
             LocalServices.start(ServicesChoice.AUTO, directory.resolve("services"));
         AttackProcess attackers =
             AttackProcess.start(spare, pipeline, seed, directory.resolve("attackers.log"))) {
-      try (ConnectionManager other = node(run, services, directory, tls, "practice")) {
-        practise(run, attackers, doors, other);
-      }
-      try (ConnectionManager node = node(run, services, directory, tls, "hostile-1");
+      try (ConnectionManager node = node(run, services, directory, tls);
           FleetProcess calm = FleetProcess.start(node, CALM, directory.resolve("calm.log"));
           var gateway = node.gateway()) {
         calm.connect(CALM_DEVICES, 1);
         var neighbours = new Neighbours(gateway, CALM, CALM_DEVICES);
-        return new HostileBench(run, node, neighbours, attackers)
+        return new HostileBench(run, node, neighbours, attackers, warmUp)
             .measure(doors, packets, slow, rate);
       }
     }
   }
 
   private static ConnectionManager node(
-      Run run, LocalServices services, Path directory, TlsIdentity tls, String id) {
+      Run run, LocalServices services, Path directory, TlsIdentity tls) {
     return ConnectionManager.start(
         run.root(),
         services,
         directory,
-        id,
+        "hostile-1",
         List.of(HEAP),
         Map.of(
             "cm.tls.certificate", tls.certificate().toString(),
@@ -114,19 +119,6 @@ final class HostileBench {
             "cm.ws-port", "0",
             "cm.wss-port", "0",
             "cm.admission.connects-per-second", "0"));
-  }
-
-  /// At another node: the attackers' first hundreds of TLS handshakes run interpreted, on the processors that they share
-  /// with the neighbours, and cost these more than the node does.
-  private static void practise(
-      Run run, AttackProcess attackers, List<Door> doors, ConnectionManager other) {
-    for (Door door : doors) {
-      if (door.isTls()) {
-        run.say("the attackers practise %s at another node", door.text());
-        var plan = new AttackPlan(Long.MAX_VALUE, PACED_THREADS, 0, PRACTICE);
-        attackers.mutate(door, other.listener(door.text()), plan);
-      }
-    }
   }
 
   private Benchmark.Result measure(List<Door> doors, long packets, int slow, double rate) {
@@ -181,6 +173,9 @@ final class HostileBench {
   /// At a rate that leaves the machine's processors time for both.
   private void paced(Door door, double rate) {
     String name = door.text() + ", paced";
+    Meanwhile<AttackCounts> first =
+        mutate(door, new AttackPlan(Long.MAX_VALUE, PACED_THREADS, rate, warmUp));
+    whileLearning(name, first);
     double calm = calm("right before " + name);
     Meanwhile<AttackCounts> seen =
         mutate(door, new AttackPlan(Long.MAX_VALUE, PACED_THREADS, rate, run.each()));
@@ -190,6 +185,14 @@ final class HostileBench {
         seen.attack().packets() / (double) run.each().toSeconds());
     unanswered(name, seen.attack());
     notTwice(name, seen.p99(), calm);
+  }
+
+  /// What was never attacked in this way runs what refuses it interpreted at first, and compiles it.
+  private void whileLearning(String name, Meanwhile<?> first) {
+    row(
+        name + ": neighbours' p99 in the first " + warmUp.toSeconds() + " s ever",
+        "ms",
+        first.p99());
   }
 
   private Meanwhile<AttackCounts> mutate(Door door, AttackPlan plan) {
@@ -228,7 +231,8 @@ final class HostileBench {
     int others = connections();
     int sockets = (int) (count * (1 + SPARE));
     meanwhile(() -> attackers.hold(sockets, node.listener("mqtt"), node.listener("tls")));
-    Meanwhile<Standing> seen = meanwhile(() -> watch(others));
+    whileLearning("slowloris", meanwhile(() -> watch(others, warmUp)));
+    Meanwhile<Standing> seen = meanwhile(() -> watch(others, run.each()));
     Standing standing = seen.attack();
     held &= standing.average() >= count;
     row(
@@ -246,8 +250,8 @@ final class HostileBench {
 
   private record Standing(int least, int average, int mostBytes) {}
 
-  private Standing watch(int others) {
-    long end = System.nanoTime() + run.each().toNanos();
+  private Standing watch(int others, Duration length) {
+    long end = System.nanoTime() + length.toNanos();
     int least = Integer.MAX_VALUE;
     int bytes = 0;
     long sum = 0;

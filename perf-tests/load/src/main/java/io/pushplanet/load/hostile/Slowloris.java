@@ -12,6 +12,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -90,13 +91,20 @@ final class Slowloris implements AutoCloseable {
 
   private void run() {
     try (selector) {
+      long turnNanos = System.nanoTime();
       while (!closed) {
-        begin();
-        selector.select(this::handle, TURN.toMillis());
+        long wait = turnNanos - System.nanoTime();
+        if (wait <= 0) {
+          begin();
+          trickle();
+          // Turns that were missed are not made up for: what was to be spread would come together.
+          turnNanos = System.nanoTime() + TURN.toNanos();
+          wait = TURN.toNanos();
+        }
+        selector.select(this::handle, Math.max(1, TimeUnit.NANOSECONDS.toMillis(wait)));
         while (opening < OPENING_AT_ONCE && !toOpen.isEmpty()) {
           open(toOpen.remove());
         }
-        trickle();
       }
     } catch (IOException | RuntimeException e) {
       LOG.error("event=slowloris_died", e);

@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -94,6 +95,23 @@ class AttackProcessIT {
 
       assertThat(attackers.letGo()).isEqualTo(20);
       Eventually.within(LONGEST, () -> assertThat(ended).hasValue(20));
+    }
+  }
+
+  @Test
+  void a_held_socket_sends_a_byte_a_second() throws Exception {
+    CompletableFuture<Long> third = new CompletableFuture<>();
+    serve(socket -> {
+      if (socket.getInputStream().readNBytes(3).length == 3) {
+        third.complete(System.nanoTime());
+      }
+    });
+    long start = System.nanoTime();
+
+    try (AttackProcess attackers = AttackProcess.start(false, 64, 7, log())) {
+      attackers.hold(1, address(), address());
+
+      assertThat(third.get(30, TimeUnit.SECONDS) - start).isGreaterThan(2_000_000_000L);
     }
   }
 
