@@ -38,7 +38,7 @@ final class HostileBench {
   private static final int THREADS = 32;
 
   private static final int DECLARATIONS = 200;
-  private static final String HEAP = "-Xmx512m";
+  private static final String HEAP = "512m";
   private static final int WARM_UP_SECONDS = 30;
   private static final Duration UNTIL_ALL_ARE_SENT = Duration.ofHours(1);
 
@@ -112,7 +112,8 @@ final class HostileBench {
         services,
         directory,
         "hostile-1",
-        List.of(HEAP),
+        // As the node's README advises: a heap that starts small and grows has pauses of its own.
+        List.of("-Xms" + HEAP, "-Xmx" + HEAP),
         Map.of(
             "cm.tls.certificate", tls.certificate().toString(),
             "cm.tls.private-key", tls.privateKey().toString(),
@@ -126,7 +127,7 @@ final class HostileBench {
         "attackers get only the processor time that is left over (1; they stand for other machines) or as much as others (0)",
         "",
         attackers.isSpare() ? 1 : 0);
-    neighbours.deliver(run.each());
+    neighbours.deliver(warmUp);
     long before = live();
     long resident = 0;
     calm("nobody else there");

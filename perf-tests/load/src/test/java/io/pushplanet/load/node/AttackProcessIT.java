@@ -109,7 +109,7 @@ class AttackProcessIT {
     long start = System.nanoTime();
 
     try (AttackProcess attackers = AttackProcess.start(false, 64, 7, log())) {
-      attackers.hold(1, address(), address());
+      attackers.hold(50, address(), address());
 
       assertThat(third.get(30, TimeUnit.SECONDS) - start).isGreaterThan(2_000_000_000L);
     }
