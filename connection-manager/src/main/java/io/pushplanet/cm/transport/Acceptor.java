@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 /// burns no CPU. Confined to its loop.
 final class Acceptor {
   private static final Logger LOG = LoggerFactory.getLogger(Acceptor.class);
-  // Some twenty microseconds each.
+  // Some twenty microseconds each: those who are served wait for a third of a millisecond.
   private static final int ACCEPTS_PER_TURN = 16;
   // A rest is never shorter, so that a low rate does not wake the loop for each single device.
   private static final long SHORTEST_REST = TimeUnit.MILLISECONDS.toNanos(10);

@@ -22,7 +22,9 @@ import org.junit.jupiter.api.Test;
 class SweepIT {
   private static final int SOCKETS = 50;
 
-  /// Looks of a tenth of a millisecond each.
+  private static final Duration A_LOOK = Duration.ofNanos(100_000);
+
+  /// So many of those are a slice.
   private static final int A_SLICE = 2;
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -114,11 +116,7 @@ class SweepIT {
 
   @Test
   void what_is_served_waits_for_a_slice_of_a_long_sweep_and_not_for_all_of_it() throws Exception {
-    inLoop(() ->
-        handlers.forEach(handler -> {
-          handler.takes = Duration.ofNanos(100_000);
-          handler.connection.watch();
-        }));
+    everyLookTakes(A_LOOK);
     var lookedAtBefore = new AtomicInteger();
     var first = new AtomicBoolean();
     onLook =
@@ -137,11 +135,7 @@ class SweepIT {
 
   @Test
   void a_long_sweep_pauses_between_its_slices() throws Exception {
-    inLoop(() ->
-        handlers.forEach(handler -> {
-          handler.takes = Duration.ofNanos(100_000);
-          handler.connection.watch();
-        }));
+    everyLookTakes(A_LOOK);
 
     second();
     inLoop(() -> {});
@@ -153,11 +147,7 @@ class SweepIT {
 
   @Test
   void a_sweep_that_takes_longer_than_its_second_does_not_pause() throws Exception {
-    inLoop(() ->
-        handlers.forEach(handler -> {
-          handler.takes = Duration.ofSeconds(1).plusNanos(1);
-          handler.connection.watch();
-        }));
+    everyLookTakes(Duration.ofSeconds(1).plusNanos(1));
 
     second();
 
@@ -170,11 +160,7 @@ class SweepIT {
 
   @Test
   void a_connection_that_leaves_between_two_slices_hides_nobody() throws Exception {
-    inLoop(() ->
-        handlers.forEach(handler -> {
-          handler.takes = Duration.ofNanos(100_000);
-          handler.connection.watch();
-        }));
+    everyLookTakes(A_LOOK);
     var leaving = handlers.subList(5, 20);
     var first = new AtomicBoolean();
     onLook =
@@ -193,6 +179,14 @@ class SweepIT {
         .filteredOn(handler -> handler.connection.isOpen())
         .hasSize(SOCKETS - leaving.size())
         .allSatisfy(handler -> assertThat(handler.looks.get()).isPositive());
+  }
+
+  private void everyLookTakes(Duration time) throws Exception {
+    inLoop(() ->
+        handlers.forEach(handler -> {
+          handler.takes = time;
+          handler.connection.watch();
+        }));
   }
 
   private int looks() {
