@@ -9,6 +9,7 @@ import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.delivery.Lanes.Lane;
 import io.pushplanet.gateway.intake.DeadItems;
+import io.pushplanet.gateway.order.Ticket;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -55,28 +56,33 @@ public final class Delivery {
   ///
   /// @param body a batch of [Push] in wire form
   /// @param redelivered whether the broker handed it out before
+  /// @param ticket its place in the lane: what is on its way for the first time leaves for devices' nodes in this order
   /// @throws DeadItems when some of it can never be handled and all else is durable
   /// @throws io.pushplanet.common.wire.MalformedWire when it is none
   /// @throws RuntimeException when something could not be made durable: hand the batch out again
-  public void deliver(Channel channel, byte[] body, boolean redelivered) {
+  public void deliver(Channel channel, byte[] body, boolean redelivered, Ticket ticket) {
     List<DeadItem> dead = new ArrayList<>();
     List<Parcel> taken =
         takenUp(channel, WireForm.readBatch(body, Push.class, dead::add), redelivered);
     if (!taken.isEmpty()) {
-      dead.addAll(deliver(channel, taken));
+      if (taken.stream().allMatch(Parcel::repeat)) {
+        // It has lost its place, and MySQL is asked first: nobody is to wait for that.
+        ticket.pass();
+      }
+      dead.addAll(deliver(channel, taken, ticket));
     }
     DeadItems.throwIfAny(dead);
   }
 
   /// @return what is buried
-  private List<DeadItem> deliver(Channel channel, List<Parcel> taken) {
+  private List<DeadItem> deliver(Channel channel, List<Parcel> taken, Ticket ticket) {
     Lane lane = lanes.lane(channel, taken.getFirst().push().delivery().priority());
     lane.take(taken.size());
     try {
       Outbox outbox = outboxes.outbox(lane.databaseTurns);
       List<Parcel> parcels = due(channel, taken, lane, outbox);
       if (channel == Channel.MQTT) {
-        overMqtt.deliver(parcels, outbox);
+        overMqtt.deliver(parcels, ticket, outbox);
       } else {
         overProviders.deliver(channel, parcels, lane.places, outbox);
       }

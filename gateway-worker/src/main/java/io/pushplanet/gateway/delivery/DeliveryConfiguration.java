@@ -84,7 +84,8 @@ class DeliveryConfiguration {
     return new Delivery(
         new Lanes(providers, settings.mostInFlight(), platform.mysql().poolSize(), metrics),
         new MqttDelivery(
-            new NodeDelivery(directory, nodes, nodeSettings.answerWithin(), clock), retries),
+            new NodeDelivery(directory, nodes, nodeSettings.answerWithin(), clock, metrics),
+            retries),
         new ProviderDelivery(
             providers,
             new ProviderOutcomes(tokens, retries, settings.mostErrors(), clock),
@@ -160,7 +161,7 @@ class DeliveryConfiguration {
               settings.prefetch(),
               settings.mostInFlight(),
               () -> delivery.room(channel, priority),
-              (body, redelivered) -> delivery.deliver(channel, body, redelivered)));
+              (body, redelivered, ticket) -> delivery.deliver(channel, body, redelivered, ticket)));
     }
     String name = priority == Priority.HIGH ? "deliver-high" : "deliver-normal";
     // What a provider has answered and nobody can be told would go out again and again.

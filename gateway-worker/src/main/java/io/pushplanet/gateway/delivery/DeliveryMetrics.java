@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 /// What the delivery measures. `pushplanet.queue.wait` by lane: from a message's `accepted_at` to the moment a worker takes it
 /// up, on its first way only (a fan-out counts in, a retry or a fallback is not measured again).
 /// `pushplanet.accept.to.outcome` by channel, priority and result: a message's whole way to one device.
-/// `pushplanet.outcomes` counts what became of parcels, `pushplanet.redelivered` those handed out again. `pushplanet.provider.in.flight` by lane. Thread-safe.
+/// `pushplanet.outcomes` counts what became of parcels, `pushplanet.redelivered` those handed out again. `pushplanet.provider.in.flight` by lane.
+/// `pushplanet.delivery.overtaking` counts batches that did not keep their order. Thread-safe.
 final class DeliveryMetrics {
   /// Beyond it histograms do not tell apart: a retry may take hours.
   private static final Duration LONGEST_TOLD_APART = Duration.ofMinutes(10);
@@ -28,6 +29,7 @@ final class DeliveryMetrics {
   private final Map<String, Timer> waits = new ConcurrentHashMap<>();
   private final Map<End, Timer> ends = new ConcurrentHashMap<>();
   private final Map<Outcome, Counter> outcomes = new ConcurrentHashMap<>();
+  private final Counter overtaking;
 
   private record End(String channel, Priority priority, String result) {}
 
@@ -35,6 +37,16 @@ final class DeliveryMetrics {
 
   DeliveryMetrics(MeterRegistry meters) {
     this.meters = meters;
+    this.overtaking =
+        Counter.builder("pushplanet.delivery.overtaking")
+            .description(
+                "batches that left for devices' nodes before one that was ahead of them in their"
+                    + " lane, because that hung")
+            .register(meters);
+  }
+
+  void overtaking() {
+    overtaking.increment();
   }
 
   void inFlight(String lane, Supplier<Number> requests) {

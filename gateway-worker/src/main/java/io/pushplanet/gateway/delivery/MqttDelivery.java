@@ -5,6 +5,7 @@ import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.gateway.delivery.Outbox.Cause;
+import io.pushplanet.gateway.order.Ticket;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import java.time.Instant;
 import java.util.List;
@@ -22,7 +23,7 @@ final class MqttDelivery {
   }
 
   /// Returns when every parcel has its outcome.
-  void deliver(List<Parcel> parcels, Outbox outbox) {
+  void deliver(List<Parcel> parcels, Ticket ticket, Outbox outbox) {
     // Sent like any other, it would come twice where the device has it from the inbox by now.
     lookIntoInbox(parcels.stream().filter(MqttDelivery::isInInbox).toList(), outbox);
     List<NodeDelivery.Request> requests =
@@ -32,6 +33,7 @@ final class MqttDelivery {
             .toList();
     nodes.deliver(
         requests,
+        ticket,
         answers -> {
           answers.forEach(answer -> handle(answer, outbox));
           // A device that connected meanwhile has looked into its inbox too early.

@@ -3,6 +3,7 @@ package io.pushplanet.gateway.delivery;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
@@ -15,6 +16,7 @@ import io.pushplanet.common.wire.NodeOutcomes;
 import io.pushplanet.common.wire.Refusal;
 import io.pushplanet.gateway.inbox.DevicePayload;
 import io.pushplanet.gateway.node.Nodes;
+import io.pushplanet.gateway.order.Ticket;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -44,18 +46,28 @@ final class NodeDelivery {
   /// Of one message at one node: as many travel as a broadcast.
   static final int MANY = 32;
 
+  /// For those before it in its lane a batch waits no longer: they hang.
+  private static final Duration IN_ORDER_WITHIN = Duration.ofSeconds(1);
+
   private static final int MOST_PAYLOAD_BYTES = NodeFrame.MOST_BYTES / 2;
 
   private final SessionDirectory directory;
   private final Nodes nodes;
   private final Duration answerWithin;
   private final Clock clock;
+  private final DeliveryMetrics metrics;
 
-  NodeDelivery(SessionDirectory directory, Nodes nodes, Duration answerWithin, Clock clock) {
+  NodeDelivery(
+      SessionDirectory directory,
+      Nodes nodes,
+      Duration answerWithin,
+      Clock clock,
+      DeliveryMetrics metrics) {
     this.directory = directory;
     this.nodes = nodes;
     this.answerWithin = answerWithin;
     this.clock = clock;
+    this.metrics = metrics;
   }
 
   /// @param fallsBack whether another channel waits for this parcel's outcome
@@ -100,12 +112,14 @@ final class NodeDelivery {
   /// Hands answers on as they come, from several threads; returns when every parcel has one, at the latest after the frames'
   /// deadlines.
   ///
+  /// @param ticket frames are queued at their nodes in the order of the tickets
   /// @throws RuntimeException what `answers` throws, once all frames have ended
-  void deliver(List<Request> requests, Consumer<List<Answer>> answers) {
+  void deliver(List<Request> requests, Ticket ticket, Consumer<List<Answer>> answers) {
     Map<DeviceKey, SessionOwner> owners;
     try {
       owners = directory.owners(requests.stream().map(request -> request.parcel().key()).toList());
     } catch (DirectoryUnavailable e) {
+      ticket.pass();
       LOG.warn(
           "event=directory_unavailable parcels={} reason=\"{}\"", requests.size(), e.getMessage());
       answers.accept(notHere(requests, DIRECTORY_UNAVAILABLE));
@@ -123,26 +137,10 @@ final class NodeDelivery {
             .add(request);
       }
     }
+    List<Outgoing> outgoing = new ArrayList<>();
+    byHaste.forEach((haste, some) -> addFrames(outgoing, haste.node(), some, owners, answers));
     try (ExecutorService frames = Executors.newVirtualThreadPerTaskExecutor()) {
-      List<Future<?>> sent = new ArrayList<>();
-      byHaste.forEach((haste, some) -> {
-        NodeId node = haste.node();
-        List<Request> few = new ArrayList<>();
-        for (List<Request> alike : byMessage(some)) {
-          if (alike.size() < MANY) {
-            few.addAll(alike);
-            continue;
-          }
-          for (int from = 0; from < alike.size(); from += NodeBroadcast.MOST_DEVICES) {
-            List<Request> crowd =
-                alike.subList(from, Math.min(alike.size(), from + NodeBroadcast.MOST_DEVICES));
-            sent.add(frames.submit(() -> sendBroadcast(node, crowd, owners, answers)));
-          }
-        }
-        split(few)
-            .forEach(
-                frame -> sent.add(frames.submit(() -> sendFrame(node, frame, owners, answers))));
-      });
+      List<Future<?>> sent = queue(outgoing, ticket, frames);
       if (!away.isEmpty()) {
         answers.accept(notHere(away, "not_connected"));
       }
@@ -154,6 +152,68 @@ final class NodeDelivery {
       throw new IllegalStateException("interrupted while delivering", e);
     } catch (ExecutionException e) {
       throw new IllegalStateException("a frame failed: " + e.getCause(), e.getCause());
+    }
+  }
+
+  /// A frame or a broadcast that is ready to go.
+  private record Outgoing(NodeId node, Priority priority, Consumer<Nodes.Place> send) {
+    Outgoing(NodeId node, List<Request> requests, Consumer<Nodes.Place> send) {
+      // All that is delivered together comes from one lane.
+      this(node, requests.getFirst().parcel().push().delivery().priority(), send);
+    }
+  }
+
+  /// What some devices get goes together, and leaves before what is for many and came after it.
+  private void addFrames(
+      List<Outgoing> outgoing,
+      NodeId node,
+      List<Request> requests,
+      Map<DeviceKey, SessionOwner> owners,
+      Consumer<List<Answer>> answers) {
+    Consumer<List<Request>> addFrames =
+        few ->
+            split(few)
+                .forEach(frame ->
+                    outgoing.add(
+                        new Outgoing(
+                            node, few, place -> sendFrame(place, frame, owners, answers))));
+    List<Request> few = new ArrayList<>();
+    for (List<Request> alike : byMessage(requests)) {
+      if (alike.size() < MANY) {
+        few.addAll(alike);
+        continue;
+      }
+      addFrames.accept(few);
+      few.clear();
+      for (int from = 0; from < alike.size(); from += NodeBroadcast.MOST_DEVICES) {
+        List<Request> crowd =
+            alike.subList(from, Math.min(alike.size(), from + NodeBroadcast.MOST_DEVICES));
+        outgoing.add(
+            new Outgoing(node, crowd, place -> sendBroadcast(place, crowd, owners, answers)));
+      }
+    }
+    addFrames.accept(few);
+  }
+
+  private List<Future<?>> queue(List<Outgoing> outgoing, Ticket ticket, ExecutorService frames)
+      throws InterruptedException {
+    try {
+      if (!outgoing.isEmpty() && !ticket.await(IN_ORDER_WITHIN)) {
+        metrics.overtaking();
+      }
+      List<Future<?>> sent = new ArrayList<>();
+      for (Outgoing one : outgoing) {
+        Nodes.Place place = nodes.queue(one.node(), one.priority());
+        sent.add(
+            frames.submit(() -> {
+              try (place) {
+                one.send().accept(place);
+              }
+            }));
+      }
+      return sent;
+    } finally {
+      ticket.pass();
     }
   }
 
@@ -184,7 +244,8 @@ final class NodeDelivery {
     }
     List<Parcel> notAsked = new ArrayList<>();
     byNode.forEach((node, parcels) -> {
-      if (!nodes.drain(node, drain(parcels))) {
+      Priority priority = parcels.getFirst().push().delivery().priority();
+      if (!nodes.drain(node, priority, drain(parcels))) {
         notAsked.addAll(parcels);
       }
     });
@@ -259,7 +320,7 @@ final class NodeDelivery {
   }
 
   private void sendBroadcast(
-      NodeId node,
+      Nodes.Place place,
       List<Request> crowd,
       Map<DeviceKey, SessionOwner> owners,
       Consumer<List<Answer>> answers) {
@@ -273,7 +334,7 @@ final class NodeDelivery {
       epochs.add(owner == null ? 0 : owner.epoch());
     }
     nodes.broadcast(
-        node,
+        place,
         new NodeFrame.Letter(push.id(), lastMoment(push, answerBy), DevicePayload.of(push)),
         push.app(),
         devices,
@@ -283,7 +344,7 @@ final class NodeDelivery {
   }
 
   private void sendFrame(
-      NodeId node,
+      Nodes.Place place,
       Frame frame,
       Map<DeviceKey, SessionOwner> owners,
       Consumer<List<Answer>> answers) {
@@ -311,7 +372,7 @@ final class NodeDelivery {
               owner == null ? null : owner.epoch()));
     }
     nodes.deliver(
-        node,
+        place,
         letters,
         targets,
         answerBy,

@@ -59,7 +59,7 @@ class FanoutConfiguration {
         new Subscription(
             Topology.FANOUT,
             settings.prefetch(),
-            (body, redelivered) -> {
+            (body, redelivered, _) -> {
               List<DeadItem> dead = new ArrayList<>();
               WireForm.readBatch(body, FanoutOrder.class, dead::add).forEach(fanout::expand);
               DeadItems.throwIfAny(dead);

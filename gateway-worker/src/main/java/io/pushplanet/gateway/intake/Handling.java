@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNullElse;
 import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.MalformedWire;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.order.Ticket;
 import java.util.ArrayList;
 import java.util.List;
 import org.slf4j.Logger;
@@ -27,9 +28,9 @@ final class Handling {
   ///
   /// @return `done`, or `dead` where some of it was buried
   /// @throws RuntimeException (or an Error) when it is to be handed out again
-  String handle(Subscription subscription, byte[] body, boolean redelivered) {
+  String handle(Subscription subscription, byte[] body, boolean redelivered, Ticket ticket) {
     try {
-      subscription.handler().handle(body, redelivered);
+      subscription.handler().handle(body, redelivered, ticket);
       return "done";
     } catch (DeadItems e) {
       return bury(subscription, e.items());
@@ -42,18 +43,19 @@ final class Handling {
         throw e;
       }
       LOG.error("event=message_poisoned queue={}", subscription.queue(), e);
-      return bury(subscription, handledSingly(subscription, body));
+      return bury(subscription, handledSingly(subscription, body, ticket));
     }
   }
 
   /// What trips its handler again and again must not take along those that share its AMQP message.
   ///
   /// @return what did it again
-  private static List<DeadItem> handledSingly(Subscription subscription, byte[] body) {
+  private static List<DeadItem> handledSingly(
+      Subscription subscription, byte[] body, Ticket ticket) {
     List<DeadItem> dead = new ArrayList<>();
     for (byte[] alone : WireForm.singly(body)) {
       try {
-        subscription.handler().handle(alone, true);
+        subscription.handler().handle(alone, true, ticket);
       } catch (DeadItems e) {
         dead.addAll(e.items());
       } catch (RuntimeException | Error e) {

@@ -8,6 +8,8 @@ import com.rabbitmq.client.DefaultConsumer;
 import com.rabbitmq.client.Envelope;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.gateway.order.Ticket;
+import io.pushplanet.gateway.order.Tickets;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -16,6 +18,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -23,9 +26,9 @@ import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// A queue on one connection: a consumer with the least prefetch, and one more on a channel of its own each time that its window
-/// widens. A prefetch that changes holds only for those who consume from then on, and what is on its way to one who does no
-/// more is handed out again. Thread-safe.
+/// A queue on one connection: a consumer with the least prefetch, and one more each time that its window widens. A prefetch that
+/// changes holds only for those who consume from then on, and what is on its way to one who does no more is handed out again.
+/// All of them share one channel, which hands out in the queue's order, and each message gets a ticket as it comes. Thread-safe.
 final class Lane {
   private static final Logger LOG = LoggerFactory.getLogger(Lane.class);
 
@@ -36,17 +39,26 @@ final class Lane {
   private final Subscription subscription;
   private final Window window;
   private final Shared shared;
+  private final Channel channel;
+  private final Tickets order = new Tickets();
+
+  /// Of the channel, to which one thread at a time writes.
+  private final Lock writing = new ReentrantLock();
+
   private final Lock changing = new ReentrantLock();
 
   @GuardedBy("changing")
   private final Deque<Messages> consumers = new ArrayDeque<>();
 
-  /// Of a window that was wider, with what is still in hand of it.
-  @GuardedBy("changing")
-  private final Deque<Line> spare = new ArrayDeque<>();
-
   @GuardedBy("changing")
   private int prefetch;
+
+  /// Consumers that are there, or about to be, because the window is wider than at the beginning.
+  private final AtomicInteger further = new AtomicInteger();
+
+  /// What is given back when nobody is there who could be handed it again: once all further consumers have left. Only the
+  /// channel's own thread has it.
+  private final List<Long> refused = new ArrayList<>();
 
   /// What all lanes of a consumer have in common.
   ///
@@ -62,19 +74,14 @@ final class Lane {
       RandomGenerator random,
       MeterRegistry meters) {}
 
-  /// A channel, to which one thread at a time writes.
-  private record Line(Channel channel, Lock writing) {
-    Line(Channel channel) {
-      this(channel, new ReentrantLock());
-    }
-  }
-
   /// @param window of the queue, on whatever connection
-  Lane(Connection connection, Subscription subscription, Window window, Shared shared) {
+  Lane(Connection connection, Subscription subscription, Window window, Shared shared)
+      throws IOException {
     this.connection = connection;
     this.subscription = subscription;
     this.window = window;
     this.shared = shared;
+    this.channel = connection.createChannel();
   }
 
   void start() throws IOException {
@@ -118,8 +125,12 @@ final class Lane {
 
   @GuardedBy("changing")
   private void become(int size) throws IOException {
+    int before = prefetch;
     if (prefetch < size) {
-      Messages more = new Messages(line(), size - prefetch, !consumers.isEmpty());
+      Messages more = new Messages(size - prefetch);
+      if (!consumers.isEmpty()) {
+        further.incrementAndGet();
+      }
       consumers.addLast(more);
       prefetch = size;
       more.begin();
@@ -128,81 +139,79 @@ final class Lane {
       Messages last = consumers.removeLast();
       prefetch -= last.most;
       last.leave();
-      spare.addLast(last.line);
+    }
+    if (prefetch != before && before > 0) {
+      // To RabbitMQ a prefetch is that of each consumer who begins after it: it lets those be who
+      // are there. To brokers that go by
+      // the letter of AMQP 0-9-1, as Qpid does, it is the channel's.
+      int all = prefetch;
+      write(() -> channel.basicQos(all));
     }
   }
 
-  @GuardedBy("changing")
-  private Line line() throws IOException {
-    while (!spare.isEmpty()) {
-      Line line = spare.removeLast();
-      // The broker closes the channel of a message that stays unanswered for half an hour.
-      if (line.channel.isOpen()) {
-        return line;
-      }
+  private void write(Writing writing) throws IOException {
+    this.writing.lock();
+    try {
+      writing.write();
+    } finally {
+      this.writing.unlock();
     }
-    return new Line(connection.createChannel());
+  }
+
+  private interface Writing {
+    void write() throws IOException;
   }
 
   /// What one consumer is handed of the queue. The connection's thread only starts virtual threads.
   private final class Messages extends DefaultConsumer {
-    private final Line line;
     private final int most;
-    private final boolean further;
-
-    /// Of what is given back when no more comes; sooner, it would come here again. Only the channel's own thread has it.
-    private final List<Long> refused = new ArrayList<>();
 
     /// @param most its prefetch
-    /// @param further whether it is there because the window is wider than at the beginning
-    Messages(Line line, int most, boolean further) {
-      super(line.channel);
-      this.line = line;
+    Messages(int most) {
+      super(channel);
       this.most = most;
-      this.further = further;
     }
 
     void begin() throws IOException {
-      line.writing.lock();
-      try {
-        getChannel().basicQos(most);
-        getChannel().basicConsume(subscription.queue(), false, this);
-      } finally {
-        line.writing.unlock();
-      }
+      write(() -> {
+        channel.basicQos(most);
+        channel.basicConsume(subscription.queue(), false, this);
+      });
     }
 
-    /// Takes no more; what is in hand gets its answers on the same channel.
+    /// Takes no more; what is in hand gets its answers all the same.
     void leave() throws IOException {
-      line.writing.lock();
-      try {
-        getChannel().basicCancel(getConsumerTag());
-      } finally {
-        line.writing.unlock();
-      }
+      write(() -> channel.basicCancel(getConsumerTag()));
     }
 
-    /// After the last message.
+    /// After its last message, also at the end, where the first consumer leaves as well.
     @Override
     public void handleCancelOk(String consumerTag) {
-      refused.forEach(tag -> answer(() -> getChannel().basicNack(tag, false, true)));
+      if (further.updateAndGet(others -> Math.max(0, others - 1)) == 0
+          || !shared.running().getAsBoolean()) {
+        refused.forEach(tag -> answer(() -> channel.basicNack(tag, false, true)));
+        refused.clear();
+      }
     }
 
     @Override
     public void handleDelivery(
         String consumerTag, Envelope envelope, AMQP.BasicProperties properties, byte[] body) {
-      if (!shared.running().getAsBoolean() || !window.take(body.length, further)) {
+      if (!shared.running().getAsBoolean() || !window.take(body.length, further.get() > 0)) {
         refused.add(envelope.getDeliveryTag());
         return;
       }
       shared.inHand().take();
-      Thread.ofVirtual().name("lane-" + subscription.queue()).start(() -> handle(envelope, body));
+      Ticket ticket = order.take();
+      Thread.ofVirtual()
+          .name("lane-" + subscription.queue())
+          .start(() -> handle(envelope, body, ticket));
     }
 
     /// The queue is gone or moved to another broker: connect anew.
     @Override
     public void handleCancel(String consumerTag) {
-      getChannel().getConnection().abort(1_000);
+      connection.abort(1_000);
     }
 
     /// The broker closed this channel alone, as it does when a message stays unanswered for half an hour: connect anew, else
@@ -210,16 +219,15 @@ final class Lane {
     @Override
     public void handleShutdownSignal(String consumerTag, ShutdownSignalException cause) {
       if (shared.running().getAsBoolean() && !cause.isHardError()) {
-        getChannel().getConnection().abort(1_000);
+        connection.abort(1_000);
       }
     }
 
-    private void handle(Envelope envelope, byte[] body) {
+    private void handle(Envelope envelope, byte[] body, Ticket ticket) {
       String result = "requeued";
       try {
-        awaitTurn();
-        result = shared.handling().handle(subscription, body, envelope.isRedeliver());
-        answer(() -> getChannel().basicAck(envelope.getDeliveryTag(), false));
+        result = handleInOrder(envelope, body, ticket);
+        answer(() -> channel.basicAck(envelope.getDeliveryTag(), false));
       } catch (Throwable e) {
         giveBack(envelope, e);
       } finally {
@@ -232,13 +240,23 @@ final class Lane {
       }
     }
 
-    private void awaitTurn() throws InterruptedException {
-      while (shared.resting().getAsBoolean() && getChannel().isOpen()) {
+    private String handleInOrder(Envelope envelope, byte[] body, Ticket ticket)
+        throws InterruptedException {
+      try {
+        awaitRested();
+        return shared.handling().handle(subscription, body, envelope.isRedeliver(), ticket);
+      } finally {
+        ticket.pass();
+      }
+    }
+
+    private void awaitRested() throws InterruptedException {
+      while (shared.resting().getAsBoolean() && channel.isOpen()) {
         if (shared.closed().await(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
           throw new IllegalStateException("this process is stopping");
         }
       }
-      if (!getChannel().isOpen()) {
+      if (!channel.isOpen()) {
         // It has been handed out again meanwhile, to whoever handles it.
         throw new IllegalStateException("its channel was closed while it waited");
       }
@@ -253,7 +271,7 @@ final class Lane {
         LOG.debug("event=message_requeued queue={}", subscription.queue(), why);
         pause();
       } finally {
-        answer(() -> getChannel().basicNack(envelope.getDeliveryTag(), false, true));
+        answer(() -> channel.basicNack(envelope.getDeliveryTag(), false, true));
       }
     }
 
@@ -266,20 +284,13 @@ final class Lane {
       }
     }
 
-    private interface Answer {
-      void send() throws IOException;
-    }
-
     /// A lost connection needs no answer: the broker hands the message out again.
-    private void answer(Answer answer) {
-      line.writing.lock();
+    private void answer(Writing answer) {
       try {
-        answer.send();
+        write(answer);
         shared.inHand().answered();
       } catch (IOException | RuntimeException e) {
         LOG.debug("event=answer_lost queue={} reason=\"{}\"", subscription.queue(), e.toString());
-      } finally {
-        line.writing.unlock();
       }
     }
   }

@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
-/// Consumes queues with manual acknowledgement: one connection, a channel per queue and further ones as its [Window] widens, one
-/// virtual thread per message in hand. The window bounds a queue's threads, so queues never wait for each other. Reconnects by
+/// Consumes queues with manual acknowledgement: one connection, a channel per queue, further consumers on it as its [Window]
+/// widens, one virtual thread per message in hand. The window bounds a queue's threads, so queues never wait for each other. Reconnects by
 /// itself with growing, jittered pauses. Thread-safe.
 ///
 /// A quorum queue may ignore acknowledgements that come right before their channel's end, and hand out again what was done

@@ -96,25 +96,31 @@ final class NodeConnection implements MqttCallback {
     return client.isConnected();
   }
 
-  /// Whether a frame would leave at once.
-  boolean hasRoom() {
-    return publishing.availablePermits() > 0;
+  /// What has left and is not acknowledged yet.
+  interface Sent {
+    /// @throws MqttException when the node did not acknowledge it: targets may have got it all the same
+    void awaitAcknowledgement() throws MqttException;
   }
 
   /// Publishes a frame; its answers go to `frame`.
   ///
+  /// @param atMost how long it may wait for room
   /// @throws NodeUnreachable when earlier ones are not acknowledged, so that there is no room for it
-  /// @throws MqttException when the node did not acknowledge the frame: targets may have got it all the same
-  void send(String topic, String number, byte[] body, OpenFrame frame) throws MqttException {
+  /// @throws MqttException when the connection broke
+  Sent send(String topic, String number, byte[] body, OpenFrame frame, Duration atMost)
+      throws MqttException {
     open.put(number, frame);
     try {
-      publish(topic, body);
+      Sent sent = publish(topic, body, atMost);
+      return () -> {
+        sent.awaitAcknowledgement();
+        if (!client.isConnected()) {
+          frame.abandon();
+        }
+      };
     } catch (MqttException | RuntimeException | Error e) {
       open.remove(number);
       throw e;
-    }
-    if (!client.isConnected()) {
-      frame.abandon();
     }
   }
 
@@ -122,8 +128,8 @@ final class NodeConnection implements MqttCallback {
     open.remove(number);
   }
 
-  void drain(byte[] body) throws MqttException {
-    publish(NodeFrame.DRAIN_TOPIC, body);
+  Sent drain(byte[] body, Duration atMost) throws MqttException {
+    return publish(NodeFrame.DRAIN_TOPIC, body, atMost);
   }
 
   void close() {
@@ -140,25 +146,24 @@ final class NodeConnection implements MqttCallback {
     abandonAll();
   }
 
-  private void publish(String topic, byte[] body) throws MqttException {
+  private Sent publish(String topic, byte[] body, Duration atMost) throws MqttException {
     try {
-      if (!publishing.tryAcquire(within.toMillis(), TimeUnit.MILLISECONDS)) {
+      if (!publishing.tryAcquire(atMost.toMillis(), TimeUnit.MILLISECONDS)) {
         throw new NodeUnreachable("node_busy");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new NodeUnreachable("interrupted");
     }
-    IMqttToken token;
     try {
-      token =
+      IMqttToken token =
           client.publish(
               topic, new MqttMessage(body, 1, false, new MqttProperties()), null, makesRoom);
+      return () -> token.waitForCompletion(within.toMillis());
     } catch (MqttException | RuntimeException e) {
       publishing.release();
       throw e;
     }
-    token.waitForCompletion(within.toMillis());
   }
 
   private void abandonAll() {

@@ -13,14 +13,12 @@ import org.springframework.validation.annotation.Validated;
 ///
 /// @param user who logs in at the nodes; must equal `cm.gateway-user`
 /// @param password that user's password; must equal `cm.gateway-password`
-/// @param connections MQTT connections to each node, at most: one more is made when those there have no room
-/// @param mostPublishing frames not yet acknowledged by the node, per connection
+/// @param mostPublishing frames not yet acknowledged by the node, for each priority: each has a connection of its own
 /// @param answerWithin how long a frame's targets may take where no fallback is waiting
 @Validated
 @ConfigurationProperties(prefix = "gateway.node", ignoreUnknownFields = false)
 public record NodeSettings(
     @NotBlank @DefaultValue("gateway") String user,
     @NotNull Secret password,
-    @Positive @DefaultValue("2") int connections,
-    @Positive @DefaultValue("8") int mostPublishing,
+    @Positive @DefaultValue("16") int mostPublishing,
     @NotNull @DefaultValue("10s") Duration answerWithin) {}

@@ -9,6 +9,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.Fencing;
 import io.pushplanet.common.session.NodeId;
@@ -17,6 +18,7 @@ import io.pushplanet.common.wire.NodeBroadcast;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.order.Ticket;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -38,8 +40,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The connection managers as the gateway sees them: frames out, outcomes back, over Paho connections that all frames for a
-/// node share. Thread-safe.
+/// The connection managers as the gateway sees them: frames out, outcomes back, over a Paho connection for each priority that all
+/// frames for a node share. They leave in the order in which they were queued. Thread-safe.
 public final class Nodes implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Nodes.class);
   private static final Duration LEASES_KEPT = Duration.ofSeconds(1);
@@ -53,12 +55,15 @@ public final class Nodes implements AutoCloseable {
   private final Supplier<List<NodeLease>> directory;
   private final Clock clock;
   private final LongSupplier nanoTime;
-  private final LoadingCache<NodeAddress, NodeConnections> connections;
+  private final LoadingCache<Way, NodeLine> lines;
   private final AtomicLong frames = new AtomicLong();
   private final Map<NodeOutcomes.Result, Timer> answerTimes =
       new EnumMap<>(NodeOutcomes.Result.class);
   private final ReentrantLock reading = new ReentrantLock();
   private volatile Leases leases;
+
+  /// What is high never waits behind what is normal.
+  private record Way(NodeAddress address, Priority priority) {}
 
   /// @param looks how often the directory was asked, whether or not it answered
   private record Leases(Map<NodeId, NodeLease> byId, long readAtNanos, long looks) {}
@@ -74,18 +79,17 @@ public final class Nodes implements AutoCloseable {
     this.directory = directory;
     this.clock = clock;
     this.nanoTime = nanoTime;
-    this.connections =
+    this.lines =
         Caffeine.newBuilder()
             .expireAfterAccess(UNUSED)
             .ticker(nanoTime::getAsLong)
             .scheduler(Scheduler.systemScheduler())
-            .removalListener(
-                (@Nullable NodeAddress _, @Nullable NodeConnections unused, RemovalCause _) -> {
-                  if (unused != null) {
-                    unused.close();
-                  }
-                })
-            .build(address -> new NodeConnections(address, settings, nanoTime, ACKNOWLEDGED));
+            .removalListener((@Nullable Way _, @Nullable NodeLine unused, RemovalCause _) -> {
+              if (unused != null) {
+                unused.close();
+              }
+            })
+            .build(way -> new NodeLine(way.address(), settings, nanoTime, ACKNOWLEDGED));
     this.leases = new Leases(Map.of(), nanoTime.getAsLong() - LEASES_KEPT.toNanos(), 0);
     for (NodeOutcomes.Result result : NodeOutcomes.Result.values()) {
       answerTimes.put(
@@ -96,20 +100,46 @@ public final class Nodes implements AutoCloseable {
               .publishPercentileHistogram()
               .register(meters));
     }
-    Gauge.builder("pushplanet.node.connections", connections, Nodes::open).register(meters);
+    Gauge.builder("pushplanet.node.connections", lines, Nodes::open).register(meters);
+  }
+
+  /// A frame's place in the line to its node: to be sent with, or closed, else those behind it wait in vain.
+  public static final class Place implements AutoCloseable {
+    private final @Nullable NodeLine line;
+    private final Ticket ticket;
+
+    /// @param line null where the node has no lease
+    private Place(@Nullable NodeLine line) {
+      this.line = line;
+      this.ticket = line == null ? Ticket.ofNoOrder() : line.ticket();
+    }
+
+    @Override
+    public void close() {
+      ticket.pass();
+    }
+  }
+
+  /// Queues a frame behind those of its priority that were queued before.
+  public Place queue(NodeId node, Priority priority) {
+    return new Place(lease(node).map(lease -> line(lease, priority)).orElse(null));
+  }
+
+  NodeLine line(NodeLease lease, Priority priority) {
+    return lines.get(new Way(NodeAddress.of(lease), priority));
   }
 
   /// Sends one frame and hands its answers on as they come, on the calling thread; returns when every target has one, at the
   /// latest shortly after `answerBy`. What the node did not answer, also because it is gone, is `timeout`; a node without a
   /// lease is `not_here`.
   public void deliver(
-      NodeId node,
+      Place place,
       List<NodeFrame.Letter> letters,
       List<NodeFrame.Target> targets,
       Instant answerBy,
       Consumer<List<NodeOutcomes.Outcome>> answers) {
     exchange(
-        node,
+        place,
         NodeFrame.DELIVER_TOPIC,
         number -> new NodeFrame(number, answerBy, letters, targets),
         targets.size(),
@@ -119,7 +149,7 @@ public final class Nodes implements AutoCloseable {
 
   /// The same for one message to many devices of an app.
   public void broadcast(
-      NodeId node,
+      Place place,
       NodeFrame.Letter letter,
       AppId app,
       List<DeviceId> devices,
@@ -127,7 +157,7 @@ public final class Nodes implements AutoCloseable {
       Instant answerBy,
       Consumer<List<NodeOutcomes.Outcome>> answers) {
     exchange(
-        node,
+        place,
         NodeBroadcast.TOPIC,
         number -> new NodeBroadcast(number, answerBy, letter, app, devices, epochs),
         devices.size(),
@@ -136,14 +166,14 @@ public final class Nodes implements AutoCloseable {
   }
 
   private void exchange(
-      NodeId node,
+      Place place,
       String topic,
       Function<String, Object> form,
       int targets,
       Instant answerBy,
       Consumer<List<NodeOutcomes.Outcome>> answers) {
-    Optional<NodeLease> lease = lease(node);
-    if (lease.isEmpty()) {
+    NodeLine line = place.line;
+    if (line == null) {
       answers.accept(gone(targets));
       return;
     }
@@ -157,7 +187,11 @@ public final class Nodes implements AutoCloseable {
     String silence = "no_answer";
     NodeConnection connection = null;
     try {
-      connection = withConnection(lease.get(), some -> some.send(topic, number, body, frame));
+      connection =
+          line.with(
+              place.ticket,
+              until(endNanos),
+              (some, atMost) -> some.send(topic, number, body, frame, atMost));
       List<NodeOutcomes.Outcome> some = frame.next(until(endNanos));
       while (!some.isEmpty()) {
         time(some, sentNanos);
@@ -207,30 +241,27 @@ public final class Nodes implements AutoCloseable {
   ///
   /// @return false when the request may not have reached it: ask again. A node without a lease has no devices; they are
   ///     drained where they connect next, or once their node is back in the directory. Whether it has one must be known.
-  public boolean drain(NodeId node, NodeFrame.Drain drain) {
-    Optional<NodeLease> lease = lease(node);
-    if (lease.isEmpty()) {
-      return !isOld(leases);
-    }
-    try {
-      withConnection(lease.get(), connection -> connection.drain(WireForm.write(drain)));
+  public boolean drain(NodeId node, Priority priority, NodeFrame.Drain drain) {
+    try (Place place = queue(node, priority)) {
+      NodeLine line = place.line;
+      if (line == null) {
+        return !isOld(leases);
+      }
+      byte[] body = WireForm.write(drain);
+      line.with(place.ticket, ACKNOWLEDGED, (connection, atMost) -> connection.drain(body, atMost));
       return true;
     } catch (NodeUnreachable e) {
       return false;
     }
   }
 
-  private static double open(LoadingCache<NodeAddress, NodeConnections> connections) {
-    return connections.asMap().values().stream().flatMap(NodeConnections::open).count();
+  private static double open(LoadingCache<Way, NodeLine> lines) {
+    return lines.asMap().values().stream().filter(NodeLine::isOpen).count();
   }
 
   @Override
   public void close() {
-    connections.asMap().values().forEach(NodeConnections::close);
-  }
-
-  NodeConnection withConnection(NodeLease lease, NodeConnections.Use use) {
-    return connections.get(NodeAddress.of(lease)).with(use);
+    lines.asMap().values().forEach(NodeLine::close);
   }
 
   /// Leases are read again after [#LEASES_KEPT]. One thread reads; the others go on with what was known, except where they look

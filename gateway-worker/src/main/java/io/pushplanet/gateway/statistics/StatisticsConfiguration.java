@@ -87,7 +87,7 @@ class StatisticsConfiguration {
         Stream.of(Topology.ACCEPTED, Topology.EVENTS)
             .map(queue ->
                 new Subscription(
-                    queue, settings.prefetch(), (body, redelivered) -> intake.take(body)))
+                    queue, settings.prefetch(), (body, redelivered, _) -> intake.take(body)))
             .toList();
     // It publishes nothing, and what it takes away makes room.
     return new QueueConsumer(

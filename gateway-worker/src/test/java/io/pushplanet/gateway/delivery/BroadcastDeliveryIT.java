@@ -14,6 +14,7 @@ import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import io.pushplanet.common.wire.Topology;
+import io.pushplanet.gateway.order.Ticket;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.time.Duration;
@@ -123,7 +124,9 @@ class BroadcastDeliveryIT extends NodeScene {
         byte[] batch = DeliveryScene.batch(push);
         Channel channel = batches.size() % 2 == 0 ? Channel.MQTT : Channel.FCM;
         // Who asks the database runs, as far as the JVM knows: only a platform thread says so.
-        batches.add(Thread.ofPlatform().start(() -> delivery.deliver(channel, batch, false)));
+        batches.add(
+            Thread.ofPlatform()
+                .start(() -> delivery.deliver(channel, batch, false, Ticket.ofNoOrder())));
       }
 
       Eventually.within(

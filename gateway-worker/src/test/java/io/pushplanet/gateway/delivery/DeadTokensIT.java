@@ -13,6 +13,7 @@ import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DeviceRoute;
 import io.pushplanet.common.testing.PushBuilder;
+import io.pushplanet.gateway.order.Ticket;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import java.sql.Timestamp;
 import java.time.Instant;
@@ -102,7 +103,7 @@ class DeadTokensIT extends DeliveryScene {
             .toWebPush("d2", "{\"a\":1}")
             .toWebPush("d3", "{\"a\":1}")
             .build();
-    delivery(webpush).deliver(Channel.WEBPUSH, batch(push), false);
+    delivery(webpush).deliver(Channel.WEBPUSH, batch(push), false, Ticket.ofNoOrder());
 
     assertThat(forgotten()).containsExactly("d1");
   }

@@ -36,7 +36,7 @@ public final class DeliveryForTests {
   public static Nodes nodes(SessionDirectory directory, Clock clock, MeterRegistry meters) {
     return new Nodes(
         directory::nodes,
-        new NodeSettings("gateway", new Secret("x"), 2, 8, ANSWER_WITHIN),
+        new NodeSettings("gateway", new Secret("x"), 16, ANSWER_WITHIN),
         clock,
         System::nanoTime,
         meters);
@@ -75,7 +75,8 @@ public final class DeliveryForTests {
             meters);
     return new Delivery(
         new Lanes(providers, mostInFlight, POOL_SIZE, metrics),
-        new MqttDelivery(new NodeDelivery(directory, nodes, ANSWER_WITHIN, clock), retries),
+        new MqttDelivery(
+            new NodeDelivery(directory, nodes, ANSWER_WITHIN, clock, metrics), retries),
         new ProviderDelivery(
             providers, new ProviderOutcomes(tokens, retries, MOST_ERRORS, clock), settledBefore),
         settledBefore,

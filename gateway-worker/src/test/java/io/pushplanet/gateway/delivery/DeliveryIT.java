@@ -12,6 +12,7 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.gateway.intake.DeadItems;
+import io.pushplanet.gateway.order.Ticket;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.statistics.StatisticsWriter;
 import java.nio.charset.StandardCharsets;
@@ -175,7 +176,7 @@ class DeliveryIT extends DeliveryScene {
     new StatisticsWriter(servers.database())
         .write(servers.drain(Topology.EVENTS, DeliveryEvent.class));
 
-    delivery.deliver(Channel.FCM, batch(push), true);
+    delivery.deliver(Channel.FCM, batch(push), true, Ticket.ofNoOrder());
 
     assertThat(fcm.sent).containsExactly("d1");
   }
@@ -200,7 +201,7 @@ class DeliveryIT extends DeliveryScene {
   void rubbish_is_for_the_dead_letters_and_touches_nothing() throws Exception {
     byte[] rubbish = "[{\"id\":1}]".getBytes(StandardCharsets.UTF_8);
 
-    assertThatThrownBy(() -> delivery.deliver(Channel.FCM, rubbish, false))
+    assertThatThrownBy(() -> delivery.deliver(Channel.FCM, rubbish, false, Ticket.ofNoOrder()))
         .isInstanceOf(DeadItems.class);
     assertThat(servers.drain(Topology.EVENTS, DeliveryEvent.class)).isEmpty();
   }

@@ -14,6 +14,7 @@ import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.node.Nodes;
+import io.pushplanet.gateway.order.Ticket;
 import io.pushplanet.gateway.provider.Provider;
 import java.time.Duration;
 import java.time.Instant;
@@ -68,7 +69,7 @@ abstract class DeliveryScene {
   }
 
   void deliver(Channel channel, Push... pushes) {
-    delivery.deliver(channel, batch(pushes), false);
+    delivery.deliver(channel, batch(pushes), false, Ticket.ofNoOrder());
   }
 
   static byte[] batch(Push... pushes) {

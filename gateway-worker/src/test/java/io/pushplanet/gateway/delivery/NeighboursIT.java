@@ -24,6 +24,7 @@ import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.intake.DeadItems;
+import io.pushplanet.gateway.order.Ticket;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.statistics.StatisticsWriter;
@@ -104,10 +105,10 @@ class NeighboursIT {
     Delivery delivery = delivery(servers.sessions());
     byte[] batch = batch(aPush(clock).toApns("d1", "aa").build());
 
-    delivery.deliver(Channel.APNS, batch, false);
+    delivery.deliver(Channel.APNS, batch, false, Ticket.ofNoOrder());
     List<DeliveryEvent> told = servers.drain(Topology.EVENTS, DeliveryEvent.class);
     new StatisticsWriter(servers.database()).write(told);
-    delivery.deliver(Channel.APNS, batch, true);
+    delivery.deliver(Channel.APNS, batch, true, Ticket.ofNoOrder());
 
     assertThat(apns.sent).containsExactly("d1");
     assertThat(ends(told)).containsExactly(DeliveryState.DELIVERED);
@@ -119,7 +120,7 @@ class NeighboursIT {
     byte[] batch =
         batch(aPush(clock).toApns("bug", "aa").toApns("d2", "bb").toApns("gone", "cc").build());
 
-    delivery(servers.sessions()).deliver(Channel.APNS, batch, false);
+    delivery(servers.sessions()).deliver(Channel.APNS, batch, false, Ticket.ofNoOrder());
 
     assertThat(ends(servers.drain(Topology.EVENTS, DeliveryEvent.class)))
         .containsExactly(DeliveryState.DELIVERED);
@@ -135,7 +136,7 @@ class NeighboursIT {
                 WireForm.write(aPush(clock).toApns("d1", "aa").build()),
                 WireForm.write(aPush(clock).from("broken").toApns("d2", "bb").build())));
 
-    delivery(servers.sessions()).deliver(Channel.APNS, batch, false);
+    delivery(servers.sessions()).deliver(Channel.APNS, batch, false, Ticket.ofNoOrder());
 
     assertThat(apns.sent).containsExactlyInAnyOrder("d1", "d2");
     assertThat(ends(servers.drain(Topology.EVENTS, DeliveryEvent.class)))
@@ -167,7 +168,7 @@ class NeighboursIT {
     Push push = aPush(clock).toApns("bug", "aa").toApns("d2", "bb").build();
     byte[] batch = batch(push);
     for (int tries = 1; tries < DeliveryForTests.MOST_ERRORS; tries++) {
-      delivery.deliver(Channel.APNS, batch, false);
+      delivery.deliver(Channel.APNS, batch, false, Ticket.ofNoOrder());
       batch = later();
     }
 
@@ -188,9 +189,9 @@ class NeighboursIT {
     assertThat(counts(push)).isEqualTo("2 recipients, 1 delivered, 1 failed");
 
     apns.repaired = true;
-    delivery.deliver(Channel.APNS, dead.getFirst().batch(), false);
+    delivery.deliver(Channel.APNS, dead.getFirst().batch(), false, Ticket.ofNoOrder());
     writeWhatWasTold();
-    delivery.deliver(Channel.APNS, dead.getFirst().batch(), false);
+    delivery.deliver(Channel.APNS, dead.getFirst().batch(), false, Ticket.ofNoOrder());
 
     assertThat(apns.sent).containsExactlyInAnyOrder("bug", "bug", "bug", "bug", "d2");
     assertThat(delivered(push, "bug")).containsEntry("state", "delivered");
@@ -200,7 +201,7 @@ class NeighboursIT {
   /// What of a batch is for the dead letters.
   private static List<DeadItem> dead(Delivery delivery, byte[] batch) {
     List<DeadItem> dead = new ArrayList<>();
-    assertThatThrownBy(() -> delivery.deliver(Channel.APNS, batch, false))
+    assertThatThrownBy(() -> delivery.deliver(Channel.APNS, batch, false, Ticket.ofNoOrder()))
         .isInstanceOfSatisfying(DeadItems.class, thrown -> dead.addAll(thrown.items()));
     return dead;
   }
@@ -241,8 +242,8 @@ class NeighboursIT {
     Delivery delivery = delivery(servers.sessions());
     byte[] batch = batch(aPush(clock).toMqtt("away").build());
 
-    delivery.deliver(Channel.MQTT, batch, false);
-    delivery.deliver(Channel.MQTT, batch, true);
+    delivery.deliver(Channel.MQTT, batch, false, Ticket.ofNoOrder());
+    delivery.deliver(Channel.MQTT, batch, true, Ticket.ofNoOrder());
 
     assertThat(servers.sql().queryForList("SELECT device_id FROM inbox", String.class))
         .containsExactly("away");
@@ -252,7 +253,8 @@ class NeighboursIT {
   void nothing_is_parked_while_nobody_knows_who_is_connected() {
     Delivery delivery = delivery(new SessionDirectory(away, clock));
 
-    delivery.deliver(Channel.MQTT, batch(aPush(clock).toMqtt("here").build()), false);
+    delivery.deliver(
+        Channel.MQTT, batch(aPush(clock).toMqtt("here").build()), false, Ticket.ofNoOrder());
 
     assertThat(servers.sql().queryForList("SELECT device_id FROM inbox", String.class)).isEmpty();
     assertThat(servers.sql().queryForList("SELECT reason FROM later", String.class))
@@ -266,7 +268,10 @@ class NeighboursIT {
 
     delivery(servers.sessions())
         .deliver(
-            Channel.MQTT, batch(aPush(clock).delivered(nowOrNever).toMqtt("away").build()), false);
+            Channel.MQTT,
+            batch(aPush(clock).delivered(nowOrNever).toMqtt("away").build()),
+            false,
+            Ticket.ofNoOrder());
 
     assertThat(ends(servers.drain(Topology.EVENTS, DeliveryEvent.class)))
         .containsExactly(DeliveryState.EXPIRED);
@@ -330,13 +335,16 @@ class NeighboursIT {
     FcmForTests fcm = new FcmForTests(true);
     Delivery delivery = delivery(servers.sessions(), fcm);
     byte[] broadcast = manyOfTheHeldUpApp();
-    Thread heldUp = Thread.ofVirtual().start(() -> delivery.deliver(Channel.FCM, broadcast, false));
+    Thread heldUp =
+        Thread.ofVirtual()
+            .start(() -> delivery.deliver(Channel.FCM, broadcast, false, Ticket.ofNoOrder()));
 
     try {
       delivery.deliver(
           Channel.FCM,
           batch(aPush(clock).from("other").delivered(HIGH).toFcm("d1", "t1").build()),
-          false);
+          false,
+          Ticket.ofNoOrder());
 
       assertThat(fcm.sent).containsExactly("d1");
     } finally {
@@ -352,14 +360,17 @@ class NeighboursIT {
     FcmForTests fcm = new FcmForTests(false);
     Delivery delivery = delivery(servers.sessions(), fcm);
     byte[] broadcast = manyOfTheHeldUpApp();
-    Thread heldUp = Thread.ofVirtual().start(() -> delivery.deliver(Channel.FCM, broadcast, false));
+    Thread heldUp =
+        Thread.ofVirtual()
+            .start(() -> delivery.deliver(Channel.FCM, broadcast, false, Ticket.ofNoOrder()));
 
     try {
       for (int i = 0; i < 20; i++) {
         delivery.deliver(
             Channel.FCM,
             batch(aPush(clock).from("other").delivered(HIGH).toFcm("d" + i, "t" + i).build()),
-            false);
+            false,
+            Ticket.ofNoOrder());
       }
 
       assertThat(fcm.sent).hasSize(20);

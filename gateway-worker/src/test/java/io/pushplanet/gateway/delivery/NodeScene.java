@@ -11,6 +11,7 @@ import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.node.FakeNode;
 import io.pushplanet.gateway.node.Nodes;
+import io.pushplanet.gateway.order.Ticket;
 import io.pushplanet.gateway.provider.Provider;
 import java.time.Clock;
 import java.time.Duration;
@@ -86,8 +87,18 @@ abstract class NodeScene {
 
   /// @return done when the batch is
   Future<?> delivering(Channel channel, Push... pushes) {
+    return delivering(channel, false, Ticket.ofNoOrder(), pushes);
+  }
+
+  Future<?> delivering(Channel channel, boolean redelivered, Ticket ticket, Push... pushes) {
     byte[] batch = DeliveryScene.batch(pushes);
-    return lane.submit(() -> delivery.deliver(channel, batch, false));
+    return lane.submit(() -> {
+      try {
+        delivery.deliver(channel, batch, redelivered, ticket);
+      } finally {
+        ticket.pass();
+      }
+    });
   }
 
   /// The devices for which messages wait.

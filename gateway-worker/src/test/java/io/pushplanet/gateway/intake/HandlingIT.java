@@ -24,7 +24,7 @@ import org.springframework.dao.DataAccessResourceFailureException;
 class HandlingIT extends IntakeScene {
   @Test
   void a_message_nobody_can_read_is_kept_with_its_reason() throws Exception {
-    QueueConsumer consumer = consumer((body, again) -> WireForm.readBatch(body, Push.class));
+    QueueConsumer consumer = consumer((body, again, _) -> WireForm.readBatch(body, Push.class));
     servers.lanes().publishAndWait(QUEUE, List.of("{\"id\":7}".getBytes(StandardCharsets.UTF_8)));
 
     consumer.start();
@@ -46,7 +46,7 @@ class HandlingIT extends IntakeScene {
       throws Exception {
     Queue<String> consumed = new ConcurrentLinkedQueue<>();
     QueueConsumer consumer =
-        consumer((body, again) -> {
+        consumer((body, again, _) -> {
           List<DeadItem> dead = new ArrayList<>();
           consumed.addAll(WireForm.readBatch(body, String.class, dead::add));
           DeadItems.throwIfAny(dead);
@@ -66,7 +66,7 @@ class HandlingIT extends IntakeScene {
   void what_trips_its_handler_again_and_again_is_buried_without_its_neighbours() throws Exception {
     Queue<String> consumed = new ConcurrentLinkedQueue<>();
     QueueConsumer consumer =
-        consumer((body, again) -> {
+        consumer((body, again, _) -> {
           List<String> items = WireForm.readBatch(body, String.class);
           if (items.contains("bug")) {
             throw new IllegalStateException("a parcel", new NullPointerException("a bug"));

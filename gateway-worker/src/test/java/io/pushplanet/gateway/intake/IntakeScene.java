@@ -7,6 +7,7 @@ import com.rabbitmq.client.MessageProperties;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.gateway.RealServers;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
@@ -63,10 +64,14 @@ abstract class IntakeScene {
   }
 
   void publish(int messages, byte[] body) throws Exception {
+    publish(Collections.nCopies(messages, body));
+  }
+
+  void publish(List<byte[]> bodies) throws Exception {
     try (Connection connection = servers.connections().newConnection();
         Channel channel = connection.createChannel()) {
       channel.confirmSelect();
-      for (int i = 0; i < messages; i++) {
+      for (byte[] body : bodies) {
         channel.basicPublish("", QUEUE, MessageProperties.MINIMAL_PERSISTENT_BASIC, body);
       }
       channel.waitForConfirmsOrDie(SOON.toMillis());

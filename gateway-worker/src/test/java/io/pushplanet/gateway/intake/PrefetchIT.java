@@ -6,10 +6,12 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.testing.Eventually;
+import java.nio.charset.StandardCharsets;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /// How many messages a queue has in hand.
@@ -22,7 +24,7 @@ class PrefetchIT extends IntakeScene {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     QueueConsumer consumer =
         widening(
-            (body, again) -> {
+            (body, again, _) -> {
               redelivered.add(again);
               awaitUninterruptibly(goesOn);
             },
@@ -49,6 +51,47 @@ class PrefetchIT extends IntakeScene {
   }
 
   @Test
+  void tickets_are_in_the_queues_order_also_while_the_window_widens() throws Exception {
+    int many = 600;
+    Queue<Integer> inOrder = new ConcurrentLinkedQueue<>();
+    CountDownLatch wide = new CountDownLatch(200);
+    QueueConsumer consumer =
+        consumer(
+            servers.connections(),
+            new Subscription(
+                QUEUE,
+                4,
+                256,
+                () -> 1,
+                (body, _, ticket) -> {
+                  try {
+                    assertThat(ticket.await(SOON)).isTrue();
+                  } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                  }
+                  inOrder.add(Integer.valueOf(new String(body, StandardCharsets.US_ASCII)));
+                  ticket.pass();
+                  wide.countDown();
+                  awaitUninterruptibly(wide);
+                }),
+            new SimpleMeterRegistry());
+    try {
+      publish(IntStream.range(0, many).mapToObj(PrefetchIT::number).toList());
+      consumer.start();
+
+      Eventually.within(SOON, () -> assertThat(inOrder).hasSize(many));
+      assertThat(inOrder).containsExactlyElementsOf(IntStream.range(0, many).boxed().toList());
+    } finally {
+      IntStream.range(0, many).forEach(_ -> wide.countDown());
+      consumer.stop();
+    }
+  }
+
+  private static byte[] number(int number) {
+    return Integer.toString(number).getBytes(StandardCharsets.US_ASCII);
+  }
+
+  @Test
   void what_was_acknowledged_as_the_window_narrows_does_not_come_again() throws Exception {
     int many = 2_000;
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
@@ -64,7 +107,7 @@ class PrefetchIT extends IntakeScene {
                 4,
                 many,
                 room::get,
-                (body, redelivered) -> {
+                (body, redelivered, _) -> {
                   handled.incrementAndGet();
                   if (redelivered) {
                     again.incrementAndGet();
@@ -103,7 +146,7 @@ class PrefetchIT extends IntakeScene {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     QueueConsumer consumer =
         widening(
-            (body, again) -> {
+            (body, again, _) -> {
               if (body.length < large) {
                 small.incrementAndGet();
                 awaitUninterruptibly(smallGoOn);

@@ -26,7 +26,7 @@ class QueueConsumerIT extends IntakeScene {
   void a_message_that_fails_is_handed_out_again_and_says_so() throws Exception {
     Queue<Boolean> redelivered = new ConcurrentLinkedQueue<>();
     QueueConsumer consumer =
-        consumer((body, again) -> {
+        consumer((body, again, _) -> {
           redelivered.add(again);
           if (!again) {
             throw new IllegalStateException("MySQL is away");
@@ -48,7 +48,7 @@ class QueueConsumerIT extends IntakeScene {
     QueueConsumer consumer =
         consumer(
             watched(channels),
-            (body, again) -> consumed.add(new String(body, StandardCharsets.UTF_8)));
+            (body, again, _) -> consumed.add(new String(body, StandardCharsets.UTF_8)));
     consumer.start();
     Eventually.within(SOON, () -> assertThat(consumer.connected()).isTrue());
 
@@ -66,7 +66,7 @@ class QueueConsumerIT extends IntakeScene {
   void a_message_whose_handler_ends_with_an_error_is_handed_out_again() throws Exception {
     Queue<Boolean> redelivered = new ConcurrentLinkedQueue<>();
     QueueConsumer consumer =
-        consumer((body, again) -> {
+        consumer((body, again, _) -> {
           redelivered.add(again);
           if (!again) {
             throw new NoClassDefFoundError("io/pushplanet/gateway/Gone");
@@ -88,7 +88,7 @@ class QueueConsumerIT extends IntakeScene {
     QueueConsumer consumer =
         consumer(
             servers.connections(),
-            (body, again) -> consumed.add(new String(body, StandardCharsets.UTF_8)),
+            (body, again, _) -> consumed.add(new String(body, StandardCharsets.UTF_8)),
             meters);
     startResting(consumer, meters);
     assertThat(consumed).isEmpty();
@@ -106,7 +106,7 @@ class QueueConsumerIT extends IntakeScene {
     Queue<Channel> channels = new ConcurrentLinkedQueue<>();
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     QueueConsumer consumer =
-        consumer(watched(channels), (body, again) -> redelivered.add(again), meters);
+        consumer(watched(channels), (body, again, _) -> redelivered.add(again), meters);
     startResting(consumer, meters);
 
     // The first has declared the queues and is closed, the second consumes.
@@ -132,7 +132,7 @@ class QueueConsumerIT extends IntakeScene {
     QueueConsumer consumer =
         consumer(
             servers.connections(),
-            (body, again) -> consumed.add(new String(body, StandardCharsets.UTF_8)),
+            (body, again, _) -> consumed.add(new String(body, StandardCharsets.UTF_8)),
             meters);
     startResting(consumer, meters);
 
@@ -157,7 +157,7 @@ class QueueConsumerIT extends IntakeScene {
   void a_stop_leaves_to_others_at_once_what_is_not_begun() throws Exception {
     Queue<CountDownLatch> begun = new ConcurrentLinkedQueue<>();
     QueueConsumer consumer =
-        consumer((body, again) -> {
+        consumer((body, again, _) -> {
           CountDownLatch goesOn = new CountDownLatch(1);
           begun.add(goesOn);
           awaitUninterruptibly(goesOn);
@@ -202,7 +202,7 @@ class QueueConsumerIT extends IntakeScene {
               stopped.get().stop();
               return connection;
             }),
-            (body, again) -> consumed.add(new String(body, StandardCharsets.UTF_8)));
+            (body, again, _) -> consumed.add(new String(body, StandardCharsets.UTF_8)));
     stopped.set(consumer);
     publishOneByOne(1);
 

@@ -10,7 +10,7 @@ class WindowTest {
 
   private final AtomicInteger room = new AtomicInteger(4_096);
   private final Window window =
-      new Window(new Subscription("queue", 32, 4_096, room::get, (body, redelivered) -> {}));
+      new Window(new Subscription("queue", 32, 4_096, room::get, (body, redelivered, _) -> {}));
 
   private void take(int messages, int bytes) {
     for (int i = 0; i < messages; i++) {
@@ -116,7 +116,7 @@ class WindowTest {
 
   @Test
   void it_stays_as_it_is_where_no_more_is_wanted() {
-    Window fixed = new Window(new Subscription("queue", 4, (body, redelivered) -> {}));
+    Window fixed = new Window(new Subscription("queue", 4, (body, redelivered, _) -> {}));
     for (int i = 0; i < 4; i++) {
       fixed.take(ONE_PUSH, false);
     }

@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.node;
 
 import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.NodeLease;
 import io.pushplanet.common.wire.NodeBroadcast;
@@ -36,6 +37,7 @@ public final class FakeNode implements AutoCloseable {
       new ConcurrentHashMap<>();
   private final Queue<DeviceId> drained = new ConcurrentLinkedQueue<>();
   private final Queue<Integer> broadcasts = new ConcurrentLinkedQueue<>();
+  private final Queue<MessageId> letters = new ConcurrentLinkedQueue<>();
   private final List<Open> frames = new ArrayList<>();
   private final Queue<Socket> sockets = new ConcurrentLinkedQueue<>();
   private volatile boolean refusesDrains;
@@ -118,6 +120,11 @@ public final class FakeNode implements AutoCloseable {
   /// The devices it was asked to drain.
   public List<DeviceId> drained() {
     return List.copyOf(drained);
+  }
+
+  /// The messages it was given to deliver, as they came.
+  public List<MessageId> letters() {
+    return List.copyOf(letters);
   }
 
   /// How many devices each broadcast was for.
@@ -205,6 +212,7 @@ public final class FakeNode implements AutoCloseable {
     write(out, 0x40, ByteBuffer.allocate(2).putShort(number).array());
     if (topic.equals(NodeFrame.DELIVER_TOPIC)) {
       NodeFrame frame = WireForm.read(payload, NodeFrame.class);
+      frame.letters().forEach(letter -> letters.add(letter.id()));
       take(
           new Open(
               frame.frame(),
@@ -214,6 +222,7 @@ public final class FakeNode implements AutoCloseable {
     } else if (topic.equals(NodeBroadcast.TOPIC)) {
       NodeBroadcast frame = WireForm.read(payload, NodeBroadcast.class);
       broadcasts.add(frame.devices().size());
+      letters.add(frame.letter().id());
       take(new Open(frame.frame(), frame.devices(), answersTo, out));
     }
   }

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 /// What others suffered with Paho's client, by the numbers of their issues.
 class NodeConnectionIT {
   private static final NodeSettings SETTINGS =
-      new NodeSettings("gateway", new Secret("x"), 1, 64, Duration.ofSeconds(10));
+      new NodeSettings("gateway", new Secret("x"), 64, Duration.ofSeconds(10));
   private static final Duration CALL = Duration.ofSeconds(10);
   private static final Duration KEEP_ALIVE = Duration.ofSeconds(15);
   private static final byte[] DRAIN =
@@ -43,7 +43,7 @@ class NodeConnectionIT {
           NodeConnection.open(
               NodeAddress.of(node.lease(Instant.EPOCH)),
               "gw",
-              new NodeSettings("gateway", new Secret("x"), 1, 64, Duration.ofSeconds(60)),
+              new NodeSettings("gateway", new Secret("x"), 64, Duration.ofSeconds(60)),
               KEEP_ALIVE,
               CALL);
 
@@ -51,7 +51,7 @@ class NodeConnectionIT {
       for (int count = 0; count < PUBLISHES; count++) {
         published.add(
             workers.submit(() -> {
-              connection.drain(DRAIN);
+              drain(connection, CALL);
               return true;
             }));
       }
@@ -75,7 +75,7 @@ class NodeConnectionIT {
               NodeAddress.of(node.lease(Instant.EPOCH)), "gw", SETTINGS, KEEP_ALIVE, CALL);
 
       for (int count = 0; count < 100; count++) {
-        connection.drain(DRAIN);
+        drain(connection, CALL);
       }
 
       assertThat(node.drained()).hasSize(100);
@@ -117,7 +117,7 @@ class NodeConnectionIT {
       for (int count = 0; count < 12; count++) {
         published.add(
             waiting.submit(() -> {
-              connection.drain(DRAIN);
+              drain(connection, Duration.ofHours(1));
               return true;
             }));
       }
@@ -141,12 +141,12 @@ class NodeConnectionIT {
       NodeConnection connection = silentAfterConnecting(node, Duration.ofSeconds(5));
       Future<?> unacknowledged =
           first.submit(() -> {
-            connection.drain(DRAIN);
+            drain(connection, CALL);
             return true;
           });
       Eventually.within(Duration.ofSeconds(30), () -> assertThat(node.published()).isEqualTo(1));
 
-      assertThatThrownBy(() -> connection.drain(DRAIN))
+      assertThatThrownBy(() -> drain(connection, Duration.ofMillis(100)))
           .isInstanceOf(NodeUnreachable.class)
           .hasMessage("node_busy");
       assertThat(connection.isOpen()).isTrue();
@@ -162,5 +162,9 @@ class NodeConnectionIT {
             NodeAddress.of(node.lease(Instant.EPOCH)), "gw", SETTINGS, KEEP_ALIVE, within);
     node.acknowledgeNothing();
     return connection;
+  }
+
+  private static void drain(NodeConnection connection, Duration room) throws MqttException {
+    connection.drain(DRAIN, room).awaitAcknowledgement();
   }
 }

@@ -22,7 +22,7 @@ class NodeSettingsTest {
     runner.run(context ->
         assertThat(context.getBean(NodeSettings.class))
             .isEqualTo(
-                new NodeSettings("gateway", new Secret("s3cret"), 2, 8, Duration.ofSeconds(10)))
+                new NodeSettings("gateway", new Secret("s3cret"), 16, Duration.ofSeconds(10)))
             .asString()
             .doesNotContain("s3cret"));
   }
@@ -38,8 +38,8 @@ class NodeSettingsTest {
   @Test
   void a_misspelt_setting_stops_the_start() {
     runner
-        .withPropertyValues("gateway.node.conections=1")
+        .withPropertyValues("gateway.node.most-publishin=1")
         .run(context ->
-            assertThat(context.getStartupFailure()).hasStackTraceContaining("conections"));
+            assertThat(context.getStartupFailure()).hasStackTraceContaining("most-publishin"));
   }
 }

@@ -8,6 +8,7 @@ import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.NodeLease;
@@ -17,6 +18,7 @@ import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.order.Ticket;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -33,13 +35,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class NodesIT {
-  private static final int CONNECTIONS = 2;
   private static final int PUBLISHING = 8;
+  private static final Duration A_LONG_TIME = Duration.ofHours(1);
   private static final NodeSettings SETTINGS =
-      new NodeSettings("gateway", new Secret("x"), CONNECTIONS, PUBLISHING, Duration.ofSeconds(20));
+      new NodeSettings("gateway", new Secret("x"), PUBLISHING, Duration.ofSeconds(20));
   private static final NodeFrame.Drain DRAIN =
       new NodeFrame.Drain(
           List.of(new NodeFrame.Drain.Device(new AppId("shop"), new DeviceId("d1"))));
@@ -117,29 +120,30 @@ class NodesIT {
           }
           return List.of();
         })) {
-      assertThat(nodes.drain(new NodeId("n1"), DRAIN)).isFalse();
+      assertThat(nodes.drain(new NodeId("n1"), Priority.HIGH, DRAIN)).isFalse();
 
       away.set(false);
-      assertThat(nodes.drain(new NodeId("n1"), DRAIN)).isTrue();
+      assertThat(nodes.drain(new NodeId("n1"), Priority.HIGH, DRAIN)).isTrue();
     }
   }
 
   @Test
-  void an_error_of_the_client_keeps_no_place_for_a_connection() throws Exception {
+  void an_error_of_the_client_holds_up_nobody_behind_it() throws Exception {
     try (FakeNode node = new FakeNode("n1");
-        Nodes nodes = nodes(List::of)) {
-      NodeLease lease = node.lease(clock.instant());
-      for (int error = 0; error <= CONNECTIONS; error++) {
+        NodeLine line = patient(node)) {
+      for (int error = 0; error < 3; error++) {
         assertThatThrownBy(() ->
-                nodes.withConnection(
-                    lease,
-                    connection -> {
+                line.with(
+                    line.ticket(),
+                    A_LONG_TIME,
+                    (_, _) -> {
                       throw new IllegalStateException("a bug of the client");
                     }))
             .hasMessage("a bug of the client");
       }
 
-      assertThat(nodes.withConnection(lease, connection -> {}).isOpen()).isTrue();
+      drain(line, line.ticket(), "d1");
+      assertThat(node.drained()).hasSize(1);
     }
   }
 
@@ -177,102 +181,151 @@ class NodesIT {
         for (Future<List<Result>> one : results) {
           assertThat(one.get()).containsExactly(Result.TIMEOUT);
         }
-        assertThat(nodes.drain(lease.node(), DRAIN)).isFalse();
+        assertThat(nodes.drain(lease.node(), Priority.HIGH, DRAIN)).isFalse();
         assertThat(tries).hasValue(1);
 
         nanos.addAndGet(Duration.ofSeconds(1).toNanos());
-        assertThat(nodes.drain(lease.node(), DRAIN)).isFalse();
+        assertThat(nodes.drain(lease.node(), Priority.HIGH, DRAIN)).isFalse();
         assertThat(tries).hasValue(2);
       }
     }
   }
 
   @Test
-  void frames_share_the_connections_to_a_node() throws Exception {
+  void frames_leave_in_the_order_of_their_tickets_on_one_connection() throws Exception {
+    List<String> devices = IntStream.range(0, 200).mapToObj(i -> "d" + i).toList();
     try (FakeNode node = new FakeNode("n1");
-        NodeConnections connections = patient(node);
+        NodeLine line = patient(node);
         var frames = Executors.newVirtualThreadPerTaskExecutor()) {
-      drain(connections);
-      node.acknowledgeNothing();
-      List<Future<?>> asked = new ArrayList<>();
-      for (int count = 0; count < CONNECTIONS * PUBLISHING; count++) {
-        int before = node.published();
-        asked.add(frames.submit(() -> drain(connections)));
-        Eventually.within(
-            Duration.ofSeconds(60), () -> assertThat(node.published()).isEqualTo(before + 1));
+      List<Ticket> tickets = devices.stream().map(_ -> line.ticket()).toList();
+      List<Future<?>> sent = new ArrayList<>();
+      for (int last = devices.size() - 1; last >= 0; last--) {
+        int frame = last;
+        sent.add(frames.submit(() -> drain(line, tickets.get(frame), devices.get(frame))));
       }
-
-      node.vanish();
-      for (Future<?> one : asked) {
-        assertThatThrownBy(one::get).hasCauseInstanceOf(NodeUnreachable.class);
-      }
-    }
-  }
-
-  @Test
-  void frames_wait_for_what_is_connected_while_no_other_connection_can_be_made() throws Exception {
-    try (FakeNode node = new FakeNode("n1");
-        NodeConnections connections = patient(node);
-        var frames = Executors.newVirtualThreadPerTaskExecutor()) {
-      drain(connections);
-      node.takeNoMore();
-      node.acknowledgeNothing();
-      List<Future<?>> asked = new ArrayList<>();
-      for (int count = 0; count < PUBLISHING; count++) {
-        int before = node.published();
-        asked.add(frames.submit(() -> drain(connections)));
-        Eventually.within(
-            Duration.ofSeconds(60), () -> assertThat(node.published()).isEqualTo(before + 1));
-      }
-      asked.add(frames.submit(() -> drain(connections)));
-      Eventually.within(Duration.ofSeconds(60), () -> assertThat(node.connects()).isEqualTo(2));
-
-      node.acknowledgeAll();
-
-      for (Future<?> one : asked) {
+      for (Future<?> one : sent) {
         one.get(60, TimeUnit.SECONDS);
       }
-      assertThat(node.drained()).hasSize(2 + PUBLISHING);
-    }
-  }
 
-  @Test
-  void what_follows_goes_out_on_the_same_connection_while_that_has_room() throws Exception {
-    try (FakeNode node = new FakeNode("n1");
-        Nodes nodes = nodes(() -> List.of(node.lease(clock.instant())))) {
-      for (int frame = 0; frame < 2 * CONNECTIONS; frame++) {
-        assertThat(nodes.drain(new NodeId("n1"), DRAIN)).isTrue();
-      }
-
+      assertThat(node.drained()).extracting(DeviceId::value).containsExactlyElementsOf(devices);
       assertThat(node.connects()).isEqualTo(1);
     }
   }
 
-  /// Whatever the machine is like, nothing ends because it took too long.
-  private NodeConnections patient(FakeNode node) {
-    return new NodeConnections(
-        NodeAddress.of(node.lease(clock.instant())), SETTINGS, nanos::get, Duration.ofHours(1));
+  @Test
+  void frames_leave_while_those_before_them_are_not_acknowledged_until_there_is_no_room()
+      throws Exception {
+    try (FakeNode node = new FakeNode("n1");
+        NodeLine line = patient(node);
+        var frames = Executors.newVirtualThreadPerTaskExecutor()) {
+      drain(line, line.ticket(), "d1");
+      node.acknowledgeNothing();
+      List<Future<?>> sent = new ArrayList<>();
+      for (int count = 0; count < PUBLISHING + 1; count++) {
+        Ticket ticket = line.ticket();
+        sent.add(frames.submit(() -> drain(line, ticket, "d1")));
+      }
+      Eventually.within(
+          Duration.ofSeconds(60), () -> assertThat(node.published()).isEqualTo(1 + PUBLISHING));
+
+      node.acknowledgeAll();
+
+      for (Future<?> one : sent) {
+        one.get(60, TimeUnit.SECONDS);
+      }
+      assertThat(node.drained()).hasSize(1 + PUBLISHING + 1);
+      assertThat(node.connects()).isEqualTo(1);
+    }
   }
 
-  private static void drain(NodeConnections connections) {
-    connections.with(connection -> connection.drain(WireForm.write(DRAIN)));
+  @Test
+  void all_frames_hear_that_the_connection_is_gone() throws Exception {
+    try (FakeNode node = new FakeNode("n1");
+        NodeLine line = patient(node);
+        var frames = Executors.newVirtualThreadPerTaskExecutor()) {
+      drain(line, line.ticket(), "d1");
+      node.acknowledgeNothing();
+      List<Future<?>> sent = new ArrayList<>();
+      for (int count = 0; count < 2 * PUBLISHING; count++) {
+        Ticket ticket = line.ticket();
+        sent.add(frames.submit(() -> drain(line, ticket, "d1")));
+      }
+      Eventually.within(
+          Duration.ofSeconds(60), () -> assertThat(node.published()).isEqualTo(1 + PUBLISHING));
+
+      node.vanish();
+
+      for (Future<?> one : sent) {
+        assertThatThrownBy(() -> one.get(60, TimeUnit.SECONDS))
+            .hasCauseInstanceOf(NodeUnreachable.class);
+      }
+    }
+  }
+
+  @Test
+  void what_is_high_does_not_wait_behind_what_is_normal() throws Exception {
+    try (FakeNode node = new FakeNode("n1");
+        Nodes nodes = nodes(() -> List.of(node.lease(clock.instant())));
+        var frames = Executors.newVirtualThreadPerTaskExecutor()) {
+      assertThat(nodes.drain(new NodeId("n1"), Priority.NORMAL, DRAIN)).isTrue();
+      node.acknowledgeNothing();
+      List<Future<Boolean>> normal = new ArrayList<>();
+      for (int count = 0; count < PUBLISHING + 1; count++) {
+        normal.add(frames.submit(() -> nodes.drain(new NodeId("n1"), Priority.NORMAL, DRAIN)));
+      }
+      Eventually.within(
+          Duration.ofSeconds(60), () -> assertThat(node.published()).isEqualTo(1 + PUBLISHING));
+
+      Future<Boolean> high =
+          frames.submit(() -> nodes.drain(new NodeId("n1"), Priority.HIGH, DRAIN));
+
+      Eventually.within(
+          Duration.ofSeconds(60), () -> assertThat(node.published()).isEqualTo(2 + PUBLISHING));
+      node.acknowledgeAll();
+      assertThat(high.get(60, TimeUnit.SECONDS)).isTrue();
+      for (Future<Boolean> one : normal) {
+        one.get(60, TimeUnit.SECONDS);
+      }
+    }
+  }
+
+  @Test
+  void a_frame_that_is_never_sent_holds_up_nobody_once_its_place_is_closed() throws Exception {
+    try (FakeNode node = new FakeNode("n1");
+        Nodes nodes = nodes(() -> List.of(node.lease(clock.instant())))) {
+      node.answer("d1", Result.DELIVERED);
+      Nodes.Place never = nodes.queue(new NodeId("n1"), Priority.HIGH);
+      try (var frames = Executors.newVirtualThreadPerTaskExecutor()) {
+        Future<List<Result>> behind = frames.submit(() -> delivered(nodes, "n1"));
+        never.close();
+        assertThat(behind.get(60, TimeUnit.SECONDS)).containsExactly(Result.DELIVERED);
+      }
+    }
+  }
+
+  /// Whatever the machine is like, nothing ends because it took too long.
+  private NodeLine patient(FakeNode node) {
+    return new NodeLine(
+        NodeAddress.of(node.lease(clock.instant())), SETTINGS, nanos::get, A_LONG_TIME);
+  }
+
+  private static void drain(NodeLine line, Ticket ticket, String device) {
+    byte[] body =
+        WireForm.write(
+            new NodeFrame.Drain(
+                List.of(new NodeFrame.Drain.Device(new AppId("shop"), new DeviceId(device)))));
+    line.with(ticket, A_LONG_TIME, (connection, atMost) -> connection.drain(body, atMost));
   }
 
   private Nodes nodes(Supplier<List<NodeLease>> directory) {
-    return new Nodes(
-        directory,
-        new NodeSettings(
-            "gateway", new Secret("x"), CONNECTIONS, PUBLISHING, Duration.ofSeconds(20)),
-        clock,
-        nanos::get,
-        new SimpleMeterRegistry());
+    return new Nodes(directory, SETTINGS, clock, nanos::get, new SimpleMeterRegistry());
   }
 
   private List<Result> delivered(Nodes nodes, String node) {
     Instant answerBy = clock.instant().plusSeconds(20);
     List<Result> results = new ArrayList<>();
     nodes.deliver(
-        new NodeId(node),
+        nodes.queue(new NodeId(node), Priority.HIGH),
         List.of(
             new NodeFrame.Letter(
                 new MessageId("019aa000-0000-7000-8000-000000000001"), answerBy, "{}")),

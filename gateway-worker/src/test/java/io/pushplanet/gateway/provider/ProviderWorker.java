@@ -11,6 +11,7 @@ import io.pushplanet.gateway.delivery.Delivery;
 import io.pushplanet.gateway.delivery.DeliveryForTests;
 import io.pushplanet.gateway.intake.QueueConsumer;
 import io.pushplanet.gateway.node.Nodes;
+import io.pushplanet.gateway.order.Ticket;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Arrays;
@@ -48,7 +49,8 @@ final class ProviderWorker implements AutoCloseable {
   }
 
   void deliver(Channel channel, Push push) {
-    delivery.deliver(channel, WireForm.join(List.of(WireForm.write(push))), false);
+    delivery.deliver(
+        channel, WireForm.join(List.of(WireForm.write(push))), false, Ticket.ofNoOrder());
   }
 
   /// The lanes of priority `normal`, not started.

@@ -211,7 +211,7 @@ class RefusedEventsIT {
     return new QueueConsumer(
         servers.connections(),
         "test",
-        List.of(new Subscription(Topology.EVENTS, 4, (body, again) -> taking.accept(body))),
+        List.of(new Subscription(Topology.EVENTS, 4, (body, again, _) -> taking.accept(body))),
         () -> false,
         new DeadLetters(servers.connections()),
         new Random(1),
