@@ -47,7 +47,7 @@ final class NodeDelivery {
   static final int MANY = 32;
 
   /// For those before it in its lane a batch waits no longer: they hang.
-  private static final Duration IN_ORDER_WITHIN = Duration.ofSeconds(1);
+  private static final Duration IN_ORDER_WITHIN = Duration.ofSeconds(2);
 
   private static final int MOST_PAYLOAD_BYTES = NodeFrame.MOST_BYTES / 2;
 

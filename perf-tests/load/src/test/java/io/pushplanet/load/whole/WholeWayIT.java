@@ -130,6 +130,27 @@ class WholeWayIT {
   }
 
   @Test
+  void what_is_sent_one_after_the_other_comes_so_also_from_a_worker_that_has_just_begun()
+      throws Exception {
+    int many = 200;
+    var device = whole.mosquitto();
+    var subscriber = device.subscribe(1 + many, PATIENCE.multipliedBy(2));
+    var sent = new ArrayList<String>();
+    sent.add(whole.send(device.audience(), content("it is connected"), "{}"));
+    whole.delivered(sent.getFirst());
+
+    whole.platform.kill9(Program.WORKER);
+    for (int number = 0; number < many; number++) {
+      if (number == many / 2) {
+        whole.platform.restart(Program.WORKER);
+      }
+      sent.add(whole.send(device.audience(), content("" + number), "{}"));
+    }
+
+    assertThat(ids(subscriber)).hasSize(1 + many).isEqualTo(sent);
+  }
+
+  @Test
   void a_broadcast_reaches_everybody_although_their_node_is_killed_over_it() throws Exception {
     var topic = "all-" + UUID.randomUUID();
     var target = whole.target();
