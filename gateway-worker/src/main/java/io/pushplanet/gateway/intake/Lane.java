@@ -141,9 +141,8 @@ final class Lane {
       last.leave();
     }
     if (prefetch != before && before > 0) {
-      // To RabbitMQ a prefetch is that of each consumer who begins after it: it lets those be who
-      // are there. To brokers that go by
-      // the letter of AMQP 0-9-1, as Qpid does, it is the channel's.
+      // RabbitMQ lets consumers be who are there: to it a prefetch is for each that begins later.
+      // To Qpid, which goes by the letter of AMQP 0-9-1, it is the channel's.
       int all = prefetch;
       write(() -> channel.basicQos(all));
     }
