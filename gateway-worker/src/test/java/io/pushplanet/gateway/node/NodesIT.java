@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -218,15 +219,7 @@ class NodesIT {
     try (FakeNode node = new FakeNode("n1");
         NodeLine line = patient(node);
         var frames = Executors.newVirtualThreadPerTaskExecutor()) {
-      drain(line, line.ticket(), "d1");
-      node.acknowledgeNothing();
-      List<Future<?>> sent = new ArrayList<>();
-      for (int count = 0; count < PUBLISHING + 1; count++) {
-        Ticket ticket = line.ticket();
-        sent.add(frames.submit(() -> drain(line, ticket, "d1")));
-      }
-      Eventually.within(
-          Duration.ofSeconds(60), () -> assertThat(node.published()).isEqualTo(1 + PUBLISHING));
+      List<Future<?>> sent = sentUnacknowledged(node, line, PUBLISHING + 1, frames);
 
       node.acknowledgeAll();
 
@@ -243,15 +236,7 @@ class NodesIT {
     try (FakeNode node = new FakeNode("n1");
         NodeLine line = patient(node);
         var frames = Executors.newVirtualThreadPerTaskExecutor()) {
-      drain(line, line.ticket(), "d1");
-      node.acknowledgeNothing();
-      List<Future<?>> sent = new ArrayList<>();
-      for (int count = 0; count < 2 * PUBLISHING; count++) {
-        Ticket ticket = line.ticket();
-        sent.add(frames.submit(() -> drain(line, ticket, "d1")));
-      }
-      Eventually.within(
-          Duration.ofSeconds(60), () -> assertThat(node.published()).isEqualTo(1 + PUBLISHING));
+      List<Future<?>> sent = sentUnacknowledged(node, line, 2 * PUBLISHING, frames);
 
       node.vanish();
 
@@ -301,6 +286,21 @@ class NodesIT {
         assertThat(behind.get(60, TimeUnit.SECONDS)).containsExactly(Result.DELIVERED);
       }
     }
+  }
+
+  /// Of so many frames, which all wait: for an acknowledgement, or for room.
+  private static List<Future<?>> sentUnacknowledged(
+      FakeNode node, NodeLine line, int many, ExecutorService frames) {
+    drain(line, line.ticket(), "d1");
+    node.acknowledgeNothing();
+    List<Future<?>> sent = new ArrayList<>();
+    for (int count = 0; count < many; count++) {
+      Ticket ticket = line.ticket();
+      sent.add(frames.submit(() -> drain(line, ticket, "d1")));
+    }
+    Eventually.within(
+        Duration.ofSeconds(60), () -> assertThat(node.published()).isEqualTo(1 + PUBLISHING));
+    return sent;
   }
 
   /// Whatever the machine is like, nothing ends because it took too long.
