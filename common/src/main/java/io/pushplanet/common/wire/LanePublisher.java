@@ -30,8 +30,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Publishes items to queues with publisher confirms. Neighbours travel together: items for one queue that come within the
-/// linger share one AMQP message and one confirm. An item is done only when the broker has confirmed the message it was in.
+/// Publishes items to queues with publisher confirms. Neighbours travel together: items for one queue that go in the same round
+/// share one AMQP message and one confirm. Rounds keep a pace, unless an AMQP message is full already when one begins: who comes alone
+/// waits for nobody, and in a flow an item waits for half of the pace (docs/adr/0033). An item is done only when the broker has
+/// confirmed the message it was in.
 ///
 /// One connection, one channel, one sending thread; reconnects by itself with growing, jittered pauses. While the broker is
 /// away every item fails at once with [BrokerUnavailable], so that callers can answer 503 rather than wait. While it is there
@@ -62,7 +64,11 @@ public final class LanePublisher implements AutoCloseable {
   private final Thread sender;
   private final LaneMetrics metrics;
 
-  /// @param linger how long the first item of a batch waits for neighbours
+  /// Of the sender alone.
+  private long lastRoundNanos;
+
+  /// @param linger how long the first item of a round waits at least, for those that are being handed over with it
+  /// @param pace from one round to the next; a round that finds as many items waiting as an AMQP message may have goes at once
   /// @param mostItems per AMQP message
   /// @param mostBytes per AMQP message; a longer item travels alone
   /// @param mostWaiting items not yet sent; past it an item fails at once
@@ -71,6 +77,7 @@ public final class LanePublisher implements AutoCloseable {
   /// @param blockedWithin after which an item has failed while the broker says that it takes nothing
   public record Settings(
       Duration linger,
+      Duration pace,
       int mostItems,
       int mostBytes,
       int mostWaiting,
@@ -79,7 +86,8 @@ public final class LanePublisher implements AutoCloseable {
       Duration blockedWithin) {
     public static final Settings DEFAULT =
         new Settings(
-            Duration.ofMillis(1),
+            Duration.ofNanos(200_000),
+            Duration.ofMillis(5),
             64,
             256 * 1024,
             20_000,
@@ -87,16 +95,10 @@ public final class LanePublisher implements AutoCloseable {
             Duration.ofSeconds(10),
             Duration.ofSeconds(10));
 
-    /// The same, but items wait so long for neighbours.
-    public Settings lingering(Duration other) {
-      return new Settings(
-          other, mostItems, mostBytes, mostWaiting, mostUnconfirmed, confirmWithin, blockedWithin);
-    }
-
     /// The same, but items wait so long for a broker that takes nothing.
     public Settings blockedWithin(Duration other) {
       return new Settings(
-          linger, mostItems, mostBytes, mostWaiting, mostUnconfirmed, confirmWithin, other);
+          linger, pace, mostItems, mostBytes, mostWaiting, mostUnconfirmed, confirmWithin, other);
     }
   }
 
@@ -140,6 +142,7 @@ public final class LanePublisher implements AutoCloseable {
     this.metrics = new LaneMetrics(name, meters);
     this.waiting = new ArrayBlockingQueue<>(settings.mostWaiting());
     this.unconfirmed = new Semaphore(settings.mostUnconfirmed());
+    this.lastRoundNanos = System.nanoTime() - settings.pace().toNanos();
     metrics.waiting(waiting, Queue::size);
     metrics.unconfirmed(unconfirmed, free -> settings.mostUnconfirmed() - free.availablePermits());
     metrics.connected(link, held -> held.get() == null ? 0 : 1);
@@ -322,7 +325,8 @@ public final class LanePublisher implements AutoCloseable {
     }
   }
 
-  /// Waits for an item, lets its neighbours gather for the linger, and sends the fewest messages per queue that hold them all.
+  /// Waits for an item, lets its neighbours gather until the next round is due, and sends the fewest messages per queue that hold
+  /// them all.
   private void sendOneRound(Link live) throws InterruptedException, IOException {
     // Made before anything is taken: an item that is only here must not be lost to an Error.
     List<Item> round = new ArrayList<>(1 + settings.mostItems());
@@ -342,8 +346,10 @@ public final class LanePublisher implements AutoCloseable {
       if (waiting.size() < settings.mostItems()) {
         // Slept through, not waited item by item: waking this thread for each would cost as much
         // as sending it.
-        LockSupport.parkNanos(settings.linger().toNanos());
+        long due = lastRoundNanos + settings.pace().toNanos() - System.nanoTime();
+        LockSupport.parkNanos(Math.max(settings.linger().toNanos(), due));
       }
+      lastRoundNanos = System.nanoTime();
       waiting.drainTo(round, MOST_BATCHES_IN_A_ROUND * settings.mostItems());
       batches = LaneBatch.of(round, settings.mostItems(), settings.mostBytes());
     } catch (Throwable e) {

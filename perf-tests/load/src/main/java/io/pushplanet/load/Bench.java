@@ -38,8 +38,6 @@ public final class Bench {
         addresses = Path.of(argument.substring("--addresses=".length()));
       } else if (argument.matches("--seconds=[1-9][0-9]{0,3}")) {
         seconds = Integer.parseInt(argument.substring("--seconds=".length()));
-      } else if (argument.endsWith(".json")) {
-        addresses = Path.of(argument);
       } else if (option.matches()) {
         options.put(option.group(1), option.group(2));
       } else if (!argument.startsWith("-") && name.isEmpty()) {

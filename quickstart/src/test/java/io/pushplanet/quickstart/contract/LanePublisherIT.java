@@ -69,6 +69,7 @@ class LanePublisherIT {
     LanePublisher.Settings tight =
         new LanePublisher.Settings(
             Duration.ofMillis(1),
+            Duration.ofMillis(1),
             64,
             1 << 18,
             10,
@@ -111,7 +112,7 @@ class LanePublisherIT {
         new LanePublisher(
             connections,
             "lingering",
-            LanePublisher.Settings.DEFAULT.lingering(Duration.ofMillis(200)),
+            settings(Duration.ofMillis(200), Duration.ofMillis(200)),
             new SimpleMeterRegistry());
     Eventually.within(PATIENCE, () -> assertThat(lane.connected()).isTrue());
 
@@ -145,6 +146,51 @@ class LanePublisherIT {
 
     assertThat(batches).hasSizeLessThan(1_000);
     assertThat(batches.stream().flatMap(List::stream)).hasSize(1_000).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void what_comes_within_the_pace_of_a_round_shares_the_next_one() throws Exception {
+    AtomicInteger confirmed = new AtomicInteger();
+    lane.close();
+    lane =
+        new LanePublisher(
+            connections,
+            "slow",
+            settings(Duration.ofMillis(1), Duration.ofSeconds(5)),
+            new SimpleMeterRegistry());
+    Eventually.within(PATIENCE, () -> assertThat(lane.connected()).isTrue());
+    lane.publish(QUEUE, item(7_001), counting(confirmed, new AtomicInteger()));
+    Eventually.within(PATIENCE, () -> assertThat(confirmed).hasValue(1));
+
+    lane.publish(QUEUE, item(7_002), counting(confirmed, new AtomicInteger()));
+    // Longer than any linger.
+    Thread.sleep(100);
+    lane.publish(QUEUE, item(7_003), counting(confirmed, new AtomicInteger()));
+    Eventually.within(PATIENCE, () -> assertThat(confirmed).hasValue(3));
+
+    // What a lane that was closed before this test had sent may also have come.
+    assertThat(drain()).contains(List.of("item 7001"), List.of("item 7002", "item 7003"));
+  }
+
+  @Test
+  void who_comes_alone_waits_for_nobody() {
+    AtomicInteger confirmed = new AtomicInteger();
+    lane.close();
+    lane =
+        new LanePublisher(
+            connections,
+            "slow",
+            settings(Duration.ofMillis(1), Duration.ofHours(1)),
+            new SimpleMeterRegistry());
+    Eventually.within(PATIENCE, () -> assertThat(lane.connected()).isTrue());
+
+    lane.publish(QUEUE, item(1), counting(confirmed, new AtomicInteger()));
+
+    Eventually.within(PATIENCE, () -> assertThat(confirmed).hasValue(1));
+  }
+
+  private static LanePublisher.Settings settings(Duration linger, Duration pace) {
+    return new LanePublisher.Settings(linger, pace, 64, 1 << 18, 1_000, 1_000, PATIENCE, PATIENCE);
   }
 
   @Test
@@ -223,6 +269,7 @@ class LanePublisherIT {
     LanePublisher.Settings impatient =
         new LanePublisher.Settings(
             Duration.ofMillis(1),
+            Duration.ofMillis(1),
             64,
             1 << 18,
             most,
@@ -292,6 +339,7 @@ class LanePublisherIT {
     lane.close();
     LanePublisher.Settings tight =
         new LanePublisher.Settings(
+            Duration.ofMillis(1),
             Duration.ofMillis(1),
             64,
             1 << 18,

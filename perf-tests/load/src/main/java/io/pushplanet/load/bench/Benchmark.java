@@ -17,11 +17,14 @@ public enum Benchmark {
       return AcceptBench.measure(run);
     }
   },
-  END_TO_END("end-to-end", "accepted to device PUBACK over MQTT, then the auditor") {
+  END_TO_END(
+      "end-to-end",
+      "accepted to device PUBACK over MQTT, at full load and then evenly, then the auditor"
+          + " [--rate=1000, a second; without it half of the full load] [--warm-up=30]",
+      "rate warm-up") {
     @Override
     Result measure(Run run) {
-      return EndToEndBench.measure(
-          run.target(), run.directory(), run.name(), run.each(), run.out());
+      return EndToEndBench.measure(run);
     }
   },
   APNS(

@@ -1,44 +1,49 @@
 package io.pushplanet.load.bench;
 
 import io.pushplanet.load.audit.Account;
-import io.pushplanet.load.scenario.Target;
 import io.pushplanet.load.scenario.Traffic;
-import java.io.PrintStream;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /// Messages all the way to the device's acknowledgement: first as many as go with a bounded number under way, then evenly
-/// at half of that rate, where latency says something.
+/// at half of that rate, or as many a second as are asked for, where latency says something.
 final class EndToEndBench {
   private static final int DEVICES = 1_000;
   private static final int CLIENTS = 64;
   private static final int UNDER_WAY = 1_000;
-  private static final Duration WARM_UP = Duration.ofSeconds(8);
+  private static final int WARM_UP_SECONDS = 30;
   private static final Duration ARRIVED_WITHIN = Duration.ofSeconds(60);
 
   private EndToEndBench() {}
 
-  static Benchmark.Result measure(
-      Target target, Path directory, String run, Duration each, PrintStream out) {
+  static Benchmark.Result measure(Run run) {
+    Optional<Integer> rate = run.option("rate").map(_ -> run.number("rate", 0));
+    if (rate.filter(asked -> asked < 1).isPresent()) {
+      throw new IllegalArgumentException("--rate is messages a second, at least 1");
+    }
+    Duration warmUp = Duration.ofSeconds(run.number("warm-up", WARM_UP_SECONDS));
+    long seconds = run.each().toSeconds();
     List<Report.Row> rows = new ArrayList<>();
-    out.println("connecting " + DEVICES + " devices");
-    try (Bed bed = new Bed(target, directory, run, DEVICES)) {
-      out.println("warming up for " + WARM_UP.toSeconds() + " s");
-      full(bed, "warm", WARM_UP);
-      out.println("full load, " + UNDER_WAY + " under way, for " + each.toSeconds() + " s");
-      Part full = full(bed, "full", each);
+    run.say("connecting %d devices", DEVICES);
+    try (Bed bed = new Bed(run.target(), run.directory(), run.name(), DEVICES)) {
+      run.say("warming up for %d s", warmUp.toSeconds());
+      full(bed, "warm", warmUp);
+      run.say("full load, %d under way, for %d s", UNDER_WAY, seconds);
+      Part full = full(bed, "full", run.each());
       rows.addAll(full.rows("full load"));
-      double half = full.journey.arrived() / full.seconds / 2;
-      out.printf("half load, %.0f messages per second, for %d s%n", half, each.toSeconds());
-      rows.addAll(half(bed, half, each).rows("half load"));
+      double even =
+          rate.map(Integer::doubleValue).orElseGet(() -> full.journey.arrived() / full.seconds / 2);
+      String load = rate.map(asked -> asked + " a second").orElse("half load");
+      run.say("%s, %.0f messages per second, for %d s", load, even, seconds);
+      rows.addAll(evenly(bed, even, run.each()).rows(load));
       Account account = bed.audit(ARRIVED_WITHIN);
-      out.println();
-      out.print(account.text());
+      run.say("");
+      run.out().print(account.text());
       rows.add(Report.Row.of("messages", "messages", account.messages()));
       rows.add(Report.Row.of("lost", "messages", account.lost().size()));
       rows.add(Report.Row.of("duplicates", "messages", account.duplicates()));
@@ -58,10 +63,10 @@ final class EndToEndBench {
                 && System.nanoTime() - end < 0);
   }
 
-  private static Part half(Bed bed, double perSecond, Duration length) {
+  private static Part evenly(Bed bed, double perSecond, Duration length) {
     return part(
         bed,
-        "half",
+        "even",
         new Journey(() -> {}),
         Traffic.Gate.paced(perSecond, System.nanoTime() + length.toNanos()));
   }
