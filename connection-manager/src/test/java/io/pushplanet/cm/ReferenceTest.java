@@ -3,6 +3,7 @@ package io.pushplanet.cm;
 import io.pushplanet.common.testing.MetersTable;
 import io.pushplanet.common.testing.ReferencePage;
 import io.pushplanet.common.testing.SettingsTable;
+import io.pushplanet.common.testing.VariablesCheck;
 import org.junit.jupiter.api.Test;
 
 /// The reference pages say what this module's code says.
@@ -17,5 +18,10 @@ class ReferenceTest {
   @Test
   void the_page_of_metrics_has_every_meter_and_no_other() {
     MetersTable.mustBeOnThePage(MODULE);
+  }
+
+  @Test
+  void each_setting_may_stand_in_the_environment_and_what_is_misspelt_there_is_told() {
+    VariablesCheck.of(MODULE);
   }
 }

@@ -3,6 +3,7 @@ package io.pushplanet.dispatcher;
 import io.pushplanet.common.testing.MetersTable;
 import io.pushplanet.common.testing.ReferencePage;
 import io.pushplanet.common.testing.SettingsTable;
+import io.pushplanet.common.testing.VariablesCheck;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import java.util.Arrays;
 import java.util.stream.Collectors;
@@ -34,5 +35,10 @@ class ReferenceTest {
   @Test
   void the_page_of_metrics_has_every_meter_and_no_other() {
     MetersTable.mustBeOnThePage(MODULE);
+  }
+
+  @Test
+  void each_setting_may_stand_in_the_environment_and_what_is_misspelt_there_is_told() {
+    VariablesCheck.of(MODULE);
   }
 }

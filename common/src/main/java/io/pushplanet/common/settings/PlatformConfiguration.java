@@ -20,8 +20,10 @@ import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.springframework.boot.context.event.ApplicationStartedEvent;
 import org.springframework.boot.context.properties.ConfigurationPropertiesBinding;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.convert.converter.Converter;
@@ -31,6 +33,11 @@ import org.springframework.core.convert.converter.Converter;
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(PlatformSettings.class)
 public class PlatformConfiguration {
+  @Bean
+  static ApplicationListener<ApplicationStartedEvent> unknownVariables() {
+    return started -> Thread.ofVirtual().name("settings").start(UnknownVariables::tell);
+  }
+
   @Bean
   Clock clock() {
     return Clock.systemUTC();
