@@ -29,6 +29,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /// Publishes items to queues with publisher confirms. Neighbours travel together: items for one queue that go in the same round
 /// share one AMQP message and one confirm. Rounds keep a pace, unless an AMQP message is full already when one begins: who comes alone
@@ -433,7 +434,8 @@ public final class LanePublisher implements AutoCloseable {
       return;
     }
     if (link.compareAndSet(dead, null)) {
-      LOG.warn("event=lane_disconnected publisher={} reason=\"{}\"", name, why);
+      LOG.atLevel(why.equals(STOPPING) ? Level.INFO : Level.WARN)
+          .log("event=lane_disconnected publisher={} reason=\"{}\"", name, why);
       failWaiting(why);
     }
     failUnconfirmed(dead, why);
