@@ -32,9 +32,9 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /// Publishes items to queues with publisher confirms. Neighbours travel together: items for one queue that go in the same round
-/// share one AMQP message and one confirm. Rounds keep a pace, unless an AMQP message is full already when one begins: who comes alone
-/// waits for nobody, and in a flow an item waits for half of the pace (docs/adr/0033). An item is done only when the broker has
-/// confirmed the message it was in.
+/// share one AMQP message and one confirm. Rounds keep a [Pace], unless an AMQP message is full already when one begins: what comes
+/// now and then waits for nothing, and in a flow an item waits for half of the pace (docs/adr/0033). An item is done only when the
+/// broker has confirmed the message it was in.
 ///
 /// One connection, one channel, one sending thread; reconnects by itself with growing, jittered pauses. While the broker is
 /// away every item fails at once with [BrokerUnavailable], so that callers can answer 503 rather than wait. While it is there
@@ -66,10 +66,10 @@ public final class LanePublisher implements AutoCloseable {
   private final LaneMetrics metrics;
 
   /// Of the sender alone.
-  private long lastRoundNanos;
+  private final Pace pace;
 
   /// @param linger how long the first item of a round waits at least, for those that are being handed over with it
-  /// @param pace from one round to the next; a round that finds as many items waiting as an AMQP message may have goes at once
+  /// @param pace from one round to the next in a flow; one that finds as many items as an AMQP message may have goes at once
   /// @param mostItems per AMQP message
   /// @param mostBytes per AMQP message; a longer item travels alone
   /// @param mostWaiting items not yet sent; past it an item fails at once
@@ -143,7 +143,7 @@ public final class LanePublisher implements AutoCloseable {
     this.metrics = new LaneMetrics(name, meters);
     this.waiting = new ArrayBlockingQueue<>(settings.mostWaiting());
     this.unconfirmed = new Semaphore(settings.mostUnconfirmed());
-    this.lastRoundNanos = System.nanoTime() - settings.pace().toNanos();
+    this.pace = new Pace(settings.pace(), System.nanoTime());
     metrics.waiting(waiting, Queue::size);
     metrics.unconfirmed(unconfirmed, free -> settings.mostUnconfirmed() - free.availablePermits());
     metrics.connected(link, held -> held.get() == null ? 0 : 1);
@@ -347,10 +347,10 @@ public final class LanePublisher implements AutoCloseable {
       if (waiting.size() < settings.mostItems()) {
         // Slept through, not waited item by item: waking this thread for each would cost as much
         // as sending it.
-        long due = lastRoundNanos + settings.pace().toNanos() - System.nanoTime();
-        LockSupport.parkNanos(Math.max(settings.linger().toNanos(), due));
+        LockSupport.parkNanos(
+            Math.max(settings.linger().toNanos(), pace.waitNanos(System.nanoTime())));
       }
-      lastRoundNanos = System.nanoTime();
+      pace.begun(System.nanoTime());
       waiting.drainTo(round, MOST_BATCHES_IN_A_ROUND * settings.mostItems());
       batches = LaneBatch.of(round, settings.mostItems(), settings.mostBytes());
     } catch (Throwable e) {

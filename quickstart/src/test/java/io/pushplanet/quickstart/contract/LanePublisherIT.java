@@ -149,31 +149,7 @@ class LanePublisherIT {
   }
 
   @Test
-  void what_comes_within_the_pace_of_a_round_shares_the_next_one() throws Exception {
-    AtomicInteger confirmed = new AtomicInteger();
-    lane.close();
-    lane =
-        new LanePublisher(
-            connections,
-            "slow",
-            settings(Duration.ofMillis(1), Duration.ofSeconds(5)),
-            new SimpleMeterRegistry());
-    Eventually.within(PATIENCE, () -> assertThat(lane.connected()).isTrue());
-    lane.publish(QUEUE, item(7_001), counting(confirmed, new AtomicInteger()));
-    Eventually.within(PATIENCE, () -> assertThat(confirmed).hasValue(1));
-
-    lane.publish(QUEUE, item(7_002), counting(confirmed, new AtomicInteger()));
-    // Longer than any linger.
-    Thread.sleep(100);
-    lane.publish(QUEUE, item(7_003), counting(confirmed, new AtomicInteger()));
-    Eventually.within(PATIENCE, () -> assertThat(confirmed).hasValue(3));
-
-    // What a lane that was closed before this test had sent may also have come.
-    assertThat(drain()).contains(List.of("item 7001"), List.of("item 7002", "item 7003"));
-  }
-
-  @Test
-  void who_comes_alone_waits_for_nobody() {
+  void what_comes_now_and_then_waits_for_nothing() {
     AtomicInteger confirmed = new AtomicInteger();
     lane.close();
     lane =
@@ -184,9 +160,11 @@ class LanePublisherIT {
             new SimpleMeterRegistry());
     Eventually.within(PATIENCE, () -> assertThat(lane.connected()).isTrue());
 
-    lane.publish(QUEUE, item(1), counting(confirmed, new AtomicInteger()));
-
-    Eventually.within(PATIENCE, () -> assertThat(confirmed).hasValue(1));
+    for (int round = 1; round <= 3; round++) {
+      int sent = round;
+      lane.publish(QUEUE, item(round), counting(confirmed, new AtomicInteger()));
+      Eventually.within(PATIENCE, () -> assertThat(confirmed).hasValue(sent));
+    }
   }
 
   private static LanePublisher.Settings settings(Duration linger, Duration pace) {
