@@ -9,7 +9,8 @@ final class Pace {
 
   private final long intervalNanos;
 
-  /// When the next round would begin if all had waited for their turn; what came by less is what may still be at once.
+  /// When the next round would begin if each had kept the interval. Rounds may be ahead of it by one interval less than
+  /// [#AT_ONCE].
   private long nextNanos;
 
   /// @param nowNanos by [System#nanoTime], as everywhere here
