@@ -87,7 +87,7 @@ public final class LanePublisher implements AutoCloseable {
       Duration blockedWithin) {
     public static final Settings DEFAULT =
         new Settings(
-            Duration.ofNanos(200_000),
+            Duration.ofMillis(1),
             Duration.ofMillis(5),
             64,
             256 * 1024,
@@ -95,6 +95,19 @@ public final class LanePublisher implements AutoCloseable {
             1_000,
             Duration.ofSeconds(10),
             Duration.ofSeconds(10));
+
+    /// The same, but the first item of a round waits so long.
+    public Settings lingering(Duration other) {
+      return new Settings(
+          other,
+          pace,
+          mostItems,
+          mostBytes,
+          mostWaiting,
+          mostUnconfirmed,
+          confirmWithin,
+          blockedWithin);
+    }
 
     /// The same, but items wait so long for a broker that takes nothing.
     public Settings blockedWithin(Duration other) {
