@@ -33,7 +33,7 @@ import org.slf4j.event.Level;
 
 /// Publishes items to queues with publisher confirms. Neighbours travel together: items for one queue that go in the same round
 /// share one AMQP message and one confirm. Rounds keep a [Pace], unless an AMQP message is full already when one begins: what comes
-/// now and then waits for nothing, and in a flow an item waits for half of the pace (docs/adr/0033). An item is done only when the
+/// now and then waits for the linger alone, and in a flow an item waits for half of the pace (docs/adr/0033). An item is done only when the
 /// broker has confirmed the message it was in.
 ///
 /// One connection, one channel, one sending thread; reconnects by itself with growing, jittered pauses. While the broker is

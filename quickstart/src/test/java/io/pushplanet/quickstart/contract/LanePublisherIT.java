@@ -149,7 +149,7 @@ class LanePublisherIT {
   }
 
   @Test
-  void what_comes_now_and_then_waits_for_nothing() {
+  void what_comes_now_and_then_does_not_wait_for_the_pace() {
     AtomicInteger confirmed = new AtomicInteger();
     lane.close();
     lane =
