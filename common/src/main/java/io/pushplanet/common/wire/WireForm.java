@@ -8,6 +8,7 @@ import io.pushplanet.common.message.Json;
 import io.pushplanet.common.message.Push;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -39,7 +40,9 @@ public final class WireForm {
           .disable(DateTimeFeature.WRITE_DURATIONS_AS_TIMESTAMPS)
           .addModule(
               new SimpleModule("wire")
+                  .setValueInstantiators(new RecordMaker.OfAllRecords())
                   .addDeserializer(Instant.class, new InstantReader())
+                  .addDeserializer(Duration.class, new DurationReader())
                   .addDeserializer(Json.class, new JsonReader())
                   .addSerializer(Json.class, new JsonWriter())
                   .addSerializer(Content.class, new ContentWriter()))
