@@ -3,6 +3,7 @@ package io.pushplanet.load.bench;
 import io.pushplanet.load.node.ProviderSenders;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /// What a notification of 1 KB costs our HTTP/2 connections and what it costs pushy, against one server in the same run: at
@@ -26,14 +27,12 @@ final class ApnsBench {
     boolean exact = true;
     try (ProviderSenders senders = ProviderSenders.start(run.root(), run.ownDirectory())) {
       if (parts.contains("speed")) {
-        run.out().println("full speed");
-        Map<String, Long> ours = senders.speed(OURS, run.each());
-        bench.speed(ours, senders.speed(PUSHY, run.each()));
-        bench.besideHttpCore(ours, senders.speed(HTTP_CORE, run.each()));
+        Map<String, Long> ours = FullSpeed.measure(OURS, senders, run);
+        bench.speed(ours, FullSpeed.measure(PUSHY, senders, run));
+        bench.besideHttpCore(ours, FullSpeed.measure(HTTP_CORE, senders, run));
       }
       if (parts.contains("distance")) {
-        run.out().println("a round trip of 150 ms");
-        bench.distance(senders.distance(OURS, run.each()), senders.distance(PUSHY, run.each()));
+        bench.distance(distance(OURS, senders, run), distance(PUSHY, senders, run));
       }
       if (parts.contains("faults")) {
         run.out().println("faults");
@@ -41,6 +40,16 @@ final class ApnsBench {
       }
     }
     return new Benchmark.Result(bench.rows, exact);
+  }
+
+  private static Map<String, Long> distance(String client, ProviderSenders senders, Run run) {
+    run.out()
+        .printf(
+            Locale.ROOT,
+            "a round trip of 150 ms, %s: some loads of %d s%n",
+            client,
+            run.each().toSeconds());
+    return senders.distance(client, run.each());
   }
 
   private void speed(Map<String, Long> ours, Map<String, Long> pushy) {

@@ -16,7 +16,7 @@ final class FcmBench {
     List<Report.Row> rows = new ArrayList<>();
     long failed = 0;
     try (ProviderSenders senders = ProviderSenders.start(run.root(), run.ownDirectory())) {
-      Map<String, Long> figures = senders.speed(OURS, run.each());
+      Map<String, Long> figures = FullSpeed.measure(OURS, senders, run);
       for (FullSpeed load : FullSpeed.all()) {
         String with = " (" + load.words() + ")";
         double nanos = Math.max(1, figures.getOrDefault(load.key("cpu_nanos"), 0L));

@@ -1,6 +1,9 @@
 package io.pushplanet.load.bench;
 
+import io.pushplanet.load.node.ProviderSenders;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /// What a sender at full speed has open: the loads that `SenderProgram` measures one after the other.
@@ -14,6 +17,21 @@ record FullSpeed(int connections, int inFlight) {
         .flatMap(connections ->
             IntStream.of(IN_FLIGHT).mapToObj(inFlight -> new FullSpeed(connections, inFlight)))
         .toList();
+  }
+
+  /// What all of them cost a client, by [#key]; says beforehand how long that takes.
+  static Map<String, Long> measure(String client, ProviderSenders senders, Run run) {
+    int loads = all().size();
+    long seconds = run.each().toSeconds();
+    run.out()
+        .printf(
+            Locale.ROOT,
+            "full speed, %s: %d loads of %d s, %d s at least%n",
+            client,
+            loads,
+            seconds,
+            loads * seconds);
+    return senders.speed(client, run.each());
   }
 
   /// The program's name for one of its figures.
