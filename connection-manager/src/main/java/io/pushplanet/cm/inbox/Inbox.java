@@ -14,6 +14,7 @@ import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.wire.Pause;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -27,7 +28,6 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
@@ -235,7 +235,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
         return List.of();
       }
       if (requests.size() + 1 < settings.devicesPerRead()) {
-        LockSupport.parkNanos(notBeforeNanos - System.nanoTime());
+        Pause.nanos(notBeforeNanos - System.nanoTime());
       }
       notBeforeNanos = System.nanoTime() + settings.together().toNanos();
       var batch = new ArrayList<Request>();

@@ -1,10 +1,10 @@
 package io.pushplanet.cm.node;
 
+import io.pushplanet.common.wire.Pause;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,7 +27,7 @@ final class PacedWorker implements Executor, AutoCloseable {
   @Override
   public void execute(Runnable task) {
     thread.execute(() -> {
-      LockSupport.parkNanos(notBeforeNanos - System.nanoTime());
+      Pause.nanos(notBeforeNanos - System.nanoTime());
       notBeforeNanos = System.nanoTime() + apartNanos;
       try {
         task.run();
