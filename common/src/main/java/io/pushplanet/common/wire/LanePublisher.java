@@ -24,7 +24,6 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -360,8 +359,7 @@ public final class LanePublisher implements AutoCloseable {
       if (waiting.size() < settings.mostItems()) {
         // Slept through, not waited item by item: waking this thread for each would cost as much
         // as sending it.
-        LockSupport.parkNanos(
-            Math.max(settings.linger().toNanos(), pace.waitNanos(System.nanoTime())));
+        Pause.nanos(Math.max(settings.linger().toNanos(), pace.waitNanos(System.nanoTime())));
       }
       pace.begun(System.nanoTime());
       waiting.drainTo(round, MOST_BATCHES_IN_A_ROUND * settings.mostItems());

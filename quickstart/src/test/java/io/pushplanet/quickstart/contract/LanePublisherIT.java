@@ -31,6 +31,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -165,6 +166,36 @@ class LanePublisherIT {
       lane.publish(QUEUE, item(round), counting(confirmed, new AtomicInteger()));
       Eventually.within(PATIENCE, () -> assertThat(confirmed).hasValue(sent));
     }
+  }
+
+  /// As a queue or a confirm does whose wait was over by itself.
+  @Test
+  void a_late_wake_up_call_sends_nobody_sooner() throws Exception {
+    Duration linger = Duration.ofMillis(400);
+    lane.close();
+    lane =
+        new LanePublisher(
+            connections,
+            "woken",
+            settings(linger, Duration.ofMillis(1)),
+            new SimpleMeterRegistry());
+    Eventually.within(PATIENCE, () -> assertThat(lane.connected()).isTrue());
+    Thread sender =
+        Thread.getAllStackTraces().keySet().stream()
+            .filter(thread -> thread.getName().equals("lane-woken"))
+            .findFirst()
+            .orElseThrow();
+    AtomicInteger confirmed = new AtomicInteger();
+
+    long given = System.nanoTime();
+    lane.publish(QUEUE, item(1), counting(confirmed, new AtomicInteger()));
+    while (confirmed.get() == 0) {
+      LockSupport.unpark(sender);
+      Thread.sleep(1);
+      assertThat(System.nanoTime() - given).isLessThan(PATIENCE.toNanos());
+    }
+
+    assertThat(System.nanoTime() - given).isGreaterThanOrEqualTo(linger.toNanos());
   }
 
   private static LanePublisher.Settings settings(Duration linger, Duration pace) {
