@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
 
 /// Measures one server: fills it in steps with idle sessions, lets it idle, pings, connects again, sends.
 ///
-/// The figures of processor time of a connect and a ping are the median of the rounds after the first two, when a JVM has
+/// The figures of processor time of a connect and a ping are the median of the rounds after the first four, when a JVM has
 /// compiled what is hot: rounds of one run differ by a third. Those of messages are the mean of the last ten of sixteen.
 final class SessionMeter {
   private static final String PREFIX = "0190b8a0";
@@ -31,9 +31,9 @@ final class SessionMeter {
   private static final Duration LOOKS_EVERY = Duration.ofMillis(1);
   private static final Duration SETTLED_AFTER = Duration.ofSeconds(3);
   private static final Duration IDLE = Duration.ofSeconds(20);
-  private static final int WARM_ROUNDS = 2;
-  private static final int CONNECT_ROUNDS = 7;
-  private static final int PING_ROUNDS = 7;
+  private static final int WARM_ROUNDS = 4;
+  private static final int CONNECT_ROUNDS = 12;
+  private static final int PING_ROUNDS = 12;
   private static final int WARM_MESSAGES = 6;
   private static final int MESSAGES = 10;
 

@@ -38,6 +38,7 @@ public final class FleetProgram {
   private final Duration looksEvery;
   private final @Nullable TlsDevices tls;
   private @Nullable Fleet fleet;
+  private int fleets;
   private int devices;
 
   private FleetProgram(
@@ -128,7 +129,7 @@ public final class FleetProgram {
           Fleet.start(
               server,
               settings,
-              Sources.ofLoopback(ProcessHandle.current().pid()),
+              Sources.ofLoopback(ProcessHandle.current().pid(), fleets++),
               (device, message, nanos) -> {},
               new SplittableRandom());
       fleet = current;

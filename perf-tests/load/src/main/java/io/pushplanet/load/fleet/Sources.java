@@ -13,12 +13,12 @@ interface Sources {
   @Nullable InetSocketAddress of(int number);
 
   /// Several addresses of 127.0.0.0/8, which all are Linux' own: from a single one every `connect` past some 14,000 searches
-  /// thousands of taken ports in the kernel.
+  /// thousands of taken ports in the kernel, and a port is taken for a minute after its connection has ended.
   ///
-  /// @param fleet fleets of different numbers come from different addresses, up to 250 of them
-  static Sources ofLoopback(long fleet) {
-    return number ->
-        new InetSocketAddress(
-            "127.1." + (1 + fleet % 250) + "." + (1 + number / DEVICES_PER_ADDRESS), 0);
+  /// @param process fleets of different processes come from different addresses, up to 250 of them
+  /// @param fleet so do fleets of one process, one after the other
+  static Sources ofLoopback(long process, int fleet) {
+    String network = "127." + (1 + fleet % 250) + "." + (1 + process % 250) + ".";
+    return number -> new InetSocketAddress(network + (1 + number / DEVICES_PER_ADDRESS), 0);
   }
 }

@@ -8,10 +8,16 @@ import org.junit.jupiter.api.Test;
 class SourcesTest {
   @Test
   void two_thousand_devices_share_an_address_of_the_loopback_network() {
-    Sources sources = Sources.ofLoopback(251);
+    Sources sources = Sources.ofLoopback(251, 0);
 
     assertThat(sources.of(0)).isEqualTo(new InetSocketAddress("127.1.2.1", 0));
     assertThat(sources.of(1_999)).isEqualTo(sources.of(0));
     assertThat(sources.of(2_000)).isEqualTo(new InetSocketAddress("127.1.2.2", 0));
+  }
+
+  /// The first one's ports are not free again when the next one comes.
+  @Test
+  void the_next_fleet_of_a_process_comes_from_elsewhere() {
+    assertThat(Sources.ofLoopback(251, 1).of(0)).isEqualTo(new InetSocketAddress("127.2.2.1", 0));
   }
 }
