@@ -17,6 +17,7 @@ import java.util.function.Consumer;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
+import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.cfg.DateTimeFeature;
@@ -31,7 +32,7 @@ import tools.jackson.databind.module.SimpleModule;
 /// A batch is a JSON array of items that were encoded one by one: the accepting threads encode, the lane only joins.
 public final class WireForm {
   private static final JsonMapper MAPPER =
-      JsonMapper.builder()
+      JsonMapper.builder(JsonFactory.builder().addDecorator(LongTexts::of).build())
           .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
           .changeDefaultPropertyInclusion(
               value -> value.withValueInclusion(JsonInclude.Include.NON_NULL))

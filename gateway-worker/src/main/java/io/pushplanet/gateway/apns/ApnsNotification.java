@@ -8,6 +8,7 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.ApnsPushType;
+import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
 import io.pushplanet.gateway.provider.CollapseId;
 import java.nio.charset.StandardCharsets;
@@ -29,7 +30,7 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
   /// (https://developer.apple.com/documentation/usernotifications/sending-broadcast-push-notification-requests-to-apns).
   static final int LARGEST_BROADCAST_BYTES = 5_120;
 
-  private static final JsonMapper JSON = JsonMapper.shared();
+  private static final JsonMapper JSON = WireForm.mapper();
 
   /// @param type of the token; a Live Activity has a token of its own
   static ApnsNotification of(

@@ -3,6 +3,7 @@ package io.pushplanet.gateway.apns;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.ApnsPushType;
+import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.provider.JsonMerge;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +17,7 @@ import tools.jackson.databind.node.ObjectNode;
 record ApnsPayload(byte[] json, boolean background) {
   static final String APS = "aps";
 
-  private static final JsonMapper JSON = JsonMapper.shared();
+  private static final JsonMapper JSON = WireForm.mapper();
   private static final String ID = "id";
 
   /// Where our id goes when the caller's data has an `id` of its own.

@@ -4,6 +4,7 @@ import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.provider.CollapseId;
 import io.pushplanet.gateway.provider.JsonMerge;
 import java.time.Duration;
@@ -19,7 +20,7 @@ import tools.jackson.databind.node.ObjectNode;
 /// (https://firebase.google.com/docs/cloud-messaging/customize-messages/collapsible-message-types). So the app is to know
 /// repeats by our id in the data.
 final class FcmMessage {
-  private static final JsonMapper JSON = JsonMapper.shared();
+  private static final JsonMapper JSON = WireForm.mapper();
   private static final String ID = "id";
 
   /// Where our id goes when the caller's data has an `id` of its own.

@@ -2,6 +2,7 @@ package io.pushplanet.gateway.hms;
 
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.provider.JsonMerge;
 import java.time.Duration;
 import java.time.Instant;
@@ -16,7 +17,7 @@ import tools.jackson.databind.node.ObjectNode;
 /// A message in Push Kit's form
 /// (https://developer.huawei.com/consumer/en/doc/HMSCore-References/https-send-api-0000001050986197).
 final class HmsMessage {
-  private static final JsonMapper JSON = JsonMapper.shared();
+  private static final JsonMapper JSON = WireForm.mapper();
 
   /// Push Kit keeps a message 15 days at most, and calls one of 0 s expired.
   private static final Duration LONGEST_TTL = Duration.ofDays(15);

@@ -2,6 +2,7 @@ package io.pushplanet.gateway.webpush;
 
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
 import io.pushplanet.gateway.inbox.DevicePayload;
 import io.pushplanet.gateway.provider.JsonMerge;
@@ -14,7 +15,6 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.regex.Pattern;
-import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /// A message in the form of RFC 8030: the JSON that the service worker gets, which is the one a device gets over MQTT with the
@@ -70,9 +70,9 @@ record WebPushMessage(List<Field> headers, byte[] text) {
     if (overrides == null) {
       return payload;
     }
-    ObjectNode merged = (ObjectNode) JsonMapper.shared().readTree(payload);
+    ObjectNode merged = (ObjectNode) WireForm.mapper().readTree(payload);
     JsonMerge.into(merged, overrides);
-    return JsonMapper.shared().writeValueAsBytes(merged);
+    return WireForm.mapper().writeValueAsBytes(merged);
   }
 
   private static byte[] sha256(String text) {
