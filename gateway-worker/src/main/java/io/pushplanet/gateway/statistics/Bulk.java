@@ -1,17 +1,18 @@
 package io.pushplanet.gateway.statistics;
 
 import com.mysql.cj.jdbc.JdbcConnection;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.SQLDataException;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Instant;
 import java.time.LocalDate;
+import java.time.LocalDateTime;
 import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
 import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /// An INSERT of any number of rows, [#ROWS] in a statement. Full statements are prepared at the server, which then reads
@@ -25,11 +26,6 @@ record Bulk(String head, int columns, String tail) {
 
   /// A server takes packets of 16 MB or more; a row's list of devices may have 1 MB.
   private static final int MOST_CHARS = 1_000_000;
-
-  /// The connections' time zone is UTC.
-  private static final DateTimeFormatter TIME =
-      DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS", Locale.ROOT)
-          .withZone(ZoneOffset.UTC);
 
   /// @param rows of values in the order of the columns: text, numbers, bytes, an [Instant] or a [LocalDate]
   void write(Connection connection, List<@Nullable Object[]> rows) throws SQLException {
@@ -91,11 +87,40 @@ record Bulk(String head, int columns, String tail) {
     switch (value) {
       case null -> statement.setNull(at, Types.VARCHAR);
       case String text -> statement.setString(at, text);
-      case Instant time -> statement.setString(at, TIME.format(time));
+      case Instant time -> statement.setString(at, text(time));
       case Long number -> statement.setLong(at, number);
       case Integer number -> statement.setInt(at, number);
       case LocalDate day -> statement.setString(at, day.toString());
       case Object other -> statement.setObject(at, other);
+    }
+  }
+
+  /// By hand, because a formatter takes ten times as long, and a message has five times.
+  ///
+  /// @return `uuuu-MM-dd HH:mm:ss.SSSSSS` in UTC, which is the connections' time zone
+  /// @throws SQLDataException when the year is not from 0 to 9999, which a DATETIME cannot hold
+  static String text(Instant time) throws SQLDataException {
+    LocalDateTime utc =
+        LocalDateTime.ofEpochSecond(time.getEpochSecond(), time.getNano(), ZoneOffset.UTC);
+    if (utc.getYear() < 0 || utc.getYear() > 9999) {
+      throw new SQLDataException("no DATETIME has the year of " + time, "22007");
+    }
+    byte[] text = "0000-00-00 00:00:00.000000".getBytes(StandardCharsets.ISO_8859_1);
+    putDigits(text, 4, utc.getYear());
+    putDigits(text, 7, utc.getMonthValue());
+    putDigits(text, 10, utc.getDayOfMonth());
+    putDigits(text, 13, utc.getHour());
+    putDigits(text, 16, utc.getMinute());
+    putDigits(text, 19, utc.getSecond());
+    putDigits(text, 26, utc.getNano() / 1000);
+    return new String(text, StandardCharsets.ISO_8859_1);
+  }
+
+  /// @param end behind the last digit; what is in front of the first stays
+  private static void putDigits(byte[] text, int end, int number) {
+    int at = end;
+    for (int rest = number; rest > 0; rest /= 10) {
+      text[--at] = (byte) ('0' + rest % 10);
     }
   }
 }
