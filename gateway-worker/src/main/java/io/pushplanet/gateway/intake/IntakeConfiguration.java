@@ -15,8 +15,8 @@ import org.springframework.context.annotation.Configuration;
 /// What every role has.
 @Configuration(proxyBeanMethods = false)
 class IntakeConfiguration {
-  /// Nobody waits for what a worker publishes but the broker's message that it came of. What ends a delivery must also not be
-  /// faster than the news that its message was accepted: they would be written one after the other, at twice MySQL's CPU.
+  /// Nobody waits for what a worker publishes but the broker's message that it came of. What ends a delivery should also not be
+  /// faster than the news that its message was accepted, or it waits for that at its writer.
   private static final Duration LINGER = Duration.ofMillis(4);
 
   @Bean

@@ -4,6 +4,7 @@ import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.MessageId;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -18,9 +19,9 @@ import org.jspecify.annotations.Nullable;
 /// together that is one insert for each row, where it would be an insert, a look and an update. Nothing else waits, but for what
 /// is told of the same message.
 ///
-/// An end may also be here first. Where its message is older than one whose acceptance was seen, that was written long ago;
-/// where it is newer, the acceptance is about to come, and waited for [#OVERTAKEN] at most: a row that is there too early makes
-/// the writer look at all rows.
+/// An end may also be here first. Where its message is older by [#OVERTAKEN] than one whose acceptance was seen, its own was
+/// written long ago; else that may be about to come, and is waited for as long at most: a row that is there too early makes the
+/// writer look at all rows.
 ///
 /// Nobody waits for a recipient who takes long: a story is written when messages that were accepted [#OVERTAKEN] later are told to
 /// the end, or when it is [#LONGEST] and [#OVERTAKEN] old. Until then the dispatcher tells what it remembers.
@@ -56,7 +57,9 @@ final class Stories {
   /// When the newest of those that are told to the end began.
   private long newestWholeNanos;
 
-  private @Nullable MessageId newestAccepted;
+  /// By the dispatchers' clocks.
+  private @Nullable Instant newestAccepted;
+
   private long becameWholeNanos;
   private long noWaitUntilNanos;
 
@@ -102,8 +105,9 @@ final class Stories {
         case DeliveryEvent.Accepted accepted -> {
           Story story = story(accepted.message(), nowNanos);
           story.accepted = accepted;
-          if (newestAccepted == null || accepted.message().compareTo(newestAccepted) > 0) {
-            newestAccepted = accepted.message();
+          Instant time = accepted.message().time();
+          if (newestAccepted == null || time.isAfter(newestAccepted)) {
+            newestAccepted = time;
           }
           add(told, accepted.message(), story, nowNanos);
         }
@@ -129,17 +133,15 @@ final class Stories {
   private Story story(MessageId message, long nowNanos) {
     Story begun = open.get(message);
     if (begun == null) {
-      begun = new Story(nowNanos, !isAhead(message));
+      begun = new Story(nowNanos, !isYoung(message));
       open.put(message, begun);
     }
     return begun;
   }
 
-  /// Ids of one millisecond are in no order.
-  private boolean isAhead(MessageId message) {
-    return newestAccepted != null
-        && message.compareTo(newestAccepted) > 0
-        && message.time().isAfter(newestAccepted.time());
+  /// Whether its acceptance may be about to come. Several dispatchers and lanes keep no order among each other.
+  private boolean isYoung(MessageId message) {
+    return newestAccepted != null && message.time().isAfter(newestAccepted.minus(OVERTAKEN));
   }
 
   private void add(Told told, MessageId message, Story story, long nowNanos) {

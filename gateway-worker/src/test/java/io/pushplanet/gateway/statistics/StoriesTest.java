@@ -18,6 +18,7 @@ import io.pushplanet.gateway.statistics.Stories.Flow;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -29,7 +30,9 @@ class StoriesTest {
   private static final DeviceId PHONE = new DeviceId("phone");
   private static final DeviceId WATCH = new DeviceId("watch");
 
-  private final MessageIds ids = new MessageIds(Clock.systemUTC(), new Random(1));
+  private final Clock clock = Clock.fixed(NOON, ZoneOffset.UTC);
+  private final MessageIds ids = new MessageIds(clock, new Random(1));
+  private final MessageIds oldIds = ids(Stories.OVERTAKEN.negated());
   private final Stories stories = new Stories(0);
   private long nowNanos;
 
@@ -77,12 +80,10 @@ class StoriesTest {
 
   @Test
   void an_end_that_has_overtaken_its_acceptance_waits_a_little_for_it() {
-    MessageIds later =
-        new MessageIds(Clock.offset(Clock.systemUTC(), Duration.ofHours(1)), new Random(2));
-    MessageId message = later.next();
-    DeliveryEvent.Ended ofOneWrittenBefore = ended(ids.next(), PHONE);
+    MessageId message = ids.next();
+    DeliveryEvent.Ended ofOneWrittenBefore = ended(oldIds.next(), PHONE);
     DeliveryEvent.Ended early = ended(message, PHONE);
-    DeliveryEvent.Ended alone = ended(later.next(), PHONE);
+    DeliveryEvent.Ended alone = ended(ids(Duration.ofHours(1)).next(), PHONE);
     DeliveryEvent.Accepted accepted = accepted(message, PHONE);
 
     tell(accepted(ids.next(), WATCH));
@@ -95,6 +96,20 @@ class StoriesTest {
     pass(Stories.OVERTAKEN);
 
     assertThat(due(Flow.STEADY)).contains(alone);
+  }
+
+  @Test
+  void an_end_waits_for_its_acceptance_also_where_younger_messages_have_overtaken_that() {
+    MessageId message = ids(Stories.OVERTAKEN.minusMillis(1).negated()).next();
+    DeliveryEvent.Ended early = ended(message, PHONE);
+    DeliveryEvent.Accepted accepted = accepted(message, PHONE);
+
+    tell(accepted(ids.next(), WATCH));
+    tell(early);
+    assertThat(due(Flow.STEADY)).isEmpty();
+    tell(accepted);
+
+    assertThat(due(Flow.STEADY)).containsExactly(early, accepted);
   }
 
   @Test
@@ -168,7 +183,7 @@ class StoriesTest {
 
   @Test
   void while_ends_lie_in_their_queue_acceptances_do_not_run_ahead_of_them() {
-    DeliveryEvent.Ended ofOneWrittenBefore = ended(ids.next(), PHONE);
+    DeliveryEvent.Ended ofOneWrittenBefore = ended(oldIds.next(), PHONE);
     MessageId message = ids.next();
     DeliveryEvent.Accepted accepted = accepted(message, PHONE);
     DeliveryEvent.Ended end = ended(message, PHONE);
@@ -214,6 +229,10 @@ class StoriesTest {
     tell(end);
 
     assertThat(due(Flow.BEHIND)).containsExactly(second, end);
+  }
+
+  private MessageIds ids(Duration later) {
+    return new MessageIds(Clock.offset(clock, later), new Random(2));
   }
 
   private void tell(DeliveryEvent event) {
