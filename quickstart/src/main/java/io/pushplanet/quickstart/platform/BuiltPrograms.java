@@ -71,7 +71,7 @@ final class BuiltPrograms {
     var command = new ArrayList<String>();
     command.add(java());
     command.addAll(FLAGS);
-    command.add("-Xmx" + System.getenv().getOrDefault("PUSHPLANET_HEAP", "768m"));
+    command.add("-Xmx" + System.getenv().getOrDefault("PUSHPLANET_HEAP", mostHeap(program)));
     Path cache = cacheOf(extracted);
     if (Files.exists(cache)) {
       command.add("-XX:AOTCache=" + cache);
@@ -79,6 +79,11 @@ final class BuiltPrograms {
     command.add("-jar");
     command.add(extracted.toString());
     return command;
+  }
+
+  /// A busy worker has thousands of messages in hand, which a small heap copies over and over. Who is idle takes nothing of it.
+  private static String mostHeap(Program program) {
+    return program == Program.WORKER ? "2g" : "768m";
   }
 
   boolean isTrained(Program program) {
