@@ -59,6 +59,8 @@ public final class StatisticsIntake implements AutoCloseable {
   private final List<BlockingQueue<Batch>> waiting;
   private final List<Thread> threads;
   private final AtomicInteger inHand = new AtomicInteger();
+  private final AtomicInteger writing = new AtomicInteger();
+  private volatile long wroteNanos = System.nanoTime();
   private final Timer writes;
   private final DistributionSummary sizes;
   private final Counter droppedReceipts;
@@ -212,21 +214,39 @@ public final class StatisticsIntake implements AutoCloseable {
       List<Told> due = stories.due(System.nanoTime(), flow());
       List<Told> refusedBefore = new ArrayList<>();
       due.removeIf(told -> refusals.has(told.event()) && refusedBefore.add(told));
+      if (!due.isEmpty() || !refusedBefore.isEmpty()) {
+        write(due, refusedBefore);
+      }
+      held.removeIf(batch -> batch.written().isDone());
+    }
+  }
+
+  private void write(List<Told> due, List<Told> refusedBefore) {
+    writing.incrementAndGet();
+    try {
       for (int from = 0; from < due.size(); from += mostEvents) {
         write(due.subList(from, Math.min(from + mostEvents, due.size())));
       }
       // Among others each would make all be written again in halves.
       refusedBefore.forEach(told -> write(List.of(told)));
-      held.removeIf(batch -> batch.written().isDone());
+    } finally {
+      wroteNanos = System.nanoTime();
+      writing.decrementAndGet();
     }
   }
 
   private Stories.Flow flow() {
     int held = inHand.get();
-    if (held >= 2 * prefetch) {
+    if (held >= 2 * prefetch && nobodyWrites()) {
       return Stories.Flow.STUCK;
     }
     return held >= prefetch ? Stories.Flow.BEHIND : Stories.Flow.STEADY;
+  }
+
+  /// Since the last write each writer has gathered, and had nothing. What waits at one may be in the batches that another is
+  /// writing.
+  private boolean nobodyWrites() {
+    return writing.get() == 0 && System.nanoTime() - wroteNanos > 2 * gather.toNanos();
   }
 
   private void gather(BlockingQueue<Batch> mine, Stories stories, List<Batch> held)

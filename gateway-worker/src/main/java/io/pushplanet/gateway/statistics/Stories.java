@@ -12,30 +12,32 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
 import java.util.Set;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /// What a writer holds back: that a message was accepted waits until something is told of each of its recipients. Written
 /// together that is one insert for each row, where it would be an insert, a look and an update. Nothing else waits, but for what
 /// is told of the same message.
 ///
-/// An end may also be here first. Where its message is older by [#OVERTAKEN] than one whose acceptance was seen, its own was
-/// written long ago; else that may be about to come, and is waited for as long at most: a row that is there too early makes the
-/// writer look at all rows.
+/// An end may also be here first. A row that is there before its message makes the writer look at all rows, so an end waits for
+/// the news of its message, too.
 ///
-/// Nobody waits for a recipient who takes long: a story is written when messages that were accepted [#OVERTAKEN] later are told to
-/// the end, or when it is [#LONGEST] and [#OVERTAKEN] old. Until then the dispatcher tells what it remembers.
+/// Nobody waits for a recipient who takes long: an acceptance is written alone when messages that were accepted [#OVERTAKEN]
+/// later are told to the end, and an end when such messages' acceptances were seen: its own was written long ago. Otherwise
+/// nothing waits longer than [#LONGEST]. Until then the dispatcher tells what it remembers.
 ///
-/// While the writers are behind, ends lie in their queue and only order counts. There acceptances must not run ahead of ends:
-/// they would be written alone, their ends would have to be looked for, and the writers would fall back further. So they wait
-/// also where nothing is whole yet, but not again and again in vain: where their messages wait in long lanes, no end will come.
+/// While the writers are behind, both lie in their queues and only order counts, however long a write takes. What were
+/// written alone would have to be looked for, and the writers would fall back further. So each waits up to [#LONGEST_BEHIND], but
+/// not again and again in vain: where messages wait in long lanes, no end will come.
 ///
 /// Confined to its writer.
 final class Stories {
-  /// With [#OVERTAKEN], the gathering and the write it leaves room in the 2 s within which the API tells each attempt.
-  static final Duration LONGEST = Duration.ofMillis(500);
-
+  /// By the dispatchers' clocks; and no acceptance is taken for overtaken sooner, because those may differ.
   static final Duration OVERTAKEN = Duration.ofMillis(500);
+
+  /// With the gathering and the write it leaves room in the 2 s within which the API tells each attempt.
+  static final Duration LONGEST = Duration.ofSeconds(1);
+
+  static final Duration LONGEST_BEHIND = Duration.ofSeconds(5);
 
   /// While the writers are behind: when nothing has become whole for so long, nobody waits for the next [#NEXT_TRY].
   static final Duration IN_VAIN = Duration.ofSeconds(2);
@@ -47,18 +49,18 @@ final class Stories {
     STEADY,
     /// There is always more to fetch.
     BEHIND,
-    /// As much is in hand as there may be: nothing comes before something is written.
+    /// As much is in hand as there may be, and nobody writes any of it: nothing comes before something is written.
     STUCK
   }
 
   private final SequencedMap<MessageId, Story> open = new LinkedHashMap<>();
   private List<Told> ready = new ArrayList<>();
 
-  /// When the newest of those that are told to the end began.
-  private long newestWholeNanos;
-
-  /// By the dispatchers' clocks.
+  /// When the newest message was accepted whose acceptance was seen.
   private @Nullable Instant newestAccepted;
+
+  /// When the newest message was accepted that is told to the end.
+  private @Nullable Instant newestWhole;
 
   private long becameWholeNanos;
   private long noWaitUntilNanos;
@@ -67,15 +69,15 @@ final class Stories {
   record Told(DeliveryEvent event, Batch batch) {}
 
   private static final class Story {
+    final Instant acceptedAt;
     final long sinceNanos;
-    final boolean wasWrittenBefore;
     final List<Told> told = new ArrayList<>();
     final Set<DeviceId> heardOf = new HashSet<>();
     DeliveryEvent.@Nullable Accepted accepted;
 
-    Story(long sinceNanos, boolean wasWrittenBefore) {
+    Story(Instant acceptedAt, long sinceNanos) {
+      this.acceptedAt = acceptedAt;
       this.sinceNanos = sinceNanos;
-      this.wasWrittenBefore = wasWrittenBefore;
     }
 
     boolean isWhole() {
@@ -84,7 +86,6 @@ final class Stories {
   }
 
   Stories(long nowNanos) {
-    newestWholeNanos = nowNanos - LONGEST.toNanos();
     becameWholeNanos = nowNanos;
     noWaitUntilNanos = nowNanos;
   }
@@ -105,10 +106,7 @@ final class Stories {
         case DeliveryEvent.Accepted accepted -> {
           Story story = story(accepted.message(), nowNanos);
           story.accepted = accepted;
-          Instant time = accepted.message().time();
-          if (newestAccepted == null || time.isAfter(newestAccepted)) {
-            newestAccepted = time;
-          }
+          newestAccepted = newest(newestAccepted, story.acceptedAt);
           add(told, accepted.message(), story, nowNanos);
         }
         case DeliveryEvent.Attempted attempted -> {
@@ -131,17 +129,11 @@ final class Stories {
   }
 
   private Story story(MessageId message, long nowNanos) {
-    Story begun = open.get(message);
-    if (begun == null) {
-      begun = new Story(nowNanos, !isYoung(message));
-      open.put(message, begun);
-    }
-    return begun;
+    return open.computeIfAbsent(message, _ -> new Story(message.time(), nowNanos));
   }
 
-  /// Whether its acceptance may be about to come. Several dispatchers and lanes keep no order among each other.
-  private boolean isYoung(MessageId message) {
-    return newestAccepted != null && message.time().isAfter(newestAccepted.minus(OVERTAKEN));
+  private static Instant newest(@Nullable Instant newest, Instant time) {
+    return newest == null || time.isAfter(newest) ? time : newest;
   }
 
   private void add(Told told, MessageId message, Story story, long nowNanos) {
@@ -149,25 +141,30 @@ final class Stories {
     if (story.isWhole()) {
       open.remove(message);
       ready.addAll(story.told);
-      newestWholeNanos = Math.max(newestWholeNanos, story.sinceNanos);
-      becameWholeNanos = nowNanos;
-      noWaitUntilNanos = nowNanos;
+      // Of what has no recipients (yet), nothing is told that could have overtaken anybody.
+      if (!story.heardOf.isEmpty()) {
+        newestWhole = newest(newestWhole, story.acceptedAt);
+        becameWholeNanos = nowNanos;
+        noWaitUntilNanos = nowNanos;
+      }
     }
   }
 
   /// What is to be written now.
   List<Told> due(long nowNanos, Flow flow) {
-    long patienceWithEnds = nowNanos - OVERTAKEN.toNanos();
-    release(story ->
-        story.accepted == null && (story.wasWrittenBefore || story.sinceNanos <= patienceWithEnds));
-    long nobodyWaitsFor =
+    long nobodyWaitsSince =
         switch (flow) {
-          case STEADY ->
-              Math.max(newestWholeNanos, nowNanos - LONGEST.toNanos()) - OVERTAKEN.toNanos();
+          case STEADY -> nowNanos - LONGEST.toNanos();
           case BEHIND -> whileBehind(nowNanos);
           case STUCK -> ready.isEmpty() ? nowNanos : whileBehind(nowNanos);
         };
-    release(story -> story.sinceNanos <= nobodyWaitsFor);
+    for (Iterator<Story> stories = open.values().iterator(); stories.hasNext(); ) {
+      Story story = stories.next();
+      if (story.sinceNanos <= nobodyWaitsSince || isOvertaken(story, nowNanos)) {
+        ready.addAll(story.told);
+        stories.remove();
+      }
+    }
     List<Told> due = ready;
     ready = new ArrayList<>();
     return due;
@@ -180,16 +177,16 @@ final class Stories {
         && open.firstEntry().getValue().sinceNanos <= inVainSince) {
       noWaitUntilNanos = nowNanos + NEXT_TRY.toNanos();
     }
-    return nowNanos < noWaitUntilNanos ? nowNanos : newestWholeNanos - OVERTAKEN.toNanos();
+    return nowNanos < noWaitUntilNanos ? nowNanos : nowNanos - LONGEST_BEHIND.toNanos();
   }
 
-  private void release(Predicate<Story> goes) {
-    for (Iterator<Story> stories = open.values().iterator(); stories.hasNext(); ) {
-      Story story = stories.next();
-      if (goes.test(story)) {
-        ready.addAll(story.told);
-        stories.remove();
-      }
+  private boolean isOvertaken(Story story, long nowNanos) {
+    Instant overtakers = story.acceptedAt.plus(OVERTAKEN);
+    if (story.accepted == null) {
+      return newestAccepted == null || !newestAccepted.isBefore(overtakers);
     }
+    return newestWhole != null
+        && !newestWhole.isBefore(overtakers)
+        && story.sinceNanos <= nowNanos - OVERTAKEN.toNanos();
   }
 }

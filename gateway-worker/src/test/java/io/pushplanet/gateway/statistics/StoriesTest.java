@@ -33,6 +33,7 @@ class StoriesTest {
   private final Clock clock = Clock.fixed(NOON, ZoneOffset.UTC);
   private final MessageIds ids = new MessageIds(clock, new Random(1));
   private final MessageIds oldIds = ids(Stories.OVERTAKEN.negated());
+  private final MessageIds youngIds = ids(Stories.OVERTAKEN);
   private final Stories stories = new Stories(0);
   private long nowNanos;
 
@@ -66,7 +67,7 @@ class StoriesTest {
 
   @Test
   void what_belongs_to_no_acceptance_at_hand_does_not_wait() {
-    DeliveryEvent.Ended end = ended(ids.next(), PHONE);
+    DeliveryEvent.Ended end = ended(oldIds.next(), PHONE);
     DeliveryEvent.Accepted broad = accepted(ids.next());
     DeliveryEvent.Receipt receipt =
         new DeliveryEvent.Receipt(SHOP, NOON, ids.next(), PHONE, DeliveryEvent.Receipt.Kind.OPENED);
@@ -93,7 +94,7 @@ class StoriesTest {
     assertThat(due(Flow.STEADY)).containsExactly(ofOneWrittenBefore);
     tell(accepted);
     assertThat(due(Flow.STEADY)).containsExactly(early, accepted);
-    pass(Stories.OVERTAKEN);
+    pass(Stories.LONGEST);
 
     assertThat(due(Flow.STEADY)).contains(alone);
   }
@@ -133,7 +134,7 @@ class StoriesTest {
   @Test
   void a_story_that_later_ones_have_overtaken_is_not_waited_for() {
     MessageId slow = ids.next();
-    MessageId quick = ids.next();
+    MessageId quick = youngIds.next();
     DeliveryEvent.Accepted first = accepted(slow, PHONE);
     DeliveryEvent.Accepted second = accepted(quick, PHONE);
     DeliveryEvent.Ended end = ended(quick, PHONE);
@@ -165,9 +166,9 @@ class StoriesTest {
     DeliveryEvent.Accepted accepted = accepted(ids.next(), PHONE);
 
     tell(accepted);
-    pass(Stories.LONGEST);
+    pass(Stories.LONGEST.minusMillis(1));
     assertThat(due(Flow.STEADY)).isEmpty();
-    pass(Stories.OVERTAKEN);
+    pass(Duration.ofMillis(1));
 
     assertThat(due(Flow.STEADY)).containsExactly(accepted);
   }
@@ -217,18 +218,84 @@ class StoriesTest {
   }
 
   @Test
-  void while_ends_lie_in_their_queue_nobody_is_taken_for_slow_but_who_was_overtaken() {
-    DeliveryEvent.Accepted first = accepted(ids.next(), PHONE);
-    MessageId quick = ids.next();
-    DeliveryEvent.Accepted second = accepted(quick, PHONE);
-    DeliveryEvent.Ended end = ended(quick, PHONE);
+  void however_long_a_write_takes_while_the_writers_are_behind_nobody_is_taken_for_slow() {
+    MessageId message = ids.next();
+    MessageId neighbour = ids.next();
+    DeliveryEvent.Accepted accepted = accepted(message, PHONE);
+    DeliveryEvent.Ended end = ended(message, PHONE);
+    tell(accepted(ids.next(), WATCH));
+    tell(accepted);
 
-    tell(first);
-    tell(second);
-    pass(Stories.LONGEST.plus(Stories.OVERTAKEN));
+    pass(Stories.LONGEST_BEHIND.minusMillis(1));
+    tell(accepted(neighbour, PHONE));
+    tell(ended(neighbour, PHONE));
+    assertThat(due(Flow.BEHIND)).hasSize(2);
     tell(end);
 
-    assertThat(due(Flow.BEHIND)).containsExactly(second, end);
+    assertThat(due(Flow.BEHIND)).containsExactly(accepted, end);
+  }
+
+  @Test
+  void however_long_a_write_takes_while_the_writers_are_behind_an_end_waits_for_its_acceptance() {
+    MessageId message = ids.next();
+    MessageId neighbour = ids.next();
+    DeliveryEvent.Ended end = ended(message, PHONE);
+    DeliveryEvent.Accepted accepted = accepted(message, PHONE);
+    tell(accepted(ids.next(), WATCH));
+    tell(end);
+
+    pass(Stories.LONGEST_BEHIND.minusMillis(1));
+    tell(accepted(neighbour, PHONE));
+    tell(ended(neighbour, PHONE));
+    assertThat(due(Flow.BEHIND)).hasSize(2);
+    tell(accepted);
+
+    assertThat(due(Flow.BEHIND)).containsExactly(end, accepted);
+  }
+
+  @Test
+  void while_the_writers_are_behind_who_was_overtaken_or_waited_for_seconds_is_not_waited_for() {
+    DeliveryEvent.Accepted slow = accepted(ids.next(), PHONE);
+    DeliveryEvent.Accepted slowToo = accepted(youngIds.next(), PHONE);
+    DeliveryEvent.Ended early = ended(ids(Duration.ofHours(1)).next(), PHONE);
+    MessageId quick = youngIds.next();
+    tell(slow);
+    tell(slowToo);
+    tell(early);
+
+    pass(Stories.OVERTAKEN);
+    tell(accepted(quick, PHONE));
+    tell(ended(quick, PHONE));
+    assertThat(due(Flow.BEHIND)).hasSize(3).contains(slow);
+    pass(Stories.LONGEST_BEHIND.minus(Stories.OVERTAKEN));
+
+    assertThat(due(Flow.BEHIND)).containsExactlyInAnyOrder(slowToo, early);
+  }
+
+  @Test
+  void of_a_dispatcher_whose_clock_is_late_an_acceptance_waits_a_little_all_the_same() {
+    DeliveryEvent.Accepted late = accepted(ids.next(), PHONE);
+    MessageId quick = ids(Duration.ofMinutes(1)).next();
+    tell(accepted(quick, PHONE));
+    tell(ended(quick, PHONE));
+
+    tell(late);
+    assertThat(due(Flow.BEHIND)).hasSize(2).doesNotContain(late);
+    pass(Stories.OVERTAKEN);
+
+    assertThat(due(Flow.BEHIND)).containsExactly(late);
+  }
+
+  @Test
+  void a_message_that_has_no_recipients_yet_overtakes_nobody() {
+    DeliveryEvent.Accepted first = accepted(ids.next(), PHONE);
+    DeliveryEvent.Accepted broad = accepted(youngIds.next());
+
+    tell(first);
+    pass(Stories.OVERTAKEN);
+    tell(broad);
+
+    assertThat(due(Flow.STEADY)).containsExactly(broad);
   }
 
   private MessageIds ids(Duration later) {
