@@ -46,6 +46,9 @@ final class CredentialConnections {
   private volatile List<Http2Connection> connections = List.of();
   private volatile int waiting;
 
+  /// Those of them that are high.
+  private volatile int highWaiting;
+
   @GuardedBy("lock")
   private final Deque<Exchange> high = new ArrayDeque<>();
 
@@ -85,8 +88,7 @@ final class CredentialConnections {
   /// written again.
   void submit(Exchange exchange) {
     exchange.waitsUntilNanos = System.nanoTime() + settings.connectTimeout().toNanos();
-    boolean first = waiting == 0 || exchange.request.priority() == Priority.HIGH;
-    if (first && place(exchange)) {
+    if (isFirst(exchange.request.priority()) && place(exchange)) {
       return;
     }
     lock.lock();
@@ -96,6 +98,15 @@ final class CredentialConnections {
     } finally {
       lock.unlock();
     }
+  }
+
+  /// Whether nobody is before it. High ones overtake normal ones, and not each other: under a load that does not end, those who
+  /// once had to wait would wait as long as it lasts.
+  private boolean isFirst(Priority priority) {
+    return switch (priority) {
+      case HIGH -> highWaiting == 0;
+      case NORMAL -> waiting == 0;
+    };
   }
 
   /// Nobody waits for it any more.
@@ -171,17 +182,23 @@ final class CredentialConnections {
   @GuardedBy("lock")
   private void serve() {
     // Told before the look for room: who makes room afterwards sees it.
-    waiting = high.size() + normal.size();
+    tellWaiting();
     serve(high);
     if (high.isEmpty()) {
       serve(normal);
     }
-    waiting = high.size() + normal.size();
+    tellWaiting();
     if (closed) {
       refuseWaiting("closed");
     } else if (waiting > 0) {
       openIfUseful();
     }
+  }
+
+  @GuardedBy("lock")
+  private void tellWaiting() {
+    highWaiting = high.size();
+    waiting = high.size() + normal.size();
   }
 
   /// Who waits, and who comes from now on, is told so.
@@ -283,7 +300,7 @@ final class CredentialConnections {
         one.end(new NotSent(why));
       }
     }
-    waiting = 0;
+    tellWaiting();
   }
 
   /// It takes no more requests. What is still under way on it ends there, and its replacement opens meanwhile.

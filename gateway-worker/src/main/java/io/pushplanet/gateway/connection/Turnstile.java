@@ -2,31 +2,25 @@ package io.pushplanet.gateway.connection;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.common.message.Priority;
+import io.pushplanet.gateway.order.Line;
 import java.time.Duration;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /// Lets so many requests of one credential through at a time. What is high never waits behind what is normal: a tenth of the
-/// room is kept for it, and a place that becomes free is its own first. Thread-safe.
+/// room is kept for it, and a place that becomes free is its own first. Among equals, who came first goes first. Thread-safe.
 public final class Turnstile {
   private final int room;
   private final int roomForNormal;
   private final ReentrantLock lock = new ReentrantLock();
 
   @GuardedBy("lock")
-  private final Condition high = lock.newCondition();
+  private final Line high = new Line(lock);
 
   @GuardedBy("lock")
-  private final Condition normal = lock.newCondition();
+  private final Line normal = new Line(lock);
 
   @GuardedBy("lock")
   private int inside;
-
-  @GuardedBy("lock")
-  private int highWaiting;
-
-  @GuardedBy("lock")
-  private int normalWaiting;
 
   public Turnstile(int room) {
     this.room = room;
@@ -35,22 +29,18 @@ public final class Turnstile {
 
   /// @return whether there was room within `atMost`; then [#leave] must be called
   public boolean enter(Priority priority, Duration atMost) throws InterruptedException {
-    long leftNanos = atMost.toNanos();
     lock.lockInterruptibly();
     try {
-      count(priority, 1);
-      try {
-        while (!hasRoom(priority)) {
-          if (leftNanos <= 0) {
-            return false;
-          }
-          leftNanos = queue(priority).awaitNanos(leftNanos);
-        }
+      Line line = line(priority);
+      if (line.isEmpty() && hasRoom(priority)) {
         inside++;
         return true;
+      }
+      try {
+        return line.await(atMost);
       } finally {
-        count(priority, -1);
-        callNext();
+        // Of those that are normal, for who was high and has given up.
+        letIn();
       }
     } finally {
       lock.unlock();
@@ -62,7 +52,7 @@ public final class Turnstile {
     lock.lock();
     try {
       inside--;
-      callNext();
+      letIn();
     } finally {
       lock.unlock();
     }
@@ -71,7 +61,7 @@ public final class Turnstile {
   int waiting() {
     lock.lock();
     try {
-      return highWaiting + normalWaiting;
+      return high.length() + normal.length();
     } finally {
       lock.unlock();
     }
@@ -81,35 +71,30 @@ public final class Turnstile {
   private boolean hasRoom(Priority priority) {
     return switch (priority) {
       case HIGH -> inside < room;
-      case NORMAL -> inside < roomForNormal && highWaiting == 0;
+      case NORMAL -> inside < roomForNormal && high.isEmpty();
     };
   }
 
-  /// Whoever is called and enters, or gives up, calls the next.
   @GuardedBy("lock")
-  private void callNext() {
-    if (highWaiting > 0) {
-      if (hasRoom(Priority.HIGH)) {
-        high.signal();
-      }
-    } else if (normalWaiting > 0 && hasRoom(Priority.NORMAL)) {
-      normal.signal();
+  private void letIn() {
+    letIn(Priority.HIGH);
+    letIn(Priority.NORMAL);
+  }
+
+  @GuardedBy("lock")
+  private void letIn(Priority priority) {
+    Line line = line(priority);
+    while (!line.isEmpty() && hasRoom(priority)) {
+      inside++;
+      line.letFirstIn();
     }
   }
 
   @GuardedBy("lock")
-  private Condition queue(Priority priority) {
+  private Line line(Priority priority) {
     return switch (priority) {
       case HIGH -> high;
       case NORMAL -> normal;
     };
-  }
-
-  @GuardedBy("lock")
-  private void count(Priority priority, int change) {
-    switch (priority) {
-      case HIGH -> highWaiting += change;
-      case NORMAL -> normalWaiting += change;
-    }
   }
 }

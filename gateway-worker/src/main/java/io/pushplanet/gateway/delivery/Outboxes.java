@@ -14,7 +14,7 @@ final class Outboxes {
   /// 4,000 recipients of a broadcast in one message, and many of those at once.
   private static final int MOST_UNCONFIRMED = LanePublisher.Settings.DEFAULT.mostWaiting() / 2;
 
-  private final Semaphore room = new Semaphore(MOST_UNCONFIRMED);
+  private final Semaphore room = new Semaphore(MOST_UNCONFIRMED, true);
   private final InboxStore inbox;
   private final LaterStore later;
   private final LanePublisher lanes;

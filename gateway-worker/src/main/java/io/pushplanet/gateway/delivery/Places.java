@@ -2,12 +2,13 @@ package io.pushplanet.gateway.delivery;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.gateway.order.Line;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /// The places of a lane for requests to its provider, shared by apps so that none of them can have all:
 ///
@@ -17,8 +18,8 @@ import java.util.function.LongSupplier;
 /// - where an app's places are all taken and no answer has come for [#PATIENCE], or it is slow, nobody waits for one: what
 ///   waits here holds its broker's message, and those are few.
 ///
-/// From a full queue thousands wait here at once, and a virtual thread that waits with a timeout wakes the scheduler's timer
-/// thread twice: so they wait without, and somebody looks after them ([#look]).
+/// An app's requests get places in the order they came. From a full queue thousands wait here at once, and a virtual thread that
+/// waits with a timeout wakes the scheduler's timer thread twice: so they wait without, and somebody looks after them ([#look]).
 ///
 /// Thread-safe; calls block.
 final class Places {
@@ -41,14 +42,14 @@ final class Places {
   @GuardedBy("lock")
   private int free;
 
+  /// Of all apps; who was let in counts until it goes on.
   @GuardedBy("lock")
   private int waiting;
 
   /// An app that has or wants places.
   private final class Held {
-    final Condition room = lock.newCondition();
+    final Line line = new Line(lock);
     int held;
-    int waiting;
     double usualNanos;
     long movedNanos;
   }
@@ -69,6 +70,15 @@ final class Places {
     }
   }
 
+  int waiting() {
+    lock.lock();
+    try {
+      return waiting;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /// Waits for a place while the app's requests go on being answered and somebody calls [#look].
   ///
   /// @return whether there was one; then [#leave] must be called
@@ -76,29 +86,25 @@ final class Places {
     lock.lockInterruptibly();
     try {
       Held app = apps.computeIfAbsent(name, _ -> new Held());
-      app.waiting++;
-      waiting++;
-      try {
-        while (!hasRoom(app)) {
-          if (isStuck(app)) {
-            return false;
-          }
-          app.room.await();
-        }
-        if (app.held == 0) {
-          app.movedNanos = nanoTime.getAsLong();
-        }
-        app.held++;
-        free--;
+      if (app.line.isEmpty() && hasRoom(app)) {
+        take(app);
         return true;
-      } finally {
-        app.waiting--;
-        waiting--;
-        callNext();
-        forgetIfIdle(name, app);
       }
+      // Who is stuck holds something, so it is not forgotten.
+      return !isStuck(app) && await(name, app);
     } finally {
       lock.unlock();
+    }
+  }
+
+  @GuardedBy("lock")
+  private boolean await(AppId name, Held app) throws InterruptedException {
+    waiting++;
+    try {
+      return app.line.await();
+    } finally {
+      waiting--;
+      forgetIfIdle(name, app);
     }
   }
 
@@ -114,7 +120,7 @@ final class Places {
       app.usualNanos += WEIGHT * (app.movedNanos - enteredNanos - app.usualNanos);
       app.held--;
       free++;
-      callNext();
+      letIn();
       forgetIfIdle(name, app);
     } finally {
       lock.unlock();
@@ -126,8 +132,8 @@ final class Places {
     lock.lock();
     try {
       for (Held app : apps.values()) {
-        if (app.waiting > 0 && isStuck(app)) {
-          app.room.signalAll();
+        if (isStuck(app)) {
+          app.line.sendAllAway();
         }
       }
     } finally {
@@ -151,28 +157,45 @@ final class Places {
         && (isSlow(app) || nanoTime.getAsLong() - app.movedNanos >= PATIENCE.toNanos());
   }
 
-  /// Whoever is called and enters, or gives up, calls the next. Who holds least comes first.
   @GuardedBy("lock")
-  private void callNext() {
+  private void take(Held app) {
+    if (app.held == 0) {
+      app.movedNanos = nanoTime.getAsLong();
+    }
+    app.held++;
+    free--;
+  }
+
+  @GuardedBy("lock")
+  private void letIn() {
+    Held next = next();
+    while (next != null) {
+      take(next);
+      next.line.letFirstIn();
+      next = next();
+    }
+  }
+
+  /// Who holds least comes first.
+  @GuardedBy("lock")
+  private @Nullable Held next() {
     if (free == 0 || waiting == 0) {
-      return;
+      return null;
     }
     Held next = null;
     for (Held app : apps.values()) {
-      if (app.waiting > 0 && hasRoom(app) && (next == null || app.held < next.held)) {
+      if (!app.line.isEmpty() && hasRoom(app) && (next == null || app.held < next.held)) {
         next = app;
       }
     }
-    if (next != null) {
-      next.room.signal();
-    }
+    return next;
   }
 
   @GuardedBy("lock")
   private void forgetIfIdle(AppId name, Held app) {
     // What is known of a slow one is kept while it has anything here; then it starts anew.
-    if (app.held == 0 && app.waiting == 0) {
-      apps.remove(name);
+    if (app.held == 0 && app.line.isEmpty()) {
+      apps.remove(name, app);
     }
   }
 }

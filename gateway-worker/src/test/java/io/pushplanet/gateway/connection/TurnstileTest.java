@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
 class TurnstileTest {
@@ -48,6 +49,43 @@ class TurnstileTest {
 
     assertThat(entered)
         .containsExactly(Priority.HIGH, Priority.NORMAL, Priority.NORMAL, Priority.NORMAL);
+  }
+
+  @Test
+  void room_goes_to_who_waits_and_not_to_who_comes_when_it_becomes_free() throws Exception {
+    Turnstile turnstile = new Turnstile(1);
+    assertThat(turnstile.enter(Priority.NORMAL, Duration.ZERO)).isTrue();
+
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      Future<Boolean> waits = threads.submit(() -> turnstile.enter(Priority.NORMAL, PATIENCE));
+      Eventually.within(PATIENCE, () -> assertThat(turnstile.waiting()).isOne());
+      turnstile.leave();
+
+      assertThat(turnstile.enter(Priority.NORMAL, Duration.ZERO)).isFalse();
+      assertThat(turnstile.enter(Priority.HIGH, Duration.ZERO)).isFalse();
+      assertThat(waits.get()).isTrue();
+    }
+  }
+
+  @Test
+  void those_behind_one_that_is_high_and_gave_up_go_on() throws Exception {
+    Turnstile turnstile = new Turnstile(10);
+    for (int i = 0; i < 9; i++) {
+      assertThat(turnstile.enter(Priority.NORMAL, Duration.ZERO)).isTrue();
+    }
+    assertThat(turnstile.enter(Priority.HIGH, Duration.ZERO)).isTrue();
+
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      Future<Boolean> high =
+          threads.submit(() -> turnstile.enter(Priority.HIGH, Duration.ofMillis(200)));
+      Future<Boolean> normal = threads.submit(() -> turnstile.enter(Priority.NORMAL, PATIENCE));
+      Eventually.within(PATIENCE, () -> assertThat(turnstile.waiting()).isEqualTo(2));
+      assertThat(high.get()).isFalse();
+      turnstile.leave();
+      turnstile.leave();
+
+      assertThat(normal.get()).isTrue();
+    }
   }
 
   private static boolean pass(Turnstile turnstile, Priority priority, List<Priority> entered)

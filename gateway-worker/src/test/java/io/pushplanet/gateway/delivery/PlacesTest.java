@@ -6,7 +6,6 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.testing.Eventually;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
@@ -56,19 +55,10 @@ class PlacesTest {
     assertThat(places.enter(SHOP)).isTrue();
     places.leave(SHOP, nanos.get());
     places.enter(SHOP);
-    CompletableFuture<Boolean> waits = new CompletableFuture<>();
-
-    Thread.ofVirtual()
-        .start(() -> {
-          try {
-            waits.complete(places.enter(SHOP));
-          } catch (InterruptedException e) {
-            waits.completeExceptionally(e);
-          }
-        });
+    CompletableFuture<Boolean> waits = entering();
     places.leave(SHOP, nanos.get());
 
-    Eventually.within(PATIENCE, () -> assertThat(valueOf(waits)).isTrue());
+    Eventually.within(PATIENCE, () -> assertThat(waits).isCompletedWithValue(true));
   }
 
   @Test
@@ -76,16 +66,7 @@ class PlacesTest {
     fill(SHOP);
     places.leave(SHOP, nanos.get());
     assertThat(places.enter(SHOP)).isTrue();
-    CompletableFuture<Boolean> waits = new CompletableFuture<>();
-
-    Thread.ofVirtual()
-        .start(() -> {
-          try {
-            waits.complete(places.enter(SHOP));
-          } catch (InterruptedException e) {
-            waits.completeExceptionally(e);
-          }
-        });
+    CompletableFuture<Boolean> waits = entering();
     pass(Places.PATIENCE);
 
     Eventually.within(
@@ -96,12 +77,55 @@ class PlacesTest {
         });
   }
 
-  private static boolean valueOf(CompletableFuture<Boolean> future) {
-    try {
-      return future.isDone() && future.get();
-    } catch (InterruptedException | ExecutionException e) {
-      throw new AssertionError(e);
-    }
+  @Test
+  void a_place_goes_to_who_waits_and_not_to_who_comes_when_it_becomes_free() throws Exception {
+    fill(SHOP);
+    places.leave(SHOP, nanos.get());
+    assertThat(places.enter(SHOP)).isTrue();
+    CompletableFuture<Boolean> waits = entering();
+    Eventually.within(PATIENCE, () -> assertThat(places.waiting()).isOne());
+
+    places.leave(SHOP, nanos.get());
+
+    assertThat(entersAtOnce(SHOP)).isFalse();
+    Eventually.within(PATIENCE, () -> assertThat(waits).isCompletedWithValue(true));
+  }
+
+  @Test
+  void who_is_interrupted_leaves_the_line() throws Exception {
+    fill(SHOP);
+    places.leave(SHOP, nanos.get());
+    assertThat(places.enter(SHOP)).isTrue();
+    Thread waiter =
+        Thread.ofVirtual()
+            .start(() -> {
+              try {
+                places.enter(SHOP);
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              }
+            });
+    Eventually.within(PATIENCE, () -> assertThat(places.waiting()).isOne());
+    waiter.interrupt();
+    waiter.join();
+    assertThat(places.waiting()).isZero();
+
+    places.leave(SHOP, nanos.get());
+
+    assertThat(places.enter(SHOP)).isTrue();
+  }
+
+  private CompletableFuture<Boolean> entering() {
+    CompletableFuture<Boolean> entered = new CompletableFuture<>();
+    Thread.ofVirtual()
+        .start(() -> {
+          try {
+            entered.complete(places.enter(SHOP));
+          } catch (InterruptedException e) {
+            entered.completeExceptionally(e);
+          }
+        });
+    return entered;
   }
 
   @Test
