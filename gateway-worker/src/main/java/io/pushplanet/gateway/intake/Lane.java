@@ -186,10 +186,9 @@ final class Lane {
     /// After its last message, also at the end, where the first consumer leaves as well.
     @Override
     public void handleCancelOk(String consumerTag) {
-      if (further.updateAndGet(others -> Math.max(0, others - 1)) == 0
-          || !shared.running().getAsBoolean()) {
-        refused.forEach(tag -> answer(() -> channel.basicNack(tag, false, true)));
-        refused.clear();
+      boolean alone = further.updateAndGet(others -> Math.max(0, others - 1)) == 0;
+      if (!refused.isEmpty() && (alone || !shared.running().getAsBoolean())) {
+        giveBackRefused();
       }
     }
 
@@ -232,11 +231,24 @@ final class Lane {
       } finally {
         shared.inHand().done();
         window.answered(body.length);
-        shared
-            .meters()
-            .counter("pushplanet.intake.messages", "queue", subscription.queue(), "result", result)
-            .increment();
+        count(result);
       }
+    }
+
+    private void giveBackRefused() {
+      LOG.info("event=messages_refused queue={} messages={}", subscription.queue(), refused.size());
+      for (Long tag : refused) {
+        answer(() -> channel.basicNack(tag, false, true));
+        count("refused");
+      }
+      refused.clear();
+    }
+
+    private void count(String result) {
+      shared
+          .meters()
+          .counter("pushplanet.intake.messages", "queue", subscription.queue(), "result", result)
+          .increment();
     }
 
     private String handleInOrder(Envelope envelope, byte[] body, Ticket ticket)

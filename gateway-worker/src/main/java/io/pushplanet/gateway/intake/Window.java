@@ -5,17 +5,22 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 /// How many messages of one queue the broker may have handed out without an answer. It counts messages, of which one carries a
 /// single push and another thousands of recipients: so the window follows what the handler has room for.
 ///
-/// - It doubles while three quarters of it are in hand, the handler has room for more recipients, the bytes in hand are no more
-///   than half of [#MOST_BYTES], and none was given back since the last look.
-/// - It is as small as at the beginning again once there are to be more bytes than that in hand, or the handler has twice as many
+/// - It doubles while three quarters of it are in hand, the handler has room for more recipients, twice as many messages of the
+///   size of those in hand would be no more than [#MOST_BYTES], and none was given back since the last look.
+/// - It is as small as at the beginning again once there are more bytes than that in hand, or the handler has twice as many
 ///   recipients as it has room for: others may follow that are as large. What the broker has sent of them until it knows may be
-///   hundreds of MB: nobody takes it ([#take]).
+///   hundreds of MB: past [#LAST_BYTES] nobody takes it ([#take]). That is for emergencies, because RabbitMQ puts what it is given
+///   back behind everything else in the queue, and an old message waits until a new one is done
+///   (https://www.rabbitmq.com/docs/quorum-queues#repeated-requeues).
 /// - It halves when less than a quarter of it has been in hand for [#CALM] looks: what comes next may be large.
 ///
 /// Thread-safe.
 final class Window {
   /// 4,096 pushes with the 4 KB that vendors take at most. As many messages as at the beginning come on top.
   static final long MOST_BYTES = 16L * 1_024 * 1_024;
+
+  /// A window that grew with what is small, and then fills with what is large, stays below in most cases.
+  static final long LAST_BYTES = 2 * MOST_BYTES;
 
   static final int CALM = 10;
 
@@ -63,7 +68,7 @@ final class Window {
   /// @param bounded whether a message that is too much stays out; then there may be few of them from the next look on
   /// @return whether it is in hand now
   synchronized boolean take(int length, boolean bounded) {
-    if (bounded && bytes + length > MOST_BYTES) {
+    if (bounded && bytes + length > LAST_BYTES) {
       full = true;
       return false;
     }
@@ -95,11 +100,16 @@ final class Window {
     } else if (calm >= CALM) {
       size = Math.max(subscription.prefetch(), size / 2);
       calm = 0;
-    } else if (inNeed && room > 0 && bytes <= MOST_BYTES / 2 && !gaveBack && !resting) {
+    } else if (inNeed && room > 0 && twiceAsManyFit() && !gaveBack && !resting) {
       size = Math.max(size, Math.min(subscription.mostPrefetch(), 2 * size));
     }
     gaveBack = false;
     full = false;
     return size;
+  }
+
+  @GuardedBy("this")
+  private boolean twiceAsManyFit() {
+    return 2L * size * bytes <= MOST_BYTES * messages;
   }
 }

@@ -72,11 +72,30 @@ class WindowTest {
   void what_has_become_large_makes_it_small_at_once() {
     fill(ONE_PUSH);
     answer(100, ONE_PUSH);
-    take(12, 1_000_000);
+    take(29, 1_000_000);
 
     assertThat(window.take(ONE_PUSH, true)).isTrue();
     assertThat(window.take(1_000_000, true)).isFalse();
     assertThat(window.take(1_000_000, false)).isTrue();
+    assertThat(window.look(false)).isEqualTo(32);
+  }
+
+  @Test
+  void it_does_not_grow_to_where_messages_of_this_size_would_be_given_back() {
+    int aboveHalf = (int) (Window.MOST_BYTES / 60);
+    take(24, aboveHalf);
+    assertThat(window.look(false)).isEqualTo(32);
+
+    answer(24, aboveHalf);
+    take(24, (int) (Window.MOST_BYTES / 64));
+    assertThat(window.look(false)).isEqualTo(64);
+  }
+
+  @Test
+  void what_is_too_much_for_the_window_is_taken_all_the_same_until_it_is_twice_as_much() {
+    take(32, (int) (Window.MOST_BYTES / 32));
+
+    assertThat(window.take(1_000_000, true)).isTrue();
     assertThat(window.look(false)).isEqualTo(32);
   }
 
