@@ -19,7 +19,7 @@ final class Window {
   /// 4,096 pushes with the 4 KB that vendors take at most. As many messages as at the beginning come on top.
   static final long MOST_BYTES = 16L * 1_024 * 1_024;
 
-  /// A window that grew with what is small, and then fills with what is large, stays below in most cases.
+  /// Room for what comes before a window that grew with small messages is small again.
   static final long LAST_BYTES = 2 * MOST_BYTES;
 
   static final int CALM = 10;
