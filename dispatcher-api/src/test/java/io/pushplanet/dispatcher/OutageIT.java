@@ -1,6 +1,7 @@
 package io.pushplanet.dispatcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lettuce.core.api.async.RedisAsyncCommands;
@@ -32,6 +33,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.ThrowingSupplier;
 
 /// What is said while a server is away is true.
 class OutageIT {
@@ -201,6 +203,33 @@ class OutageIT {
     assertThat(toAll.status()).as(toAll.toString()).isEqualTo(202);
     assertThat(toAll.json().get("recipients").toString())
         .isEqualTo("{\"estimate\":0,\"counted\":false}");
+  }
+
+  /// As one whose host has vanished. A connection that has just been used is taken as it is, and the driver would wait half a
+  /// minute for an answer on it.
+  @Test
+  void a_database_that_hangs_is_away_before_callers_leave() throws Exception {
+    Tenant stranger = dispatcher.tenant();
+    long process = dispatcher.services.process(Service.MYSQL).pid();
+
+    shop.device("new", "{\"mqtt\":true}");
+    Signals.stop(process);
+    try {
+      isAway(patiently(() -> shop.post("/messages", HELLO.replace("d1", "new"))));
+      isAway(patiently(() -> stranger.post("/messages", HELLO)));
+      assertThat(shop.post("/messages", HELLO).status()).isEqualTo(202);
+    } finally {
+      Signals.resume(process);
+    }
+
+    Eventually.within(
+        SOON,
+        () ->
+            assertThat(shop.post("/messages", HELLO.replace("d1", "new")).status()).isEqualTo(202));
+  }
+
+  private static Answer patiently(ThrowingSupplier<Answer> request) {
+    return assertTimeoutPreemptively(Duration.ofSeconds(15), request);
   }
 
   @Test

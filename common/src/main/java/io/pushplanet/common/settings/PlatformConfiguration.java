@@ -78,10 +78,10 @@ public class PlatformConfiguration {
     // Of a host that has vanished the server hears nothing: it would keep the session, and its
     // locks, for eight hours
     // (https://dev.mysql.com/doc/refman/8.4/en/server-system-variables.html#sysvar_wait_timeout).
-    // Pooled connections say something more often. Who waits for a lock is told so before the
-    // driver gives the connection up, and leaves the waiting session with its locks behind.
+    // Pooled connections say something more often.
     config.setConnectionInitSql(
-        "SET SESSION wait_timeout = 60, SESSION innodb_lock_wait_timeout = 20");
+        "SET SESSION wait_timeout = 60, SESSION innodb_lock_wait_timeout = "
+            + mysql.lockWithin().toSeconds());
     config.setKeepaliveTime(Duration.ofSeconds(30).toMillis());
     config.addDataSourceProperty("rewriteBatchedStatements", "true");
     // What the driver has parsed of a statement is kept per connection, in the driver alone.
@@ -91,7 +91,7 @@ public class PlatformConfiguration {
     config.addDataSourceProperty("connectionTimeZone", "UTC");
     config.addDataSourceProperty("forceConnectionTimeZoneToSession", "true");
     config.addDataSourceProperty("connectTimeout", "3000");
-    config.addDataSourceProperty("socketTimeout", "30000");
+    config.addDataSourceProperty("socketTimeout", Long.toString(mysql.answerWithin().toMillis()));
     return new HikariDataSource(config);
   }
 

@@ -5,6 +5,7 @@ import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
+import java.time.Duration;
 import java.util.List;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -32,11 +33,29 @@ public record PlatformSettings(
   /// @param user who logs in to MySQL
   /// @param password that user's password
   /// @param poolSize most connections of this process to MySQL
+  /// @param answerWithin how long a statement is waited for before its connection is given up, and two thirds of it for a lock; 2s
+  ///     or more. dispatcher-api, whose callers wait, has 5s unless set
   public record Mysql(
       @NotBlank @DefaultValue("jdbc:mysql://127.0.0.1:3306/pushplanet") String url,
       @NotBlank @DefaultValue("pushplanet") String user,
       @DefaultValue("") Secret password,
-      @Positive @DefaultValue("10") int poolSize) {}
+      @Positive @DefaultValue("10") int poolSize,
+      @NotNull @DefaultValue("30s") Duration answerWithin) {
+    private static final Duration SHORTEST_ANSWER = Duration.ofSeconds(2);
+
+    public Mysql {
+      if (answerWithin.compareTo(SHORTEST_ANSWER) < 0) {
+        throw new IllegalArgumentException(
+            "pushplanet.mysql.answer-within is " + SHORTEST_ANSWER + " or more, not " + answerWithin);
+      }
+    }
+
+    /// Who waits for a lock is told so before the driver gives the connection up, and leaves the waiting session with its locks
+    /// behind.
+    Duration lockWithin() {
+      return Duration.ofSeconds(answerWithin.multipliedBy(2).dividedBy(3).toSeconds());
+    }
+  }
 
   /// @param uri Redis, for sessions and routes: `redis://:password@host:port`, or `rediss://` with TLS
   public record Redis(@NotNull @DefaultValue("redis://127.0.0.1:6379") Secret uri) {}

@@ -6,6 +6,7 @@ import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.settings.PlatformSettings.Amqp;
 import io.pushplanet.common.settings.PlatformSettings.Mysql;
 import io.pushplanet.common.settings.PlatformSettings.Redis;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -30,7 +31,11 @@ class PlatformSettingsTest {
             .isEqualTo(
                 new PlatformSettings(
                     new Mysql(
-                        "jdbc:mysql://127.0.0.1:3306/pushplanet", "pushplanet", new Secret(""), 10),
+                        "jdbc:mysql://127.0.0.1:3306/pushplanet",
+                        "pushplanet",
+                        new Secret(""),
+                        10,
+                        Duration.ofSeconds(30)),
                     new Redis(new Secret("redis://127.0.0.1:6379")),
                     new Amqp(new Secret("amqp://guest:guest@127.0.0.1:5672/%2f")),
                     new Secret("k3y"),
@@ -78,6 +83,19 @@ class PlatformSettingsTest {
                 .replace(
                     "systemEnvironment",
                     new SystemEnvironmentPropertySource("systemEnvironment", environment)));
+  }
+
+  @Test
+  void a_lock_is_waited_for_at_least_a_second_and_never_as_long_as_an_answer() {
+    runner
+        .withPropertyValues("pushplanet.mysql.answer-within=2s")
+        .run(context ->
+            assertThat(context.getBean(PlatformSettings.class).mysql().lockWithin())
+                .isEqualTo(Duration.ofSeconds(1)));
+    runner
+        .withPropertyValues("pushplanet.mysql.answer-within=1999ms")
+        .run(context ->
+            assertThat(context.getStartupFailure()).hasStackTraceContaining("answer-within is PT2S or more"));
   }
 
   @Test
