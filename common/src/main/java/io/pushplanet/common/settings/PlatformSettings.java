@@ -46,7 +46,10 @@ public record PlatformSettings(
     public Mysql {
       if (answerWithin.compareTo(SHORTEST_ANSWER) < 0) {
         throw new IllegalArgumentException(
-            "pushplanet.mysql.answer-within is " + SHORTEST_ANSWER + " or more, not " + answerWithin);
+            "pushplanet.mysql.answer-within is "
+                + SHORTEST_ANSWER
+                + " or more, not "
+                + answerWithin);
       }
     }
 

@@ -17,6 +17,9 @@ public final class Topology {
 
   public static final String EVENTS = "push.events";
 
+  /// Rows that MySQL could not take: messages that are parked or wait for another try, on their way to it.
+  public static final String OWED = "push.owed";
+
   /// What could not be read or handled, with its reason in the headers below.
   public static final String DEAD = "push.dead";
 
@@ -43,7 +46,7 @@ public final class Topology {
 
   public static List<String> queues() {
     List<String> queues = new ArrayList<>(lanes());
-    queues.addAll(List.of(FANOUT, ACCEPTED, EVENTS, DEAD));
+    queues.addAll(List.of(FANOUT, ACCEPTED, EVENTS, OWED, DEAD));
     return List.copyOf(queues);
   }
 

@@ -95,7 +95,8 @@ class PlatformSettingsTest {
     runner
         .withPropertyValues("pushplanet.mysql.answer-within=1999ms")
         .run(context ->
-            assertThat(context.getStartupFailure()).hasStackTraceContaining("answer-within is PT2S or more"));
+            assertThat(context.getStartupFailure())
+                .hasStackTraceContaining("answer-within is PT2S or more"));
   }
 
   @Test

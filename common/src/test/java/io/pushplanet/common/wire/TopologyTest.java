@@ -23,11 +23,11 @@ class TopologyTest {
   }
 
   @Test
-  void the_queues_are_the_lanes_and_four_more() {
+  void the_queues_are_the_lanes_and_five_more() {
     assertThat(Topology.queues())
         .containsAll(Topology.lanes())
-        .contains("push.fanout", "push.accepted", "push.events", "push.dead")
-        .hasSize(14);
+        .contains("push.fanout", "push.accepted", "push.events", "push.owed", "push.dead")
+        .hasSize(15);
   }
 
   @Test

@@ -32,6 +32,7 @@ public final class Delivery {
   private final ProviderDelivery overProviders;
   private final SettledBefore settledBefore;
   private final Outboxes outboxes;
+  private final OwedMoves owedMoves;
   private final Clock clock;
   private final DeliveryMetrics metrics;
 
@@ -48,6 +49,12 @@ public final class Delivery {
     this.overProviders = overProviders;
     this.settledBefore = settledBefore;
     this.outboxes = outboxes;
+    this.owedMoves =
+        new OwedMoves(
+            settledBefore,
+            overMqtt,
+            outboxes,
+            lanes.lane(Channel.MQTT, Priority.NORMAL).databaseTurns);
     this.clock = clock;
     this.metrics = metrics;
   }
@@ -93,6 +100,16 @@ public final class Delivery {
     }
   }
 
+  /// Writes what MySQL could not take when a batch was delivered; acknowledge it afterwards.
+  ///
+  /// @param body a batch of [Owed] in wire form
+  /// @throws DeadItems when some of it can never be handled and all else is durable
+  /// @throws io.pushplanet.common.wire.MalformedWire when it is none
+  /// @throws RuntimeException while MySQL or the broker is away: hand the batch out again
+  public void writeOwed(byte[] body) {
+    owedMoves.write(body);
+  }
+
   /// How many more recipients a lane has room for; negative when it has more in hand than it can send to at once.
   public int room(Channel channel, Priority priority) {
     return lanes.lane(channel, priority).room();
@@ -126,10 +143,7 @@ public final class Delivery {
     for (Parcel parcel : parcels) {
       Push push = parcel.push();
       if (cancelled.contains(push.id())) {
-        outbox.end(
-            parcel,
-            DeliveryState.CANCELLED,
-            outbox.attempt(null, "cancelled", 0, "cancelled", null, null));
+        outbox.cancel(parcel);
         continue;
       }
       // A time to live of zero means "now or never": the first try is always made.
@@ -146,6 +160,7 @@ public final class Delivery {
     if (!repeats.isEmpty()) {
       SettledBefore.Look look = lane.databaseTurns.take(() -> settledBefore.look(repeats));
       look.calledOff().forEach(parcel -> outbox.callOff(parcel, channel));
+      look.cancelled().forEach(outbox::cancel);
       onFirstWay.addAll(look.left());
     }
     return onFirstWay;

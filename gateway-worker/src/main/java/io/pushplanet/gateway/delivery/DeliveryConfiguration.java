@@ -42,6 +42,7 @@ import org.springframework.context.annotation.DependsOn;
 @ForRole(Role.DELIVER)
 class DeliveryConfiguration {
   private static final Duration LOOK = Duration.ofMillis(100);
+  private static final int OWED_IN_HAND = 4;
 
   @Bean(destroyMethod = "close")
   Nodes nodes(
@@ -92,8 +93,11 @@ class DeliveryConfiguration {
             settledBefore),
         settledBefore,
         new Outboxes(
-            new InboxStore(database, lanes, clock),
-            new LaterStore(database),
+            new MoveStore(
+                new InboxStore(database, lanes, clock),
+                new LaterStore(database),
+                new Reachability(System::nanoTime),
+                metrics),
             lanes,
             retries,
             clock,
@@ -142,6 +146,27 @@ class DeliveryConfiguration {
       MeterRegistry meters) {
     return lanes(
         Priority.NORMAL, connections, delivery, settings, publisher, deadLetters, random, meters);
+  }
+
+  /// Goes round while MySQL is away, which costs nobody but itself.
+  @Bean
+  QueueConsumer owedMoves(
+      ConnectionFactory connections,
+      Delivery delivery,
+      LanePublisher publisher,
+      DeadLetters deadLetters,
+      SecureRandom random,
+      MeterRegistry meters) {
+    return new QueueConsumer(
+        connections,
+        "owed",
+        List.of(
+            new Subscription(
+                Topology.OWED, OWED_IN_HAND, (body, _, _) -> delivery.writeOwed(body))),
+        publisher::takesNothing,
+        deadLetters,
+        random,
+        meters);
   }
 
   private static QueueConsumer lanes(

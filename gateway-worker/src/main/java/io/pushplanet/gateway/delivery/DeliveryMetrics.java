@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 /// up, on its first way only (a fan-out counts in, a retry or a fallback is not measured again).
 /// `pushplanet.accept.to.outcome` by channel, priority and result: a message's whole way to one device.
 /// `pushplanet.outcomes` counts what became of parcels, `pushplanet.redelivered` those handed out again. `pushplanet.provider.in.flight` by lane.
-/// `pushplanet.delivery.overtaking` counts batches that did not keep their order. Thread-safe.
+/// `pushplanet.delivery.overtaking` counts batches that did not keep their order, `pushplanet.delivery.owed` recipients whose rows
+/// MySQL could not take. Thread-safe.
 final class DeliveryMetrics {
   /// Beyond it histograms do not tell apart: a retry may take hours.
   private static final Duration LONGEST_TOLD_APART = Duration.ofMinutes(10);
@@ -30,6 +31,7 @@ final class DeliveryMetrics {
   private final Map<End, Timer> ends = new ConcurrentHashMap<>();
   private final Map<Outcome, Counter> outcomes = new ConcurrentHashMap<>();
   private final Counter overtaking;
+  private final Counter owed;
 
   private record End(String channel, Priority priority, String result) {}
 
@@ -43,10 +45,20 @@ final class DeliveryMetrics {
                 "batches that left for devices' nodes before one that was ahead of them in their"
                     + " lane, because that hung")
             .register(meters);
+    this.owed =
+        Counter.builder("pushplanet.delivery.owed")
+            .description(
+                "recipients whose messages wait for MySQL in push.owed, because it could not take"
+                    + " their rows when they were parked or put off")
+            .register(meters);
   }
 
   void overtaking() {
     overtaking.increment();
+  }
+
+  void owed(int recipients) {
+    owed.increment(recipients);
   }
 
   void inFlight(String lane, Supplier<Number> requests) {

@@ -20,6 +20,7 @@ final class Fallbacks {
   private final SettledBefore settledBefore;
   private final Semaphore looks;
   private final Consumer<Parcel> calledOff;
+  private final Consumer<Parcel> cancelled;
   private final boolean none;
 
   @GuardedBy("this")
@@ -34,14 +35,17 @@ final class Fallbacks {
   /// @param parcels that have just been looked at
   /// @param looks a permit for each batch that looks at a time, shared by all
   /// @param calledOff told of each that is not sent because its device acknowledged
+  /// @param cancelled told of each that is not sent because its message was cancelled
   Fallbacks(
       List<Parcel> parcels,
       SettledBefore settledBefore,
       Semaphore looks,
-      Consumer<Parcel> calledOff) {
+      Consumer<Parcel> calledOff,
+      Consumer<Parcel> cancelled) {
     this.settledBefore = settledBefore;
     this.looks = looks;
     this.calledOff = calledOff;
+    this.cancelled = cancelled;
     for (Parcel parcel : parcels) {
       if (parcel.push().tried().contains(Channel.MQTT)) {
         waiting.add(parcel);
@@ -79,11 +83,8 @@ final class Fallbacks {
         ended.add(parcel);
       }
     }
-    for (Parcel parcel : look.calledOff()) {
-      if (waiting.contains(parcel)) {
-        calledOff.accept(parcel);
-      }
-    }
+    look.calledOff().stream().filter(waiting::contains).forEach(calledOff);
+    look.cancelled().stream().filter(waiting::contains).forEach(cancelled);
     waiting.removeAll(ended);
   }
 

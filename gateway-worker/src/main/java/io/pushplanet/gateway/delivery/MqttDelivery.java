@@ -46,7 +46,7 @@ final class MqttDelivery {
   }
 
   /// Asks the nodes of those that are connected; who could not be asked is asked again.
-  private void lookIntoInbox(List<Parcel> parked, Outbox outbox) {
+  void lookIntoInbox(List<Parcel> parked, Outbox outbox) {
     nodes.drainConnected(parked).forEach(outbox::lookAgain);
   }
 

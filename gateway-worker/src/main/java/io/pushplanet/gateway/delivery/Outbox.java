@@ -11,10 +11,8 @@ import io.pushplanet.common.wire.Confirms;
 import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
-import io.pushplanet.gateway.inbox.InboxStore;
-import io.pushplanet.gateway.inbox.Parked;
+import io.pushplanet.gateway.delivery.MoveStore.Moves;
 import io.pushplanet.gateway.later.Later;
-import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import java.time.Clock;
@@ -31,8 +29,7 @@ import org.jspecify.annotations.Nullable;
 /// lane, what is told. Gathered while parcels are delivered, so that neighbours share a statement and a message; kept whenever
 /// some more has come together. Thread-safe.
 final class Outbox {
-  private final InboxStore inbox;
-  private final LaterStore later;
+  private final MoveStore moves;
   private final Confirms lanes;
   private final DatabaseTurns databaseTurns;
   private final RetrySchedule retries;
@@ -40,7 +37,7 @@ final class Outbox {
   private final DeliveryMetrics metrics;
 
   @GuardedBy("this")
-  private Moves gathered = new Moves();
+  private Gathered gathered = new Gathered();
 
   @GuardedBy("this")
   private final Map<Grave, List<Recipient>> buried = new LinkedHashMap<>();
@@ -48,10 +45,8 @@ final class Outbox {
   private record Grave(Push push, String what) {}
 
   /// What moves messages, and the news of it.
-  private static final class Moves {
-    final List<Parcel> parked = new ArrayList<>();
-    final List<Parcel> taken = new ArrayList<>();
-    final List<Later> waiting = new ArrayList<>();
+  private static final class Gathered {
+    final Moves moves = new Moves();
     final Map<String, List<Push>> elsewhere = new LinkedHashMap<>();
     final List<DeliveryEvent> news = new ArrayList<>();
   }
@@ -71,15 +66,13 @@ final class Outbox {
   /// @param lanes of this outbox alone
   /// @param databaseTurns of the lane, which its outboxes share
   Outbox(
-      InboxStore inbox,
-      LaterStore later,
+      MoveStore moves,
       Confirms lanes,
       DatabaseTurns databaseTurns,
       RetrySchedule retries,
       Clock clock,
       DeliveryMetrics metrics) {
-    this.inbox = inbox;
-    this.later = later;
+    this.moves = moves;
     this.lanes = lanes;
     this.databaseTurns = databaseTurns;
     this.retries = retries;
@@ -93,6 +86,11 @@ final class Outbox {
         new DeliveryEvent.Ended(
             push.app(), attempt.at(), push.id(), parcel.recipient().device(), state, attempt));
     metrics.ended(push, attempt.channel(), state.word(), attempt.at());
+  }
+
+  /// Its message was cancelled before it went out.
+  void cancel(Parcel parcel) {
+    end(parcel, DeliveryState.CANCELLED, attempt(null, "cancelled", 0, "cancelled", null, null));
   }
 
   /// What happened to a parcel that goes on.
@@ -132,11 +130,11 @@ final class Outbox {
 
   /// The device took a parcel that may lie in its inbox.
   synchronized void takeOut(Parcel parcel) {
-    gathered.taken.add(parcel);
+    gathered.moves.taken().add(parcel);
   }
 
   synchronized void park(Parcel parcel, Attempt attempt) {
-    gathered.parked.add(parcel);
+    gathered.moves.parked().add(parcel);
     gathered.news.add(attempted(parcel, attempt));
     metrics.count(attempt.channel(), "parked");
   }
@@ -176,7 +174,7 @@ final class Outbox {
             null,
             cause.and("retry at " + dueAt));
     String reason = attempt.reason() == null ? "retry" : attempt.reason();
-    gathered.waiting.add(later(next, channel, dueAt, reason));
+    gathered.moves.waiting().add(later(next, channel, dueAt, reason));
     gathered.news.add(attempted(parcel, attempt));
     metrics.count(channel, "deferred");
   }
@@ -185,8 +183,10 @@ final class Outbox {
   synchronized void lookAgain(Parcel parcel) {
     Instant dueAt = clock.instant().plus(retries.afterFailedDrain(parcel.push().attempt()));
     if (!parcel.push().expiredAt(dueAt)) {
-      gathered.waiting.add(
-          later(parcel.alone().parked().again(), Channel.MQTT, dueAt, "drain_failed"));
+      gathered
+          .moves
+          .waiting()
+          .add(later(parcel.alone().parked().again(), Channel.MQTT, dueAt, "drain_failed"));
       metrics.count(Channel.MQTT, "drain_failed");
     }
   }
@@ -195,31 +195,31 @@ final class Outbox {
     return new Later(dueAt, Topology.lane(channel, push.delivery().priority()), reason, push);
   }
 
-  /// Makes durable what has been gathered so far: first what moves messages, then what tells of it.
+  /// Makes durable what has been gathered so far: first what moves messages, then what tells of it. Where MySQL takes nothing, the
+  /// broker keeps what it is owed.
   ///
-  /// @return the parcels that were parked
+  /// @return the parcels that lie in inboxes now
   /// @throws RuntimeException when a part of it may not be durable: do not acknowledge
   List<Parcel> keep() {
-    Moves moves;
+    Gathered now;
     synchronized (this) {
-      moves = gathered;
-      gathered = new Moves();
+      now = gathered;
+      gathered = new Gathered();
     }
-    if (!(moves.parked.isEmpty() && moves.taken.isEmpty() && moves.waiting.isEmpty())) {
-      databaseTurns.take(() -> store(moves));
-    }
-    moves.elsewhere.forEach(
+    List<Owed> owed =
+        now.moves.isEmpty() ? List.of() : databaseTurns.take(() -> moves.writeOrOwe(now.moves));
+    owed.forEach(one -> lanes.publish(Topology.OWED, WireForm.write(one)));
+    now.elsewhere.forEach(
         (lane, pushes) -> pushes.forEach(push -> lanes.publish(lane, WireForm.write(push))));
-    moves.news.forEach(event -> lanes.publish(Topology.EVENTS, WireForm.write(event)));
-    return moves.parked;
+    now.news.forEach(event -> lanes.publish(Topology.EVENTS, WireForm.write(event)));
+    return owed.isEmpty() ? now.moves.parked() : List.of();
   }
 
-  private void store(Moves moves) {
-    inbox.park(moves.parked.stream().map(Outbox::inInbox).toList());
-    inbox.takeOut(moves.taken.stream().map(Outbox::inInbox).toList());
-    if (!moves.waiting.isEmpty()) {
-      later.keep(moves.waiting);
-    }
+  /// Makes durable what MySQL was owed.
+  ///
+  /// @throws RuntimeException when a part of it may not be: do not acknowledge
+  void write(Moves owed) {
+    databaseTurns.take(() -> moves.write(owed));
   }
 
   /// The end: everything is durable and confirmed.
@@ -228,10 +228,6 @@ final class Outbox {
   void settle() {
     keep();
     lanes.await();
-  }
-
-  private static Parked inInbox(Parcel parcel) {
-    return new Parked(parcel.push(), parcel.recipient().device());
   }
 
   /// What was just tried.

@@ -2,8 +2,6 @@ package io.pushplanet.gateway.delivery;
 
 import io.pushplanet.common.wire.Confirms;
 import io.pushplanet.common.wire.LanePublisher;
-import io.pushplanet.gateway.inbox.InboxStore;
-import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import java.time.Clock;
 import java.util.concurrent.Semaphore;
@@ -15,22 +13,19 @@ final class Outboxes {
   private static final int MOST_UNCONFIRMED = LanePublisher.Settings.DEFAULT.mostWaiting() / 2;
 
   private final Semaphore room = new Semaphore(MOST_UNCONFIRMED, true);
-  private final InboxStore inbox;
-  private final LaterStore later;
+  private final MoveStore moves;
   private final LanePublisher lanes;
   private final RetrySchedule retries;
   private final Clock clock;
   private final DeliveryMetrics metrics;
 
   Outboxes(
-      InboxStore inbox,
-      LaterStore later,
+      MoveStore moves,
       LanePublisher lanes,
       RetrySchedule retries,
       Clock clock,
       DeliveryMetrics metrics) {
-    this.inbox = inbox;
-    this.later = later;
+    this.moves = moves;
     this.lanes = lanes;
     this.retries = retries;
     this.clock = clock;
@@ -39,7 +34,6 @@ final class Outboxes {
 
   /// @param databaseTurns of the lane, which its outboxes share
   Outbox outbox(DatabaseTurns databaseTurns) {
-    return new Outbox(
-        inbox, later, new Confirms(lanes, room), databaseTurns, retries, clock, metrics);
+    return new Outbox(moves, new Confirms(lanes, room), databaseTurns, retries, clock, metrics);
   }
 }

@@ -61,7 +61,12 @@ final class ProviderDelivery {
     }
     List<List<Parcel>> requests = together(provider, parcels);
     Fallbacks fallbacks =
-        new Fallbacks(parcels, settledBefore, looks, parcel -> outbox.callOff(parcel, channel));
+        new Fallbacks(
+            parcels,
+            settledBefore,
+            looks,
+            parcel -> outbox.callOff(parcel, channel),
+            outbox::cancel);
     if (requests.size() == 1 && fallbacks.isEmpty()) {
       // A single message: nothing can be told of it meanwhile, and nothing ends its wait.
       if (!putOff(provider, requests.getFirst(), fallbacks, outbox)) {

@@ -37,8 +37,13 @@ final class Reachability {
 
   void failed(DataAccessException why) {
     if (isAway(why)) {
-      nextTryNanos.set(later());
+      failed();
     }
+  }
+
+  /// It is not asked for a while.
+  void failed() {
+    nextTryNanos.set(later());
   }
 
   private Long later() {

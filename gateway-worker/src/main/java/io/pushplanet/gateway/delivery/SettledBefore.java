@@ -1,5 +1,7 @@
 package io.pushplanet.gateway.delivery;
 
+import static java.util.stream.Collectors.toSet;
+
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
@@ -49,35 +51,43 @@ final class SettledBefore {
   ///
   /// @param left those to be sent
   /// @param calledOff of the others those that fell back from MQTT, and were delivered over it after all
-  record Look(List<Parcel> left, List<Parcel> calledOff) {}
+  /// @param cancelled of the others those whose message was cancelled before they came to an end
+  record Look(List<Parcel> left, List<Parcel> calledOff, List<Parcel> cancelled) {
+    private static Look nothingKnown(List<Parcel> parcels) {
+      return new Look(parcels, List.of(), List.of());
+    }
+  }
 
   Look look(List<Parcel> parcels) {
     if (parcels.isEmpty() || !reachability.mayAsk()) {
-      return new Look(parcels, List.of());
+      return Look.nothingKnown(parcels);
     }
     try {
       Set<String> ended = new HashSet<>();
       Set<String> byMqtt = new HashSet<>();
+      Set<MessageId> stopped = new HashSet<>();
       for (int from = 0; from < parcels.size(); from += ROWS_PER_SELECT) {
-        collect(
-            parcels.subList(from, Math.min(from + ROWS_PER_SELECT, parcels.size())), ended, byMqtt);
+        List<Parcel> some = parcels.subList(from, Math.min(from + ROWS_PER_SELECT, parcels.size()));
+        collect(some, ended, byMqtt);
+        stopped.addAll(readCancelled(some.stream().map(it -> it.push().id()).collect(toSet())));
       }
       reachability.answered();
       List<Parcel> left = new ArrayList<>();
       List<Parcel> calledOff = new ArrayList<>();
+      List<Parcel> cancelled = new ArrayList<>();
       for (Parcel parcel : parcels) {
         String delivery = parcel.push().id() + "/" + parcel.recipient().device();
-        if (!ended.contains(parcel.push().id().value()) && !ended.contains(delivery)) {
-          left.add(parcel);
+        if (!ended.contains(delivery)) {
+          (stopped.contains(parcel.push().id()) ? cancelled : left).add(parcel);
         } else if (byMqtt.contains(delivery) && parcel.push().tried().contains(Channel.MQTT)) {
           calledOff.add(parcel);
         }
       }
-      return new Look(left, calledOff);
+      return new Look(left, calledOff, cancelled);
     } catch (DataAccessException e) {
       reachability.failed(e);
       LOG.warn("event=repeat_check_failed parcels={} reason=\"{}\"", parcels.size(), e.toString());
-      return new Look(parcels, List.of());
+      return Look.nothingKnown(parcels);
     }
   }
 
@@ -114,14 +124,12 @@ final class SettledBefore {
 
   private void collect(List<Parcel> some, Set<String> ended, Set<String> byMqtt) {
     List<Object> deliveries = new ArrayList<>();
-    Set<MessageId> messages = new HashSet<>();
     for (Parcel parcel : some) {
       Collections.addAll(
           deliveries,
           parcel.push().id().day(),
           parcel.push().id().value(),
           parcel.recipient().device().value());
-      messages.add(parcel.push().id());
     }
     database.query(
         ENDED.formatted(String.join(" OR ", Collections.nCopies(some.size(), ONE_DELIVERY))),
@@ -133,6 +141,5 @@ final class SettledBefore {
           }
         },
         deliveries.toArray());
-    readCancelled(messages).forEach(message -> ended.add(message.value()));
   }
 }

@@ -21,6 +21,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import javax.sql.DataSource;
 
 /// The delivery as the worker wires it, at real servers.
 public final class DeliveryForTests {
@@ -62,15 +63,37 @@ public final class DeliveryForTests {
       MeterRegistry meters,
       int mostInFlight,
       List<Provider> providers) {
+    return at(
+        servers,
+        servers.database(),
+        directory,
+        nodes,
+        routes,
+        clock,
+        meters,
+        mostInFlight,
+        providers);
+  }
+
+  static Delivery at(
+      RealServers servers,
+      DataSource database,
+      SessionDirectory directory,
+      Nodes nodes,
+      RouteStore routes,
+      Clock clock,
+      MeterRegistry meters,
+      int mostInFlight,
+      List<Provider> providers) {
     DeliveryMetrics metrics = new DeliveryMetrics(meters);
     RetrySchedule retries = new RetrySchedule(new Random(1));
-    SettledBefore settledBefore = new SettledBefore(servers.database());
+    SettledBefore settledBefore = new SettledBefore(database);
     Tokens tokens =
         new Tokens(
-            servers.database(),
+            database,
             routes,
             new PurgeBreaker(clock),
-            new Alerts(servers.database(), clock, meters),
+            new Alerts(database, clock, meters),
             clock,
             meters);
     return new Delivery(
@@ -81,8 +104,11 @@ public final class DeliveryForTests {
             providers, new ProviderOutcomes(tokens, retries, MOST_ERRORS, clock), settledBefore),
         settledBefore,
         new Outboxes(
-            new InboxStore(servers.database(), servers.lanes(), clock),
-            new LaterStore(servers.database()),
+            new MoveStore(
+                new InboxStore(database, servers.lanes(), clock),
+                new LaterStore(database),
+                new Reachability(System::nanoTime),
+                metrics),
             servers.lanes(),
             retries,
             clock,

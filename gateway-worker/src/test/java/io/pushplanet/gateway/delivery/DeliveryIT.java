@@ -182,7 +182,7 @@ class DeliveryIT extends DeliveryScene {
   }
 
   @Test
-  void a_cancelled_message_that_comes_back_goes_no_further() throws Exception {
+  void a_cancelled_message_that_comes_back_goes_no_further_and_ends() throws Exception {
     Push push = aPush(clock).from(APP).toFcm("d1", "t1").build();
     servers
         .sql()
@@ -195,6 +195,9 @@ class DeliveryIT extends DeliveryScene {
     deliver(Channel.FCM, push.again());
 
     assertThat(fcm.sent).isEmpty();
+    assertThat(events(DeliveryEvent.Ended.class))
+        .singleElement()
+        .satisfies(ended -> assertThat(ended.state()).isEqualTo(DeliveryState.CANCELLED));
   }
 
   @Test

@@ -20,6 +20,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -53,15 +54,21 @@ abstract class NodeScene {
     node = new FakeNode("node-" + System.nanoTime());
     servers.sessions().heartbeat(node.lease(clock.instant().plusSeconds(300)));
     nodes = DeliveryForTests.nodes(servers.sessions(), clock, meters);
-    delivery =
-        DeliveryForTests.at(
-            servers,
-            servers.sessions(),
-            nodes,
-            new RouteStore(redis.connect()),
-            clock,
-            meters,
-            providers());
+    delivery = deliveryAt(servers.database());
+  }
+
+  /// Of another worker, whose MySQL this is.
+  Delivery deliveryAt(DataSource database) {
+    return DeliveryForTests.at(
+        servers,
+        database,
+        servers.sessions(),
+        nodes,
+        new RouteStore(redis.connect()),
+        clock,
+        meters,
+        64,
+        List.of(providers()));
   }
 
   @AfterEach

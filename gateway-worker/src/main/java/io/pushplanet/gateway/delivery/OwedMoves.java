@@ -1,0 +1,70 @@
+package io.pushplanet.gateway.delivery;
+
+import io.pushplanet.common.wire.DeadItem;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.delivery.MoveStore.Moves;
+import io.pushplanet.gateway.intake.DeadItems;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/// What MySQL was owed ([Owed]), once it is back: nothing of it is sent, and what ended or was cancelled meanwhile is left out.
+/// Thread-safe; calls block.
+final class OwedMoves {
+  private final SettledBefore settledBefore;
+  private final MqttDelivery overMqtt;
+  private final Outboxes outboxes;
+  private final DatabaseTurns databaseTurns;
+
+  OwedMoves(
+      SettledBefore settledBefore,
+      MqttDelivery overMqtt,
+      Outboxes outboxes,
+      DatabaseTurns databaseTurns) {
+    this.settledBefore = settledBefore;
+    this.overMqtt = overMqtt;
+    this.outboxes = outboxes;
+    this.databaseTurns = databaseTurns;
+  }
+
+  /// @see Delivery#writeOwed
+  void write(byte[] body) {
+    List<DeadItem> dead = new ArrayList<>();
+    List<Owed> owed = WireForm.readBatch(body, Owed.class, dead::add);
+    Outbox outbox = outboxes.outbox(databaseTurns);
+    Moves left = databaseTurns.take(() -> left(owed, outbox));
+    outbox.write(left);
+    overMqtt.lookIntoInbox(left.parked(), outbox);
+    outbox.settle();
+    DeadItems.throwIfAny(dead);
+  }
+
+  private Moves left(List<Owed> owed, Outbox outbox) {
+    Map<Owed, List<Parcel>> parcels = new IdentityHashMap<>();
+    owed.forEach(one -> parcels.put(one, parcels(one)));
+    SettledBefore.Look look =
+        settledBefore.look(parcels.values().stream().flatMap(List::stream).toList());
+    look.cancelled().forEach(outbox::cancel);
+    Set<Parcel> wanted = Collections.newSetFromMap(new IdentityHashMap<>());
+    wanted.addAll(look.left());
+    Moves moves = new Moves();
+    parcels.forEach((one, some) -> {
+      List<Parcel> still = some.stream().filter(wanted::contains).toList();
+      if (one.later().isEmpty()) {
+        moves.parked().addAll(still);
+      } else if (!still.isEmpty()) {
+        moves.waiting().add(one.later().get());
+      }
+    });
+    return moves;
+  }
+
+  private static List<Parcel> parcels(Owed owed) {
+    return owed.push().recipients().stream()
+        .map(recipient -> new Parcel(owed.push(), recipient, true))
+        .toList();
+  }
+}

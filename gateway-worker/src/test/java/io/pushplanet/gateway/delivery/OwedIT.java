@@ -1,0 +1,175 @@
+package io.pushplanet.gateway.delivery;
+
+import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.wire.NodeOutcomes.Result;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.order.Ticket;
+import io.pushplanet.gateway.provider.DeliveryOutcome;
+import io.pushplanet.gateway.provider.Provider;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+/// What must wait while MySQL is away, and those who share an AMQP message with it.
+class OwedIT extends NodeScene {
+  private static final Duration A_MINUTE = Duration.ofMinutes(1);
+
+  private final ScriptedProvider fcm = new ScriptedProvider(Channel.FCM);
+  private final Away away = new Away();
+  private Delivery withoutMysql;
+
+  /// A MySQL that nobody reaches, and how often somebody tried.
+  private static final class Away extends DriverManagerDataSource {
+    final AtomicInteger tries = new AtomicInteger();
+
+    Away() {
+      super("jdbc:mysql://127.0.0.1:1/away");
+    }
+
+    @Override
+    public Connection getConnection() throws SQLException {
+      tries.incrementAndGet();
+      return super.getConnection();
+    }
+  }
+
+  @Override
+  Provider[] providers() {
+    return new Provider[] {fcm};
+  }
+
+  @BeforeEach
+  void loseMysql() {
+    withoutMysql = deliveryAt(away);
+  }
+
+  @Test
+  void what_is_put_off_comes_back_later_and_its_neighbours_are_sent_to_once() throws Exception {
+    fcm.answers.put("busy", new DeliveryOutcome.Deferred(503, "UNAVAILABLE", A_MINUTE, true));
+    Push push = aPush(clock).from(APP).toFcm("taken", "t1").toFcm("busy", "t2").build();
+
+    deliverWithoutMysql(Channel.FCM, push);
+    List<Owed> owed = servers.drain(Topology.OWED, Owed.class);
+    delivery.writeOwed(batch(owed));
+
+    assertThat(fcm.sent).containsExactlyInAnyOrder("taken", "busy");
+    assertThat(ended(DeliveryState.DELIVERED)).containsExactly("taken");
+    assertThat(servers.sql().queryForList("SELECT lane, reason, pushes FROM later"))
+        .singleElement()
+        .satisfies(row -> {
+          assertThat(row)
+              .containsEntry("lane", "push.fcm.high")
+              .containsEntry("reason", "UNAVAILABLE");
+          assertThat(row.get("pushes").toString())
+              .contains("\"busy\"", "\"attempt\":1")
+              .doesNotContain("\"taken\"");
+        });
+    assertThat(meters.counter("pushplanet.delivery.owed").count()).isEqualTo(1);
+  }
+
+  @Test
+  void what_is_parked_lies_in_the_inbox_once_mysql_is_back_and_its_neighbours_are_sent_to_once()
+      throws Exception {
+    connect("here");
+    node.answer("here", Result.DELIVERED);
+    Push here = aPush(clock).from(APP).toMqtt("here").build();
+    Push gone = aPush(clock).from(APP).toMqtt("gone").build();
+
+    deliverWithoutMysql(Channel.MQTT, here, gone);
+    List<Owed> owed = servers.drain(Topology.OWED, Owed.class);
+    connect("gone");
+    delivery.writeOwed(batch(owed));
+
+    assertThat(node.letters()).containsExactly(here.id());
+    assertThat(ended(DeliveryState.DELIVERED)).containsExactly("here");
+    assertThat(inbox()).containsExactly("gone");
+    // It connected while its message was not in the inbox yet.
+    assertThat(node.drained()).containsExactly(new DeviceId("gone"));
+  }
+
+  @Test
+  void many_devices_of_one_message_are_owed_together() throws Exception {
+    List<String> devices = IntStream.range(0, 40).mapToObj("d%02d"::formatted).toList();
+    var push = aPush(clock).from(APP);
+    devices.forEach(push::toMqtt);
+
+    deliverWithoutMysql(Channel.MQTT, push.build());
+    List<Owed> owed = servers.drain(Topology.OWED, Owed.class);
+    delivery.writeOwed(batch(owed));
+
+    assertThat(owed)
+        .singleElement()
+        .satisfies(one -> assertThat(one.push().recipients()).hasSize(devices.size()));
+    assertThat(servers.sql().queryForObject("SELECT COUNT(*) FROM broadcasts", Integer.class))
+        .isEqualTo(1);
+  }
+
+  @Test
+  void while_mysql_is_away_it_stays_with_the_broker_and_few_look_for_it() throws Exception {
+    for (String device : List.of("d1", "d2", "d3")) {
+      deliverWithoutMysql(Channel.MQTT, aPush(clock).from(APP).toMqtt(device).build());
+    }
+    List<Owed> owed = servers.drain(Topology.OWED, Owed.class);
+
+    assertThat(owed).hasSize(3);
+    assertThat(away.tries).hasValue(1);
+    assertThatThrownBy(() -> withoutMysql.writeOwed(batch(owed)))
+        .hasStackTraceContaining("CommunicationsException");
+    assertThat(inbox()).isEmpty();
+  }
+
+  @Test
+  void what_was_cancelled_meanwhile_ends_so_and_is_written_nowhere() throws Exception {
+    Push push = aPush(clock).from(APP).toMqtt("d1").build();
+    deliverWithoutMysql(Channel.MQTT, push);
+    List<Owed> owed = servers.drain(Topology.OWED, Owed.class);
+    servers.drain(Topology.EVENTS, DeliveryEvent.class);
+    servers
+        .sql()
+        .update(
+            "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, cancelled_at)"
+                + " VALUES (?, ?, ?, '', '', '', NOW(), NOW(), NOW())",
+            push.id().day(),
+            push.id().value(),
+            APP);
+
+    delivery.writeOwed(batch(owed));
+
+    assertThat(inbox()).isEmpty();
+    assertThat(ended(DeliveryState.CANCELLED)).containsExactly("d1");
+  }
+
+  private void deliverWithoutMysql(Channel channel, Push... pushes) {
+    withoutMysql.deliver(channel, DeliveryScene.batch(pushes), false, Ticket.ofNoOrder());
+  }
+
+  private static byte[] batch(List<Owed> owed) {
+    return WireForm.join(owed.stream().map(WireForm::write).toList());
+  }
+
+  private List<String> ended(DeliveryState state) throws Exception {
+    List<String> devices = new ArrayList<>();
+    for (DeliveryEvent event : servers.drain(Topology.EVENTS, DeliveryEvent.class)) {
+      if (event instanceof DeliveryEvent.Ended ended && ended.state() == state) {
+        devices.add(ended.device().value());
+      }
+    }
+    return devices;
+  }
+}
