@@ -39,6 +39,7 @@ class WebPushConfiguration {
       CredentialCache credentials,
       Destinations webPushDestinations,
       HttpPool pushServices,
+      WebPushSettings settings,
       Clock clock,
       SecureRandom random,
       MeterRegistry meters) {
@@ -49,6 +50,7 @@ class WebPushConfiguration {
         new RestingHosts(clock),
         new VapidTokens(clock, metrics),
         new Encryption(random),
+        new Turns(settings.connections(), settings.connectionsPerHost(), settings.connectTimeout()),
         pushServices,
         new Sends(clock, random),
         metrics);

@@ -33,7 +33,7 @@ final class WebPushProvider implements Provider {
   /// Where a push service that is busy does not say for how long.
   private static final Duration BUSY_REST = Duration.ofSeconds(60);
 
-  /// Until a look-up of a push service's name may have its turn.
+  /// Until a look-up of a push service's name, or a request to it, may have its turn.
   private static final Duration NEXT_TURN = Duration.ofSeconds(5);
 
   private final CredentialCache credentials;
@@ -41,6 +41,7 @@ final class WebPushProvider implements Provider {
   private final RestingHosts resting;
   private final VapidTokens tokens;
   private final Encryption encryption;
+  private final Turns turns;
   private final HttpPool services;
   private final Sends sends;
   private final ProviderMetrics metrics;
@@ -51,6 +52,7 @@ final class WebPushProvider implements Provider {
       RestingHosts resting,
       VapidTokens tokens,
       Encryption encryption,
+      Turns turns,
       HttpPool services,
       Sends sends,
       ProviderMetrics metrics) {
@@ -59,6 +61,7 @@ final class WebPushProvider implements Provider {
     this.resting = resting;
     this.tokens = tokens;
     this.encryption = encryption;
+    this.turns = turns;
     this.services = services;
     this.sends = sends;
     this.metrics = metrics;
@@ -105,7 +108,13 @@ final class WebPushProvider implements Provider {
         yield new Deferred(0, why, null, false);
       }
       case Destination.NotNow(String why) -> new PutOff(0, why, NEXT_TURN);
-      case Destination.Allowed(InetAddress address) -> sent(push, browser, key, address);
+      case Destination.Allowed(InetAddress address) ->
+          turns
+              .take(
+                  browser.origin(),
+                  push.delivery().priority(),
+                  () -> sent(push, browser, key, address))
+              .orElseGet(() -> new PutOff(0, "busy", NEXT_TURN));
     };
   }
 

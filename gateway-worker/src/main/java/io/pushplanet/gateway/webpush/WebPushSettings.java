@@ -21,7 +21,8 @@ import org.springframework.validation.annotation.Validated;
 /// @param trustedCertificates authorities besides the JDK's, a PEM file; for simulators
 /// @param connections connections to all hosts together
 /// @param connectionsPerHost connections, and so requests at a time, to one host
-/// @param connectTimeout for looking up a name, for a free connection, and for connecting with the TLS handshake
+/// @param connectTimeout for looking up a name, for a turn at the host and one among all, for a free connection, and for connecting with
+///     the TLS handshake
 /// @param requestTimeout from the write of a request to the end of its answer
 /// @param idleTimeout a connection unused for so long is closed
 @Validated

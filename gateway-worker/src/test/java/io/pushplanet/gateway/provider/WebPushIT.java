@@ -16,6 +16,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Expired;
+import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.simulators.ledger.LedgerEntry;
@@ -264,6 +265,48 @@ class WebPushIT {
     assertThat(send(expired)).isEqualTo(new Expired());
     assertThat(seen(browser)).isEmpty();
     assertThat(send(browser)).isInstanceOf(Accepted.class);
+  }
+
+  @Test
+  void a_line_of_our_own_before_a_push_service_does_not_make_it_rest() throws Exception {
+    next(Fate.of(Action.SILENCE));
+    Push push = toBrowser();
+    try (ConfigurableApplicationContext other =
+            ProviderPlatform.worker(
+                platform.simulators,
+                "--gateway.webpush.connections-per-host=1",
+                "--gateway.webpush.connect-timeout=1s",
+                "--gateway.webpush.request-timeout=8s");
+        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      Provider provider = ProviderPlatform.provider(other, Channel.WEBPUSH);
+      Future<DeliveryOutcome> slow = threads.submit(() -> send(provider, push));
+      MeterRegistry meters = other.getBean(MeterRegistry.class);
+      Eventually.within(
+          PATIENCE,
+          () ->
+              assertThat(
+                      meters
+                          .get("pushplanet.provider.pool.streams.active")
+                          .tag("channel", "webpush")
+                          .gauge()
+                          .value())
+                  .isOne());
+
+      List<Future<DeliveryOutcome>> behind = new ArrayList<>();
+      for (int i = 0; i < 10; i++) {
+        behind.add(threads.submit(() -> send(provider, push)));
+      }
+      for (Future<DeliveryOutcome> one : behind) {
+        assertThat(one.get())
+            .isInstanceOfSatisfying(
+                PutOff.class, putOff -> assertThat(putOff.reason()).isEqualTo("busy"));
+      }
+
+      assertThat(slow.get()).isInstanceOf(Deferred.class);
+      // A request that nobody waits for any more has the connection for another second.
+      Eventually.within(
+          PATIENCE, () -> assertThat(send(provider, push)).isInstanceOf(Accepted.class));
+    }
   }
 
   @Test

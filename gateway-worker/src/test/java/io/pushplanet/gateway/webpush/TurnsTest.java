@@ -1,0 +1,115 @@
+package io.pushplanet.gateway.webpush;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.message.Priority;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class TurnsTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final String SLOW = "https://slow.example";
+  private static final String QUICK = "https://quick.example";
+
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+  private final CountDownLatch answered = new CountDownLatch(1);
+
+  @AfterEach
+  void answer() {
+    answered.countDown();
+    threads.close();
+  }
+
+  @Test
+  void a_slow_service_has_its_own_requests_wait_and_no_others() throws Exception {
+    Turns turns = new Turns(2, 1, Duration.ZERO);
+    busy(turns, SLOW);
+
+    assertThat(turns.take(SLOW, Priority.HIGH, () -> "sent")).isEmpty();
+    assertThat(turns.take(QUICK, Priority.HIGH, () -> "sent")).contains("sent");
+  }
+
+  @Test
+  void all_together_have_no_more_than_there_are_connections() throws Exception {
+    Turns turns = new Turns(1, 1, Duration.ZERO);
+    busy(turns, SLOW);
+
+    assertThat(turns.take(QUICK, Priority.HIGH, () -> "sent")).isEmpty();
+  }
+
+  @Test
+  void what_is_high_goes_before_what_is_normal_and_came_first() throws Exception {
+    Turns turns = new Turns(10, 1, PATIENCE);
+    Future<?> inside = busy(turns, SLOW);
+    List<Priority> sent = new CopyOnWriteArrayList<>();
+    List<Thread> waiting =
+        List.of(
+            waits(turns, Priority.NORMAL, sent),
+            waits(turns, Priority.NORMAL, sent),
+            waits(turns, Priority.HIGH, sent));
+
+    answered.countDown();
+    inside.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    for (Thread thread : waiting) {
+      assertThat(thread.join(PATIENCE)).isTrue();
+    }
+
+    assertThat(sent).containsExactly(Priority.HIGH, Priority.NORMAL, Priority.NORMAL);
+  }
+
+  @Test
+  void who_fails_gives_its_turn_back() {
+    Turns turns = new Turns(1, 1, Duration.ZERO);
+
+    for (int i = 0; i < 2; i++) {
+      Future<Optional<String>> failing =
+          threads.submit(() ->
+              turns.take(
+                  SLOW,
+                  Priority.HIGH,
+                  () -> {
+                    throw new IllegalStateException("a bug");
+                  }));
+      assertThat(failing).failsWithin(PATIENCE).withThrowableThat().withMessageContaining("a bug");
+    }
+  }
+
+  /// Has a turn until it is answered.
+  private Future<?> busy(Turns turns, String origin) throws Exception {
+    CountDownLatch began = new CountDownLatch(1);
+    Future<?> inside =
+        threads.submit(() ->
+            turns.take(
+                origin,
+                Priority.NORMAL,
+                () -> {
+                  began.countDown();
+                  try {
+                    return answered.await(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+                  } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                  }
+                }));
+    assertThat(began.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    return inside;
+  }
+
+  /// Returns once it waits.
+  private static Thread waits(Turns turns, Priority priority, List<Priority> sent) {
+    Thread thread =
+        Thread.ofPlatform().start(() -> turns.take(SLOW, priority, () -> sent.add(priority)));
+    while (thread.getState() != Thread.State.TIMED_WAITING) {
+      Thread.onSpinWait();
+    }
+    return thread;
+  }
+}
