@@ -1,8 +1,10 @@
 package io.pushplanet.gateway.webpush;
 
 import com.github.benmanes.caffeine.cache.AsyncCache;
+import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.LoadingCache;
+import com.github.benmanes.caffeine.cache.Ticker;
 import io.pushplanet.common.message.AppId;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -55,11 +57,18 @@ final class Destinations implements AutoCloseable {
   /// Long enough that a connection is used again, short enough to follow a push service that moves.
   private static final Duration KNOWN_FOR = Duration.ofMinutes(1);
 
+  /// The address that a host had is good for so long where there is no answer within [#A_MOMENT]: hosts whose name servers never
+  /// answer keep nobody from a push service that was found before.
+  private static final Duration REMEMBERED_FOR = Duration.ofHours(6);
+
+  private static final Duration A_MOMENT = Duration.ofMillis(250);
+
   private static final int MOST_HOSTS = 10_000;
   static final int LOOKUPS = 8;
   static final int MOST_LOOKUPS_OF_AN_APP = 2;
   private static final int MOST_WAITING_LOOKUPS = 256;
   private static final String ANY_BELOW = "*.";
+  private static final String TIMEOUT = "lookup_timeout";
 
   private final Set<String> trustedOrigins = new HashSet<>();
   private final List<String> allowedHosts;
@@ -73,8 +82,10 @@ final class Destinations implements AutoCloseable {
           TimeUnit.MINUTES,
           new ArrayBlockingQueue<>(MOST_WAITING_LOOKUPS),
           Thread.ofPlatform().daemon().name("webpush-names-", 0).factory());
-  private final AsyncCache<String, List<InetAddress>> known =
-      Caffeine.newBuilder().maximumSize(MOST_HOSTS).expireAfterWrite(KNOWN_FOR).buildAsync();
+  private final AsyncCache<String, List<InetAddress>> known;
+
+  /// What was found last.
+  private final Cache<String, List<InetAddress>> remembered;
 
   /// Hosts that the name service is asked for just now.
   private final Set<String> asking = ConcurrentHashMap.newKeySet();
@@ -83,7 +94,19 @@ final class Destinations implements AutoCloseable {
   private final LoadingCache<AppId, Semaphore> turns =
       Caffeine.newBuilder().weakValues().build(_ -> new Semaphore(MOST_LOOKUPS_OF_AN_APP, true));
 
-  Destinations(WebPushSettings settings, NameService names) {
+  Destinations(WebPushSettings settings, NameService names, Ticker ticker) {
+    this.known =
+        Caffeine.newBuilder()
+            .maximumSize(MOST_HOSTS)
+            .ticker(ticker)
+            .expireAfterWrite(KNOWN_FOR)
+            .buildAsync();
+    this.remembered =
+        Caffeine.newBuilder()
+            .maximumSize(MOST_HOSTS)
+            .ticker(ticker)
+            .expireAfterWrite(REMEMBERED_FOR)
+            .build();
     settings.trustedOrigins().forEach(it -> trustedOrigins.add(BrowserSubscription.origin(it)));
     this.allowedHosts =
         settings.allowedHosts().stream().map(host -> host.toLowerCase(Locale.ROOT)).toList();
@@ -98,18 +121,28 @@ final class Destinations implements AutoCloseable {
     if (!trusted && !isAllowed(browser.host())) {
       return new Destination.Refused("host_not_allowed");
     }
-    long endNanos = System.nanoTime() + deadline.toNanos();
+    List<InetAddress> before = remembered.getIfPresent(browser.host());
+    if (before == null) {
+      return lookedUp(app, browser, deadline, trusted, attempt);
+    }
+    return switch (lookedUp(app, browser, A_MOMENT, trusted, attempt)) {
+      case Destination.NotNow _ -> allowed(before, trusted, attempt);
+      case Destination.Unknown(String why) when why.equals(TIMEOUT) ->
+          allowed(before, trusted, attempt);
+      case Destination found -> found;
+    };
+  }
+
+  private Destination lookedUp(
+      AppId app, BrowserSubscription browser, Duration within, boolean trusted, int attempt) {
+    long endNanos = System.nanoTime() + within.toNanos();
     try {
       CompletableFuture<List<InetAddress>> found = addresses(app, browser.host(), endNanos);
       if (found == null) {
         return new Destination.NotNow("lookups_busy");
       }
-      List<InetAddress> addresses = found.get(endNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
-      // One private address is enough: the next answer of the same name may hold only that.
-      if (!trusted && !addresses.stream().allMatch(PublicAddress::is)) {
-        return new Destination.Refused("private_address");
-      }
-      return new Destination.Allowed(addresses.get(attempt % addresses.size()));
+      return allowed(
+          found.get(endNanos - System.nanoTime(), TimeUnit.NANOSECONDS), trusted, attempt);
     } catch (ExecutionException e) {
       return e.getCause() instanceof RejectedExecutionException
           ? new Destination.NotNow("lookups_busy")
@@ -117,12 +150,19 @@ final class Destinations implements AutoCloseable {
     } catch (TimeoutException e) {
       // Else the time went by in line.
       return asking.contains(browser.host())
-          ? new Destination.Unknown("lookup_timeout")
+          ? new Destination.Unknown(TIMEOUT)
           : new Destination.NotNow("lookups_busy");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return new Destination.NotNow("interrupted");
     }
+  }
+
+  private static Destination allowed(List<InetAddress> addresses, boolean trusted, int attempt) {
+    // One private address is enough: the next answer of the same name may hold only that.
+    return trusted || addresses.stream().allMatch(PublicAddress::is)
+        ? new Destination.Allowed(addresses.get(attempt % addresses.size()))
+        : new Destination.Refused("private_address");
   }
 
   /// What is known or on its way, else a look-up when it is the app's turn.
@@ -172,6 +212,7 @@ final class Destinations implements AutoCloseable {
       if (addresses.isEmpty()) {
         throw new UnknownHostException(host);
       }
+      remembered.put(host, addresses);
       found.complete(addresses);
     } catch (Throwable e) {
       found.completeExceptionally(e);

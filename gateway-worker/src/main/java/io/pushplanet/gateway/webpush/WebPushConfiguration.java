@@ -1,5 +1,6 @@
 package io.pushplanet.gateway.webpush;
 
+import com.github.benmanes.caffeine.cache.Ticker;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.gateway.connection.HttpPool;
@@ -20,7 +21,7 @@ import org.springframework.context.annotation.Configuration;
 class WebPushConfiguration {
   @Bean(destroyMethod = "close")
   Destinations webPushDestinations(WebPushSettings settings) {
-    return new Destinations(settings, InetAddress::getAllByName);
+    return new Destinations(settings, InetAddress::getAllByName, Ticker.systemTicker());
   }
 
   @Bean(destroyMethod = "close")

@@ -16,6 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 class DestinationsTest {
@@ -25,12 +26,14 @@ class DestinationsTest {
 
   private static final AppId SHOP = new AppId("shop");
 
-  private static Destinations destinations(
+  private final AtomicLong ticks = new AtomicLong();
+
+  private Destinations destinations(
       List<String> allowed, Destinations.NameService names, String... trusted) {
     return destinations(Duration.ofSeconds(30), allowed, names, trusted);
   }
 
-  private static Destinations destinations(
+  private Destinations destinations(
       Duration deadline, List<String> allowed, Destinations.NameService names, String... trusted) {
     return new Destinations(
         new WebPushSettings(
@@ -42,7 +45,8 @@ class DestinationsTest {
             deadline,
             Duration.ofSeconds(30),
             Duration.ofSeconds(30)),
-        names);
+        names,
+        ticks::get);
   }
 
   private static Destination of(Destinations destinations, String endpoint) {
@@ -164,6 +168,42 @@ class DestinationsTest {
   }
 
   @Test
+  void a_host_that_was_found_before_is_asked_where_it_was_while_nobody_can_look() throws Exception {
+    CountDownLatch all = new CountDownLatch(Destinations.LOOKUPS);
+    CountDownLatch never = new CountDownLatch(1);
+    AtomicInteger moved = new AtomicInteger();
+    try (var destinations =
+            destinations(
+                List.of(),
+                host -> {
+                  if (host.startsWith("dead")) {
+                    all.countDown();
+                    awaitQuietly(never);
+                  }
+                  return new InetAddress[] {moved.get() == 0 ? PUBLIC : OTHER};
+                });
+        var callers = Executors.newVirtualThreadPerTaskExecutor()) {
+      assertThat(of(destinations, "https://good.net/x")).isEqualTo(new Destination.Allowed(PUBLIC));
+      for (int i = 0; i < Destinations.LOOKUPS; i++) {
+        AppId app = new AppId("app" + i / Destinations.MOST_LOOKUPS_OF_AN_APP);
+        String endpoint = "https://dead" + i + ".net/x";
+        callers.execute(() -> destinations.find(app, Browsers.at(endpoint), 0));
+      }
+      assertThat(all.await(60, TimeUnit.SECONDS)).isTrue();
+      moved.set(1);
+      ticks.addAndGet(Duration.ofMinutes(2).toNanos());
+
+      assertThat(of(destinations, "https://good.net/x")).isEqualTo(new Destination.Allowed(PUBLIC));
+      never.countDown();
+      Eventually.within(
+          Duration.ofSeconds(20),
+          () ->
+              assertThat(of(destinations, "https://good.net/x"))
+                  .isEqualTo(new Destination.Allowed(OTHER)));
+    }
+  }
+
+  @Test
   void a_host_that_nobody_had_time_to_look_up_is_not_blamed() throws Exception {
     CountDownLatch all = new CountDownLatch(Destinations.LOOKUPS);
     CountDownLatch never = new CountDownLatch(1);
@@ -249,7 +289,8 @@ class DestinationsTest {
               asked.incrementAndGet();
               awaitQuietly(dead);
               throw new UnknownHostException(host);
-            })) {
+            },
+            ticks::get)) {
       for (int i = 0; i < Destinations.MOST_LOOKUPS_OF_AN_APP; i++) {
         BrowserSubscription browser = Browsers.at("https://h" + i + ".dead.net/x");
         waiting.add(Thread.ofPlatform().start(() -> all.find(SHOP, browser, 0)));
