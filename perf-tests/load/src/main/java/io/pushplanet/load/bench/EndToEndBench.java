@@ -11,13 +11,16 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /// Messages all the way to the device's acknowledgement: first as many as go with a bounded number under way, then evenly
-/// at half of that rate, or as many a second as are asked for, where latency says something.
+/// at half of that rate, or as many a second as are asked for, where latency says something; and once more so, until the API tells of it.
 final class EndToEndBench {
   private static final int DEVICES = 1_000;
   private static final int CLIENTS = 64;
   private static final int UNDER_WAY = 1_000;
   private static final int WARM_UP_SECONDS = 30;
   private static final Duration ARRIVED_WITHIN = Duration.ofSeconds(60);
+
+  /// What came of a message is in the API within so long.
+  private static final Duration TOLD_WITHIN = Duration.ofSeconds(2);
 
   private EndToEndBench() {}
 
@@ -40,7 +43,9 @@ final class EndToEndBench {
           rate.map(Integer::doubleValue).orElseGet(() -> full.journey.arrived() / full.seconds / 2);
       String load = rate.map(asked -> asked + " a second").orElse("half load");
       run.say("%s, %.0f messages per second, for %d s", load, even, seconds);
-      rows.addAll(evenly(bed, even, run.each()).rows(load));
+      rows.addAll(evenly(bed, even, run.each(), new Journey(() -> {})).rows(load));
+      run.say("the same, with a look at timelines");
+      rows.addAll(timelines(run, bed, even, load));
       Account account = bed.audit(ARRIVED_WITHIN);
       run.say("");
       run.out().print(account.text());
@@ -63,12 +68,29 @@ final class EndToEndBench {
                 && System.nanoTime() - end < 0);
   }
 
-  private static Part evenly(Bed bed, double perSecond, Duration length) {
+  /// By itself, because who looks costs the programs something, too.
+  private static List<Report.Row> timelines(Run run, Bed bed, double perSecond, String load) {
+    try (Timelines timelines = new Timelines(run.target())) {
+      evenly(bed, perSecond, run.each(), new Journey(() -> {}, timelines));
+      Histogram micros = timelines.micros();
+      String at = " (" + load + ")";
+      return List.of(
+          Report.Row.of("PUBACK to the API's timeline p50" + at, "ms", Part.ms(micros, 50)),
+          new Report.Row(
+              "PUBACK to the API's timeline p99" + at,
+              "ms",
+              Part.ms(micros, 99),
+              null,
+              (double) TOLD_WITHIN.toMillis()),
+          Report.Row.of("PUBACK to the API's timeline, longest" + at, "ms", Part.ms(micros, 100)),
+          Report.Row.of("timelines looked at" + at, "", micros.getTotalCount()),
+          Report.Row.of("not told within 30 s" + at, "", timelines.untold()));
+    }
+  }
+
+  private static Part evenly(Bed bed, double perSecond, Duration length, Journey journey) {
     return part(
-        bed,
-        "even",
-        new Journey(() -> {}),
-        Traffic.Gate.paced(perSecond, System.nanoTime() + length.toNanos()));
+        bed, "even", journey, Traffic.Gate.paced(perSecond, System.nanoTime() + length.toNanos()));
   }
 
   private static Part part(Bed bed, String name, Journey journey, Traffic.Gate gate) {

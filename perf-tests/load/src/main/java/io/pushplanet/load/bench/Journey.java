@@ -22,6 +22,7 @@ final class Journey implements Traffic.Observer, Arrivals {
   private final LongAdder accepted = new LongAdder();
   private final LongAdder arrived = new LongAdder();
   private final Runnable whenArrived;
+  private final Arrivals also;
 
   private sealed interface Mark {
     record Accepted(long sentNanos, long acceptedNanos) implements Mark {}
@@ -34,7 +35,13 @@ final class Journey implements Traffic.Observer, Arrivals {
 
   /// @param whenArrived run once for each message that has both ends
   Journey(Runnable whenArrived) {
+    this(whenArrived, (device, messageId, nanos) -> {});
+  }
+
+  /// @param also hears of every arrival
+  Journey(Runnable whenArrived, Arrivals also) {
     this.whenArrived = whenArrived;
+    this.also = also;
   }
 
   @Override
@@ -60,6 +67,7 @@ final class Journey implements Traffic.Observer, Arrivals {
 
   @Override
   public void arrived(DeviceId device, String messageId, long nanos) {
+    also.arrived(device, messageId, nanos);
     open.merge(
         messageId,
         new Mark.Arrived(nanos),
