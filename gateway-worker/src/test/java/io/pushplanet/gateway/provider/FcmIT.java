@@ -12,6 +12,7 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.testing.LogLines;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
@@ -278,6 +279,28 @@ class FcmIT {
                 "SELECT id FROM credentials WHERE app_id = 'fcm-mixed' AND paused_at IS NOT NULL",
                 Long.class))
         .isEmpty();
+  }
+
+  /// Where nobody knows which platform it is, none rests.
+  @Test
+  void a_key_that_firebase_has_wrong_is_logged_once_however_many_messages_meet_it() {
+    upload("fcm-behind", "behind-1");
+    platform
+        .simulators
+        .script()
+        .add(ScriptLine.token(FCM, "somebody", Fate.answer(401, "THIRD_PARTY_AUTH_ERROR")));
+
+    try (LogLines log = new LogLines(platform.provider(Channel.FCM).getClass())) {
+      for (int i = 0; i < 10; i++) {
+        assertThat(send("fcm-behind", "somebody"))
+            .isEqualTo(new CredentialFault(401, "THIRD_PARTY_AUTH_ERROR", null));
+      }
+
+      assertThat(log.said())
+          .singleElement()
+          .asString()
+          .contains("event=fcm_credential_refused appId=fcm-behind");
+    }
   }
 
   private static DeliveryOutcome sendTo(
