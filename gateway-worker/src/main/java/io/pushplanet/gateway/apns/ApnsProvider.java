@@ -18,6 +18,7 @@ import io.pushplanet.gateway.credential.Credential.Apns;
 import io.pushplanet.gateway.credential.Credential.ApnsCertificate;
 import io.pushplanet.gateway.credential.Credential.ApnsKey;
 import io.pushplanet.gateway.credential.CredentialCache;
+import io.pushplanet.gateway.credential.RefusalNews;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
@@ -70,6 +71,7 @@ final class ApnsProvider implements Provider {
   private final ProviderMetrics metrics;
   private final RestingDevices resting;
   private final AnotherServer anotherServer;
+  private final RefusalNews news;
   private final RecentPayloads payloads = new RecentPayloads();
 
   ApnsProvider(
@@ -90,6 +92,7 @@ final class ApnsProvider implements Provider {
     this.metrics = metrics;
     this.resting = new RestingDevices(sends.clock(), DEVICE_REST);
     this.anotherServer = new AnotherServer(sends.clock());
+    this.news = new RefusalNews(sends.clock());
   }
 
   @Override
@@ -337,13 +340,15 @@ final class ApnsProvider implements Provider {
   }
 
   private DeliveryOutcome fault(Attempt attempt, int status, String reason) {
-    LOG.error(
-        "event=apns_credential_refused appId={} messageId={} status={} reason={} credential={}",
-        attempt.push().app(),
-        attempt.push().id(),
-        status,
-        reason,
-        attempt.credential());
+    if (news.isNews(attempt.push().app(), attempt.credential(), reason)) {
+      LOG.error(
+          "event=apns_credential_refused appId={} messageId={} status={} reason={} credential={}",
+          attempt.push().app(),
+          attempt.push().id(),
+          status,
+          reason,
+          attempt.credential());
+    }
     return new CredentialFault(status, reason.isEmpty() ? "http_" + status : reason);
   }
 

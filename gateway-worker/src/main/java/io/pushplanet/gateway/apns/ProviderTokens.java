@@ -3,6 +3,7 @@ package io.pushplanet.gateway.apns;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.pushplanet.gateway.apns.SharedTokens.Known;
 import io.pushplanet.gateway.credential.Credential.ApnsKey;
 import io.pushplanet.gateway.provider.ProviderMetrics;
 import java.time.Clock;
@@ -16,7 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// The provider token of each team and key: made once, used on every connection of every worker, renewed after 50 minutes of
-/// the 60 that APNs accepts. One thread makes it, the others wait for it. Thread-safe.
+/// the 60 that APNs accepts. One thread makes it, the others go on with the one before while APNs accepts that, else they wait.
+/// While Redis is away it is used to its end: workers that each make their own are told off by APNs. Thread-safe.
 final class ProviderTokens {
   private static final Logger LOG = LoggerFactory.getLogger(ProviderTokens.class);
 
@@ -31,6 +33,10 @@ final class ProviderTokens {
   /// By how much workers' clocks may differ at most.
   private static final Duration SKEW = Duration.ofMinutes(1);
 
+  /// Redis has a token for as long after its making as the agreement took, and clocks differ: until then, the one that is to be
+  /// renewed is what it answers. Or nothing, while it is away.
+  private static final Duration ASKED_EVERY = Duration.ofSeconds(1);
+
   /// Every answer of a connection may say the same.
   private static final Duration TOLD_EVERY = Duration.ofMinutes(1);
 
@@ -42,10 +48,16 @@ final class ProviderTokens {
 
   private static final class Slot {
     final ApnsKey key;
+
+    /// Held while Redis is asked, so that whoever only sends reads without it.
     final ReentrantLock lock = new ReentrantLock();
 
-    @GuardedBy("lock")
-    @Nullable ProviderToken current;
+    volatile @Nullable ProviderToken current;
+
+    /// Used for as long as APNs accepts it, because it called the one after it one too many.
+    volatile @Nullable ProviderToken kept;
+
+    volatile Instant asksAgainAt = Instant.MIN;
 
     @GuardedBy("lock")
     @Nullable ProviderToken previous;
@@ -56,32 +68,22 @@ final class ProviderTokens {
     @GuardedBy("lock")
     Instant toldAt = Instant.MIN;
 
-    /// Used for as long as APNs accepts it, because it called the one after it one too many.
-    @GuardedBy("lock")
-    @Nullable ProviderToken kept;
-
     Slot(ApnsKey key) {
       this.key = key;
     }
 
     /// The token, as long as it is not to be renewed.
     Optional<ProviderToken> held(Instant now) {
-      lock.lock();
-      try {
-        return Optional.ofNullable(current).filter(token -> now.isBefore(until(token)));
-      } finally {
-        lock.unlock();
-      }
+      return Optional.ofNullable(current).filter(token -> now.isBefore(until(token)));
     }
 
     /// When this token is renewed.
     Instant until(ProviderToken token) {
-      lock.lock();
-      try {
-        return token.issuedAt().plus(token.equals(kept) ? LONGEST_LIFE : RENEWED_AFTER);
-      } finally {
-        lock.unlock();
-      }
+      return token.issuedAt().plus(token.equals(kept) ? LONGEST_LIFE : RENEWED_AFTER);
+    }
+
+    boolean asksNow(ProviderToken token, Instant now) {
+      return !now.isBefore(until(token)) && !now.isBefore(asksAgainAt);
     }
   }
 
@@ -99,29 +101,69 @@ final class ProviderTokens {
   /// The token to send with now.
   ProviderToken current(ApnsKey key) {
     Slot slot = slot(key);
+    Instant now = clock.instant();
+    ProviderToken held = slot.current;
+    if (held == null || !isAccepted(held, now)) {
+      return next(slot);
+    }
+    if (!slot.asksNow(held, now) || !slot.lock.tryLock()) {
+      return held;
+    }
+    try {
+      return next(slot);
+    } finally {
+      slot.lock.unlock();
+    }
+  }
+
+  /// The one after the held one, unless another thread has just seen to it.
+  private ProviderToken next(Slot slot) {
     slot.lock.lock();
     try {
       Instant now = clock.instant();
       ProviderToken held = slot.current;
-      if (held != null && now.isBefore(slot.until(held)) && !isOfTheFuture(held, now)) {
-        return held;
+      Optional<ProviderToken> accepted =
+          Optional.ofNullable(held).filter(token -> isAccepted(token, now));
+      if (accepted.isPresent() && !slot.asksNow(accepted.get(), now)) {
+        return accepted.get();
       }
-      // One that is to be renewed and still there may have been kept by another worker.
-      Optional<ProviderToken> known = shared.current(key);
-      ProviderToken agreed =
-          known
-              .filter(token -> isAccepted(token, now))
-              .orElseGet(() -> agreed(key, known.filter(token -> isOfTheFuture(token, now)), now));
+      ProviderToken next =
+          switch (shared.current(slot.key)) {
+            case Known.Agreed(ProviderToken token) when isAccepted(token, now) ->
+                ofTheOthers(slot, token, now);
+            case Known.Agreed(ProviderToken token) -> {
+              Optional<ProviderToken> refused =
+                  Optional.of(token).filter(it -> isOfTheFuture(it, now));
+              yield agreed(slot.key, refused, accepted, now);
+            }
+            case Known.None() -> agreed(slot.key, Optional.empty(), accepted, now);
+            // Who has nothing to send with asks once more before making one alone.
+            case Known.Silent() ->
+                accepted.orElseGet(() -> agreed(slot.key, Optional.empty(), accepted, now));
+          };
+      if (next.equals(held)) {
+        asksLater(slot);
+        return next;
+      }
       slot.previous = held;
-      slot.current = agreed;
-      if (now.isAfter(agreed.issuedAt().plus(RENEWED_AFTER).plus(SKEW))) {
-        // It was kept: else it would be gone, whatever the clock of whoever made it says.
-        slot.kept = agreed;
-      }
-      return agreed;
+      slot.current = next;
+      return next;
     } finally {
       slot.lock.unlock();
     }
+  }
+
+  private void asksLater(Slot slot) {
+    slot.asksAgainAt = clock.instant().plus(ASKED_EVERY);
+  }
+
+  /// One that is to be renewed and still there may have been kept by another worker.
+  private static ProviderToken ofTheOthers(Slot slot, ProviderToken token, Instant now) {
+    if (now.isAfter(token.issuedAt().plus(RENEWED_AFTER).plus(SKEW))) {
+      // It was: else it would be gone, whatever the clock of whoever made it says.
+      slot.kept = token;
+    }
+    return token;
   }
 
   /// APNs called this token expired. It is renewed once for all who hear that, and not again within 20 minutes.
@@ -142,7 +184,7 @@ final class ProviderTokens {
         return Optional.empty();
       }
       slot.noRenewalBefore = now.plus(SHORTEST_LIFE);
-      ProviderToken agreed = agreed(key, Optional.of(refused), now);
+      ProviderToken agreed = agreed(key, Optional.of(refused), Optional.empty(), now);
       if (agreed.jwt().equals(refused.jwt())) {
         return Optional.empty();
       }
@@ -165,7 +207,7 @@ final class ProviderTokens {
       if (slot.current != null && slot.current.jwt().equals(refused.jwt())) {
         Optional.ofNullable(slot.previous)
             .filter(older -> isAnother(older, refused, now))
-            .or(() -> shared.current(key).filter(other -> isAnother(other, refused, now)))
+            .or(() -> othersThan(refused, slot, now))
             .ifPresent(older -> keep(slot, older, refused, now));
       }
       if (now.isAfter(slot.toldAt.plus(TOLD_EVERY))) {
@@ -181,11 +223,24 @@ final class ProviderTokens {
     }
   }
 
+  /// What the others use in place of the refused one. Everything under way may hear the same: one asks for all.
+  private Optional<ProviderToken> othersThan(ProviderToken refused, Slot slot, Instant now) {
+    if (now.isBefore(slot.asksAgainAt)) {
+      return Optional.empty();
+    }
+    if (shared.current(slot.key) instanceof Known.Agreed(ProviderToken other)
+        && isAnother(other, refused, now)) {
+      return Optional.of(other);
+    }
+    asksLater(slot);
+    return Optional.empty();
+  }
+
   private void keep(Slot slot, ProviderToken older, ProviderToken refused, Instant now) {
     slot.lock.lock();
     try {
-      slot.current = older;
       slot.kept = older;
+      slot.current = older;
       slot.previous = null;
       var _ = shared.agree(slot.key, older, Optional.of(refused), lifeLeft(slot, older, now));
     } finally {
@@ -259,9 +314,12 @@ final class ProviderTokens {
     return left.isPositive() ? left : Duration.ofSeconds(1);
   }
 
-  private ProviderToken agreed(ApnsKey key, Optional<ProviderToken> refused, Instant now) {
+  /// @param alone what is used when the others do not answer; empty for a new one
+  private ProviderToken agreed(
+      ApnsKey key, Optional<ProviderToken> refused, Optional<ProviderToken> alone, Instant now) {
     ProviderToken minted = ProviderToken.mint(key, now);
-    ProviderToken agreed = shared.agree(key, minted, refused, RENEWED_AFTER).orElse(minted);
+    ProviderToken agreed =
+        shared.agree(key, minted, refused, RENEWED_AFTER).or(() -> alone).orElse(minted);
     if (agreed.jwt().equals(minted.jwt())) {
       metrics.tokenMinted();
       LOG.info("event=provider_token_minted teamId={} keyId={}", key.teamId(), key.keyId());

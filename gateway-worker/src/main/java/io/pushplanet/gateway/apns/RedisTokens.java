@@ -28,7 +28,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Shares provider tokens through Redis, sealed with the vault. Redis away or not answering within [#DEADLINE]: no sharing, each
-/// worker uses a token of its own. Thread-safe.
+/// worker goes on with what it has. Thread-safe.
 final class RedisTokens implements SharedTokens, AutoCloseable {
   static final Duration DEADLINE = Duration.ofSeconds(2);
 
@@ -57,8 +57,13 @@ final class RedisTokens implements SharedTokens, AutoCloseable {
   }
 
   @Override
-  public Optional<ProviderToken> current(ApnsKey key) {
-    return asked(redis -> redis.sync().get(name(key))).flatMap(sealed -> open(key, sealed));
+  public Known current(ApnsKey key) {
+    return asked(redis -> Optional.ofNullable(redis.sync().get(name(key))))
+        .map(held ->
+            held.flatMap(sealed -> open(key, sealed))
+                .<Known>map(Known.Agreed::new)
+                .orElseGet(Known.None::new))
+        .orElseGet(Known.Silent::new);
   }
 
   @Override

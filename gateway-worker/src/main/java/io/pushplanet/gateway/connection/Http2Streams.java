@@ -113,13 +113,14 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     guarded(this::writeSubmitted);
   }
 
-  /// What we did wrong must not leave a sender waiting.
+  /// What we did wrong must not leave a sender waiting, nor what there was no memory for, which is an error in Java: nobody else
+  /// ends its request.
   private void guarded(Runnable step) {
     try {
       step.run();
-    } catch (RuntimeException e) {
-      LOG.error("event=connection_broke peer={}", authority, e);
+    } catch (RuntimeException | Error e) {
       close("internal_error");
+      LOG.error("event=connection_broke peer={}", authority, e);
     }
   }
 
@@ -164,13 +165,19 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     nowNanos = System.nanoTime();
     while (!pending.isEmpty() && context().channel().isWritable()) {
       ByteBuf batch = context().alloc().buffer(Math.min(BATCH_BYTES, 2_048 * pending.size()));
-      while (!pending.isEmpty() && batch.readableBytes() < BATCH_BYTES) {
-        write(batch, pending.removeFirst());
+      boolean goesOut = false;
+      try {
+        while (!pending.isEmpty() && batch.readableBytes() < BATCH_BYTES) {
+          write(batch, pending.removeFirst());
+        }
+        goesOut = batch.isReadable();
+      } finally {
+        if (!goesOut) {
+          batch.release();
+        }
       }
-      if (batch.isReadable()) {
+      if (goesOut) {
         var _ = context().write(batch);
-      } else {
-        batch.release();
       }
     }
     context().flush();

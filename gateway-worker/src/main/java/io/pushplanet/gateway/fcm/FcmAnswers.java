@@ -36,6 +36,10 @@ final class FcmAnswers {
           new Row(403, "SENDER_ID_MISMATCH", Meaning.TOKEN_FOREIGN),
           new Row(403, "PERMISSION_DENIED", Meaning.CREDENTIAL_FAULT),
           new Row(404, "UNREGISTERED", Meaning.TOKEN_GONE),
+          // Without a code of FCM's it is a wrong project, or a token: Google's own library takes
+          // it for that
+          // (https://github.com/firebase/firebase-admin-node/pull/218). One alone proves nothing
+          // (`Sends`).
           new Row(404, "NOT_FOUND", Meaning.CREDENTIAL_FAULT),
           new Row(429, "QUOTA_EXCEEDED", Meaning.QUOTA),
           new Row(429, "RESOURCE_EXHAUSTED", Meaning.QUOTA),

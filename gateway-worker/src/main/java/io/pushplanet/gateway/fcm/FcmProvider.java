@@ -14,6 +14,7 @@ import io.pushplanet.gateway.connection.Reply.Answered;
 import io.pushplanet.gateway.credential.Credential.FcmServiceAccount;
 import io.pushplanet.gateway.credential.CredentialCache;
 import io.pushplanet.gateway.credential.CredentialLookup;
+import io.pushplanet.gateway.credential.RefusalNews;
 import io.pushplanet.gateway.fcm.FcmAnswers.Meaning;
 import io.pushplanet.gateway.oauth.AccessTokens;
 import io.pushplanet.gateway.oauth.Grant;
@@ -63,6 +64,7 @@ final class FcmProvider implements Provider {
   private final PaceMetrics paceMetrics;
   private final RestingDevices resting;
   private final OtherServices others;
+  private final RefusalNews news;
 
   FcmProvider(
       FcmSettings settings,
@@ -88,6 +90,7 @@ final class FcmProvider implements Provider {
     this.paceMetrics = paceMetrics;
     this.resting = new RestingDevices(sends.clock(), QUOTA_REST);
     this.others = others;
+    this.news = new RefusalNews(sends.clock());
   }
 
   @Override
@@ -210,7 +213,7 @@ final class FcmProvider implements Provider {
   }
 
   private DeliveryOutcome refused(Attempt attempt, Grant.Refused refused) {
-    return fault(attempt.push(), refused.status(), refused.reason(), null);
+    return fault(attempt, refused.status(), refused.reason(), null);
   }
 
   private Reply exchange(Attempt attempt, Grant.Granted granted) {
@@ -261,12 +264,12 @@ final class FcmProvider implements Provider {
               : new Rejected(status, reason);
       case TOKEN_FOREIGN -> new TokenForeign(status, reason);
       case REJECTED -> new Rejected(status, reason);
-      case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN -> fault(attempt.push(), status, reason, null);
+      case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN -> fault(attempt, status, reason, null);
       case OTHER_CREDENTIAL_FAULT -> {
         boolean rests =
             attempt.behind() != null
                 && others.refused(attempt.push().app(), attempt.behind(), reason);
-        yield fault(attempt.push(), status, reason, rests ? "platform rests" : null);
+        yield fault(attempt, status, reason, rests ? "platform rests" : null);
       }
       case QUOTA -> {
         if (error.narrow()) {
@@ -281,13 +284,16 @@ final class FcmProvider implements Provider {
     };
   }
 
-  private DeliveryOutcome fault(Push push, int status, String reason, @Nullable String done) {
-    LOG.error(
-        "event=fcm_credential_refused appId={} messageId={} status={} reason={}",
-        push.app(),
-        push.id(),
-        status,
-        reason);
+  private DeliveryOutcome fault(Attempt attempt, int status, String reason, @Nullable String done) {
+    Push push = attempt.push();
+    if (news.isNews(push.app(), attempt.account(), reason)) {
+      LOG.error(
+          "event=fcm_credential_refused appId={} messageId={} status={} reason={}",
+          push.app(),
+          push.id(),
+          status,
+          reason);
+    }
     return new CredentialFault(status, reason, done);
   }
 }

@@ -34,6 +34,8 @@ public record Sends(Clock clock, RandomGenerator random) {
           "DeviceTokenNotForTopic",
           "TopicDisallowed",
           "SENDER_ID_MISMATCH",
+          // FCM's, without a code of its own.
+          "NOT_FOUND",
           "80100000",
           "80300007");
 

@@ -51,6 +51,17 @@ class ApnsNotificationTest {
         .containsEntry("apns-collapse-id", push.id().value());
   }
 
+  /// They share a key and its connections.
+  @Test
+  void aioapns_52_each_app_of_a_team_has_its_topic() {
+    Push push = aPush(clock).toApns("d1", "ab").build();
+
+    for (String bundle : List.of("com.example.shop", "com.example.bank")) {
+      assertThat(headers(ApnsNotification.of(push, DEVICE, ApnsPushType.ALERT, bundle, payloads)))
+          .containsEntry("apns-topic", bundle);
+    }
+  }
+
   private Push activity(LiveActivity activity, Content content, Priority priority) {
     Push plain =
         aPush(clock)

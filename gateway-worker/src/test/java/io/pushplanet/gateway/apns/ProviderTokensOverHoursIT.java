@@ -203,7 +203,7 @@ class ProviderTokensOverHoursIT {
     @Override
     public Optional<ProviderToken> agree(
         ApnsKey signer, ProviderToken offer, Optional<ProviderToken> refused, Duration life) {
-      Optional<ProviderToken> standing = current(signer);
+      Optional<ProviderToken> standing = standing();
       if (standing.isPresent() && !standing.equals(refused)) {
         return standing;
       }
@@ -213,13 +213,17 @@ class ProviderTokensOverHoursIT {
     }
 
     @Override
-    public Optional<ProviderToken> current(ApnsKey signer) {
-      return clock.instant().isBefore(until) ? Optional.ofNullable(held) : Optional.empty();
+    public Known current(ApnsKey signer) {
+      return standing().<Known>map(Known.Agreed::new).orElseGet(Known.None::new);
     }
 
     @Override
     public List<Optional<ProviderToken>> current(List<ApnsKey> keys) {
-      return keys.stream().map(this::current).toList();
+      return keys.stream().map(_ -> standing()).toList();
+    }
+
+    private Optional<ProviderToken> standing() {
+      return clock.instant().isBefore(until) ? Optional.ofNullable(held) : Optional.empty();
     }
   }
 
@@ -231,8 +235,8 @@ class ProviderTokensOverHoursIT {
     }
 
     @Override
-    public Optional<ProviderToken> current(ApnsKey signer) {
-      return Optional.empty();
+    public Known current(ApnsKey signer) {
+      return new Known.Silent();
     }
 
     @Override

@@ -23,15 +23,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 class ProviderTokensTest {
+  /// When Redis is asked again.
+  private static final Duration SOON = Duration.ofSeconds(1);
+
   private final MutableClock clock = MutableClock.started();
   private final KeyPair pair = keyPair();
   private final ApnsKey key =
@@ -43,12 +48,21 @@ class ProviderTokensTest {
 
     final AtomicInteger reads = new AtomicInteger();
 
+    /// Redis is away.
+    volatile boolean silent;
+
+    /// What happens while one waits for the answer.
+    volatile Runnable meanwhile = () -> {};
+
     /// Of the offer that came last.
     volatile Duration life = Duration.ZERO;
 
     @Override
     public Optional<ProviderToken> agree(
         ApnsKey key, ProviderToken offer, Optional<ProviderToken> refused, Duration life) {
+      if (silent) {
+        return Optional.empty();
+      }
       this.life = life;
       return Optional.of(
           held.merge(
@@ -58,14 +72,19 @@ class ProviderTokensTest {
     }
 
     @Override
-    public Optional<ProviderToken> current(ApnsKey key) {
+    public Known current(ApnsKey key) {
       reads.incrementAndGet();
-      return Optional.ofNullable(held.get(key.keyId()));
+      meanwhile.run();
+      if (silent) {
+        return new Known.Silent();
+      }
+      ProviderToken token = held.get(key.keyId());
+      return token == null ? new Known.None() : new Known.Agreed(token);
     }
 
     @Override
     public List<Optional<ProviderToken>> current(List<ApnsKey> keys) {
-      return keys.stream().map(this::current).toList();
+      return keys.stream().map(key -> Optional.ofNullable(held.get(key.keyId()))).toList();
     }
   }
 
@@ -77,8 +96,8 @@ class ProviderTokensTest {
     }
 
     @Override
-    public Optional<ProviderToken> current(ApnsKey key) {
-      return Optional.empty();
+    public Known current(ApnsKey key) {
+      return new Known.Silent();
     }
 
     @Override
@@ -112,10 +131,12 @@ class ProviderTokensTest {
 
   @Test
   void a_token_lives_fifty_minutes() {
-    ProviderTokens tokens = worker(new Away());
+    OneForAll shared = new OneForAll();
+    ProviderTokens tokens = worker(shared);
     ProviderToken first = tokens.current(key);
 
     clock.advance(Duration.ofMinutes(49));
+    shared.held.clear();
     ProviderToken same = tokens.current(key);
     clock.advance(Duration.ofMinutes(2));
     ProviderToken renewed = tokens.current(key);
@@ -204,9 +225,11 @@ class ProviderTokensTest {
 
   @Test
   void after_too_many_tokens_the_older_one_is_used_again() {
-    ProviderTokens tokens = worker(new Away());
+    OneForAll shared = new OneForAll();
+    ProviderTokens tokens = worker(shared);
     ProviderToken older = tokens.current(key);
     clock.advance(Duration.ofMinutes(51));
+    shared.held.clear();
     ProviderToken newer = tokens.current(key);
 
     tokens.keepOlder(key, newer);
@@ -216,6 +239,7 @@ class ProviderTokensTest {
     clock.advance(Duration.ofMinutes(6));
     assertThat(tokens.current(key)).isEqualTo(older);
     clock.advance(Duration.ofMinutes(1));
+    shared.held.clear();
     assertThat(tokens.current(key)).isNotEqualTo(older).isNotEqualTo(newer);
   }
 
@@ -272,6 +296,7 @@ class ProviderTokensTest {
       assertThat(fresh.current(key)).isEqualTo(kept);
     }
     shared.held.clear();
+    clock.advance(SOON);
     assertThat(fresh.current(key)).isEqualTo(kept);
 
     assertThat(shared.reads).hasValue(2);
@@ -287,6 +312,7 @@ class ProviderTokensTest {
     ProviderTokens ahead = worker(shared);
     assertThat(ahead.current(key)).isEqualTo(old);
     shared.held.clear();
+    clock.advance(SOON);
 
     assertThat(ahead.current(key)).isNotEqualTo(old);
   }
@@ -302,6 +328,7 @@ class ProviderTokensTest {
     tokens.keepOlder(key, token);
 
     shared.held.clear();
+    clock.advance(SOON);
     assertThat(tokens.current(key)).isNotEqualTo(token);
   }
 
@@ -371,13 +398,78 @@ class ProviderTokensTest {
   }
 
   @Test
-  void while_redis_is_away_everybody_keeps_what_they_have() {
-    ProviderTokens one = worker(new Away());
+  void while_redis_is_away_all_use_the_token_that_they_have_as_long_as_apns_takes_it() {
+    OneForAll shared = new OneForAll();
+    ProviderTokens one = worker(shared);
+    ProviderTokens other = worker(shared);
     ProviderToken token = one.current(key);
+    assertThat(other.current(key)).isEqualTo(token);
 
-    one.share();
+    shared.silent = true;
+    clock.advance(ProviderTokens.RENEWED_AFTER);
+    for (int minute = 50; minute < 58; minute++) {
+      one.share();
+      assertThat(one.current(key)).isEqualTo(token);
+      assertThat(other.current(key)).isEqualTo(token);
+      clock.advance(Duration.ofMinutes(1));
+    }
 
+    assertThat(one.current(key)).isNotEqualTo(token);
+  }
+
+  @Test
+  void once_redis_is_back_the_token_is_renewed_for_all() {
+    OneForAll shared = new OneForAll();
+    ProviderTokens one = worker(shared);
+    ProviderTokens other = worker(shared);
+    ProviderToken token = one.current(key);
+    assertThat(other.current(key)).isEqualTo(token);
+    clock.advance(ProviderTokens.RENEWED_AFTER.plusMinutes(5));
+    shared.silent = true;
     assertThat(one.current(key)).isEqualTo(token);
+    shared.held.clear();
+    shared.silent = false;
+    clock.advance(SOON);
+
+    ProviderToken renewed = one.current(key);
+
+    assertThat(renewed).isNotEqualTo(token);
+    assertThat(other.current(key)).isEqualTo(renewed);
+  }
+
+  @Test
+  void a_token_that_redis_still_has_when_it_is_to_be_renewed_is_asked_for_once_a_second() {
+    OneForAll shared = new OneForAll();
+    ProviderTokens tokens = worker(shared);
+    ProviderToken token = tokens.current(key);
+    clock.advance(ProviderTokens.RENEWED_AFTER);
+    shared.reads.set(0);
+
+    for (int sent = 0; sent < 5; sent++) {
+      assertThat(tokens.current(key)).isEqualTo(token);
+    }
+    assertThat(shared.reads).hasValue(1);
+
+    shared.held.clear();
+    clock.advance(SOON);
+    assertThat(tokens.current(key)).isNotEqualTo(token);
+  }
+
+  @Test
+  void while_one_waits_for_redis_the_others_go_on_with_what_they_have() throws Exception {
+    OneForAll shared = new OneForAll();
+    ProviderTokens tokens = worker(shared);
+    ProviderToken token = tokens.current(key);
+    clock.advance(ProviderTokens.RENEWED_AFTER);
+    CompletableFuture<ProviderToken> another = new CompletableFuture<>();
+    shared.meanwhile =
+        () ->
+            another.completeAsync(() -> tokens.current(key)).orTimeout(10, TimeUnit.SECONDS).join();
+
+    assertThat(tokens.current(key)).isEqualTo(token);
+
+    assertThat(another.get()).isEqualTo(token);
+    assertThat(shared.reads).hasValue(2);
   }
 
   private ProviderToken renewedAfterAMinute(ProviderTokens tokens) {

@@ -240,7 +240,7 @@ class Http2FaultsIT extends Http2Scene {
   }
 
   @Test
-  void where_nobody_listens_all_who_wait_are_told() throws Exception {
+  void pushsharp_222_pushsharp_211_where_nobody_listens_all_who_wait_are_told() throws Exception {
     start(1, 10, NEVER, (peer, stream, headers, body) -> process(peer, stream, headers));
     ProviderConnections before = connections();
     server.close();

@@ -226,7 +226,8 @@ class Http2LimitsIT extends Http2Scene {
   }
 
   @Test
-  void another_connection_opens_when_four_fifths_of_the_streams_are_in_use() throws Exception {
+  void pushy_586_pushy_704_another_connection_opens_when_four_fifths_of_the_streams_are_in_use()
+      throws Exception {
     Held held = new Held();
     start(
         2,

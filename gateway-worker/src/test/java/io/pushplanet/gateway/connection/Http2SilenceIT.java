@@ -105,7 +105,8 @@ class Http2SilenceIT extends Http2Scene {
   }
 
   @Test
-  void a_server_that_answers_pings_and_nothing_else_is_left_at_the_deadline() throws Exception {
+  void rpush_477_a_server_that_answers_pings_and_nothing_else_is_left_at_the_deadline()
+      throws Exception {
     undisturbed(this::leaveWhoOnlyAnswersPings);
   }
 

@@ -198,7 +198,8 @@ class ProviderConnectionsIT {
   }
 
   @Test
-  void a_name_server_that_does_not_answer_is_told_from_a_provider_that_is_busy() throws Exception {
+  void bark_server_94_a_name_server_that_does_not_answer_is_told_from_a_provider_that_is_busy()
+      throws Exception {
     undisturbed(this::waitForTheNameServer);
   }
 

@@ -32,6 +32,20 @@ class TurnstileTest {
   }
 
   @Test
+  void pushy_139_pushy_407_node_apn_191_no_more_are_let_in_than_there_is_room_for()
+      throws Exception {
+    Turnstile turnstile = new Turnstile(10);
+
+    int entered = 0;
+    for (int i = 0; i < 10_000; i++) {
+      entered += turnstile.enter(Priority.HIGH, Duration.ZERO) ? 1 : 0;
+    }
+
+    assertThat(entered).isEqualTo(10);
+    assertThat(turnstile.waiting()).isZero();
+  }
+
+  @Test
   void a_free_place_goes_to_what_is_high_however_long_the_others_wait() throws Exception {
     Turnstile turnstile = new Turnstile(1);
     List<Priority> entered = new CopyOnWriteArrayList<>();

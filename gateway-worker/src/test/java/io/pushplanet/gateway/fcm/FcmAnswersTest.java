@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.gateway.fcm.FcmAnswers.Meaning;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -39,6 +40,19 @@ class FcmAnswersTest {
   })
   void an_answer_means(int status, String code, Meaning meaning) {
     assertThat(FcmAnswers.of(status, code)).isEqualTo(meaning);
+  }
+
+  @Test
+  void hackerspub_251_only_what_is_said_of_the_token_gives_it_up() {
+    assertThat(FcmAnswers.ROWS)
+        .filteredOn(row -> row.meaning() == Meaning.TOKEN_GONE)
+        .containsExactly(new FcmAnswers.Row(404, "UNREGISTERED", Meaning.TOKEN_GONE));
+    for (int status = 300; status < 600; status++) {
+      for (String code : List.of("", "NOT_FOUND", "SOMETHING_NEW")) {
+        assertThat(FcmAnswers.of(status, code))
+            .isNotIn(Meaning.TOKEN_GONE, Meaning.TOKEN_GONE_IF_NAMED, Meaning.TOKEN_FOREIGN);
+      }
+    }
   }
 
   @Test

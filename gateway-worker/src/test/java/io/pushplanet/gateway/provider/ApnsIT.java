@@ -11,6 +11,7 @@ import io.pushplanet.common.message.LiveActivity;
 import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
@@ -23,6 +24,7 @@ import io.pushplanet.simulators.apns.ApnsToken;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.ScriptLine;
+import io.pushplanet.simulators.tls.Authority;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -256,7 +258,7 @@ class ApnsIT {
   }
 
   @Test
-  void a_dropped_connection_is_ambiguous_at_once() {
+  void bark_server_71_a_dropped_connection_is_ambiguous_at_once() {
     platform.simulators.script().add(ScriptLine.next(APNS, 1, Fate.of(Action.DROP)));
     long start = System.nanoTime();
 
@@ -382,6 +384,22 @@ class ApnsIT {
     platform.uploadCertificate("certified");
 
     assertThat(send("certified", TOKEN)).isInstanceOf(Accepted.class);
+  }
+
+  @Test
+  void parse_server_push_adapter_65_node_apn_586_a_certificate_that_has_ended_stops_nobody_else() {
+    Path authority = platform.simulators.authority().pem().getParent();
+    Clock thatTime = new MutableClock(CLOCK.instant().minus(Duration.ofDays(3 * 365)));
+    byte[] ended = Authority.in(authority, thatTime).pushCertificate(ProviderPlatform.BUNDLE, "pw");
+    platform.upload(
+        "ended", "apns", "production", "p12", CredentialRows.P12_DETAIL, CredentialRows.p12(ended));
+
+    assertThat(send("ended", TOKEN)).isInstanceOf(Deferred.class);
+
+    assertThat(send("shop", TOKEN)).isInstanceOf(Accepted.class);
+    platform.uploadCertificate("ended");
+    Eventually.within(
+        PATIENCE, () -> assertThat(send("ended", TOKEN)).isInstanceOf(Accepted.class));
   }
 
   @Test

@@ -327,7 +327,7 @@ class CredentialLifecycleIT {
   }
 
   @Test
-  void fleet_36673_an_end_that_nears_is_told_once_at_each_step() {
+  void fleet_36673_node_apn_292_an_end_that_nears_is_told_once_at_each_step() {
     rows.insert(
         "expires", "apns", "production", "p12", "active", CredentialRows.P12_DETAIL, rows.p12());
     ends(Duration.ofDays(40));

@@ -31,7 +31,11 @@ final class CredentialRows {
   }
 
   byte[] p12() {
-    byte[] file = platform.simulators.authority().pushCertificate(ProviderPlatform.BUNDLE, "pw");
+    return p12(platform.simulators.authority().pushCertificate(ProviderPlatform.BUNDLE, "pw"));
+  }
+
+  /// @param file its password is "pw"
+  static byte[] p12(byte[] file) {
     return bytes(
         "{\"p12\":\"" + Base64.getEncoder().encodeToString(file) + "\",\"password\":\"pw\"}");
   }

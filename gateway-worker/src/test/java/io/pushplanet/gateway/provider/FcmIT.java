@@ -12,6 +12,7 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.testing.LogLines;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
@@ -168,7 +169,7 @@ class FcmIT {
   }
 
   @Test
-  void an_unregistered_token_is_gone() {
+  void parse_server_9085_appwrite_8159_an_unregistered_token_is_gone() {
     platform.simulators.fcmDirectory().register("dead", new FcmToken("", true));
 
     assertThat(send("fcm-shop", "dead"))
@@ -280,6 +281,28 @@ class FcmIT {
         .isEmpty();
   }
 
+  /// Where nobody knows which platform it is, none rests.
+  @Test
+  void a_key_that_firebase_has_wrong_is_logged_once_however_many_messages_meet_it() {
+    upload("fcm-behind", "behind-1");
+    platform
+        .simulators
+        .script()
+        .add(ScriptLine.token(FCM, "somebody", Fate.answer(401, "THIRD_PARTY_AUTH_ERROR")));
+
+    try (LogLines log = new LogLines(platform.provider(Channel.FCM).getClass())) {
+      for (int i = 0; i < 10; i++) {
+        assertThat(send("fcm-behind", "somebody"))
+            .isEqualTo(new CredentialFault(401, "THIRD_PARTY_AUTH_ERROR", null));
+      }
+
+      assertThat(log.said())
+          .singleElement()
+          .asString()
+          .contains("event=fcm_credential_refused appId=fcm-behind");
+    }
+  }
+
   private static DeliveryOutcome sendTo(
       Provider provider, String app, String token, Platform platform) {
     Push push = aPush(CLOCK).from(app).toFcm("d1", token).build();
@@ -342,7 +365,7 @@ class FcmIT {
   }
 
   @Test
-  void a_silent_peer_ends_within_the_deadline() {
+  void zulip_13518_a_silent_peer_ends_within_the_deadline() {
     platform.simulators.script().add(ScriptLine.next(FCM, 1, Fate.of(Action.SILENCE)));
 
     try (ConfigurableApplicationContext impatient =
@@ -356,6 +379,32 @@ class FcmIT {
           PATIENCE,
           () -> assertThat(send(provider, "fcm-shop", "t1")).isInstanceOf(Accepted.class));
     }
+  }
+
+  @Test
+  void rpush_709_an_account_that_cannot_be_read_stops_nobody_and_is_read_anew_when_it_is_mended() {
+    platform.upload(
+        "fcm-broken",
+        "fcm",
+        "production",
+        "service_account",
+        "{}",
+        "no account".getBytes(java.nio.charset.StandardCharsets.UTF_8));
+
+    assertThat(send("fcm-broken", "t1")).isEqualTo(new CredentialFault(0, "credential_unreadable"));
+
+    assertThat(send("fcm-shop", "t1")).isInstanceOf(Accepted.class);
+    upload("fcm-broken", "mended-1");
+    Eventually.within(
+        PATIENCE, () -> assertThat(send("fcm-broken", "t1")).isInstanceOf(Accepted.class));
+  }
+
+  @Test
+  void parse_server_3562_a_device_without_a_token_has_its_end_too() {
+    Push push = aPush(CLOCK).from("fcm-shop").toApns("d1", "ab").build();
+
+    assertThat(platform.provider(Channel.FCM).send(push, push.recipients().getFirst()))
+        .isEqualTo(new DeliveryOutcome.Rejected(0, "no_token"));
   }
 
   @Test

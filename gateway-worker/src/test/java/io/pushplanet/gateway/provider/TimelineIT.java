@@ -47,6 +47,8 @@ class TimelineIT {
     RETRIED("deferred", "queued", "retry at …", false),
     CLOSED("deferred", "queued", "connection closed; retry at …", false),
     PAUSED("deferred", "queued", "credential paused; retry at …", false),
+    /// The project is not there, or the token: one answer does not say which.
+    IN_DOUBT("deferred", "queued", "credential in doubt; retry at …", false),
     OLDER_TOKEN("deferred", "queued", "older provider token kept; retry at …", false),
     SLOWED("deferred", "queued", "project slowed; retry at …", false),
     DEVICE_RESTS("deferred", "queued", "device rests; retry at …", false),
@@ -160,7 +162,7 @@ class TimelineIT {
         fcm(401, "UNAUTHENTICATED", Sequel.PAUSED).after("access token renewed; sent again"),
         fcm(403, "PERMISSION_DENIED", Sequel.PAUSED),
         fcm(403, "SENDER_ID_MISMATCH", Sequel.FORGOTTEN),
-        fcm(404, "NOT_FOUND", Sequel.PAUSED),
+        fcm(404, "NOT_FOUND", Sequel.IN_DOUBT),
         fcm(404, "UNREGISTERED", Sequel.FORGOTTEN),
         fcm(500, "INTERNAL", Sequel.RETRIED),
         fcm(503, "UNAVAILABLE", Sequel.RETRIED),
