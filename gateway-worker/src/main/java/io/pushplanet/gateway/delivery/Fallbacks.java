@@ -83,8 +83,16 @@ final class Fallbacks {
         ended.add(parcel);
       }
     }
-    look.calledOff().stream().filter(waiting::contains).forEach(calledOff);
-    look.cancelled().stream().filter(waiting::contains).forEach(cancelled);
+    for (Parcel parcel : look.calledOff()) {
+      if (waiting.contains(parcel)) {
+        calledOff.accept(parcel);
+      }
+    }
+    for (Parcel parcel : look.cancelled()) {
+      if (waiting.contains(parcel)) {
+        cancelled.accept(parcel);
+      }
+    }
     waiting.removeAll(ended);
   }
 

@@ -2,7 +2,6 @@ package io.pushplanet.gateway.delivery;
 
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Push;
-import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.gateway.later.Later;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -21,17 +20,14 @@ record Owed(Push push, @Nullable Instant dueAt, @Nullable String lane, @Nullable
 
   /// Those of one message together, as they would have been parked.
   static List<Owed> parked(List<Parcel> parcels) {
-    Map<MessageId, Push> pushes = new LinkedHashMap<>();
-    Map<MessageId, List<Recipient>> recipients = new LinkedHashMap<>();
+    Map<MessageId, List<Parcel>> alike = new LinkedHashMap<>();
     for (Parcel parcel : parcels) {
-      pushes.putIfAbsent(parcel.push().id(), parcel.push());
-      recipients
-          .computeIfAbsent(parcel.push().id(), _ -> new ArrayList<>())
-          .add(parcel.recipient());
+      alike.computeIfAbsent(parcel.push().id(), _ -> new ArrayList<>()).add(parcel);
     }
-    List<Owed> owed = new ArrayList<>();
-    recipients.forEach((id, some) -> owed.add(new Owed(pushes.get(id).to(some), null, null, null)));
-    return owed;
+    return alike.values().stream()
+        .map(some -> some.getFirst().push().to(some.stream().map(Parcel::recipient).toList()))
+        .map(push -> new Owed(push, null, null, null))
+        .toList();
   }
 
   static Owed waiting(Later later) {

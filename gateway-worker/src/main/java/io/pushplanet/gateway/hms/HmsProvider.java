@@ -15,6 +15,7 @@ import io.pushplanet.gateway.connection.Turnstile;
 import io.pushplanet.gateway.credential.Credential.HmsClient;
 import io.pushplanet.gateway.credential.CredentialCache;
 import io.pushplanet.gateway.credential.CredentialLookup;
+import io.pushplanet.gateway.credential.RefusalNews;
 import io.pushplanet.gateway.hms.HmsAnswers.Meaning;
 import io.pushplanet.gateway.oauth.AccessTokens;
 import io.pushplanet.gateway.oauth.Grant;
@@ -60,6 +61,7 @@ final class HmsProvider implements Provider {
   private final HttpPool connections;
   private final Turnstile turnstile;
   private final FlowControl flow;
+  private final RefusalNews news;
   private final Sends sends;
   private final ProviderMetrics metrics;
   private final Cache<String, Boolean> notUrgent =
@@ -95,6 +97,7 @@ final class HmsProvider implements Provider {
     this.connections = connections;
     this.turnstile = new Turnstile(settings.connections());
     this.flow = new FlowControl(sends.clock());
+    this.news = new RefusalNews(sends.clock());
     this.sends = sends;
     this.metrics = metrics;
   }
@@ -163,7 +166,7 @@ final class HmsProvider implements Provider {
 
   private Judgement sent(Push push, List<String> tokens, HmsClient client) {
     return switch (accessTokens.current(client)) {
-      case Grant.Refused refused -> all(fault(push, refused.status(), refused.reason()));
+      case Grant.Refused refused -> all(fault(push, client, refused.status(), refused.reason()));
       case Grant.Unavailable(String why) -> all(new Deferred(0, why, null, false));
       case Grant.Granted granted -> sent(push, tokens, client, granted, true);
     };
@@ -188,7 +191,7 @@ final class HmsProvider implements Provider {
           remedied(
               heard,
               AccessTokens.NOT_RENEWED,
-              all(fault(push, refused.status(), refused.reason())));
+              all(fault(push, client, refused.status(), refused.reason())));
       case Grant.Unavailable(String why) ->
           remedied(heard, AccessTokens.NOT_RENEWED, all(new Deferred(0, why, null, false)));
       case Grant.Granted newer ->
@@ -267,7 +270,7 @@ final class HmsProvider implements Provider {
           together
               ? new Deferred(status, reason, null, true, FEWER_TOGETHER)
               : new Rejected(status, reason);
-      case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN -> fault(push, status, reason);
+      case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN -> fault(push, client, status, reason);
       case FLOW_CONTROL -> {
         Duration rest = flow.refused(client.clientId(), sends.asked(answered));
         yield new PutOff(status, reason, rest, "app rests");
@@ -293,13 +296,15 @@ final class HmsProvider implements Provider {
     return _ -> outcome;
   }
 
-  private static DeliveryOutcome fault(Push push, int status, String reason) {
-    LOG.error(
-        "event=hms_credential_refused appId={} messageId={} status={} reason={}",
-        push.app(),
-        push.id(),
-        status,
-        reason);
+  private DeliveryOutcome fault(Push push, HmsClient client, int status, String reason) {
+    if (news.isNews(push.app(), client, reason)) {
+      LOG.error(
+          "event=hms_credential_refused appId={} messageId={} status={} reason={}",
+          push.app(),
+          push.id(),
+          status,
+          reason);
+    }
     return new CredentialFault(status, reason);
   }
 }
