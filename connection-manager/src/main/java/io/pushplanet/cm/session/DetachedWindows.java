@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 public final class DetachedWindows {
   private static final int MOST_DEVICES = 10_000;
 
-  /// One message as it was sent.
-  public record Unacknowledged(int packetId, OutboundMessage message) {}
+  /// One message as it was sent. Whoever handed it over was told its end.
+  public record Unacknowledged(int packetId, Letter letter) {}
 
   private record Window(long epoch, List<Unacknowledged> left) {}
 
