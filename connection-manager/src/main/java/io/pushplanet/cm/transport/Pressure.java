@@ -24,6 +24,9 @@ final class Pressure {
     DESCRIPTORS(
         "no file descriptor is left: accepting pauses; raise ulimit -n or lower"
             + " cm.admission.most-sessions"),
+    KERNEL(
+        "the kernel refuses more connections though there are descriptors, for want of memory for"
+            + " instance: accepting pauses"),
     UNAUTHENTICATED_BYTES(
         "peers without a CONNECT hold nearly cm.transport.unauthenticated-bytes (at the gateways'"
             + " port: their sixteenth): accepting pauses there"),
