@@ -28,8 +28,8 @@ final class Pressure {
         "the kernel refuses more connections though there are descriptors, for want of memory for"
             + " instance: accepting pauses"),
     UNAUTHENTICATED_BYTES(
-        "peers without a CONNECT hold nearly cm.transport.unauthenticated-bytes (at the gateways'"
-            + " port: their sixteenth): accepting pauses there"),
+        "peers without a CONNECT hold nearly cm.transport.unauthenticated-bytes but for the"
+            + " sixteenths of other ports: accepting pauses where they are"),
     HEAP("the heap is nearly full after a collection: accepting pauses; give the process more"),
     HANDSHAKES(
         "more TLS handshakes than cm.tls.handshakes-waiting: the oldest are given up, the newest go"

@@ -17,14 +17,12 @@ import org.junit.jupiter.api.Test;
 /// At a door that takes nobody. What it is like without descriptors: [DescriptorsIT].
 class AcceptorTest {
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
-  private final AcceptGate gate =
-      new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(1));
+  private final AcceptGate gate = new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(1));
 
   @Test
   void a_kernel_that_refuses_for_another_reason_is_not_told_of_as_missing_descriptors()
       throws Exception {
-    try (var sockets =
-        new FakeSockets(gate, meters, System::nanoTime, _ -> (Receiver) _ -> {})) {
+    try (var sockets = new FakeSockets(gate, meters, System::nanoTime, _ -> (Receiver) _ -> {})) {
       var loop = sockets.loop();
       var door = new RefusingDoor();
       var accepted = new CountDownLatch(1);
@@ -47,7 +45,7 @@ class AcceptorTest {
 
   private static Listener listener() {
     var address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-    return new Listener("test", address, null, false, 1, false, _ -> (Receiver) _ -> {});
+    return new Listener("fake", address, null, false, 1, false, _ -> (Receiver) _ -> {});
   }
 
   private static final class RefusingDoor implements Door {
