@@ -424,7 +424,7 @@ public final class ConnectionPipeline {
       var left = ended.end();
       boolean wasCurrent = sessions.remove(ended);
       if (ended.terms().isPersistent()) {
-        detached.keep(ended.key(), ended.epoch(), left);
+        detached.keep(ended.key(), ended.epoch(), ended.terms().expirySeconds(), left);
       }
       if (wasCurrent) {
         registrar.release(ended, ended.terms().expirySeconds());

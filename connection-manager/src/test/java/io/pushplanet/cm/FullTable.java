@@ -205,7 +205,7 @@ final class FullTable {
         new Admission(sessions, new Elsewhere("", new SplittableRandom(3)), gate, meters),
         registrar,
         table,
-        new DetachedWindows(),
+        new DetachedWindows(CLOCK),
         new LateAcknowledgements(LateAcknowledgements.MOST, _ -> {}),
         new SessionLimits(
             16, 128, Duration.ofSeconds(2), Duration.ofSeconds(30), Duration.ofSeconds(15)),

@@ -96,7 +96,7 @@ abstract class PipelineScene {
         new Admission(mostSessions, new Elsewhere("", new SplittableRandom(2)), gate, meters),
         registrar,
         table,
-        new DetachedWindows(),
+        new DetachedWindows(clock),
         new LateAcknowledgements(LateAcknowledgements.MOST, _ -> {}),
         limits,
         metrics,

@@ -1,6 +1,7 @@
 package io.pushplanet.cm.delivery;
 
 import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.Letter;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.transport.Loop;
@@ -19,10 +20,14 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Brings one message to many devices of this node. Their sessions are looked up at once, and handed to their loops, which
 /// bring it to them a slice at a time ([BroadcastLane]). Thread-safe; nobody waits. Every device is answered exactly once.
 public final class BroadcastDispatch {
+  private static final Logger LOG = LoggerFactory.getLogger(BroadcastDispatch.class);
+
   private final SessionTable sessions;
   private final DeliverySettings settings;
   private final DeliveryMetrics metrics;
@@ -58,37 +63,57 @@ public final class BroadcastDispatch {
     boolean stale = now.isAfter(frame.answerBy().plus(FrameDispatch.STALE_AFTER));
     var run = new Run(frame.frame(), answers, patience(now, frame.answerBy()));
     var letter = FrameDispatch.letter(frame.letter());
-    Map<Loop, BroadcastLane.Part> parts = new HashMap<>();
-    for (int target = 0; target < frame.devices().size(); target++) {
-      long epoch = frame.epochs().get(target);
-      if (stale) {
-        run.ended(target, Result.TIMEOUT, null);
-        continue;
-      }
-      var session = sessions.find(new DeviceKey(frame.app(), frame.devices().get(target)));
-      if (session == null) {
-        run.ended(target, Result.NOT_HERE, null);
-      } else if (!Fencing.mayDeliver(epoch, session.epoch())) {
-        doubt.accept(session);
-        run.ended(target, Result.NOT_HERE, null);
-      } else if (metrics.openTargets.incrementAndGet() > settings.mostOpenTargets()) {
-        metrics.openTargets.decrementAndGet();
-        run.refused(target, Refusal.NODE_BUSY, null);
-      } else {
-        parts
-            .computeIfAbsent(session.loop(), _ -> new BroadcastLane.Part(letter, run))
-            .add(session, target, epoch);
-      }
-    }
     if (stale) {
       metrics.stale.increment();
+      for (int target = 0; target < frame.devices().size(); target++) {
+        run.ended(target, Result.TIMEOUT, null);
+      }
+      return;
     }
-    parts.forEach((loop, part) -> {
-      var lane =
-          lanes.computeIfAbsent(
-              loop, some -> new BroadcastLane(some, settings.broadcastBytes(), metrics, soon));
-      loop.execute(() -> lane.add(part));
-    });
+    Map<Loop, BroadcastLane.Part> parts = new HashMap<>();
+    try {
+      for (int target = 0; target < frame.devices().size(); target++) {
+        try {
+          find(frame, target, run, letter, parts);
+        } catch (RuntimeException | Error bug) {
+          LOG.error("event=broadcast_target_error target={}", target, bug);
+          run.ended(target, Result.NOT_HERE, null);
+        }
+      }
+    } finally {
+      // Each of them counts as open until its lane has offered it.
+      parts.forEach(this::add);
+    }
+  }
+
+  private void find(
+      NodeBroadcast frame,
+      int target,
+      Run run,
+      Letter letter,
+      Map<Loop, BroadcastLane.Part> parts) {
+    long epoch = frame.epochs().get(target);
+    var session = sessions.find(new DeviceKey(frame.app(), frame.devices().get(target)));
+    if (session == null) {
+      run.ended(target, Result.NOT_HERE, null);
+    } else if (!Fencing.mayDeliver(epoch, session.epoch())) {
+      doubt.accept(session);
+      run.ended(target, Result.NOT_HERE, null);
+    } else if (metrics.openTargets.incrementAndGet() > settings.mostOpenTargets()) {
+      metrics.openTargets.decrementAndGet();
+      run.refused(target, Refusal.NODE_BUSY, null);
+    } else {
+      parts
+          .computeIfAbsent(session.loop(), _ -> new BroadcastLane.Part(letter, run))
+          .add(session, target, epoch);
+    }
+  }
+
+  private void add(Loop loop, BroadcastLane.Part part) {
+    var lane =
+        lanes.computeIfAbsent(
+            loop, some -> new BroadcastLane(some, settings.broadcastBytes(), metrics, soon));
+    loop.execute(() -> lane.add(part));
   }
 
   private Duration patience(java.time.Instant now, java.time.Instant answerBy) {

@@ -105,10 +105,23 @@ final class BroadcastLane {
       bytesUnheard = 0;
       unheardSinceNanos = now;
     }
+    boolean more = true;
+    try {
+      more = serve(now);
+    } finally {
+      // What goes wrong for one device is nothing to those behind it.
+      if (more) {
+        schedule();
+      }
+    }
+  }
+
+  /// @return whether it is to go on in another turn
+  private boolean serve(long now) {
     for (int left = SLICE; left > 0; ) {
       var part = parts.peek();
       if (part == null) {
-        return;
+        return false;
       }
       if (part.isDone()) {
         parts.remove();
@@ -116,13 +129,13 @@ final class BroadcastLane {
         part.ended(part.next++, new Settlement.TimedOut());
       } else if (bytesInFlight >= mostBytes) {
         pause();
-        return;
+        return false;
       } else {
-        offer(part, part.next++);
+        new Target(part, part.next++).offer();
         left--;
       }
     }
-    schedule();
+    return true;
   }
 
   /// Goes on when devices have acknowledged enough, and looks after some milliseconds in any case: at QoS 0 nobody says that
@@ -140,25 +153,42 @@ final class BroadcastLane {
     }
   }
 
-  private void offer(Part part, int index) {
-    var session = part.sessions.get(index);
-    bytesInFlight += part.bytesEach;
-    session.offer(
-        new OutboundMessage(
-            part.letter,
-            part.run.answerByNanos,
-            new OutboundMessage.Origin() {
-              @Override
-              public void written() {
-                part.run.written();
-              }
+  /// One device of a broadcast, which hears what becomes of its message.
+  private final class Target implements OutboundMessage.Origin {
+    private final Part part;
+    private final int index;
+    private boolean answered;
 
-              @Override
-              public void settled(OutboundMessage message, Settlement settlement) {
-                part.ended(index, settlement);
-                landed(session, part.bytesEach, settlement);
-              }
-            }));
+    Target(Part part, int index) {
+      this.part = part;
+      this.index = index;
+    }
+
+    void offer() {
+      var message = new OutboundMessage(part.letter, part.run.answerByNanos, this);
+      bytesInFlight += part.bytesEach;
+      try {
+        part.sessions.get(index).offer(message);
+      } catch (RuntimeException | Error bug) {
+        // The device may have it.
+        settled(message, new Settlement.TimedOut());
+        throw bug;
+      }
+    }
+
+    @Override
+    public void written() {
+      part.run.written();
+    }
+
+    @Override
+    public void settled(OutboundMessage message, Settlement settlement) {
+      if (!answered) {
+        answered = true;
+        landed(part.sessions.get(index), part.bytesEach, settlement);
+        part.ended(index, settlement);
+      }
+    }
   }
 
   private void landed(DeviceSession session, int bytes, Settlement settlement) {

@@ -6,7 +6,7 @@ import io.pushplanet.cm.session.Letter;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.Settlement;
-import io.pushplanet.cm.transport.Loop;
+import io.pushplanet.cm.transport.HandOver;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.Fencing;
 import io.pushplanet.common.wire.NodeFrame;
@@ -15,17 +15,17 @@ import io.pushplanet.common.wire.NodeOutcomes.Result;
 import io.pushplanet.common.wire.Refusal;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Spreads a frame's targets over the event loops that hold their devices. Thread-safe; nobody waits. Every target is
-/// answered exactly once.
+/// answered exactly once, and what goes wrong with one of them is nothing to the others.
 public final class FrameDispatch {
+  private static final Logger LOG = LoggerFactory.getLogger(FrameDispatch.class);
   // Clocks of gateways and nodes differ; a frame is stale only when no such difference explains it.
   static final Duration STALE_AFTER = Duration.ofSeconds(5);
 
@@ -50,7 +50,13 @@ public final class FrameDispatch {
     return new Letter(letter.id(), Binary.of(letter.payload()), letter.expiresAt().toEpochMilli());
   }
 
-  private record Handoff(DeviceSession session, OutboundMessage message) {}
+  /// A frame on its way to the loops.
+  private record Run(
+      NodeFrame frame,
+      List<Letter> letters,
+      long arrivedNanos,
+      long answerByNanos,
+      Answers answers) {}
 
   /// @param doubt told of sessions that a gateway knows a newer owner of
   public FrameDispatch(
@@ -81,67 +87,87 @@ public final class FrameDispatch {
     var letters = frame.letters().stream().map(FrameDispatch::letter).toList();
     long arrivedNanos = nanoTime.getAsLong();
     long answerByNanos = arrivedNanos + patience(frame).toNanos();
-    Map<Loop, List<Handoff>> handoffs = new HashMap<>();
-    for (int index = 0; index < frame.targets().size(); index++) {
-      var target = frame.targets().get(index);
-      if (target.letter() < 0 || target.letter() >= letters.size()) {
-        refuse(frame, index, Refusal.NO_LETTER, null, answers);
-        continue;
+    var run = new Run(frame, letters, arrivedNanos, answerByNanos, answers);
+    var found = new HandOver();
+    try {
+      for (int index = 0; index < frame.targets().size(); index++) {
+        try {
+          find(run, index, found);
+        } catch (RuntimeException | Error bug) {
+          LOG.error("event=target_error target={}", index, bug);
+          answer(frame, index, Result.NOT_HERE, answers);
+        }
       }
-      var session = sessions.find(new DeviceKey(target.app(), target.device()));
-      if (session == null) {
-        answer(frame, index, Result.NOT_HERE, answers);
-        continue;
-      }
-      if (!Fencing.mayDeliver(target.epoch(), session.epoch())) {
-        doubt.accept(session);
-        answer(frame, index, Result.NOT_HERE, answers);
-        continue;
-      }
-      if (metrics.openTargets.incrementAndGet() > settings.mostOpenTargets()) {
-        metrics.openTargets.decrementAndGet();
-        refuse(frame, index, Refusal.NODE_BUSY, null, answers);
-        continue;
-      }
-      var message =
-          new OutboundMessage(
-              letters.get(target.letter()),
-              answerByNanos,
-              new Target(frame, index, session, arrivedNanos, answers));
-      handoffs
-          .computeIfAbsent(session.loop(), _ -> new ArrayList<>())
-          .add(new Handoff(session, message));
+    } finally {
+      // Each of them counts as open until it is offered.
+      found.go();
     }
-    handoffs.forEach((loop, batch) ->
-        loop.execute(() -> batch.forEach(each -> each.session().offer(each.message()))));
   }
 
-  /// One target of a frame, which hears what becomes of its message.
+  private void find(Run run, int index, HandOver found) {
+    var frame = run.frame();
+    var target = frame.targets().get(index);
+    if (target.letter() < 0 || target.letter() >= run.letters().size()) {
+      refuse(frame, index, Refusal.NO_LETTER, null, run.answers());
+      return;
+    }
+    var session = sessions.find(new DeviceKey(target.app(), target.device()));
+    if (session == null) {
+      answer(frame, index, Result.NOT_HERE, run.answers());
+      return;
+    }
+    if (!Fencing.mayDeliver(target.epoch(), session.epoch())) {
+      doubt.accept(session);
+      answer(frame, index, Result.NOT_HERE, run.answers());
+      return;
+    }
+    var here = new Target(run, index, session);
+    if (metrics.openTargets.incrementAndGet() > settings.mostOpenTargets()) {
+      metrics.openTargets.decrementAndGet();
+      refuse(frame, index, Refusal.NODE_BUSY, null, run.answers());
+      return;
+    }
+    var letter = run.letters().get(target.letter());
+    found.add(session.loop(), () -> here.offer(letter));
+  }
+
+  /// One target of a frame, which hears what becomes of its message. Confined to its session's loop.
   private final class Target implements OutboundMessage.Origin {
-    private final NodeFrame frame;
+    private final Run run;
     private final int position;
     private final DeviceSession session;
-    private final long arrivedNanos;
-    private final Answers answers;
+    private boolean answered;
 
-    Target(
-        NodeFrame frame, int position, DeviceSession session, long arrivedNanos, Answers answers) {
-      this.frame = frame;
+    Target(Run run, int position, DeviceSession session) {
+      this.run = run;
       this.position = position;
       this.session = session;
-      this.arrivedNanos = arrivedNanos;
-      this.answers = answers;
+    }
+
+    void offer(Letter letter) {
+      var message = new OutboundMessage(letter, run.answerByNanos(), this);
+      try {
+        session.offer(message);
+      } catch (RuntimeException | Error bug) {
+        // The device may have it.
+        settled(message, new Settlement.TimedOut());
+        throw bug;
+      }
     }
 
     @Override
     public void written() {
-      metrics.written(nanoTime.getAsLong() - arrivedNanos);
+      metrics.written(nanoTime.getAsLong() - run.arrivedNanos());
     }
 
     @Override
     public void settled(OutboundMessage message, Settlement settlement) {
-      metrics.openTargets.decrementAndGet();
-      FrameDispatch.this.settled(frame, position, session.epoch(), settlement, answers);
+      if (!answered) {
+        answered = true;
+        metrics.openTargets.decrementAndGet();
+        FrameDispatch.this.settled(
+            run.frame(), position, session.epoch(), settlement, run.answers());
+      }
     }
   }
 

@@ -42,8 +42,6 @@ import org.slf4j.LoggerFactory;
 /// Thread-safe; callers never wait.
 public final class Inbox implements ParkedMessages, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Inbox.class);
-  private static final int DELETES_AT_ONCE = 256;
-  private static final int MOST_DEADLOCKS = 5;
   // For work, before it looks whether it shall end.
   private static final long PATIENCE_SECONDS = 10;
 
@@ -54,14 +52,13 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   private final Settings settings;
   private final BlockingQueue<Request> requests;
   private final ReentrantLock gathering = new ReentrantLock();
-  private final BlockingQueue<Done> deletions;
+  private final Deletions deletions;
   private final CountDownLatch closed = new CountDownLatch(1);
   // Of who gathers.
   private long notBeforeNanos = System.nanoTime();
   private final Counter reads;
   private final Counter readFailures;
   private final Counter drained;
-  private final Counter deleteFailures;
   private final Timer written;
   private volatile boolean reachable = true;
 
@@ -82,8 +79,6 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     }
   }
 
-  private record Done(InboxRow row, Then then) {}
-
   public Inbox(
       DataSource database,
       Events events,
@@ -96,11 +91,11 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     this.clock = clock;
     this.settings = settings;
     this.requests = new ArrayBlockingQueue<>(settings.waiting());
-    this.deletions = new ArrayBlockingQueue<>(settings.waiting());
+    this.deletions =
+        new Deletions(settings.waiting(), this::delete, this::reached, System::nanoTime, meters);
     this.reads = meters.counter("cm.inbox.reads");
     this.readFailures = meters.counter("cm.inbox.read.failures");
     this.drained = meters.counter("cm.inbox.drained");
-    this.deleteFailures = meters.counter("cm.inbox.delete.failures");
     this.written =
         Timer.builder("cm.inbox.written")
             .description("From asking for what waits for a device to writing its PUBLISH")
@@ -108,12 +103,11 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
             .publishPercentileHistogram()
             .register(meters);
     Gauge.builder("cm.inbox.waiting", requests, BlockingQueue::size).register(meters);
-    Gauge.builder("cm.inbox.deletions.waiting", deletions, BlockingQueue::size).register(meters);
     for (int reader = 0; reader < settings.readers(); reader++) {
       // A virtual thread takes twice the processor time where it waits for a database.
       Thread.ofPlatform().daemon().name("cm-inbox-read-" + reader).start(this::readForEver);
     }
-    Thread.ofVirtual().name("cm-inbox-delete").start(this::deleteForEver);
+    deletions.start();
   }
 
   public boolean isReachable() {
@@ -172,7 +166,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   @Override
   public void over(InboxRow row, Then then) {
     switch (row.fate()) {
-      case REPEAT -> forget(row, then);
+      case REPEAT -> deletions.add(row, then);
       case EXPIRED -> finished(row, DeliveryState.EXPIRED, "ttl", "from inbox", then);
       case COLLAPSED -> finished(row, DeliveryState.EXPIRED, "collapsed", "from inbox", then);
       case CANCELLED -> finished(row, DeliveryState.CANCELLED, "cancelled", "from inbox", then);
@@ -197,17 +191,10 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
             event,
             () -> {
               drained.increment();
-              forget(row, then);
+              deletions.add(row, then);
             });
     if (!told) {
       then.done(false);
-    }
-  }
-
-  private void forget(InboxRow row, Then then) {
-    if (!deletions.offer(new Done(row, then))) {
-      // It stays and comes again with the next connection: a duplicate, not a loss.
-      then.done(true);
     }
   }
 
@@ -275,61 +262,9 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     handOver.go();
   }
 
-  private void deleteForEver() {
-    while (closed.getCount() > 0) {
-      try {
-        var first = deletions.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
-        if (first != null) {
-          var batch = new ArrayList<Done>();
-          batch.add(first);
-          deletions.drainTo(batch, DELETES_AT_ONCE - 1);
-          deleteOrLeave(batch);
-        }
-      } catch (InterruptedException stopped) {
-        return;
-      } catch (RuntimeException | Error bug) {
-        LOG.error("event=inbox_deleter_error", bug);
-      }
-    }
-  }
-
-  private void deleteOrLeave(List<Done> batch) throws InterruptedException {
-    try {
-      deleteAll(batch);
-    } catch (RuntimeException | Error bug) {
-      LOG.error("event=inbox_delete_error rows={}", batch.size(), bug);
-      deleteFailures.increment();
-      // Told they are: the rows come again with the next connection, as what has no place in line.
-      batch.forEach(done -> done.then().done(true));
-    }
-  }
-
-  private void deleteAll(List<Done> batch) throws InterruptedException {
-    for (int attempt = 1; closed.getCount() > 0; attempt++) {
-      try {
-        var rows = batch.stream().map(Done::row).toList();
-        table.delete(rows.stream().filter(row -> !row.isBroadcast()).toList());
-        broadcasts.moveOn(rows.stream().filter(InboxRow::isBroadcast).toList(), clock.instant());
-        reached(true, "");
-        batch.forEach(done -> done.then().done(true));
-        return;
-      } catch (SQLException away) {
-        if (isDeadlock(away) && attempt <= MOST_DEADLOCKS) {
-          continue;
-        }
-        deleteFailures.increment();
-        reached(false, String.valueOf(away.getMessage()));
-        if (closed.await(Math.min(attempt, 10) * 200L, TimeUnit.MILLISECONDS)) {
-          return;
-        }
-      }
-    }
-  }
-
-  /// "Transaction rollback": somebody who parks, or another node, had its rows in another order (ISO 9075, class 40).
-  private static boolean isDeadlock(SQLException e) {
-    var state = e.getSQLState();
-    return state != null && state.startsWith("40");
+  private void delete(List<InboxRow> rows) throws SQLException {
+    table.delete(rows.stream().filter(row -> !row.isBroadcast()).toList());
+    broadcasts.moveOn(rows.stream().filter(InboxRow::isBroadcast).toList(), clock.instant());
   }
 
   private void reached(boolean now, String why) {
@@ -346,5 +281,6 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   @Override
   public void close() {
     closed.countDown();
+    deletions.close();
   }
 }

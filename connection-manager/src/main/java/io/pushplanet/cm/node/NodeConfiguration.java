@@ -269,7 +269,7 @@ class NodeConfiguration {
         admission,
         registrar,
         table,
-        new DetachedWindows(),
+        new DetachedWindows(clock),
         new LateAcknowledgements(
             LateAcknowledgements.MOST, event -> eventLane.tell(event, () -> {})),
         limits,

@@ -227,7 +227,7 @@ public final class DeviceSession {
   private void redeliver(List<Unacknowledged> left) {
     for (var old : left) {
       if (inFlight.size() >= terms.window()
-          || shared.clock().millis() > old.message().expiresAtMillis()) {
+          || shared.clock().millis() > old.letter().expiresAtMillis()) {
         continue;
       }
       write(InFlight.again(old, loop().nowNanos()));
@@ -485,20 +485,20 @@ public final class DeviceSession {
       return;
     }
     int packetId = by.qos() == QoS.AT_MOST_ONCE ? 0 : nextPacketId();
-    write(InFlight.first(packetId, loop().nowNanos(), message));
+    if (write(InFlight.first(packetId, loop().nowNanos(), message))) {
+      message.origin().written();
+    }
   }
 
-  private void write(InFlight sent) {
-    var message = sent.message();
+  /// @return whether it is on its way
+  private boolean write(InFlight sent) {
     var current = subscription;
     var shape =
         Subscription.of(
             sent.packetId == 0 ? QoS.AT_MOST_ONCE : QoS.AT_LEAST_ONCE,
             current == null ? 0 : current.identifier());
     var packet =
-        message
-            .letter()
-            .publish(link(), shape, sent.packetId, sent.isAgain(), shared.clock().millis());
+        sent.letter.publish(link(), shape, sent.packetId, sent.isAgain(), shared.clock().millis());
     if (packet.length > terms.largestPacket()) {
       shared.metrics().dropped(Drop.TOO_LONG);
       sent.settle(
@@ -506,15 +506,13 @@ public final class DeviceSession {
           key,
           shared,
           sent.sentNanos);
-      return;
+      return false;
     }
     inFlight = inFlight.with(sent);
     shared.metrics().inFlight.incrementAndGet();
     shared.metrics().published.increment();
     link().sendEncoded(packet);
-    if (!sent.isAgain()) {
-      message.origin().written();
-    }
+    return true;
   }
 
   private void tell(OutboundMessage message, Settlement settlement) {

@@ -1,6 +1,7 @@
 package io.pushplanet.cm.session;
 
 import io.pushplanet.cm.session.DetachedWindows.Unacknowledged;
+import org.jspecify.annotations.Nullable;
 
 /// One message on the wire: sent to the device, which has not acknowledged it. Confined to the session's event loop.
 final class InFlight {
@@ -8,29 +9,32 @@ final class InFlight {
   final int packetId;
 
   final long sentNanos;
+  final Letter letter;
   private final boolean again;
-  private OutboundMessage message;
-  private boolean settled;
+  // Null once its origin was told: behind that is a whole frame, and a device may never
+  // acknowledge.
+  private @Nullable OutboundMessage unsettled;
 
-  private InFlight(int packetId, long sentNanos, OutboundMessage message, boolean again) {
+  private InFlight(
+      int packetId,
+      long sentNanos,
+      Letter letter,
+      boolean again,
+      @Nullable OutboundMessage unsettled) {
     this.packetId = packetId;
     this.sentNanos = sentNanos;
-    this.message = message;
+    this.letter = letter;
     this.again = again;
-    this.settled = again;
+    this.unsettled = unsettled;
   }
 
   static InFlight first(int packetId, long sentNanos, OutboundMessage message) {
-    return new InFlight(packetId, sentNanos, message, false);
+    return new InFlight(packetId, sentNanos, message.letter(), false, message);
   }
 
   /// What an earlier connection left, under its packet id; that connection's end was told to the origin.
   static InFlight again(Unacknowledged left, long sentNanos) {
-    return new InFlight(left.packetId(), sentNanos, left.message(), true);
-  }
-
-  OutboundMessage message() {
-    return message;
+    return new InFlight(left.packetId(), sentNanos, left.letter(), true, null);
   }
 
   /// Whether it goes out with DUP.
@@ -40,18 +44,14 @@ final class InFlight {
 
   /// The same message from another origin (parked after a timeout, then drained) rides on this packet.
   void carry(OutboundMessage same, SessionMetrics metrics) {
-    if (!settled) {
-      message.settle(new Settlement.TimedOut(), metrics);
-    }
-    message = same;
-    settled = false;
+    tell(new Settlement.TimedOut(), metrics);
+    unsettled = same;
   }
 
   /// Tells the origin when it has waited for long enough.
   void timeOut(long nowNanos, SessionMetrics metrics) {
-    if (!settled && message.isOverdue(nowNanos)) {
-      settled = true;
-      message.settle(new Settlement.TimedOut(), metrics);
+    if (isOverdue(nowNanos)) {
+      tell(new Settlement.TimedOut(), metrics);
     }
   }
 
@@ -62,17 +62,26 @@ final class InFlight {
     if (settlement instanceof Settlement.Delivered && isLate(nowNanos)) {
       end =
           new Settlement.Delivered(
-              shared.late().add(device, message.id(), shared.clock().instant()));
+              shared.late().add(device, letter.id(), shared.clock().instant()));
       shared.metrics().lateAcknowledgements.increment();
     }
-    if (!settled) {
-      settled = true;
-      message.settle(end, shared.metrics());
+    tell(end, shared.metrics());
+  }
+
+  private void tell(Settlement settlement, SessionMetrics metrics) {
+    var message = unsettled;
+    if (message != null) {
+      unsettled = null;
+      message.settle(settlement, metrics);
     }
   }
 
   /// Whether the origin may have stopped waiting. Between its deadline and the next sweep it has not been told so.
   private boolean isLate(long nowNanos) {
-    return again || settled || message.isOverdue(nowNanos);
+    return again || unsettled == null || isOverdue(nowNanos);
+  }
+
+  private boolean isOverdue(long nowNanos) {
+    return unsettled != null && unsettled.isOverdue(nowNanos);
   }
 }

@@ -56,7 +56,7 @@ final class Window extends Backlog<InFlight> {
 
   @Nullable InFlight find(MessageId message) {
     for (var sent : this) {
-      if (sent.message().id().equals(message)) {
+      if (sent.letter.id().equals(message)) {
         return sent;
       }
     }
@@ -116,7 +116,7 @@ final class Window extends Backlog<InFlight> {
     var left = new ArrayList<Unacknowledged>();
     for (var sent : this) {
       if (sent.packetId != 0) {
-        left.add(new Unacknowledged(sent.packetId, sent.message()));
+        left.add(new Unacknowledged(sent.packetId, sent.letter));
       }
     }
     return left;

@@ -71,10 +71,16 @@ final class Acceptor {
       Door.@Nullable Arrival arrival;
       try {
         arrival = door.accept();
-      } catch (IOException exhausted) {
-        LOG.debug("event=accept_failed reason=\"{}\"", exhausted.getMessage());
+      } catch (Door.NoDescriptor exhausted) {
         loop.metrics.acceptFailures.increment();
         rest(Pressure.Kind.DESCRIPTORS, REST);
+        return;
+      } catch (IOException refused) {
+        if (!loop.pressure.isFelt(Pressure.Kind.KERNEL)) {
+          LOG.warn("event=accept_failed reason=\"{}\"", refused.getMessage());
+        }
+        loop.metrics.acceptFailures.increment();
+        rest(Pressure.Kind.KERNEL, REST);
         return;
       }
       if (arrival == null) {
@@ -103,7 +109,7 @@ final class Acceptor {
     }
     rate.spend(now);
     if (!loop.adopt(arrival, listener)) {
-      rest(Pressure.Kind.DESCRIPTORS, REST);
+      rest(Pressure.Kind.KERNEL, REST);
     }
   }
 

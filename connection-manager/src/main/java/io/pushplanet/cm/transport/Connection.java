@@ -31,7 +31,7 @@ public final class Connection {
   private final @Nullable WebSocketLayer webSocket;
   private final ConnectionHandler handler;
   private @Nullable InetAddress source;
-  private @Nullable ByteBuffer partial;
+  private @Nullable Partial partial;
   private @Nullable PendingFrames pending;
   private int unauthenticatedCost;
   private boolean authenticated;
@@ -45,6 +45,9 @@ public final class Connection {
   int place;
   // While closing: since when. Else: when the peer last took something.
   private long sinceNanos;
+
+  /// What has come of a frame, to be added to, and when the last of it came.
+  private record Partial(ByteBuffer bytes, long cameNanos) {}
 
   Connection(EventLoop loop, Wire wire, InetAddress source, Listener listener) {
     this.loop = loop;
@@ -82,9 +85,9 @@ public final class Connection {
     return paused;
   }
 
-  /// Whether part of a frame is here and waits for the rest.
-  public boolean hasPartial() {
-    return partial != null;
+  /// Whether part of a frame waits here for the rest, and some of it came after that time.
+  public boolean hasPartialSince(long nanos) {
+    return partial != null && partial.cameNanos() - nanos > 0;
   }
 
   public int pendingBytes() {
@@ -333,7 +336,7 @@ public final class Connection {
     if (paused) {
       return;
     }
-    var whole = partial;
+    var whole = partial.bytes();
     whole.flip();
     handler.received(whole);
     if (closed || closing) {
@@ -356,15 +359,15 @@ public final class Connection {
       close(CloseCause.UNAUTHENTICATED_BYTES);
       return;
     }
-    partial = ByteBuffer.allocate(capacity).put(rest);
+    partial = new Partial(ByteBuffer.allocate(capacity).put(rest), loop.nowNanos());
   }
 
   /// Grows with what has really come, never by what a header declares.
   private boolean append(ByteBuffer input) {
-    var held = partial;
-    if (held == null) {
+    if (partial == null) {
       return false;
     }
+    var held = partial.bytes();
     if (held.remaining() < input.remaining()) {
       int needed = Math.max(held.capacity() * 2, held.position() + input.remaining());
       if (!take(needed - held.capacity())) {
@@ -374,9 +377,8 @@ public final class Connection {
       }
       held.flip();
       held = ByteBuffer.allocate(needed).put(held);
-      partial = held;
     }
-    held.put(input);
+    partial = new Partial(held.put(input), loop.nowNanos());
     return true;
   }
 
@@ -393,7 +395,7 @@ public final class Connection {
 
   private void releasePartial() {
     if (partial != null && !authenticated) {
-      int bytes = Math.min(partial.capacity(), unauthenticatedCost);
+      int bytes = Math.min(partial.bytes().capacity(), unauthenticatedCost);
       loop.strangersOf(listener).giveBack(bytes);
       unauthenticatedCost -= bytes;
     }

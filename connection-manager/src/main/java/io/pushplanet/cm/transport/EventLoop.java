@@ -51,8 +51,7 @@ public final class EventLoop implements Loop {
   final Heap heap;
   final HeldSockets held;
 
-  private final ByteBudget strangers;
-  private final ByteBudget strangersAtTrusted;
+  private final Strangers strangers;
   private final int number;
   private final Poller poller;
   private final Poller.Ready ready = this::ready;
@@ -75,8 +74,7 @@ public final class EventLoop implements Loop {
   record Shared(
       TransportSettings settings,
       TransportMetrics metrics,
-      ByteBudget strangers,
-      ByteBudget strangersAtTrusted,
+      Strangers strangers,
       AcceptGate gate,
       HandshakeLine handshakes,
       Pressure pressure,
@@ -88,7 +86,6 @@ public final class EventLoop implements Loop {
     this.settings = shared.settings();
     this.metrics = shared.metrics();
     this.strangers = shared.strangers();
-    this.strangersAtTrusted = shared.strangersAtTrusted();
     this.gate = shared.gate();
     this.handshakes = shared.handshakes();
     this.pressure = shared.pressure();
@@ -125,7 +122,7 @@ public final class EventLoop implements Loop {
 
   /// What those who come to this listener may make us hold before they have shown who they are.
   ByteBudget strangersOf(Listener listener) {
-    return listener.trusted() ? strangersAtTrusted : strangers;
+    return strangers.of(listener);
   }
 
   int connections() {

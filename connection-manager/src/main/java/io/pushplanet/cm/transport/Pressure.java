@@ -24,9 +24,12 @@ final class Pressure {
     DESCRIPTORS(
         "no file descriptor is left: accepting pauses; raise ulimit -n or lower"
             + " cm.admission.most-sessions"),
+    KERNEL(
+        "the kernel refuses more connections though there are descriptors, for want of memory for"
+            + " instance: accepting pauses"),
     UNAUTHENTICATED_BYTES(
-        "peers without a CONNECT hold nearly cm.transport.unauthenticated-bytes (at the gateways'"
-            + " port: their sixteenth): accepting pauses there"),
+        "peers without a CONNECT hold nearly cm.transport.unauthenticated-bytes but for the"
+            + " sixteenths of other ports: accepting pauses where they are"),
     HEAP("the heap is nearly full after a collection: accepting pauses; give the process more"),
     HANDSHAKES(
         "more TLS handshakes than cm.tls.handshakes-waiting: the oldest are given up, the newest go"

@@ -25,7 +25,6 @@ import org.slf4j.LoggerFactory;
 /// spreads connections and no loop hands one to another. Thread-safe.
 public final class Transport implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Transport.class);
-  private static final int SHARE_OF_TRUSTED = 16;
 
   private final List<EventLoop> loops;
   private final Map<String, Integer> ports;
@@ -54,13 +53,11 @@ public final class Transport implements AutoCloseable {
       AcceptGate gate,
       MeterRegistry meters,
       LongSupplier nanoTime) {
-    long atTrusted = settings.unauthenticatedBytes() / SHARE_OF_TRUSTED;
     var shared =
         new EventLoop.Shared(
             settings,
             new TransportMetrics(meters),
-            new ByteBudget(settings.unauthenticatedBytes() - atTrusted),
-            new ByteBudget(atTrusted),
+            new Strangers(settings.unauthenticatedBytes(), listeners),
             gate,
             new HandshakeLine(settings.handshakeThreads(), settings.handshakesWaiting()),
             new Pressure(meters),
@@ -181,7 +178,7 @@ public final class Transport implements AutoCloseable {
   }
 
   public long unauthenticatedBytes() {
-    return shared.strangers().held() + shared.strangersAtTrusted().held();
+    return shared.strangers().held();
   }
 
   public List<EventLoop> loops() {

@@ -6,7 +6,7 @@ import java.time.Duration;
 /// @param loops event loops, each with its own poller and its own SO_REUSEPORT listeners
 /// @param sockets by which means they wait, read and write
 /// @param unauthenticatedBytes process-wide cap on what unauthenticated peers make us hold; a sixteenth of it is for those at
-///     trusted listeners, and for them alone
+///     each listener alone, and those at a trusted one have no more
 /// @param writeStall a peer that takes nothing for so long while something waits for it is closed
 /// @param backlog of each listening socket; shorter where a low rate would make it a line of those who gave up
 /// @param handshakeThreads TLS handshakes worked on at once

@@ -46,7 +46,7 @@ class BroadcastLaneTest {
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final SessionMetrics sessionMetrics = new SessionMetrics(meters);
   private final SessionTable table = new SessionTable();
-  private final List<QuietClient> clients = new ArrayList<>();
+  private final List<Client> clients = new ArrayList<>();
   private final Queue<Runnable> soon = new ArrayDeque<>();
   private final Map<Integer, Result> answers = new HashMap<>();
 
@@ -64,10 +64,14 @@ class BroadcastLaneTest {
       return nowNanos;
     }
 
-    /// As a loop does: what comes meanwhile waits for the next turn.
+    /// As a loop does: what comes meanwhile waits for the next turn, and a task that breaks is the only one that does.
     void turn() {
       for (int left = tasks.size(); left > 0; left--) {
-        tasks.remove().run();
+        try {
+          tasks.remove().run();
+        } catch (NoClassDefFoundError broken) {
+          assertThat(broken).hasMessage("for the test");
+        }
       }
     }
 
@@ -163,6 +167,23 @@ class BroadcastLaneTest {
   }
 
   @Test
+  void an_error_of_one_device_is_answered_and_everybody_behind_it_gets_the_message() {
+    devices(2 * BroadcastLane.SLICE, QoS.AT_LEAST_ONCE);
+    clients.get(5).breaks = true;
+
+    broadcast(room(ROOM));
+    loop.turnUntilIdle();
+    while (answers.size() < clients.size()) {
+      acknowledgeOne();
+      loop.turnUntilIdle();
+    }
+
+    assertThat(answers.remove(5)).isEqualTo(Result.TIMEOUT);
+    assertThat(answers).doesNotContainValue(Result.TIMEOUT);
+    assertThat(meters.get("cm.delivery.targets.open").gauge().value()).isZero();
+  }
+
+  @Test
   void at_qos_1_packets_differ_in_nothing_but_their_ids() {
     devices(2, QoS.AT_LEAST_ONCE);
 
@@ -181,6 +202,22 @@ class BroadcastLaneTest {
     assertThat(different).isOne();
   }
 
+  private static final class Client extends QuietClient {
+    boolean breaks;
+
+    Client(Loop loop) {
+      super(loop, MqttVersion.V3_1_1);
+    }
+
+    @Override
+    public void sendEncoded(byte[] packet) {
+      if (breaks) {
+        throw new NoClassDefFoundError("for the test");
+      }
+      super.sendEncoded(packet);
+    }
+  }
+
   private static long room(int messages) {
     return (long) messages * (BroadcastLane.KERNEL_BYTES + PAYLOAD.length());
   }
@@ -193,7 +230,7 @@ class BroadcastLaneTest {
             new LateAcknowledgements(1, _ -> {}),
             clock);
     for (int number = 0; number < count; number++) {
-      var client = new QuietClient(loop, MqttVersion.V3_1_1);
+      var client = new Client(loop);
       clients.add(client);
       var session =
           new DeviceSession(key(number), 1, new SessionTerms(16, 1 << 20, 0), shared, client);

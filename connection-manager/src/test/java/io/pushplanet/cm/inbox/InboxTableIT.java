@@ -3,9 +3,12 @@ package io.pushplanet.cm.inbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.quickstart.services.LocalServices;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -25,6 +28,7 @@ import org.junit.jupiter.api.Test;
 
 class InboxTableIT {
   private static final Instant NOW = Instant.parse("2026-11-22T00:00:00Z");
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int PER_DEVICE = 3;
   private static final int PER_READ = 5;
 
@@ -174,6 +178,50 @@ class InboxTableIT {
         assertThat(step.next()).isFalse();
       }
     }
+  }
+
+  /// Somebody's host vanished in a transaction, for instance: MySQL keeps what it had locked for a minute or so.
+  @Test
+  void a_row_that_somebody_holds_keeps_no_other_from_being_deleted() throws SQLException {
+    var device = new DeviceKey(shop, new DeviceId("d1"));
+    park(device, 3);
+    var rows = table.read(List.of(device), NOW).get(device).rows();
+    try (var somebody = database.getConnection();
+        var inbox = inbox()) {
+      somebody.setAutoCommit(false);
+      try (var locks =
+          somebody.prepareStatement(
+              "SELECT slot FROM inbox WHERE app_id=? AND device_id=? AND slot=? FOR UPDATE")) {
+        locks.setString(1, device.app().value());
+        locks.setString(2, device.device().value());
+        locks.setString(3, rows.get(1).slot());
+        locks.executeQuery();
+      }
+
+      rows.forEach(row -> inbox.delivered(row, null, _ -> {}));
+
+      Eventually.within(
+          PATIENCE,
+          () ->
+              assertThat(table.read(List.of(device), NOW).get(device).rows())
+                  .containsExactly(rows.get(1)));
+      assertThat(inbox.isReachable()).isTrue();
+      somebody.rollback();
+      Eventually.within(
+          PATIENCE, () -> assertThat(table.read(List.of(device), NOW)).doesNotContainKey(device));
+    }
+  }
+
+  private Inbox inbox() {
+    return new Inbox(
+        database,
+        (_, confirmed) -> {
+          confirmed.run();
+          return true;
+        },
+        MutableClock.started(),
+        new Inbox.Settings(1, 100, Duration.ZERO, 1, PER_DEVICE, PER_READ),
+        new SimpleMeterRegistry());
   }
 
   /// Statements of the only connection there is.

@@ -13,7 +13,9 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -82,9 +84,7 @@ class DeviceSessionTest {
 
     again.resume(
         Subscription.of(QoS.AT_LEAST_ONCE, 0),
-        List.of(
-            new Unacknowledged(1, message(OutboundMessage.NO_DEADLINE)),
-            new Unacknowledged(2, message(OutboundMessage.NO_DEADLINE))));
+        List.of(new Unacknowledged(1, letter()), new Unacknowledged(2, letter())));
 
     assertThat(full.sent).as("before it ended").hasSize(1);
     assertThat(metrics.inFlight).hasValue(0);
@@ -112,6 +112,43 @@ class DeviceSessionTest {
 
     assertThat(settled).containsExactly(Settlement.DELIVERED);
     assertThat(told).isEmpty();
+  }
+
+  /// Behind an origin is a whole frame, or a broadcast to thousands of devices.
+  @Test
+  void nothing_is_kept_of_who_was_told_although_the_device_never_acknowledges() {
+    session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
+    var origin = offerTo(TimeUnit.SECONDS.toNanos(1));
+    session.swept(TimeUnit.SECONDS.toNanos(2));
+    assertThat(settled).containsExactly(new Settlement.TimedOut());
+    assertForgotten(origin);
+    assertThat(metrics.inFlight).as("its packet id is taken").hasValue(1);
+  }
+
+  @Test
+  void what_waits_for_the_next_connection_keeps_nothing_of_who_was_told() {
+    session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
+    var origin = offerTo(OutboundMessage.NO_DEADLINE);
+
+    var left = session.end();
+
+    assertForgotten(origin);
+    assertThat(left).singleElement().returns(1, Unacknowledged::packetId);
+  }
+
+  private WeakReference<OutboundMessage.Origin> offerTo(long answerByNanos) {
+    var message = message(answerByNanos);
+    session.offer(message);
+    return new WeakReference<>(message.origin());
+  }
+
+  private static void assertForgotten(WeakReference<?> origin) {
+    Eventually.within(
+        Duration.ofSeconds(10),
+        () -> {
+          System.gc();
+          assertThat(origin.get() == null).isTrue();
+        });
   }
 
   /// A slow reader whose connection is closed within the very call that is one too many.
@@ -146,9 +183,13 @@ class DeviceSessionTest {
     session.offer(message(answerByNanos));
   }
 
+  private Letter letter() {
+    return new Letter(MESSAGE, Binary.of("hello"), clock.millis() + 60_000);
+  }
+
   private OutboundMessage message(long answerByNanos) {
     return new OutboundMessage(
-        new Letter(MESSAGE, Binary.of("hello"), clock.millis() + 60_000),
+        letter(),
         answerByNanos,
         new OutboundMessage.Origin() {
           @Override

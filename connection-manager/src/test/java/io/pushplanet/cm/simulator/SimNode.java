@@ -136,7 +136,7 @@ final class SimNode {
                 METERS),
             registrar,
             table,
-            new DetachedWindows(),
+            new DetachedWindows(clock),
             new LateAcknowledgements(
                 bugs.contains(Bug.LATE_ACKNOWLEDGEMENTS_FORGOTTEN) ? 1 : LateAcknowledgements.MOST,
                 _ -> {}),

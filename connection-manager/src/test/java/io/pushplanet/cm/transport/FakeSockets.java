@@ -10,6 +10,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
@@ -26,19 +27,6 @@ public final class FakeSockets implements AutoCloseable {
       LongSupplier nanoTime,
       Function<Connection, ConnectionHandler> handlers)
       throws IOException {
-    loop =
-        new EventLoop(
-            0,
-            new EventLoop.Shared(
-                new TransportSettings(1, Sockets.AUTO, 1 << 20, Duration.ofSeconds(30), 1, 1, 1),
-                new TransportMetrics(meters),
-                new ByteBudget(1 << 20),
-                new ByteBudget(1 << 20),
-                gate,
-                new HandshakeLine(1, 1),
-                new Pressure(meters),
-                new Heap(),
-                nanoTime));
     listener =
         new Listener(
             "fake",
@@ -48,6 +36,18 @@ public final class FakeSockets implements AutoCloseable {
             1 << 16,
             false,
             handlers);
+    loop =
+        new EventLoop(
+            0,
+            new EventLoop.Shared(
+                new TransportSettings(1, Sockets.AUTO, 1 << 20, Duration.ofSeconds(30), 1, 1, 1),
+                new TransportMetrics(meters),
+                new Strangers(1 << 20, List.of(listener)),
+                gate,
+                new HandshakeLine(1, 1),
+                new Pressure(meters),
+                new Heap(),
+                nanoTime));
     loop.start();
   }
 

@@ -19,10 +19,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/// A loop with a door for everybody and one for our own programs.
+/// A loop with two doors for everybody and one for our own programs.
 class TrustedListenerIT {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
-  private static final int BUDGET = 20 * 512;
+  // Each door's own share is that of twenty.
+  private static final int BUDGET = 16 * 20 * 512;
 
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final Heap heap = new Heap();
@@ -32,40 +33,44 @@ class TrustedListenerIT {
   private final List<Socket> silent = new ArrayList<>();
   private EventLoop loop;
   private int everybodys;
+  private int another;
   private int trusted;
 
   @BeforeEach
   void start() throws Exception {
+    var listeners =
+        List.of(listener("echo", false), listener("another", false), listener("trusted", true));
     loop =
         new EventLoop(
             0,
             new EventLoop.Shared(
                 EchoServer.settings(BUDGET),
                 new TransportMetrics(meters),
-                new ByteBudget(BUDGET),
-                new ByteBudget(BUDGET),
+                new Strangers(BUDGET, listeners),
                 gate,
                 new HandshakeLine(1, 1),
                 new Pressure(meters),
                 heap,
                 System::nanoTime));
-    everybodys = listen(false);
-    trusted = listen(true);
+    everybodys = listen(listeners.get(0));
+    another = listen(listeners.get(1));
+    trusted = listen(listeners.get(2));
     loop.start();
   }
 
-  private int listen(boolean forOurOwn) throws Exception {
-    var address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-    var listener =
-        new Listener(
-            "echo",
-            address,
-            null,
-            false,
-            64 * 1024,
-            forOurOwn,
-            connection -> (Receiver) input -> EchoServer.echo(connection, input));
-    return loop.listen(listener, address, 1024, gate.listenerRate());
+  private static Listener listener(String name, boolean forOurOwn) {
+    return new Listener(
+        name,
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+        null,
+        false,
+        64 * 1024,
+        forOurOwn,
+        connection -> (Receiver) input -> EchoServer.echo(connection, input));
+  }
+
+  private int listen(Listener listener) throws Exception {
+    return loop.listen(listener, listener.address(), 1024, gate.listenerRate());
   }
 
   @AfterEach
@@ -82,6 +87,13 @@ class TrustedListenerIT {
     crowd(everybodys);
 
     assertServed(trusted);
+  }
+
+  @Test
+  void strangers_who_crowd_one_of_everybodys_doors_leave_the_others_open() throws Exception {
+    crowd(everybodys);
+
+    assertServed(another);
   }
 
   @Test
@@ -117,7 +129,7 @@ class TrustedListenerIT {
   }
 
   private void crowd(int port) throws Exception {
-    for (int socket = 0; socket < 60; socket++) {
+    for (int socket = 0; socket < 400; socket++) {
       silent.add(connect(port));
     }
     Eventually.within(PATIENCE, () -> assertThat(pressure("unauthenticated_bytes")).isEqualTo(1));

@@ -128,7 +128,9 @@ public final class MqttLink implements ConnectionHandler, Link {
   @Override
   public boolean hasHeardSince(long nanos) {
     // What lies unread in the kernel, or is half a packet, is a sign of life as well.
-    return silentSinceNanos - nanos > 0 || connection.isPaused() || connection.hasPartial();
+    return silentSinceNanos - nanos > 0
+        || connection.isPaused()
+        || connection.hasPartialSince(nanos);
   }
 
   @Override

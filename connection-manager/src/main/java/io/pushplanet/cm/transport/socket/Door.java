@@ -15,10 +15,18 @@ public interface Door {
   void listening(boolean wanted);
 
   /// @return null when nobody waits
-  /// @throws IOException when the process or the machine has no descriptor or no memory for one more
+  /// @throws NoDescriptor when the process or the machine has none for one more
+  /// @throws IOException when the kernel refuses for another reason, for want of memory for instance
   @Nullable Arrival accept() throws IOException;
 
   void close();
+
+  /// The one reason for a refusal that an operator can do something about.
+  final class NoDescriptor extends IOException {
+    NoDescriptor(IOException refusal) {
+      super(refusal);
+    }
+  }
 
   /// One that has come. Nobody is told of its bytes before it has [joined][Wire#join].
   record Arrival(Wire wire, InetAddress source) {}

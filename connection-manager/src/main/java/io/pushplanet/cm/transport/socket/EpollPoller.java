@@ -55,6 +55,8 @@ final class EpollPoller implements Poller {
 
   // EINTR, EPROTO, ECONNABORTED: who waited has gone, and is no longer in the line.
   private static final Set<Integer> GONE_MEANWHILE = Set.of(4, 71, 103);
+  // ENFILE, EMFILE.
+  private static final Set<Integer> NO_DESCRIPTOR = Set.of(23, 24);
   private static final int EAFNOSUPPORT = 97;
   private static final int ENOTCONN = 107;
 
@@ -350,7 +352,8 @@ final class EpollPoller implements Poller {
           return null;
         }
         if (!GONE_MEANWHILE.contains(-accepted)) {
-          throw Syscalls.failed("accept4", accepted);
+          var refusal = Syscalls.failed("accept4", accepted);
+          throw NO_DESCRIPTOR.contains(-accepted) ? new Door.NoDescriptor(refusal) : refusal;
         }
       }
     }

@@ -118,7 +118,7 @@ final class NioPoller implements Poller {
     @Override
     public @Nullable Arrival accept() throws IOException {
       SocketChannel accepted;
-      while ((accepted = channel.accept()) != null) {
+      while ((accepted = accepted()) != null) {
         try {
           accepted.configureBlocking(false);
           accepted.setOption(StandardSocketOptions.TCP_NODELAY, true);
@@ -130,6 +130,17 @@ final class NioPoller implements Poller {
         }
       }
       return null;
+    }
+
+    private @Nullable SocketChannel accepted() throws IOException {
+      try {
+        return channel.accept();
+      } catch (IOException refusal) {
+        // java.nio has nothing but strerror(3)'s words.
+        throw String.valueOf(refusal.getMessage()).startsWith("Too many open files")
+            ? new NoDescriptor(refusal)
+            : refusal;
+      }
     }
 
     @Override

@@ -22,6 +22,7 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
@@ -163,6 +164,22 @@ class MqttLinkTest {
     uplink(connection);
 
     assertThat(inTurn(link::hasSpoken)).isTrue();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void half_a_packet_is_a_sign_of_life_when_it_came_and_not_for_ever(MqttVersion version) {
+    var connection = connected(version);
+    var link = newest.get();
+    pass(Duration.ofSeconds(1));
+    inTurn(() -> sockets.receive(connection, Arrays.copyOfRange(UPLINK, 0, 2)));
+    pass(Duration.ofSeconds(1));
+    long sent = nanos.get();
+
+    pass(Duration.ofSeconds(30));
+    assertThat(inTurn(() -> link.hasHeardSince(sent))).as("nothing came").isFalse();
+    inTurn(() -> sockets.receive(connection, Arrays.copyOfRange(UPLINK, 2, 4)));
+    assertThat(inTurn(() -> link.hasHeardSince(sent))).as("a bit more of it came").isTrue();
   }
 
   /// As a device's connection: not read until its CONNECT is answered.
