@@ -70,8 +70,8 @@ record NodeSettings(
   /// @param loops event loops; 0 takes one per processor
   /// @param sockets `epoll` for the kernel's own calls, which Linux has; `nio` for the JDK's selectors, at some 540 bytes more for
   ///     each connection; `auto` for the better one that can be had
-  /// @param unauthenticatedBytes cap on what all peers without a CONNECT make us hold; a sixteenth of it is for those at the gateways'
-  ///     port, and for them alone
+  /// @param unauthenticatedBytes cap on what all peers without a CONNECT make us hold; each listener has a sixteenth of it to itself, and
+  ///     the devices' share the rest
   /// @param pendingBytes what may wait for one device, 80 bytes for each packet included, before it is closed as a slow reader
   /// @param gatewayPendingBytes what may wait for one gateway, 80 bytes for each packet included, before it is closed as a slow
   ///     reader
