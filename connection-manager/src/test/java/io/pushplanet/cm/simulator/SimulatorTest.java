@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /// Thousands of lives of a small cluster, each decided by one seed: connects, takeovers, freezes, kills, stores away, notices and
 /// answers lost. The build lives the same ones every time; `-Dfrom=N` lives others, `-Dseed=N` one of them, with its story.
 class SimulatorTest {
-  private static final int FEWEST = 300;
+  private static final int FEWEST = 2_000;
   private static final int MOST = 5_000;
   private static final long ENOUGH_NANOS = TimeUnit.SECONDS.toNanos(8);
   private static final int SEEDS_TO_FIND_A_BUG = 5_000;

@@ -55,17 +55,11 @@ final class MoveStore {
   /// @return what is to be written later on; nothing once all of it is durable
   /// @throws RuntimeException when the broker is away
   List<Owed> writeOrOwe(Moves moves) {
-    if (reachability.mayAsk()) {
+    if (mayTry()) {
       try {
         write(moves);
-        reachability.answered();
         return List.of();
       } catch (DataAccessException | TransactionException e) {
-        if (e instanceof CannotGetJdbcConnectionException
-            || e instanceof CannotCreateTransactionException) {
-          // Also where all connections are in use: what is owed waits for one, and nobody with it.
-          reachability.failed();
-        }
         LOG.warn("event=moves_owed reason=\"{}\"", e.toString());
       }
     }
@@ -74,12 +68,26 @@ final class MoveStore {
     return owed;
   }
 
+  /// Whether MySQL is worth a try. Whoever hears yes writes, which tells the others.
+  boolean mayTry() {
+    return reachability.mayAsk();
+  }
+
   /// @throws RuntimeException when a part of it may not be durable; it may be written once more
   void write(Moves moves) {
-    inbox.park(moves.parked().stream().map(MoveStore::inInbox).toList());
-    inbox.takeOut(moves.taken().stream().map(MoveStore::inInbox).toList());
-    if (!moves.waiting().isEmpty()) {
-      later.keep(moves.waiting());
+    try {
+      inbox.park(moves.parked().stream().map(MoveStore::inInbox).toList());
+      if (!moves.waiting().isEmpty()) {
+        later.keep(moves.waiting());
+      }
+      if (!(moves.parked().isEmpty() && moves.waiting().isEmpty())) {
+        reachability.answered();
+      }
+      inbox.takeOut(moves.taken().stream().map(MoveStore::inInbox).toList());
+    } catch (CannotGetJdbcConnectionException | CannotCreateTransactionException e) {
+      // Also where all connections are in use: what is owed waits for one, and nobody with it.
+      reachability.failed();
+      throw e;
     }
   }
 

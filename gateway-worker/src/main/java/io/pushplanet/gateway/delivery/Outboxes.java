@@ -32,6 +32,11 @@ final class Outboxes {
     this.metrics = metrics;
   }
 
+  /// @see MoveStore#mayTry
+  boolean mayTry() {
+    return moves.mayTry();
+  }
+
   /// @param databaseTurns of the lane, which its outboxes share
   Outbox outbox(DatabaseTurns databaseTurns) {
     return new Outbox(moves, new Confirms(lanes, room), databaseTurns, retries, clock, metrics);
