@@ -72,8 +72,8 @@ final class HostileBench {
   }
 
   /// @param attack what the attackers, or those who watched them, say
-  /// @param p99 of the neighbours meanwhile, in milliseconds
-  private record Meanwhile<T>(T attack, double p99) {}
+  /// @param p99 of the neighbours meanwhile
+  private record Meanwhile<T>(T attack, Neighbours.P99 p99) {}
 
   static Benchmark.Result measure(Run run) {
     long packets = run.option("packets").map(Long::parseLong).orElse(1_000_000L);
@@ -157,29 +157,43 @@ final class HostileBench {
     return new Benchmark.Result(rows, held);
   }
 
-  /// The neighbours' p99 in milliseconds while nobody attacks.
-  private double calm(String when) {
-    double p99 = Neighbours.percentile(neighbours.deliver(run.each()), 99);
-    row("neighbours' p99, " + when, "ms", p99);
+  /// The neighbours' p99 while nobody attacks.
+  private Neighbours.P99 calm(String when) {
+    Neighbours.P99 p99 = Neighbours.P99.of(neighbours.deliver(run.each()));
+    tell("neighbours' p99, " + when, p99);
     return p99;
+  }
+
+  private void tell(String metric, Neighbours.P99 p99) {
+    row(metric, "ms", p99.usual());
+    row(metric + ", over all", "ms", p99.overall());
   }
 
   private <T> Meanwhile<T> meanwhile(Supplier<T> attack) {
     CompletableFuture<T> attacking = CompletableFuture.supplyAsync(attack);
     List<Long> took = neighbours.deliver(() -> !attacking.isDone());
-    return new Meanwhile<>(attacking.join(), Neighbours.percentile(took, 99));
+    return new Meanwhile<>(attacking.join(), Neighbours.P99.of(took));
   }
 
   /// A p99 that may be twice what it was in the minute before: from hour to hour a machine's own differs by more.
   ///
   /// @param elsewhere while the second node was attacked
-  private void notTwice(String what, double p99, double calm, double elsewhere) {
-    String metric = what + ": neighbours' p99 meanwhile (goal: twice that of right before)";
-    row(metric, "ms", p99, 2 * calm);
-    row(what + ": the same at a second node: neighbours' p99 meanwhile", "ms", elsewhere);
+  private void notTwice(
+      String what, Neighbours.P99 p99, Neighbours.P99 calm, Neighbours.P99 elsewhere) {
+    row(
+        what + ": neighbours' p99 meanwhile (goal: twice that of right before)",
+        "ms",
+        p99.usual(),
+        2 * calm.usual());
+    row(
+        what + ": the same over all (goal: twice that of right before)",
+        "ms",
+        p99.overall(),
+        2 * calm.overall());
+    tell(what + ": the same at a second node: neighbours' p99 meanwhile", elsewhere);
     run.say(
         "%s: neighbours' p99 %.2f ms, right before %.2f ms, with the attack on a second node %.2f ms",
-        what, p99, calm, elsewhere);
+        what, p99.usual(), calm.usual(), elsewhere.usual());
   }
 
   /// At a rate that leaves the machine's processors time for both.
@@ -189,9 +203,9 @@ final class HostileBench {
         mutate(node, door, new AttackPlan(Long.MAX_VALUE, PACED_THREADS, rate, warmUp));
     whileLearning(name, first);
     mutate(beside, door, new AttackPlan(Long.MAX_VALUE, PACED_THREADS, rate, warmUp));
-    double calm = calm("right before " + name);
+    Neighbours.P99 calm = calm("right before " + name);
     var plan = new AttackPlan(Long.MAX_VALUE, PACED_THREADS, rate, run.each());
-    double elsewhere = mutate(beside, door, plan).p99();
+    Neighbours.P99 elsewhere = mutate(beside, door, plan).p99();
     Meanwhile<AttackCounts> seen = mutate(node, door, plan);
     row(
         name + ": mutated packets a second",
@@ -203,10 +217,7 @@ final class HostileBench {
 
   /// What was never attacked in this way runs what refuses it interpreted at first, and compiles it.
   private void whileLearning(String name, Meanwhile<?> first) {
-    row(
-        name + ": neighbours' p99 in the first " + warmUp.toSeconds() + " s ever",
-        "ms",
-        first.p99());
+    tell(name + ": neighbours' p99 in the first " + warmUp.toSeconds() + " s ever", first.p99());
   }
 
   private Meanwhile<AttackCounts> mutate(ConnectionManager target, Door door, AttackPlan plan) {
@@ -233,7 +244,7 @@ final class HostileBench {
         name + ": read by the node before it refused",
         "MB",
         (node.meter("cm_transport_bytes_total", "read") - read) / 1e6);
-    row(name + ": neighbours' p99 (attackers on the same processors)", "ms", seen.p99());
+    tell(name + ": neighbours' p99 (attackers on the same processors)", seen.p99());
     unanswered(name, counts);
     run.say(
         "%s: %,d packets on %,d connections in %.0f s",
@@ -242,9 +253,9 @@ final class HostileBench {
 
   private void slowly(int count) {
     int sockets = (int) (count * (1 + SPARE));
-    double elsewhere = held(beside, sockets, _ -> {}).p99();
+    Neighbours.P99 elsewhere = held(beside, sockets, _ -> {}).p99();
     attackers.letGo();
-    double calm = calm("right before slowloris");
+    Neighbours.P99 calm = calm("right before slowloris");
     Meanwhile<Standing> seen = held(node, sockets, first -> whileLearning("slowloris", first));
     Standing standing = seen.attack();
     held &= standing.average() >= count;

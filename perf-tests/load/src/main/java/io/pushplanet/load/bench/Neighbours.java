@@ -16,6 +16,9 @@ final class Neighbours {
   private static final long STALLED_NANOS = Duration.ofSeconds(30).toNanos();
   private static final long PAUSE_NANOS = Duration.ofMillis(2).toNanos();
 
+  /// Some one and a half seconds of them.
+  static final int WINDOW = 500;
+
   private final Gateway gateway;
   private final String prefix;
   private final int devices;
@@ -49,6 +52,23 @@ final class Neighbours {
   List<Long> deliver(Duration length) {
     long until = System.nanoTime() + length.toNanos();
     return deliver(() -> System.nanoTime() - until < 0);
+  }
+
+  /// The 99th percentile of neighbours, in milliseconds.
+  ///
+  /// @param usual the median of those of their windows of [#WINDOW] messages each: what happens once in a while is in one window. A
+  ///     RabbitMQ starts an Erlang VM of its own each minute, and has a processor for half a second
+  /// @param overall of all of them
+  record P99(double usual, double overall) {
+    static P99 of(List<Long> nanos) {
+      List<Double> windows = new ArrayList<>();
+      for (int from = 0; from + WINDOW <= nanos.size(); from += WINDOW) {
+        windows.add(percentile(nanos.subList(from, from + WINDOW), 99));
+      }
+      Collections.sort(windows);
+      double overall = percentile(nanos, 99);
+      return new P99(windows.isEmpty() ? overall : windows.get(windows.size() / 2), overall);
+    }
   }
 
   /// In milliseconds; 0 of nothing.
