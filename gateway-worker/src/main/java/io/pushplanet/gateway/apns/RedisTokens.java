@@ -27,10 +27,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Shares provider tokens through Redis, sealed with the vault. Redis away or not answering within [#DEADLINE]: no sharing, each
-/// worker goes on with what it has. Thread-safe.
+/// Shares provider tokens through Redis, sealed with the vault. Redis away or not answering within [#DEADLINE], at first within
+/// [#FIRST_DEADLINE]: no sharing, each worker goes on with what it has. Thread-safe.
 final class RedisTokens implements SharedTokens, AutoCloseable {
   static final Duration DEADLINE = Duration.ofSeconds(2);
+
+  /// Of what connects. A worker that has just started on a busy machine takes seconds for that, and whoever then makes a token
+  /// alone has the team's one too many. Where nobody listens, that is known at once.
+  static final Duration FIRST_DEADLINE = Duration.ofSeconds(10);
 
   private static final Logger LOG = LoggerFactory.getLogger(RedisTokens.class);
 
@@ -142,9 +146,10 @@ final class RedisTokens implements SharedTokens, AutoCloseable {
   private <T> Optional<T> asked(
       Function<StatefulRedisConnection<String, byte[]>, @Nullable T> question) {
     FutureTask<@Nullable T> task = new FutureTask<>(() -> question.apply(connected()));
+    Duration within = connection == null ? FIRST_DEADLINE : DEADLINE;
     Thread.ofVirtual().name("shared-token").start(task);
     try {
-      return Optional.ofNullable(task.get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS));
+      return Optional.ofNullable(task.get(within.toMillis(), TimeUnit.MILLISECONDS));
     } catch (ExecutionException | TimeoutException e) {
       LOG.warn("event=token_not_shared reason=\"{}\"", e.toString());
       return Optional.empty();

@@ -17,12 +17,12 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /// A long way to a server on this machine: half of a round trip in each direction, and a whole one to connect.
-final class DelayedWay {
+public final class DelayedWay implements AutoCloseable {
   private final MultiThreadIoEventLoopGroup loops =
       new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
   private final Channel listener;
 
-  DelayedWay(int serverPort, Duration roundTrip) {
+  public DelayedWay(int serverPort, Duration roundTrip) {
     long halfNanos = roundTrip.toNanos() / 2;
     listener =
         new ServerBootstrap()
@@ -49,8 +49,14 @@ final class DelayedWay {
             .channel();
   }
 
-  int port() {
+  public int port() {
     return ((InetSocketAddress) listener.localAddress()).getPort();
+  }
+
+  @Override
+  public void close() {
+    listener.close().syncUninterruptibly();
+    loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
   }
 
   private void connect(Channel client, int serverPort, long halfNanos) {
