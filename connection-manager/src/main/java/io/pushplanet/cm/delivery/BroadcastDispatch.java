@@ -16,7 +16,6 @@ import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -34,26 +33,22 @@ public final class BroadcastDispatch {
   private final InstantSource clock;
   private final LongSupplier nanoTime;
   private final Consumer<DeviceSession> doubt;
-  private final Executor soon;
   private final Map<Loop, BroadcastLane> lanes = new ConcurrentHashMap<>();
 
   /// @param doubt told of sessions that a gateway knows a newer owner of
-  /// @param soon runs something on any thread after some milliseconds
   public BroadcastDispatch(
       SessionTable sessions,
       DeliverySettings settings,
       DeliveryMetrics metrics,
       InstantSource clock,
       LongSupplier nanoTime,
-      Consumer<DeviceSession> doubt,
-      Executor soon) {
+      Consumer<DeviceSession> doubt) {
     this.sessions = sessions;
     this.settings = settings;
     this.metrics = metrics;
     this.clock = clock;
     this.nanoTime = nanoTime;
     this.doubt = doubt;
-    this.soon = soon;
   }
 
   /// @throws NullPointerException when a field is missing
@@ -112,7 +107,7 @@ public final class BroadcastDispatch {
   private void add(Loop loop, BroadcastLane.Part part) {
     var lane =
         lanes.computeIfAbsent(
-            loop, some -> new BroadcastLane(some, settings.broadcastBytes(), metrics, soon));
+            loop, some -> new BroadcastLane(some, settings.broadcastBytes(), metrics));
     loop.execute(() -> lane.add(part));
   }
 

@@ -11,10 +11,9 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.Executor;
 
-/// The broadcasts of one loop, one after the other, a slice of sessions in a turn: whatever else the loop has to do comes in
-/// between. Confined to its event loop.
+/// The broadcasts of one loop, one after the other, a slice of sessions in a turn, and after each as long a rest as it took: whatever else the loop has
+/// to do comes in between. Confined to its event loop.
 ///
 /// What is in flight is bounded in bytes, because what devices do not read lies in the kernel, some 2 KB for the smallest
 /// message. At QoS 1 a message is in flight until it is settled; at QoS 0 nobody says when it was read: it counts for
@@ -26,11 +25,11 @@ final class BroadcastLane {
   static final int KERNEL_BYTES = 2_048;
 
   private static final long UNHEARD = Duration.ofMillis(250).toNanos();
+  private static final Duration LOOKS_AGAIN = Duration.ofMillis(50);
 
   private final Loop loop;
   private final long mostBytes;
   private final DeliveryMetrics metrics;
-  private final Executor soon;
   private final ArrayDeque<Part> parts = new ArrayDeque<>();
   private boolean scheduled;
   private boolean paused;
@@ -40,12 +39,10 @@ final class BroadcastLane {
   private long unheardSinceNanos;
 
   /// @param mostBytes in flight on this loop
-  /// @param soon runs something on any thread after some milliseconds
-  BroadcastLane(Loop loop, long mostBytes, DeliveryMetrics metrics, Executor soon) {
+  BroadcastLane(Loop loop, long mostBytes, DeliveryMetrics metrics) {
     this.loop = loop;
     this.mostBytes = mostBytes;
     this.metrics = metrics;
-    this.soon = soon;
   }
 
   /// The devices of one broadcast that one loop has. Filled by one thread, then confined to the loop.
@@ -97,7 +94,6 @@ final class BroadcastLane {
   }
 
   private void slice() {
-    scheduled = false;
     paused = false;
     long now = loop.nowNanos();
     if (now - unheardSinceNanos > UNHEARD) {
@@ -111,9 +107,17 @@ final class BroadcastLane {
     } finally {
       // What goes wrong for one device is nothing to those behind it.
       if (more) {
-        schedule();
+        loop.execute(() -> rest(now));
+      } else {
+        scheduled = false;
       }
     }
+  }
+
+  /// The turn with the slice is over and its packets are written. Then the processor is for as long somebody else's: at full speed, who got a message
+  /// of his own meanwhile waited behind all that this loop and its devices had to do for the broadcast.
+  private void rest(long slicedNanos) {
+    loop.executeAfter(Duration.ofNanos(loop.nowNanos() - slicedNanos), this::slice);
   }
 
   /// @return whether it is to go on in another turn
@@ -145,11 +149,12 @@ final class BroadcastLane {
     metrics.paced.increment();
     if (!looksAgain) {
       looksAgain = true;
-      soon.execute(() ->
-          loop.execute(() -> {
+      loop.executeAfter(
+          LOOKS_AGAIN,
+          () -> {
             looksAgain = false;
             schedule();
-          }));
+          });
     }
   }
 

@@ -66,7 +66,6 @@ import org.springframework.core.env.Environment;
 class NodeConfiguration {
   // Topic, packet id and properties around the largest uplink.
   private static final int PACKET_ROOM = 512;
-  private static final long BROADCAST_LOOKS_AGAIN_MILLIS = 50;
   // For jitter, on the loops: locks nothing.
   private static final RandomGenerator EACH_THREADS_OWN =
       () -> ThreadLocalRandom.current().nextLong();
@@ -318,14 +317,7 @@ class NodeConfiguration {
             table, deliverySettings, deliveryMetrics, clock, System::nanoTime, registrar::doubt);
     var broadcasts =
         new BroadcastDispatch(
-            table,
-            deliverySettings,
-            deliveryMetrics,
-            clock,
-            System::nanoTime,
-            registrar::doubt,
-            CompletableFuture.delayedExecutor(
-                BROADCAST_LOOKS_AGAIN_MILLIS, TimeUnit.MILLISECONDS, frameReaders));
+            table, deliverySettings, deliveryMetrics, clock, System::nanoTime, registrar::doubt);
     int pending = Math.toIntExact(of.pendingBytes().toBytes());
     var networks =
         settings.keepAlive().learn()

@@ -11,7 +11,9 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.PriorityQueue;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
@@ -57,6 +59,8 @@ public final class EventLoop implements Loop {
   private final Poller.Ready ready = this::ready;
   private final LongSupplier nanoTime;
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+  private final PriorityQueue<Later> later =
+      new PriorityQueue<>(Comparator.comparingLong(Later::dueNanos));
   private final AtomicBoolean awake = new AtomicBoolean();
   private final ArrayDeque<Connection> dirty = new ArrayDeque<>();
   private final ArrayList<Acceptor> acceptors = new ArrayList<>();
@@ -69,6 +73,8 @@ public final class EventLoop implements Loop {
   private boolean begun;
   private long nowNanos;
   private long nextSweepNanos;
+
+  private record Later(long dueNanos, Runnable task) {}
 
   /// What all loops of a transport share.
   record Shared(
@@ -104,6 +110,12 @@ public final class EventLoop implements Loop {
     if (!isCurrentThread() && awake.compareAndSet(false, true)) {
       poller.wakeup();
     }
+  }
+
+  @Override
+  public void executeAfter(Duration wait, Runnable task) {
+    // Never in this turn, whose time stands still.
+    later.add(new Later(nowNanos + Math.max(1, wait.toNanos()), task));
   }
 
   @Override
@@ -301,6 +313,10 @@ public final class EventLoop implements Loop {
     for (var acceptor : acceptors) {
       next = Math.min(next, acceptor.nextNanos(nowNanos) - nowNanos);
     }
+    var first = later.peek();
+    if (first != null) {
+      next = Math.min(next, first.dueNanos() - nowNanos);
+    }
     return nowNanos + next;
   }
 
@@ -315,14 +331,24 @@ public final class EventLoop implements Loop {
     for (int left = tasks.size(); left > 0; left--) {
       var task = tasks.poll();
       if (task == null) {
-        return;
+        break;
       }
-      try {
-        task.run();
-      } catch (RuntimeException | Error unexpected) {
-        metrics.loopErrors.increment();
-        LOG.error("event=loop_task_error loop={}", number, unexpected);
-      }
+      run(task);
+    }
+    for (var first = later.peek();
+        first != null && first.dueNanos() - nowNanos <= 0;
+        first = later.peek()) {
+      later.remove();
+      run(first.task());
+    }
+  }
+
+  private void run(Runnable task) {
+    try {
+      task.run();
+    } catch (RuntimeException | Error unexpected) {
+      metrics.loopErrors.increment();
+      LOG.error("event=loop_task_error loop={}", number, unexpected);
     }
   }
 

@@ -68,6 +68,11 @@ class GatewayPeerTest {
           }
 
           @Override
+          public void executeAfter(Duration wait, Runnable task) {
+            throw new UnsupportedOperationException();
+          }
+
+          @Override
           public long nowNanos() {
             return nowNanos.get();
           }
@@ -95,7 +100,7 @@ class GatewayPeerTest {
         settings,
         metrics,
         new FrameDispatch(table, settings, metrics, clock, () -> 0, _ -> {}),
-        new BroadcastDispatch(table, settings, metrics, clock, () -> 0, _ -> {}, _ -> {}),
+        new BroadcastDispatch(table, settings, metrics, clock, () -> 0, _ -> {}),
         _ -> {
           throw new NoClassDefFoundError("for the test");
         },

@@ -212,6 +212,11 @@ class DeviceSessionTest {
     }
 
     @Override
+    public void executeAfter(Duration wait, Runnable task) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
     public long nowNanos() {
       return nowNanos;
     }

@@ -314,6 +314,11 @@ class OrderLineTest {
     }
 
     @Override
+    public void executeAfter(Duration wait, Runnable task) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
     public long nowNanos() {
       return 0;
     }

@@ -10,6 +10,7 @@ import io.pushplanet.cm.mqtt.link.KeepAlive;
 import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.message.MessageId;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +41,11 @@ public class QuietClient implements DeviceSession.Owner, Link {
     @Override
     public void execute(Runnable task) {
       task.run();
+    }
+
+    @Override
+    public void executeAfter(Duration wait, Runnable task) {
+      throw new UnsupportedOperationException();
     }
 
     @Override

@@ -36,6 +36,12 @@ final class SimLoop implements Loop {
   }
 
   @Override
+  public void executeAfter(Duration wait, Runnable task) {
+    long millis = wait.toMillis();
+    world.after(millis, millis + 2, () -> execute(task));
+  }
+
+  @Override
   public long nowNanos() {
     return turnNanos;
   }

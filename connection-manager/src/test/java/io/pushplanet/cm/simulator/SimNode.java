@@ -119,13 +119,7 @@ final class SimNode {
             table, delivery, deliveryMetrics, clock, loop::nowNanos, registrar::doubt);
     broadcasts =
         new BroadcastDispatch(
-            table,
-            delivery,
-            deliveryMetrics,
-            clock,
-            loop::nowNanos,
-            registrar::doubt,
-            task -> work(5, 20, task));
+            table, delivery, deliveryMetrics, clock, loop::nowNanos, registrar::doubt);
     pipeline =
         new ConnectionPipeline(
             handshake,

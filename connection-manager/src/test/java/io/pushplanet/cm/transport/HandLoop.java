@@ -1,5 +1,6 @@
 package io.pushplanet.cm.transport;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
 
@@ -12,6 +13,11 @@ public class HandLoop implements Loop {
   @Override
   public void execute(Runnable task) {
     tasks.add(task);
+  }
+
+  @Override
+  public void executeAfter(Duration wait, Runnable task) {
+    throw new UnsupportedOperationException();
   }
 
   @Override

@@ -17,7 +17,8 @@ import org.springframework.transaction.support.TransactionOperations;
 /// tries those again one after the other in each app: else they would meet again, and one of them at a time would get through.
 /// Who waits for that holds no connection and no row. Thread-safe.
 final class Collisions {
-  static final int MOST_TRIES = 4;
+  /// Each newcomer meets whoever is tried again, once; of a herd that registers one token there are many.
+  static final int MOST_TRIES = 32;
 
   private static final int TURNS = 64;
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
@@ -35,7 +36,7 @@ final class Collisions {
     this.transactions = transactions;
   }
 
-  /// Does work in a transaction, four times at most.
+  /// Does work in a transaction, [#MOST_TRIES] times at most.
   ///
   /// @throws DataAccessException of the last try
   <T> T retrying(AppId app, Supplier<T> work) {
