@@ -1,16 +1,13 @@
 package io.pushplanet.cm.inbox;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.cm.inbox.InboxRow.Fate;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.common.device.DeviceId;
-import io.pushplanet.common.device.DeviceList;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
@@ -19,57 +16,37 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// The broadcasts that wait, in MySQL (`broadcasts`, `broadcast_devices`, `broadcast_positions`): one payload each, lists of the
 /// devices they wait for, a position per device.
 ///
-/// Lists are never changed and their numbers rise in the order of commits, so this node keeps what it has read of them and asks
-/// each time only for later ones: a device that nothing waits for costs no statement of its own. What is kept is bounded;
-/// past its bounds it is read anew. A list goes only after all its ends have been told, hence one that is gone is passed over.
+/// A device that nothing waits for costs no statement of its own. A list goes only after all its ends have been told, hence one that is gone is passed over. Who
+/// had to be looked for in many lists in vain gets a position behind them: he would be looked for in all of them at each connect and each patrol.
 /// Thread-safe; blocks.
 final class BroadcastShelf {
+  private static final Logger LOG = LoggerFactory.getLogger(BroadcastShelf.class);
   private static final int SECONDS = 5;
-  private static final int MOST_LISTS = 100_000;
-  private static final long KEPT_MILLIS = Duration.ofMinutes(10).toMillis();
-  private static final long MOST_CHARACTERS = 64L << 20;
+  private static final int MOST_LISTS = 250_000;
+
+  /// A position is a write, and a look into a list that is here costs a microsecond.
+  static final int MOST_IN_VAIN = 8;
+
+  private static final long LEAST_KEPT_CHARACTERS = 64L << 20;
 
   private final DataSource database;
-
-  @GuardedBy("this")
-  private final Map<AppId, Known> known = new HashMap<>();
-
-  @GuardedBy("this")
-  private int lists;
-
-  // Least recently used first.
-  @GuardedBy("this")
-  private final LinkedHashMap<Place, DeviceList> read = new LinkedHashMap<>(16, 0.75f, true);
-
-  @GuardedBy("this")
-  private long charactersRead;
-
-  /// What has been read of an app, in order, since when.
-  private record Known(List<Listed> lists, long sinceMillis) {}
-
-  private record Place(AppId app, long seq) {}
-
-  /// A list without its devices.
-  private record Listed(
-      long seq, MessageId message, long expiresAtMillis, String first, String last) {
-    boolean mayName(DeviceId device) {
-      return first.compareTo(device.value()) <= 0 && last.compareTo(device.value()) >= 0;
-    }
-  }
+  private final KnownLists known = new KnownLists(MOST_LISTS);
+  private final ListTexts texts =
+      new ListTexts(Math.max(LEAST_KEPT_CHARACTERS, Runtime.getRuntime().maxMemory() / 16));
 
   private record Broadcast(String slot, Binary payload, boolean cancelled) {}
 
-  private record Wanted(DeviceKey device, Listed list) {}
+  private record Wanted(DeviceKey device, BroadcastList list) {}
 
   BroadcastShelf(DataSource database) {
     this.database = database;
@@ -80,11 +57,10 @@ final class BroadcastShelf {
       Map<DeviceKey, InboxPage.Rows> pages, List<DeviceKey> devices, long nowMillis)
       throws SQLException {
     try (var connection = database.getConnection()) {
-      var wanted = unpassed(connection, candidates(connection, devices, nowMillis));
-      if (wanted.isEmpty()) {
+      var owed = owed(connection, devices, nowMillis);
+      if (owed.isEmpty()) {
         return pages;
       }
-      var owed = naming(connection, wanted);
       var broadcasts = broadcasts(connection, owed);
       Map<DeviceKey, List<InboxRow>> rows = new HashMap<>();
       for (var one : owed) {
@@ -107,8 +83,7 @@ final class BroadcastShelf {
   Set<DeviceKey> among(List<DeviceKey> devices, long nowMillis) throws SQLException {
     try (var connection = database.getConnection()) {
       Set<DeviceKey> found = new HashSet<>();
-      naming(connection, unpassed(connection, candidates(connection, devices, nowMillis)))
-          .forEach(one -> found.add(one.device()));
+      owed(connection, devices, nowMillis).forEach(one -> found.add(one.device()));
       return found;
     }
   }
@@ -130,68 +105,51 @@ final class BroadcastShelf {
         fate);
   }
 
-  private List<Wanted> candidates(Connection connection, List<DeviceKey> devices, long nowMillis)
+  /// Each device with each list that names it beyond its position.
+  private List<Wanted> owed(Connection connection, List<DeviceKey> devices, long nowMillis)
       throws SQLException {
-    Map<AppId, List<DeviceKey>> byApp = new HashMap<>();
+    Map<AppId, Long> newest = new HashMap<>();
+    List<Wanted> candidates = new ArrayList<>();
     for (var device : devices) {
-      byApp.computeIfAbsent(device.app(), _ -> new ArrayList<>()).add(device);
+      newest.putIfAbsent(device.app(), 0L);
     }
-    List<Wanted> wanted = new ArrayList<>();
-    for (var app : byApp.entrySet()) {
-      for (var list : lists(connection, app.getKey(), nowMillis)) {
-        for (var device : app.getValue()) {
-          if (list.mayName(device.device())) {
-            wanted.add(new Wanted(device, list));
-          }
+    for (var app : newest.entrySet()) {
+      var lists = known.of(connection, app.getKey(), nowMillis);
+      app.setValue(lists.newest());
+      for (var device : devices) {
+        if (device.app().equals(app.getKey())) {
+          lists.forEach(device.device(), list -> candidates.add(new Wanted(device, list)));
         }
       }
     }
-    return wanted;
+    var wanted = unpassed(connection, candidates);
+    var owed = naming(connection, wanted);
+    passInVain(connection, wanted, owed, newest, Instant.ofEpochMilli(nowMillis));
+    return owed;
   }
 
-  /// Of an app, in order.
-  private synchronized List<Listed> lists(Connection connection, AppId app, long nowMillis)
-      throws SQLException {
-    if (lists > MOST_LISTS) {
-      known.clear();
-      lists = 0;
-    }
-    var kept = known.get(app);
-    if (kept == null || nowMillis - kept.sinceMillis() > KEPT_MILLIS) {
-      // Anew now and then, without what has gone.
-      lists -= kept == null ? 0 : kept.lists().size();
-      kept = new Known(List.of(), nowMillis);
-    }
-    var before = kept.lists();
-    long last = before.isEmpty() ? 0 : before.getLast().seq();
-    List<Listed> later = new ArrayList<>();
-    try (var statement =
-        connection.prepareStatement(
-            "SELECT seq, message_id, expires_at, first_device, last_device"
-                + " FROM broadcast_devices WHERE app_id=? AND seq > ? ORDER BY seq")) {
-      statement.setQueryTimeout(SECONDS);
-      statement.setString(1, app.value());
-      statement.setLong(2, last);
-      try (var row = statement.executeQuery()) {
-        while (row.next()) {
-          later.add(
-              new Listed(
-                  row.getLong(1),
-                  new MessageId(row.getString(2)),
-                  InboxTable.millis(row, 3),
-                  row.getString(4),
-                  row.getString(5)));
-        }
+  /// None of the lists up to the newest of its app names such a device.
+  private static void passInVain(
+      Connection connection,
+      List<Wanted> wanted,
+      List<Wanted> owed,
+      Map<AppId, Long> newest,
+      Instant now) {
+    Map<DeviceKey, Integer> looks = new HashMap<>();
+    wanted.forEach(one -> looks.merge(one.device(), 1, Integer::sum));
+    owed.forEach(one -> looks.remove(one.device()));
+    Map<DeviceKey, Long> positions = new HashMap<>();
+    looks.forEach((device, times) -> {
+      if (times > MOST_IN_VAIN) {
+        positions.put(device, newest.getOrDefault(device.app(), 0L));
       }
+    });
+    try {
+      move(connection, positions, now);
+    } catch (SQLException e) {
+      // They are looked for again the next time.
+      LOG.debug("event=positions_not_moved devices={}", positions.size(), e);
     }
-    lists += later.size();
-    List<Listed> all = before;
-    if (!later.isEmpty()) {
-      all = new ArrayList<>(before);
-      all.addAll(later);
-    }
-    known.put(app, new Known(all, kept.sinceMillis()));
-    return all;
   }
 
   /// Those beyond the positions of their devices.
@@ -223,42 +181,29 @@ final class BroadcastShelf {
 
   /// Those whose list really names the device.
   private List<Wanted> naming(Connection connection, List<Wanted> wanted) throws SQLException {
-    List<Wanted> naming = new ArrayList<>();
+    Map<AppId, Map<Long, List<Wanted>>> byList = new HashMap<>();
     for (var one : wanted) {
-      var list = list(connection, new Place(one.device().app(), one.list().seq()));
-      if (list != null && list.contains(one.device().device())) {
-        naming.add(one);
-      }
+      byList
+          .computeIfAbsent(one.device().app(), _ -> new HashMap<>())
+          .computeIfAbsent(one.list().seq(), _ -> new ArrayList<>())
+          .add(one);
+    }
+    List<Wanted> naming = new ArrayList<>();
+    for (var app : byList.entrySet()) {
+      var lists = app.getValue();
+      texts.read(
+          connection,
+          app.getKey(),
+          lists.keySet(),
+          (seq, devices) -> {
+            for (var one : lists.getOrDefault(seq, List.of())) {
+              if (devices.contains(one.device().device())) {
+                naming.add(one);
+              }
+            }
+          });
     }
     return naming;
-  }
-
-  /// Null when it is gone.
-  private synchronized @Nullable DeviceList list(Connection connection, Place place)
-      throws SQLException {
-    var kept = read.get(place);
-    if (kept != null) {
-      return kept;
-    }
-    try (var statement =
-        connection.prepareStatement(
-            "SELECT devices FROM broadcast_devices WHERE app_id=? AND seq=?")) {
-      statement.setQueryTimeout(SECONDS);
-      statement.setString(1, place.app().value());
-      statement.setLong(2, place.seq());
-      try (var row = statement.executeQuery()) {
-        if (!row.next()) {
-          return null;
-        }
-        var list = new DeviceList(row.getString(1));
-        read.put(place, list);
-        charactersRead += list.text().length();
-        while (charactersRead > MOST_CHARACTERS && read.size() > 1) {
-          charactersRead -= read.pollFirstEntry().getValue().text().length();
-        }
-        return list;
-      }
-    }
   }
 
   /// What is gone is absent.
@@ -295,29 +240,43 @@ final class BroadcastShelf {
     return broadcasts;
   }
 
-  /// The ends of these rows are told: their devices' positions move on. Sorted, so that nodes do not deadlock.
+  /// The ends of these rows are told: their devices' positions move on.
+  ///
+  /// @param rows some hundreds at most
   void moveOn(List<InboxRow> rows, Instant now) throws SQLException {
-    if (rows.isEmpty()) {
-      return;
-    }
     Map<DeviceKey, Long> positions = new HashMap<>();
     rows.forEach(row -> positions.merge(row.device(), row.position(), Math::max));
+    if (!positions.isEmpty()) {
+      try (var connection = database.getConnection()) {
+        move(connection, positions, now);
+      }
+    }
+  }
+
+  /// With one statement. Sorted, so that nodes do not deadlock.
+  private static void move(Connection connection, Map<DeviceKey, Long> positions, Instant now)
+      throws SQLException {
+    if (positions.isEmpty()) {
+      return;
+    }
+    // Without gap locks nobody who moves a neighbour waits for it. The pool undoes it.
+    connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
     var devices = new ArrayList<>(positions.keySet());
     devices.sort(InboxTable.ORDER);
-    try (var connection = database.getConnection();
-        var statement =
-            connection.prepareStatement(
-                "INSERT INTO broadcast_positions (app_id, device_id, seq, moved_at) VALUES (?,?,?,?)"
-                    + " ON DUPLICATE KEY UPDATE seq=GREATEST(seq, VALUES(seq)), moved_at=VALUES(moved_at)")) {
+    try (var statement =
+        connection.prepareStatement(
+            "INSERT INTO broadcast_positions (app_id, device_id, seq, moved_at) VALUES "
+                + String.join(",", Collections.nCopies(devices.size(), "(?,?,?,?)"))
+                + " ON DUPLICATE KEY UPDATE seq=GREATEST(seq, VALUES(seq)), moved_at=VALUES(moved_at)")) {
       statement.setQueryTimeout(SECONDS);
+      int index = 1;
       for (var device : devices) {
-        statement.setString(1, device.app().value());
-        statement.setString(2, device.device().value());
-        statement.setLong(3, positions.getOrDefault(device, 0L));
-        statement.setObject(4, LocalDateTime.ofInstant(now, ZoneOffset.UTC));
-        statement.addBatch();
+        statement.setString(index++, device.app().value());
+        statement.setString(index++, device.device().value());
+        statement.setLong(index++, positions.getOrDefault(device, 0L));
+        statement.setObject(index++, LocalDateTime.ofInstant(now, ZoneOffset.UTC));
       }
-      statement.executeBatch();
+      statement.executeUpdate();
     }
   }
 }

@@ -135,6 +135,18 @@ public final class Connection {
     markDirty();
   }
 
+  /// Drops what has not begun to leave. A WebSocket's frames cannot be told apart any more: where one may have begun, it ends without a goodbye.
+  public void forgetPending() {
+    if (pending == null) {
+      return;
+    }
+    if (webSocket == null) {
+      pending.keepBegun();
+    } else {
+      close(CloseCause.OURS);
+    }
+  }
+
   /// Sends what is pending, says goodbye, and lingers until the peer has read it: closing with unread bytes in the
   /// receive buffer would reset the connection and destroy our last packet on its way.
   public void closeAfterFlush() {
@@ -213,7 +225,7 @@ public final class Connection {
       readable();
     }
     if (writable) {
-      flush();
+      markDirty();
     }
   }
 

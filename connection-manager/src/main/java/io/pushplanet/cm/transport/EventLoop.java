@@ -262,7 +262,7 @@ public final class EventLoop implements Loop {
   private void turn() throws IOException {
     long wait = nextWakeNanos() - nanoTime.getAsLong();
     begun = false;
-    if (!tasks.isEmpty() || wait <= 0) {
+    if (!tasks.isEmpty() || !dirty.isEmpty() || wait <= 0) {
       poller.poll(0, ready);
     } else {
       poller.poll(Math.max(1, TimeUnit.NANOSECONDS.toMillis(wait)), ready);
@@ -293,6 +293,11 @@ public final class EventLoop implements Loop {
       noticeStandstill();
       nowNanos = nanoTime.getAsLong();
     }
+  }
+
+  /// Within this turn. What it was about to send waits for the next one, which begins with [Standstill#over]: it may no longer be ours to send.
+  private boolean hasStoodStill() {
+    return nanoTime.getAsLong() - nowNanos > STANDSTILL.toNanos();
   }
 
   /// A turn begins at least once a second; when the last one began long ago, nobody knows what happened meanwhile. Peers that
@@ -383,8 +388,8 @@ public final class EventLoop implements Loop {
 
   private void flushDirty() {
     // A flush may write again (a slot became free), so take turns until all are clean.
-    Connection connection;
-    while ((connection = dirty.poll()) != null) {
+    while (!dirty.isEmpty() && !hasStoodStill()) {
+      var connection = dirty.remove();
       guarded(connection, connection::flush);
     }
   }

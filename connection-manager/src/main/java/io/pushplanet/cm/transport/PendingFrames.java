@@ -43,6 +43,18 @@ final class PendingFrames {
     }
   }
 
+  /// Drops all but a frame of which the peer has a part.
+  void keepBegun() {
+    var head = frames.peek();
+    boolean begun = head != null && head.position() > 0;
+    frames.clear();
+    bytes = 0;
+    if (begun) {
+      frames.add(head);
+      bytes = head.remaining();
+    }
+  }
+
   /// The peer has them.
   void taken(int some) {
     bytes -= some;

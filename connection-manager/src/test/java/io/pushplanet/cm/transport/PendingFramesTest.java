@@ -36,6 +36,27 @@ class PendingFramesTest {
     assertThat(answered).isLessThan(60);
   }
 
+  @Test
+  void what_has_begun_to_leave_is_kept_whole_and_nothing_else() {
+    var frames = new PendingFrames();
+    frames.add(new byte[] {1, 2, 3});
+    frames.add(new byte[] {4, 5, 6});
+    frames.add(new byte[] {7});
+    frames.taken(4);
+
+    frames.keepBegun();
+
+    var left = ByteBuffer.allocate(10);
+    frames.copyTo(left);
+    assertThat(left.flip()).isEqualTo(ByteBuffer.wrap(new byte[] {5, 6}));
+    assertThat(frames.bytes()).isEqualTo(2);
+    frames.taken(2);
+    frames.add(new byte[] {8});
+    frames.keepBegun();
+    assertThat(frames.isEmpty()).isTrue();
+    assertThat(frames.cost()).isZero();
+  }
+
   private void ask(boolean known) throws Exception {
     try (var sockets =
         new FakeSockets(

@@ -7,6 +7,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 class StandstillIT {
@@ -30,6 +31,39 @@ class StandstillIT {
     }
   }
 
+  /// It is stopped after it has read, and before what it answers has left: another node may have the device since.
+  @Test
+  void what_a_turn_that_stood_still_was_about_to_send_is_not_sent_before_it_tells()
+      throws Exception {
+    var answering = new AtomicReference<Connection>();
+    try (var transport =
+            OneLoop.start(
+                this::nanoTime,
+                connection ->
+                    input -> {
+                      connection.authenticated();
+                      input.position(input.limit());
+                      answering.set(connection);
+                      connection.write(new byte[] {7});
+                      jumpedNanos.addAndGet(Duration.ofSeconds(60).toNanos());
+                    });
+        var client = OneLoop.connect(transport)) {
+      transport.onStandstill((loop, _) -> {
+        var connection = answering.get();
+        if (connection != null) {
+          loop.execute(() -> {
+            connection.forgetPending();
+            connection.closeAfterFlush();
+          });
+        }
+      });
+      client.setSoTimeout(30_000);
+      client.getOutputStream().write(1);
+
+      assertThat(client.getInputStream().read()).as("the end, and no byte before").isEqualTo(-1);
+    }
+  }
+
   /// A loaded machine may stand still for seconds of its own.
   private String next() throws InterruptedException {
     String next;
@@ -39,9 +73,13 @@ class StandstillIT {
     return String.valueOf(next);
   }
 
+  private long nanoTime() {
+    return System.nanoTime() + jumpedNanos.get();
+  }
+
   private Transport start() {
     return OneLoop.start(
-        () -> System.nanoTime() + jumpedNanos.get(),
+        this::nanoTime,
         connection ->
             input -> {
               connection.authenticated();

@@ -212,6 +212,10 @@ public final class MqttLink implements ConnectionHandler, Link {
     if (reason == ReasonCode.KEEP_ALIVE_TIMEOUT || reason == ReasonCode.SESSION_TAKEN_OVER) {
       learnFromSilence();
     }
+    if (reason == ReasonCode.SESSION_TAKEN_OVER) {
+      // The device gets it where it is now.
+      connection.forgetPending();
+    }
     if (version == MqttVersion.V5) {
       send(new MqttPacket.Disconnect(reason, properties));
     }

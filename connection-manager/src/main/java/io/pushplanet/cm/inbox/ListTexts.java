@@ -1,0 +1,96 @@
+package io.pushplanet.cm.inbox;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.pushplanet.common.device.DeviceList;
+import io.pushplanet.common.message.AppId;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// The devices of lists: what has been read of them is kept, as far as it has room, and many are read with one statement. Thread-safe; blocks.
+final class ListTexts {
+  /// Lists of a thousand devices are some 37 KB each.
+  static final int LISTS_PER_READ = 64;
+
+  private static final int SECONDS = 5;
+
+  private final long mostCharacters;
+
+  // Least recently used first.
+  @GuardedBy("this")
+  private final LinkedHashMap<Place, DeviceList> kept = new LinkedHashMap<>(16, 0.75f, true);
+
+  @GuardedBy("this")
+  private long charactersKept;
+
+  private record Place(AppId app, long seq) {}
+
+  /// Told of one list after the other.
+  interface Reader {
+    void list(long seq, DeviceList devices);
+  }
+
+  /// @param mostCharacters that are kept, a byte each
+  ListTexts(long mostCharacters) {
+    this.mostCharacters = mostCharacters;
+  }
+
+  /// What is gone is not told.
+  void read(Connection connection, AppId app, Collection<Long> seqs, Reader reader)
+      throws SQLException {
+    List<Long> missing = new ArrayList<>();
+    for (long seq : seqs) {
+      var list = kept(new Place(app, seq));
+      if (list == null) {
+        missing.add(seq);
+      } else {
+        reader.list(seq, list);
+      }
+    }
+    for (int from = 0; from < missing.size(); from += LISTS_PER_READ) {
+      int to = Math.min(missing.size(), from + LISTS_PER_READ);
+      fetch(connection, app, missing.subList(from, to), reader);
+    }
+  }
+
+  private void fetch(Connection connection, AppId app, List<Long> seqs, Reader reader)
+      throws SQLException {
+    var marks = String.join(",", Collections.nCopies(seqs.size(), "?"));
+    try (var statement =
+        connection.prepareStatement(
+            "SELECT seq, devices FROM broadcast_devices WHERE app_id=? AND seq IN ("
+                + marks
+                + ")")) {
+      statement.setQueryTimeout(SECONDS);
+      statement.setString(1, app.value());
+      int index = 2;
+      for (long seq : seqs) {
+        statement.setLong(index++, seq);
+      }
+      try (var row = statement.executeQuery()) {
+        while (row.next()) {
+          var list = new DeviceList(row.getString(2));
+          keep(new Place(app, row.getLong(1)), list);
+          reader.list(row.getLong(1), list);
+        }
+      }
+    }
+  }
+
+  private synchronized @Nullable DeviceList kept(Place place) {
+    return kept.get(place);
+  }
+
+  private synchronized void keep(Place place, DeviceList list) {
+    var before = kept.put(place, list);
+    charactersKept += list.text().length() - (before == null ? 0 : before.text().length());
+    while (charactersKept > mostCharacters && kept.size() > 1) {
+      charactersKept -= kept.pollFirstEntry().getValue().text().length();
+    }
+  }
+}
