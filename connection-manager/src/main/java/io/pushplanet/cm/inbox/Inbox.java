@@ -29,6 +29,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -44,12 +45,14 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Inbox.class);
   // For work, before it looks whether it shall end.
   private static final long PATIENCE_SECONDS = 10;
+  private static final long LOOKS_AGAIN_MILLIS = 100;
 
   private final InboxTable table;
   private final BroadcastShelf broadcasts;
   private final Events events;
   private final InstantSource clock;
   private final Settings settings;
+  private final BooleanSupplier heapIsFull;
   private final BlockingQueue<Request> requests;
   private final ReentrantLock gathering = new ReentrantLock();
   private final Deletions deletions;
@@ -79,17 +82,20 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     }
   }
 
+  /// @param heapIsFull while it is, nothing is read: what waits in MySQL waits there well
   public Inbox(
       DataSource database,
       Events events,
       InstantSource clock,
       Settings settings,
+      BooleanSupplier heapIsFull,
       MeterRegistry meters) {
     this.table = new InboxTable(database, settings.rowsPerDevice(), settings.rowsPerRead());
     this.broadcasts = new BroadcastShelf(database);
     this.events = events;
     this.clock = clock;
     this.settings = settings;
+    this.heapIsFull = heapIsFull;
     this.requests = new ArrayBlockingQueue<>(settings.waiting());
     this.deletions =
         new Deletions(settings.waiting(), this::delete, this::reached, System::nanoTime, meters);
@@ -221,6 +227,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
       if (first == null) {
         return List.of();
       }
+      awaitRoom();
       if (requests.size() + 1 < settings.devicesPerRead()) {
         Pause.nanos(notBeforeNanos - System.nanoTime());
       }
@@ -232,6 +239,11 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     } finally {
       gathering.unlock();
     }
+  }
+
+  /// Each device that is read for holds up to [Settings#rowsPerDevice] rows until it has acknowledged them, and nothing else bounds how many do.
+  private void awaitRoom() throws InterruptedException {
+    while (heapIsFull.getAsBoolean() && !closed.await(LOOKS_AGAIN_MILLIS, TimeUnit.MILLISECONDS)) {}
   }
 
   private void readAll(List<Request> batch) {

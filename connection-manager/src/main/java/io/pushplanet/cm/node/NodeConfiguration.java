@@ -24,6 +24,7 @@ import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
+import io.pushplanet.cm.transport.Heap;
 import io.pushplanet.cm.transport.Listener;
 import io.pushplanet.cm.transport.Transport;
 import io.pushplanet.cm.transport.TransportSettings;
@@ -193,12 +194,18 @@ class NodeConfiguration {
     return new Uplinks(lane, bytes, settings.uplink().inFlight(), clock, random, meters);
   }
 
+  @Bean
+  Heap heap() {
+    return new Heap();
+  }
+
   @Bean(destroyMethod = "close")
   Inbox inbox(
       DataSource database,
       EventLane events,
       Clock clock,
       NodeSettings settings,
+      Heap heap,
       MeterRegistry meters) {
     var of = settings.inbox();
     return new Inbox(
@@ -212,6 +219,7 @@ class NodeConfiguration {
             of.devicesPerRead(),
             of.rowsPerDevice(),
             of.rowsPerRead()),
+        heap::isFull,
         meters);
   }
 
@@ -293,6 +301,7 @@ class NodeConfiguration {
   Transport transport(
       NodeSettings settings,
       AcceptGate gate,
+      Heap heap,
       ConnectionPipeline pipeline,
       SessionTable table,
       Registrar registrar,
@@ -374,6 +383,7 @@ class NodeConfiguration {
             tls.handshakeThreads() == 0 ? Math.max(1, processors / 2) : tls.handshakeThreads(),
             tls.handshakesWaiting()),
         gate,
+        heap,
         meters,
         System::nanoTime);
   }

@@ -20,6 +20,9 @@ public final class Connection {
   private static final int UPGRADE_COST = 4 * 1024;
   // To a stranger goes an upgrade's answer or a refusal.
   private static final int MOST_TO_STRANGERS = 4 * 1024;
+  // What may wait for a device while the heap is nearly full, as a part of what may wait else:
+  // thousands of slow readers have no bound together.
+  private static final int SCARCE = 16;
   private static final int READS_PER_TURN = 4;
   private static final int FIRST_PARTIAL = 256;
   private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -122,8 +125,7 @@ public final class Connection {
     if (closed || closing) {
       return;
     }
-    int most = authenticated ? listener.pendingBytes() : MOST_TO_STRANGERS;
-    if ((pending == null ? 0 : pending.cost()) + frame.length > most) {
+    if ((pending == null ? 0 : pending.cost()) + frame.length > mostPending()) {
       close(CloseCause.SLOW_READER);
       return;
     }
@@ -145,6 +147,14 @@ public final class Connection {
     } else {
       close(CloseCause.OURS);
     }
+  }
+
+  private int mostPending() {
+    if (!authenticated) {
+      return MOST_TO_STRANGERS;
+    }
+    boolean scarce = loop.heap.isFull() && !listener.trusted();
+    return scarce ? listener.pendingBytes() / SCARCE : listener.pendingBytes();
   }
 
   /// Sends what is pending, says goodbye, and lingers until the peer has read it: closing with unread bytes in the

@@ -5,21 +5,22 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /// Whether the heap is nearly full of what is really in use, as the last collection left it. A reading holds for some
 /// seconds only: a node that takes nobody makes no garbage, is not collected, and would otherwise believe an old reading
 /// for ever. Looked at by one thread, asked by all.
-final class Heap {
+public final class Heap {
   private static final double FULL = 0.92;
   private static final long READING_HOLDS_MILLIS = TimeUnit.SECONDS.toMillis(5);
 
   private final List<GarbageCollectorMXBean> collectors;
-  private final java.util.Set<String> pools;
+  private final Set<String> pools;
   private volatile boolean full;
 
-  Heap() {
+  public Heap() {
     // G1's concurrent cycles and ZGC's pauses report while garbage is still there.
     this.collectors =
         ManagementFactory.getPlatformMXBeans(GarbageCollectorMXBean.class).stream()
@@ -32,7 +33,7 @@ final class Heap {
             .collect(Collectors.toSet());
   }
 
-  boolean isFull() {
+  public boolean isFull() {
     return full;
   }
 

@@ -30,7 +30,9 @@ final class Pressure {
     UNAUTHENTICATED_BYTES(
         "peers without a CONNECT hold nearly cm.transport.unauthenticated-bytes but for the"
             + " sixteenths of other ports: accepting pauses where they are"),
-    HEAP("the heap is nearly full after a collection: accepting pauses; give the process more"),
+    HEAP(
+        "the heap is nearly full after a collection: accepting and reading inboxes pause, slow readers"
+            + " are closed sooner; give the process more"),
     HANDSHAKES(
         "more TLS handshakes than cm.tls.handshakes-waiting: the oldest are given up, the newest go"
             + " first"),

@@ -46,11 +46,13 @@ public final class Transport implements AutoCloseable {
 
   /// Binds every listener and starts the loops.
   ///
+  /// @param heap is looked at from now on
   /// @throws IllegalStateException when an address is taken, naming it and the way out
   public static Transport start(
       List<Listener> listeners,
       TransportSettings settings,
       AcceptGate gate,
+      Heap heap,
       MeterRegistry meters,
       LongSupplier nanoTime) {
     var shared =
@@ -61,7 +63,7 @@ public final class Transport implements AutoCloseable {
             gate,
             new HandshakeLine(settings.handshakeThreads(), settings.handshakesWaiting()),
             new Pressure(meters),
-            new Heap(),
+            heap,
             nanoTime);
     var loops = new ArrayList<EventLoop>();
     var ports = new HashMap<String, Integer>();
@@ -97,7 +99,7 @@ public final class Transport implements AutoCloseable {
     LOG.info("event=transport_started loops={} sockets={}", loops.size(), settings.sockets());
     var identities =
         listeners.stream().map(Listener::tls).filter(Objects::nonNull).distinct().toList();
-    var watch = new TransportWatch(identities, shared.heap(), shared.pressure(), nanoTime);
+    var watch = new TransportWatch(identities, heap, shared.pressure(), nanoTime);
     watch.start();
     if (!identities.isEmpty()) {
       shared.handshakes().start();

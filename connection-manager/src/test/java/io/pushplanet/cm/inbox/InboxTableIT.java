@@ -1,9 +1,12 @@
 package io.pushplanet.cm.inbox;
 
+import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
@@ -21,7 +24,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -36,6 +44,7 @@ class InboxTableIT {
   private final InboxTable table = new InboxTable(database, PER_DEVICE, PER_READ);
   private final AppId shop = new AppId("a" + UUID.randomUUID());
   private final AppId news = new AppId("b" + UUID.randomUUID());
+  private final AtomicBoolean heapIsFull = new AtomicBoolean();
   private int parked;
 
   InboxTableIT() {
@@ -212,6 +221,46 @@ class InboxTableIT {
     }
   }
 
+  @Test
+  void nothing_is_read_while_the_heap_is_full() throws Exception {
+    var device = new DeviceKey(shop, new DeviceId("d1"));
+    park(device, 2);
+    var loop = new Told();
+    List<InboxPage> pages = new ArrayList<>();
+    heapIsFull.set(true);
+    try (var inbox = inbox()) {
+      inbox.read(device, loop, pages::add);
+      assertThat(loop.tasks.poll(500, TimeUnit.MILLISECONDS)).isNull();
+
+      heapIsFull.set(false);
+      Objects.requireNonNull(loop.tasks.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS)).run();
+
+      assertThat(pages)
+          .singleElement(as(type(InboxPage.Rows.class)))
+          .satisfies(page -> assertThat(page.rows()).hasSize(2));
+    }
+  }
+
+  /// Keeps what it is to do for the test to do.
+  private static final class Told implements Loop {
+    final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
+
+    @Override
+    public void execute(Runnable task) {
+      tasks.add(task);
+    }
+
+    @Override
+    public void executeAfter(Duration wait, Runnable task) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public long nowNanos() {
+      return 0;
+    }
+  }
+
   private Inbox inbox() {
     return new Inbox(
         database,
@@ -221,6 +270,7 @@ class InboxTableIT {
         },
         MutableClock.started(),
         new Inbox.Settings(1, 100, Duration.ZERO, 1, PER_DEVICE, PER_READ),
+        heapIsFull::get,
         new SimpleMeterRegistry());
   }
 

@@ -46,6 +46,7 @@ final class EchoServer implements AutoCloseable {
             List.of(listener),
             settings,
             new AcceptGate(gate, System.nanoTime(), new SplittableRandom(1)),
+            new Heap(),
             meters,
             System::nanoTime);
   }

@@ -41,6 +41,7 @@ class ListenersIT {
                     List.of(listener),
                     EchoServer.settings(1 << 20),
                     new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(1)),
+                    new Heap(),
                     new SimpleMeterRegistry(),
                     System::nanoTime)
                 .close())

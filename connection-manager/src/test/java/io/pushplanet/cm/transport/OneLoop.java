@@ -32,6 +32,7 @@ final class OneLoop {
         new TransportSettings(
             1, Sockets.AUTO, 64 * 1024 * 1024, Duration.ofMinutes(5), 1024, 1, 1000),
         new AcceptGate(GateSettings.OPEN, nanoTime.getAsLong(), new SplittableRandom(1)),
+        new Heap(),
         new SimpleMeterRegistry(),
         nanoTime);
   }
