@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/// The broadcasts of one loop, one after the other, a slice of sessions in a turn, and after each as long a rest as it took: whatever else the loop has
+/// The broadcasts of one loop, one after the other, a slice of sessions in a turn, and after each as long a rest as its turn took: whatever else the loop has
 /// to do comes in between. Confined to its event loop.
 ///
 /// What is in flight is bounded in bytes, because what devices do not read lies in the kernel, some 2 KB for the smallest
@@ -26,6 +26,7 @@ final class BroadcastLane {
 
   private static final long UNHEARD = Duration.ofMillis(250).toNanos();
   private static final Duration LOOKS_AGAIN = Duration.ofMillis(50);
+  private static final Duration LONGEST_REST = Duration.ofMillis(50);
 
   private final Loop loop;
   private final long mostBytes;
@@ -115,9 +116,11 @@ final class BroadcastLane {
   }
 
   /// The turn with the slice is over and its packets are written. Then the processor is for as long somebody else's: at full speed, who got a message
-  /// of his own meanwhile waited behind all that this loop and its devices had to do for the broadcast.
+  /// of his own meanwhile waited behind all that this loop and its devices had to do for the broadcast. A loop that stood still in between
+  /// has rested enough.
   private void rest(long slicedNanos) {
-    loop.executeAfter(Duration.ofNanos(loop.nowNanos() - slicedNanos), this::slice);
+    var took = Duration.ofNanos(loop.nowNanos() - slicedNanos);
+    loop.executeAfter(took.compareTo(LONGEST_REST) > 0 ? LONGEST_REST : took, this::slice);
   }
 
   /// @return whether it is to go on in another turn

@@ -32,17 +32,16 @@ import org.slf4j.LoggerFactory;
 final class BroadcastShelf {
   private static final Logger LOG = LoggerFactory.getLogger(BroadcastShelf.class);
   private static final int SECONDS = 5;
-  private static final int MOST_LISTS = 250_000;
 
   /// A position is a write, and a look into a list that is here costs a microsecond.
   static final int MOST_IN_VAIN = 8;
 
-  private static final long LEAST_KEPT_CHARACTERS = 64L << 20;
+  /// Each of both caches may have: a sixteenth of the heap.
+  private static final long MOST_BYTES = Runtime.getRuntime().maxMemory() / 16;
 
   private final DataSource database;
-  private final KnownLists known = new KnownLists(MOST_LISTS);
-  private final ListTexts texts =
-      new ListTexts(Math.max(LEAST_KEPT_CHARACTERS, Runtime.getRuntime().maxMemory() / 16));
+  private final KnownLists known = new KnownLists(MOST_BYTES);
+  private final ListTexts texts = new ListTexts(MOST_BYTES);
 
   private record Broadcast(String slot, Binary payload, boolean cancelled) {}
 

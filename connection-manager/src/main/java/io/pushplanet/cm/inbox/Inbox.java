@@ -46,6 +46,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   // For work, before it looks whether it shall end.
   private static final long PATIENCE_SECONDS = 10;
   private static final long LOOKS_AGAIN_MILLIS = 100;
+  private static final int MOST_LOOKS = 50;
 
   private final InboxTable table;
   private final BroadcastShelf broadcasts;
@@ -82,7 +83,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     }
   }
 
-  /// @param heapIsFull while it is, nothing is read: what waits in MySQL waits there well
+  /// @param heapIsFull while it is, [#MOST_LOOKS] looks lie between two reads: what waits in MySQL waits there well
   public Inbox(
       DataSource database,
       Events events,
@@ -241,9 +242,14 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     }
   }
 
-  /// Each device that is read for holds up to [Settings#rowsPerDevice] rows until it has acknowledged them, and nothing else bounds how many do.
+  /// Each device that is read for holds up to [Settings#rowsPerDevice] rows until it has acknowledged them, and nothing else bounds how many do. Slowed, not
+  /// stopped: where it is sessions that fill the heap, no waiting empties it.
   private void awaitRoom() throws InterruptedException {
-    while (heapIsFull.getAsBoolean() && !closed.await(LOOKS_AGAIN_MILLIS, TimeUnit.MILLISECONDS)) {}
+    for (int looks = 0; looks < MOST_LOOKS && heapIsFull.getAsBoolean(); looks++) {
+      if (closed.await(LOOKS_AGAIN_MILLIS, TimeUnit.MILLISECONDS)) {
+        return;
+      }
+    }
   }
 
   private void readAll(List<Request> batch) {

@@ -19,7 +19,10 @@ final class KnownLists {
   private static final int SECONDS = 5;
   private static final long KEPT_MILLIS = Duration.ofMinutes(10).toMillis();
 
-  private final int most;
+  /// With the texts of its first and last device and its place in [ListRanges].
+  private static final int BYTES_EACH = 250;
+
+  private final long most;
 
   // Least recently used first.
   @GuardedBy("this")
@@ -28,9 +31,9 @@ final class KnownLists {
   @GuardedBy("this")
   private int lists;
 
-  /// @param most lists, of some 250 bytes each, that are kept of all apps but the one asked for last
-  KnownLists(int most) {
-    this.most = most;
+  /// @param mostBytes of the lists of all apps but the one asked for last
+  KnownLists(long mostBytes) {
+    this.most = mostBytes / BYTES_EACH;
   }
 
   /// What was there when it was read. Immutable.

@@ -115,17 +115,15 @@ public final class Connection {
 
   /// Takes the frame over; it leaves at the end of this turn. A peer that lets too much wait is closed.
   public void write(byte[] frame) {
-    if (webSocket != null) {
-      enqueue(WebSocketLayer.header(frame.length));
-    }
-    enqueue(frame);
+    enqueue(webSocket == null ? frame : WebSocketLayer.framed(frame));
   }
 
   private void enqueue(byte[] frame) {
     if (closed || closing) {
       return;
     }
-    if ((pending == null ? 0 : pending.cost()) + frame.length > mostPending()) {
+    int most = authenticated ? listener.pendingBytes() : MOST_TO_STRANGERS;
+    if ((pending == null ? 0 : pending.cost()) + frame.length > most) {
       close(CloseCause.SLOW_READER);
       return;
     }
@@ -137,24 +135,11 @@ public final class Connection {
     markDirty();
   }
 
-  /// Drops what has not begun to leave. A WebSocket's frames cannot be told apart any more: where one may have begun, it ends without a goodbye.
+  /// Drops what has not begun to leave.
   public void forgetPending() {
-    if (pending == null) {
-      return;
-    }
-    if (webSocket == null) {
+    if (pending != null) {
       pending.keepBegun();
-    } else {
-      close(CloseCause.OURS);
     }
-  }
-
-  private int mostPending() {
-    if (!authenticated) {
-      return MOST_TO_STRANGERS;
-    }
-    boolean scarce = loop.heap.isFull() && !listener.trusted();
-    return scarce ? listener.pendingBytes() / SCARCE : listener.pendingBytes();
   }
 
   /// Sends what is pending, says goodbye, and lingers until the peer has read it: closing with unread bytes in the
@@ -445,6 +430,9 @@ public final class Connection {
       boolean all = tls == null ? writePlain(queue) : writeSealed(tls, queue);
       if (!all) {
         wire.writing(true);
+        if (isTooMuchForNow(queue)) {
+          close(CloseCause.SLOW_READER);
+        }
         return;
       }
     }
@@ -468,6 +456,13 @@ public final class Connection {
     } else if (wrote) {
       handler.flushed();
     }
+  }
+
+  /// What the kernel has not taken, while the heap is nearly full: thousands of slow readers have no bound together.
+  private boolean isTooMuchForNow(PendingFrames queue) {
+    return loop.heap.isFull()
+        && !listener.trusted()
+        && queue.cost() > listener.pendingBytes() / SCARCE;
   }
 
   private void finish() throws IOException {

@@ -71,7 +71,9 @@ public final class EventLoop implements Loop {
   private volatile boolean stopping;
   private volatile Standstill standstill = (_, _) -> {};
   private boolean begun;
+  private boolean stoodStill;
   private long nowNanos;
+  private long lookedNanos;
   private long nextSweepNanos;
 
   private record Later(long dueNanos, Runnable task) {}
@@ -284,6 +286,7 @@ public final class EventLoop implements Loop {
       case Acceptor acceptor -> acceptor.accept();
       default -> throw new AssertionError("not of this loop: " + owner);
     }
+    look();
   }
 
   /// The wait is over, once in each turn.
@@ -292,12 +295,17 @@ public final class EventLoop implements Loop {
       begun = true;
       noticeStandstill();
       nowNanos = nanoTime.getAsLong();
+      lookedNanos = nowNanos;
+      stoodStill = false;
     }
   }
 
-  /// Within this turn. What it was about to send waits for the next one, which begins with [Standstill#over]: it may no longer be ours to send.
-  private boolean hasStoodStill() {
-    return nanoTime.getAsLong() - nowNanos > STANDSTILL.toNanos();
+  /// After each step of a turn: one that took seconds stood still, however much work the turn has. What it was about to send waits for the next one, which
+  /// begins with [Standstill#over]: it may no longer be ours to send.
+  private void look() {
+    long now = nanoTime.getAsLong();
+    stoodStill |= now - lookedNanos > STANDSTILL.toNanos();
+    lookedNanos = now;
   }
 
   /// A turn begins at least once a second; when the last one began long ago, nobody knows what happened meanwhile. Peers that
@@ -355,6 +363,7 @@ public final class EventLoop implements Loop {
       metrics.loopErrors.increment();
       LOG.error("event=loop_task_error loop={}", number, unexpected);
     }
+    look();
   }
 
   private void sweepWhenDue() {
@@ -388,9 +397,11 @@ public final class EventLoop implements Loop {
 
   private void flushDirty() {
     // A flush may write again (a slot became free), so take turns until all are clean.
-    while (!dirty.isEmpty() && !hasStoodStill()) {
+    look();
+    while (!dirty.isEmpty() && !stoodStill) {
       var connection = dirty.remove();
       guarded(connection, connection::flush);
+      look();
     }
   }
 

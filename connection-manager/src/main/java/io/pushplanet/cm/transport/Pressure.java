@@ -31,8 +31,8 @@ final class Pressure {
         "peers without a CONNECT hold nearly cm.transport.unauthenticated-bytes but for the"
             + " sixteenths of other ports: accepting pauses where they are"),
     HEAP(
-        "the heap is nearly full after a collection: accepting and reading inboxes pause, slow readers"
-            + " are closed sooner; give the process more"),
+        "the heap is nearly full after a collection: accepting pauses, inboxes are read slowly, slow"
+            + " readers are closed sooner; give the process more"),
     HANDSHAKES(
         "more TLS handshakes than cm.tls.handshakes-waiting: the oldest are given up, the newest go"
             + " first"),

@@ -56,6 +56,9 @@ final class TransportWatch implements AutoCloseable {
   private void look() {
     try {
       heap.look();
+      if (heap.isFull()) {
+        pressure.felt(Pressure.Kind.HEAP, nanoTime.getAsLong());
+      }
       identities.forEach(TlsIdentity::reloadIfChanged);
       if (overflowing || looks++ % OVERFLOWS_EVERY == 0) {
         lookForOverflows();

@@ -203,6 +203,23 @@ class BroadcastLaneTest {
   }
 
   @Test
+  void a_loop_that_stood_still_meanwhile_rests_no_longer_than_another() {
+    devices(3 * BroadcastLane.SLICE, QoS.AT_LEAST_ONCE);
+
+    broadcast(Long.MAX_VALUE);
+    while (sent() == 0) {
+      loop.turn();
+    }
+    loop.nowNanos += Duration.ofSeconds(5).toNanos();
+    loop.turnUntilIdle();
+    loop.nowNanos += Duration.ofMillis(50).toNanos();
+    loop.turn();
+    loop.turn();
+
+    assertThat(sent()).isEqualTo(2 * BroadcastLane.SLICE);
+  }
+
+  @Test
   void an_error_of_one_device_is_answered_and_everybody_behind_it_gets_the_message() {
     devices(2 * BroadcastLane.SLICE, QoS.AT_LEAST_ONCE);
     clients.get(5).breaks = true;

@@ -222,7 +222,7 @@ class InboxTableIT {
   }
 
   @Test
-  void nothing_is_read_while_the_heap_is_full() throws Exception {
+  void while_the_heap_is_full_reading_waits_for_it() throws Exception {
     var device = new DeviceKey(shop, new DeviceId("d1"));
     park(device, 2);
     var loop = new Told();

@@ -17,8 +17,6 @@ import java.util.function.LongSupplier;
 /// Connections of a real event loop whose sockets are one fake: for numbers of sessions that no process has descriptors for.
 /// What they are sent is swallowed.
 public final class FakeSockets implements AutoCloseable {
-  final Heap heap = new Heap();
-
   private final EventLoop loop;
   private final Listener listener;
   private final Fake wire = new Fake();
@@ -48,7 +46,7 @@ public final class FakeSockets implements AutoCloseable {
                 gate,
                 new HandshakeLine(1, 1),
                 new Pressure(meters),
-                heap,
+                new Heap(),
                 nanoTime));
     loop.start();
   }

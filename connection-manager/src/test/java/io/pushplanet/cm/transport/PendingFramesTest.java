@@ -22,7 +22,7 @@ class PendingFramesTest {
 
   @Test
   void a_peer_that_lets_thousands_of_small_frames_wait_is_closed() throws Exception {
-    ask(true, false);
+    ask(true);
 
     assertThat(closed).containsExactly(CloseCause.SLOW_READER);
     assertThat(answered).isLessThan(1_000);
@@ -30,15 +30,7 @@ class PendingFramesTest {
 
   @Test
   void for_a_stranger_a_few_may_wait() throws Exception {
-    ask(false, false);
-
-    assertThat(closed).containsExactly(CloseCause.SLOW_READER);
-    assertThat(answered).isLessThan(60);
-  }
-
-  @Test
-  void while_the_heap_is_nearly_full_a_sixteenth_may_wait() throws Exception {
-    ask(true, true);
+    ask(false);
 
     assertThat(closed).containsExactly(CloseCause.SLOW_READER);
     assertThat(answered).isLessThan(60);
@@ -65,7 +57,7 @@ class PendingFramesTest {
     assertThat(frames.cost()).isZero();
   }
 
-  private void ask(boolean known, boolean heapIsFull) throws Exception {
+  private void ask(boolean known) throws Exception {
     try (var sockets =
         new FakeSockets(
             new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(1)),
@@ -73,7 +65,6 @@ class PendingFramesTest {
             System::nanoTime,
             connection -> new Answering(connection, known))) {
       var done = new CountDownLatch(1);
-      sockets.heap.read(heapIsFull ? 1 : 0, 1, 0);
       sockets
           .loop()
           .execute(() -> {

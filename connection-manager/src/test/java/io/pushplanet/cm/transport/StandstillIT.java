@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -61,6 +62,36 @@ class StandstillIT {
       client.getOutputStream().write(1);
 
       assertThat(client.getInputStream().read()).as("the end, and no byte before").isEqualTo(-1);
+    }
+  }
+
+  /// The kernel had no room for it before, and has when the process goes on.
+  @Test
+  void what_waited_for_a_slow_reader_is_not_sent_on_before_it_tells() throws Exception {
+    var accepted = new CompletableFuture<Connection>();
+    try (var transport =
+            OneLoop.start(
+                this::nanoTime,
+                connection -> {
+                  accepted.complete(connection);
+                  return input -> input.position(input.limit());
+                });
+        var client = OneLoop.connect(transport)) {
+      var connection = accepted.get(60, TimeUnit.SECONDS);
+      OneLoop.run(connection, connection::authenticated);
+      OneLoop.fill(connection);
+      OneLoop.run(connection, () -> connection.write(new byte[] {7}));
+      transport.onStandstill((loop, _) ->
+          loop.execute(() -> {
+            connection.forgetPending();
+            connection.closeAfterFlush();
+          }));
+
+      jumpedNanos.addAndGet(Duration.ofSeconds(60).toNanos());
+      client.setSoTimeout(30_000);
+      byte[] came = client.getInputStream().readAllBytes();
+
+      assertThat(came).isNotEmpty().doesNotContain(7);
     }
   }
 

@@ -42,6 +42,7 @@ public final class MqttLink implements ConnectionHandler, Link {
   private int keepAliveSeconds;
   private boolean explains;
   private boolean spoke;
+  private boolean greeted;
   // Of the last packet, or of when we read on: until then it was not the peer that was silent.
   private long silentSinceNanos;
   private @Nullable Network network;
@@ -213,8 +214,13 @@ public final class MqttLink implements ConnectionHandler, Link {
       learnFromSilence();
     }
     if (reason == ReasonCode.SESSION_TAKEN_OVER) {
-      // The device gets it where it is now.
+      // Messages: the device gets them where it is now. Acknowledgements: it publishes once more.
       connection.forgetPending();
+      if (!greeted) {
+        // CONNACK may have been among it, and nothing goes before that (MQTT-3.2.0-1).
+        connection.close(CloseCause.OURS);
+        return;
+      }
     }
     if (version == MqttVersion.V5) {
       send(new MqttPacket.Disconnect(reason, properties));
@@ -284,6 +290,7 @@ public final class MqttLink implements ConnectionHandler, Link {
 
   @Override
   public void flushed() {
+    greeted |= version != null;
     peer.flushed();
   }
 

@@ -75,9 +75,11 @@ public final class WebSocketLayer {
     return finished ? Progress.FINISHED : Progress.OPEN;
   }
 
-  /// What goes before `length` bytes of payload: one whole binary frame.
-  public static byte[] header(int length) {
-    return frame(BINARY, length, 0);
+  /// One whole binary frame with this payload.
+  public static byte[] framed(byte[] payload) {
+    var frame = frame(BINARY, payload.length, payload.length);
+    System.arraycopy(payload, 0, frame, frame.length - payload.length, payload.length);
+    return frame;
   }
 
   /// Our close frame, unless the last word has been said.

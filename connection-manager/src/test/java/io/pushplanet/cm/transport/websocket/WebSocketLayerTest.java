@@ -152,10 +152,15 @@ class WebSocketLayerTest {
 
   @Test
   void lengths_are_written_in_their_shortest_form() {
-    assertThat(WebSocketLayer.header(125)).containsExactly(0x82, 125);
-    assertThat(WebSocketLayer.header(126)).containsExactly(0x82, 126, 0, 126);
-    assertThat(WebSocketLayer.header(65_535)).containsExactly(0x82, 126, 0xFF, 0xFF);
-    assertThat(WebSocketLayer.header(65_536)).containsExactly(0x82, 127, 0, 0, 0, 0, 0, 1, 0, 0);
+    assertThat(WebSocketLayer.framed(new byte[125])).hasSize(127).startsWith(0x82, 125);
+    assertThat(WebSocketLayer.framed(new byte[126])).hasSize(130).startsWith(0x82, 126, 0, 126);
+    assertThat(WebSocketLayer.framed(new byte[65_535]))
+        .hasSize(65_539)
+        .startsWith(0x82, 126, 0xFF, 0xFF);
+    assertThat(WebSocketLayer.framed(new byte[65_536]))
+        .hasSize(65_546)
+        .startsWith(0x82, 127, 0, 0, 0, 0, 0, 1, 0, 0);
+    assertThat(WebSocketLayer.framed(new byte[] {1, 2})).containsExactly(0x82, 2, 1, 2);
   }
 
   private void receive(byte[] bytes) {
@@ -190,7 +195,8 @@ class WebSocketLayerTest {
   /// A masked frame, as clients send.
   private static byte[] frame(int first, byte[] content) {
     var frame = new ByteArrayOutputStream();
-    var header = WebSocketLayer.header(content.length);
+    var unmasked = WebSocketLayer.framed(content);
+    var header = Arrays.copyOf(unmasked, unmasked.length - content.length);
     header[0] = (byte) first;
     header[1] |= (byte) 0x80;
     frame.writeBytes(header);
