@@ -37,6 +37,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /// The apps' active credentials: read and opened once, kept 12 hours, read again as soon as one of the app's credentials
@@ -47,6 +48,11 @@ public final class CredentialCache implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CredentialCache.class);
   private static final Duration LIFE = Duration.ofHours(12);
   private static final Duration LIFE_OF_AN_ABSENCE = Duration.ofSeconds(10);
+
+  /// Where MySQL did not answer, nobody asks again for so long: each waits for the pool's deadline, all that need one credential one after the other, and the
+  /// pushes of other apps in the same AMQP message behind them.
+  private static final Duration NOT_ASKED = Duration.ofSeconds(3);
+
   private static final Duration FEED_RETRY = Duration.ofSeconds(1);
   private static final int MOST_ENTRIES = 20_000;
   private static final String APNS = "apns";
@@ -63,6 +69,11 @@ public final class CredentialCache implements AutoCloseable {
   private final CredentialVault vault;
   private final CredentialPauses pauses;
   private final Clock clock;
+  private final Ticker ticker;
+
+  /// By the ticker; null while it answers.
+  private final AtomicReference<@Nullable Long> asksAgainNanos = new AtomicReference<>();
+
   private final List<Consumer<AppId>> listeners = new CopyOnWriteArrayList<>();
   private final Cache<Key, CredentialLookup<? extends Credential>> cache;
   private final CountDownLatch closed = new CountDownLatch(1);
@@ -78,6 +89,7 @@ public final class CredentialCache implements AutoCloseable {
     this.source = source;
     this.pauses = pauses;
     this.clock = clock;
+    this.ticker = ticker;
     this.database = JdbcClient.create(source);
     this.vault = vault;
     this.cache =
@@ -193,8 +205,24 @@ public final class CredentialCache implements AutoCloseable {
     }
   }
 
-  /// The active one, unless the provider refuses it and the former one still overlaps: then that one stands in.
+  /// @throws DataAccessException when MySQL cannot be asked, or could not a moment ago
   private CredentialLookup<? extends Credential> load(Key key) {
+    Long again = asksAgainNanos.get();
+    if (again != null && ticker.read() - again < 0) {
+      throw new DataAccessResourceFailureException("MySQL did not answer a moment ago");
+    }
+    try {
+      CredentialLookup<? extends Credential> found = chosen(key);
+      asksAgainNanos.set(null);
+      return found;
+    } catch (DataAccessException e) {
+      asksAgainNanos.set(ticker.read() + NOT_ASKED.toNanos());
+      throw e;
+    }
+  }
+
+  /// The active one, unless the provider refuses it and the former one still overlaps: then that one stands in.
+  private CredentialLookup<? extends Credential> chosen(Key key) {
     List<Candidate> candidates = candidates(key);
     if (candidates.isEmpty()) {
       return new Missing<>();

@@ -30,7 +30,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 /// Brings a message with an open audience to its lanes, one step per order: reads a page of devices, publishes them in
 /// chunks of at most [Push#MOST_RECIPIENTS] with the events that tell of them, and last the order for the rest. All of it is
-/// confirmed before [#expand] returns, so a crash repeats at most one step. Memory is bounded by the page. Thread-safe.
+/// confirmed before [#expand] returns, so a crash repeats at most one step; that this publishes the order for the rest once more is [FanoutSteps]'
+/// matter. Memory is bounded by the page. Thread-safe.
 public final class Fanout {
   /// Devices per step.
   public static final int PAGE = 10 * Push.MOST_RECIPIENTS;

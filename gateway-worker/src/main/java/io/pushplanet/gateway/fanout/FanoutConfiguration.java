@@ -2,6 +2,7 @@ package io.pushplanet.gateway.fanout;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.FanoutOrder;
@@ -47,9 +48,15 @@ class FanoutConfiguration {
   }
 
   @Bean
+  FanoutSteps fanoutSteps(RedisLink redis, Clock clock) {
+    return new FanoutSteps(redis, clock);
+  }
+
+  @Bean
   QueueConsumer fanoutOrders(
       ConnectionFactory connections,
       Fanout fanout,
+      FanoutSteps steps,
       FanoutSettings settings,
       LanePublisher lanes,
       DeadLetters deadLetters,
@@ -61,7 +68,8 @@ class FanoutConfiguration {
             settings.prefetch(),
             (body, redelivered, _) -> {
               List<DeadItem> dead = new ArrayList<>();
-              WireForm.readBatch(body, FanoutOrder.class, dead::add).forEach(fanout::expand);
+              WireForm.readBatch(body, FanoutOrder.class, dead::add)
+                  .forEach(order -> steps.take(order, redelivered, fanout::expand));
               DeadItems.throwIfAny(dead);
             });
     return new QueueConsumer(

@@ -3,6 +3,7 @@ package io.pushplanet.gateway.fanout;
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.device.DeviceId;
@@ -12,10 +13,12 @@ import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.wire.FanoutOrder;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.gateway.RealServers;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -166,6 +169,36 @@ class FanoutIT {
     expandAll(new FanoutOrder(aPush(Clock.systemUTC()).from(APP).build(), audience, null));
 
     assertThat(devices(servers.drain("push.fcm.high", Push.class))).containsExactly("d01249");
+  }
+
+  /// A worker is killed when the order for the rest is out and its own is not acknowledged.
+  @Test
+  void a_step_that_is_handed_out_again_repeats_its_page_and_nobody_behind_it() throws Exception {
+    FanoutOrder order =
+        new FanoutOrder(aPush(Clock.systemUTC()).from(APP).build(), new Audience.All(), null);
+    RedisClient client = RedisClient.create(servers.services().redis().toString());
+    try (RedisLink redis = RedisLink.open(client)) {
+      FanoutSteps steps = new FanoutSteps(redis, Clock.systemUTC());
+      fanout.expand(order);
+      List<FanoutOrder> waiting =
+          new ArrayList<>(servers.drain(Topology.FANOUT, FanoutOrder.class));
+      steps.take(order, true, fanout::expand);
+      waiting.addAll(servers.drain(Topology.FANOUT, FanoutOrder.class));
+      assertThat(waiting).hasSize(2).containsOnly(waiting.getFirst());
+
+      while (!waiting.isEmpty()) {
+        steps.take(waiting.removeFirst(), false, fanout::expand);
+        waiting.addAll(servers.drain(Topology.FANOUT, FanoutOrder.class));
+      }
+    } finally {
+      client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+    }
+
+    List<String> mqtt = devices(servers.drain("push.mqtt.high", Push.class));
+    assertThat(mqtt).hasSize(625 + PAGE / 2);
+    assertThat(mqtt.stream().filter(device -> device.compareTo("d00600") >= 0))
+        .hasSize(325)
+        .doesNotHaveDuplicates();
   }
 
   private int expandAll(FanoutOrder order) throws Exception {

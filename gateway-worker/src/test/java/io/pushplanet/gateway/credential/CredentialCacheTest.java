@@ -1,0 +1,66 @@
+package io.pushplanet.gateway.credential;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.access.CredentialVault;
+import io.pushplanet.common.access.MasterKey;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.gateway.alert.Alerts;
+import io.pushplanet.gateway.credential.CredentialLookup.Unavailable;
+import java.security.SecureRandom;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.datasource.AbstractDataSource;
+
+class CredentialCacheTest {
+  private final AtomicInteger asked = new AtomicInteger();
+  private final AtomicLong nanos = new AtomicLong();
+  private final DataSource away =
+      new AbstractDataSource() {
+        @Override
+        public Connection getConnection() throws SQLException {
+          asked.incrementAndGet();
+          throw new SQLException("Connection is not available, request timed out after 3000ms");
+        }
+
+        @Override
+        public Connection getConnection(String user, String password) throws SQLException {
+          return getConnection();
+        }
+      };
+
+  /// Each question costs three seconds, and a push to FCM has four.
+  @Test
+  void while_mysql_is_away_one_in_three_seconds_asks_for_a_credential_and_the_others_know()
+      throws Exception {
+    SecureRandom random = new SecureRandom();
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    try (CredentialCache cache =
+        new CredentialCache(
+            away,
+            new CredentialVault(MasterKey.parse(MasterKey.generate(random)), random),
+            new CredentialPauses(
+                away, new Alerts(away, Clock.systemUTC(), meters), Clock.systemUTC(), meters),
+            Clock.systemUTC(),
+            nanos::get,
+            meters)) {
+      for (int app = 0; app < 20; app++) {
+        assertThat(cache.fcm(new AppId("app-" + app))).isInstanceOf(Unavailable.class);
+        assertThat(cache.webPush(new AppId("app-" + app))).isInstanceOf(Unavailable.class);
+      }
+      assertThat(asked).hasValue(1);
+
+      nanos.addAndGet(Duration.ofSeconds(3).toNanos());
+      assertThat(cache.fcm(new AppId("app-0"))).isInstanceOf(Unavailable.class);
+      assertThat(cache.fcm(new AppId("app-1"))).isInstanceOf(Unavailable.class);
+      assertThat(asked).hasValue(2);
+    }
+  }
+}
