@@ -50,7 +50,7 @@ final class OwedMoves {
     Map<Owed, List<Parcel>> parcels = new IdentityHashMap<>();
     owed.forEach(one -> parcels.put(one, parcels(one)));
     SettledBefore.Look look =
-        settledBefore.look(parcels.values().stream().flatMap(List::stream).toList());
+        settledBefore.surely(parcels.values().stream().flatMap(List::stream).toList());
     look.cancelled().forEach(outbox::cancel);
     Set<Parcel> wanted = Collections.newSetFromMap(new IdentityHashMap<>());
     wanted.addAll(look.left());

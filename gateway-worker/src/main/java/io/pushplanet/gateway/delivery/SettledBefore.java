@@ -58,37 +58,45 @@ final class SettledBefore {
     }
   }
 
+  /// As far as anybody knows.
   Look look(List<Parcel> parcels) {
     if (parcels.isEmpty() || !reachability.mayAsk()) {
       return Look.nothingKnown(parcels);
     }
     try {
-      Set<String> ended = new HashSet<>();
-      Set<String> byMqtt = new HashSet<>();
-      Set<MessageId> stopped = new HashSet<>();
-      for (int from = 0; from < parcels.size(); from += ROWS_PER_SELECT) {
-        List<Parcel> some = parcels.subList(from, Math.min(from + ROWS_PER_SELECT, parcels.size()));
-        collect(some, ended, byMqtt);
-        stopped.addAll(readCancelled(some.stream().map(it -> it.push().id()).collect(toSet())));
-      }
-      reachability.answered();
-      List<Parcel> left = new ArrayList<>();
-      List<Parcel> calledOff = new ArrayList<>();
-      List<Parcel> cancelled = new ArrayList<>();
-      for (Parcel parcel : parcels) {
-        String delivery = parcel.push().id() + "/" + parcel.recipient().device();
-        if (!ended.contains(delivery)) {
-          (stopped.contains(parcel.push().id()) ? cancelled : left).add(parcel);
-        } else if (byMqtt.contains(delivery) && parcel.push().tried().contains(Channel.MQTT)) {
-          calledOff.add(parcel);
-        }
-      }
-      return new Look(left, calledOff, cancelled);
+      return surely(parcels);
     } catch (DataAccessException e) {
       reachability.failed(e);
       LOG.warn("event=repeat_check_failed parcels={} reason=\"{}\"", parcels.size(), e.toString());
       return Look.nothingKnown(parcels);
     }
+  }
+
+  /// Asks, whatever came of it before: for who has time, and would keep for good what was called off meanwhile.
+  ///
+  /// @throws DataAccessException when MySQL does not answer
+  Look surely(List<Parcel> parcels) {
+    Set<String> ended = new HashSet<>();
+    Set<String> byMqtt = new HashSet<>();
+    Set<MessageId> stopped = new HashSet<>();
+    for (int from = 0; from < parcels.size(); from += ROWS_PER_SELECT) {
+      List<Parcel> some = parcels.subList(from, Math.min(from + ROWS_PER_SELECT, parcels.size()));
+      collect(some, ended, byMqtt);
+      stopped.addAll(readCancelled(some.stream().map(it -> it.push().id()).collect(toSet())));
+    }
+    reachability.answered();
+    List<Parcel> left = new ArrayList<>();
+    List<Parcel> calledOff = new ArrayList<>();
+    List<Parcel> cancelled = new ArrayList<>();
+    for (Parcel parcel : parcels) {
+      String delivery = parcel.push().id() + "/" + parcel.recipient().device();
+      if (!ended.contains(delivery)) {
+        (stopped.contains(parcel.push().id()) ? cancelled : left).add(parcel);
+      } else if (byMqtt.contains(delivery) && parcel.push().tried().contains(Channel.MQTT)) {
+        calledOff.add(parcel);
+      }
+    }
+    return new Look(left, calledOff, cancelled);
   }
 
   /// Those that were cancelled, as far as anybody knows.

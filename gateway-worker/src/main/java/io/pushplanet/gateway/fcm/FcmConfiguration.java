@@ -69,7 +69,10 @@ class FcmConfiguration {
   ProjectPaces fcmPaces(
       FcmSettings settings, RedisClient redis, Clock clock, PaceMetrics fcmPaceMetrics) {
     return new ProjectPaces(
-        RedisLink.open(redis), settings.messagesPerMinute(), clock, fcmPaceMetrics);
+        RedisLink.open(redis),
+        settings.messagesPerMinute(),
+        new SteadyClock(clock, System::nanoTime),
+        fcmPaceMetrics);
   }
 
   @Bean

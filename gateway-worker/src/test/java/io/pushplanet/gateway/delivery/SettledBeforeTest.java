@@ -1,15 +1,20 @@
 package io.pushplanet.gateway.delivery;
 
+import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pushplanet.common.message.MessageId;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
+import java.time.Clock;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 class SettledBeforeTest {
@@ -79,5 +84,21 @@ class SettledBeforeTest {
 
     assertThat(reachability.mayAsk()).isTrue();
     assertThat(reachability.mayAsk()).isTrue();
+  }
+
+  /// Else it would park what was cancelled while nobody could ask.
+  @Test
+  void who_must_know_asks_and_is_told_that_nobody_answers() {
+    settledBefore.cancelled(BROADCAST);
+    List<Parcel> parcels =
+        aPush(Clock.systemUTC()).toFcm("d1", "t1").build().recipients().stream()
+            .map(recipient ->
+                new Parcel(aPush(Clock.systemUTC()).toFcm("d1", "t1").build(), recipient, true))
+            .toList();
+    assertThat(settledBefore.look(parcels).left()).isEqualTo(parcels);
+
+    assertThatThrownBy(() -> settledBefore.surely(parcels)).isInstanceOf(DataAccessException.class);
+
+    assertThat(mysql.asked).hasValue(2);
   }
 }
