@@ -115,6 +115,7 @@ public final class CredentialCache implements AutoCloseable {
         try {
           feed.set(ChangeFeed.follow(source, this::changed));
           cache.invalidateAll();
+          asksAgainNanos.set(null);
           if (closed.getCount() == 0) {
             close();
           }
@@ -138,6 +139,8 @@ public final class CredentialCache implements AutoCloseable {
     if (change.kind() != Change.Kind.CREDENTIAL) {
       return;
     }
+    // Who tells of it has just read it there.
+    asksAgainNanos.set(null);
     APNS_ENVIRONMENTS.forEach(e -> forget(new Key(change.app(), APNS, e)));
     forget(new Key(change.app(), FCM, ""));
     forget(new Key(change.app(), HMS, ""));

@@ -68,9 +68,14 @@ final class MoveStore {
     return owed;
   }
 
-  /// Whether MySQL is worth a try. Whoever hears yes writes, which tells the others.
+  /// Whether MySQL is worth a try. Whoever hears yes writes, which tells the others, or says that nobody answered.
   boolean mayTry() {
     return reachability.mayAsk();
+  }
+
+  /// Who was to write got no answer before that: nobody else tries for a while.
+  void gotNoAnswer() {
+    reachability.failed();
   }
 
   /// @throws RuntimeException when a part of it may not be durable; it may be written once more

@@ -37,6 +37,11 @@ final class Outboxes {
     return moves.mayTry();
   }
 
+  /// @see MoveStore#gotNoAnswer
+  void gotNoAnswer() {
+    moves.gotNoAnswer();
+  }
+
   /// @param databaseTurns of the lane, which its outboxes share
   Outbox outbox(DatabaseTurns databaseTurns) {
     return new Outbox(moves, new Confirms(lanes, room), databaseTurns, retries, clock, metrics);

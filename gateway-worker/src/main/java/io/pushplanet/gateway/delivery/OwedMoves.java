@@ -10,6 +10,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.springframework.dao.DataAccessException;
 
 /// What MySQL was owed ([Owed]), once it is back: nothing of it is sent, and what ended or was cancelled meanwhile is left out.
 /// Thread-safe; calls block.
@@ -49,8 +50,7 @@ final class OwedMoves {
   private Moves left(List<Owed> owed, Outbox outbox) {
     Map<Owed, List<Parcel>> parcels = new IdentityHashMap<>();
     owed.forEach(one -> parcels.put(one, parcels(one)));
-    SettledBefore.Look look =
-        settledBefore.surely(parcels.values().stream().flatMap(List::stream).toList());
+    SettledBefore.Look look = look(parcels.values().stream().flatMap(List::stream).toList());
     look.cancelled().forEach(outbox::cancel);
     Set<Parcel> wanted = Collections.newSetFromMap(new IdentityHashMap<>());
     wanted.addAll(look.left());
@@ -64,6 +64,16 @@ final class OwedMoves {
       }
     });
     return moves;
+  }
+
+  /// Unlike those who deliver, nobody here goes on without an answer: what was cancelled would be delivered later.
+  private SettledBefore.Look look(List<Parcel> parcels) {
+    try {
+      return settledBefore.surely(parcels);
+    } catch (DataAccessException e) {
+      outboxes.gotNoAnswer();
+      throw e;
+    }
   }
 
   private static List<Parcel> parcels(Owed owed) {

@@ -20,10 +20,12 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /// What must wait while MySQL is away, and those who share an AMQP message with it.
@@ -142,6 +144,57 @@ class OwedIT extends NodeScene {
     deliverWithoutMysql(Channel.MQTT, push);
     List<Owed> owed = servers.drain(Topology.OWED, Owed.class);
     servers.drain(Topology.EVENTS, DeliveryEvent.class);
+    cancel(push);
+
+    delivery.writeOwed(batch(owed));
+
+    assertThat(inbox()).isEmpty();
+    assertThat(ended(DeliveryState.CANCELLED)).containsExactly("d1");
+  }
+
+  /// Near the end of an outage one of them is tried while those who deliver still leave the question out.
+  @Test
+  void what_was_cancelled_ends_so_though_those_who_deliver_do_not_ask_yet() throws Exception {
+    Push push = aPush(clock).from(APP).toMqtt("d1").build();
+    deliverWithoutMysql(Channel.MQTT, push);
+    List<Owed> owed = servers.drain(Topology.OWED, Owed.class);
+    AtomicBoolean gone = new AtomicBoolean(true);
+    Delivery atTheEnd = deliveryAt(mysqlWhile(gone));
+    Push again = aPush(clock).from(APP).toFcm("taken", "t1").build();
+    atTheEnd.deliver(Channel.FCM, DeliveryScene.batch(again), true, Ticket.ofNoOrder());
+    gone.set(false);
+    servers.drain(Topology.EVENTS, DeliveryEvent.class);
+    cancel(push);
+
+    atTheEnd.writeOwed(batch(owed));
+
+    assertThat(inbox()).isEmpty();
+    assertThat(ended(DeliveryState.CANCELLED)).containsExactly("d1");
+  }
+
+  @Test
+  void what_nobody_can_ask_about_stays_owed_and_the_next_is_not_tried() throws Exception {
+    deliverWithoutMysql(Channel.MQTT, aPush(clock).from(APP).toMqtt("d1").build());
+    List<Owed> owed = servers.drain(Topology.OWED, Owed.class);
+    Delivery another = deliveryAt(away);
+
+    assertThatThrownBy(() -> another.writeOwed(batch(owed)))
+        .hasStackTraceContaining("CommunicationsException");
+    assertThatThrownBy(() -> another.writeOwed(batch(owed)))
+        .hasMessageContaining("not tried just now");
+    assertThat(inbox()).isEmpty();
+  }
+
+  private DelegatingDataSource mysqlWhile(AtomicBoolean gone) {
+    return new DelegatingDataSource(servers.database()) {
+      @Override
+      public Connection getConnection() throws SQLException {
+        return gone.get() ? away.getConnection() : super.getConnection();
+      }
+    };
+  }
+
+  private void cancel(Push push) {
     servers
         .sql()
         .update(
@@ -150,11 +203,6 @@ class OwedIT extends NodeScene {
             push.id().day(),
             push.id().value(),
             APP);
-
-    delivery.writeOwed(batch(owed));
-
-    assertThat(inbox()).isEmpty();
-    assertThat(ended(DeliveryState.CANCELLED)).containsExactly("d1");
   }
 
   private void deliverWithoutMysql(Channel channel, Push... pushes) {
