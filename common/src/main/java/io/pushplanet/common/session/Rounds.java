@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -21,7 +22,7 @@ public final class Rounds<T> {
   /// @param mostWaiting for a round
   /// @param mostTogether in one round
   /// @param mostUnderWay rounds at a time: with one, a newcomer waits for half of somebody else's round on average
-  /// @param send starts a round, whose stage must end in bounded time, well or badly; throws nothing
+  /// @param send starts a round, whose stage must end in bounded time, well or badly
   public Rounds(
       int mostWaiting,
       int mostTogether,
@@ -57,8 +58,17 @@ public final class Rounds<T> {
         // Somebody else's round took it. Look again: something may have come between that and here.
         underWay.decrementAndGet();
       } else {
-        send.apply(together).whenComplete((_, _) -> ended());
+        started(together).whenComplete((_, _) -> ended());
       }
+    }
+  }
+
+  /// An Error too ends its round: else its place would be taken for ever.
+  private CompletionStage<?> started(List<T> together) {
+    try {
+      return send.apply(together);
+    } catch (Throwable e) {
+      return CompletableFuture.failedFuture(e);
     }
   }
 

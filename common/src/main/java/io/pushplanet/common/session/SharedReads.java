@@ -62,17 +62,26 @@ final class SharedReads {
     }
   }
 
+  /// Each of them is told, whatever happens, an Error too: they wait without a clock of their own.
   private CompletionStage<?> send(List<Read> reads) {
-    String[] keys = reads.stream().flatMap(read -> read.keys().stream()).toArray(String[]::new);
-    return mget(keys)
-        .whenComplete((pairs, failure) -> {
-          if (failure == null) {
-            settle(reads, texts(pairs));
-          } else {
-            reads.forEach(read -> read.values().completeExceptionally(failure));
-            rounds.withdrawAll().forEach(read -> read.values().completeExceptionally(failure));
-          }
-        });
+    try {
+      String[] keys = reads.stream().flatMap(read -> read.keys().stream()).toArray(String[]::new);
+      return mget(keys)
+          .thenAccept(pairs -> settle(reads, texts(pairs)))
+          .whenComplete((_, failure) -> {
+            if (failure != null) {
+              fail(reads, failure);
+            }
+          });
+    } catch (Throwable e) {
+      fail(reads, e);
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private void fail(List<Read> reads, Throwable why) {
+    reads.forEach(read -> read.values().completeExceptionally(why));
+    rounds.withdrawAll().forEach(read -> read.values().completeExceptionally(why));
   }
 
   private CompletableFuture<List<KeyValue<String, String>>> mget(String[] keys) {

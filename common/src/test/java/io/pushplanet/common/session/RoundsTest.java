@@ -85,4 +85,22 @@ class RoundsTest {
 
     assertThat(sent.stream().flatMap(List::stream)).containsExactly("a", "b", "c", "d", "e");
   }
+
+  @Test
+  void a_round_that_breaks_leaves_its_place_to_the_next() {
+    Rounds<String> breaking =
+        new Rounds<>(
+            3,
+            2,
+            1,
+            together -> {
+              sent.add(List.copyOf(together));
+              throw new NoClassDefFoundError("for the test");
+            });
+
+    breaking.add("a");
+    breaking.add("b");
+
+    assertThat(sent).containsExactly(List.of("a"), List.of("b"));
+  }
 }

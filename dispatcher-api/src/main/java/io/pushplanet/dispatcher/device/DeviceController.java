@@ -14,6 +14,7 @@ import io.pushplanet.dispatcher.problem.ProblemException;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.net.URI;
+import java.util.List;
 import java.util.UUID;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
@@ -96,7 +97,14 @@ class DeviceController {
   }
 
   private static Registration patched(Registration before, ObjectNode patch) {
-    ObjectNode merged = RegistrationReader.merged(DeviceForm.registration(before), patch);
+    ObjectNode form = DeviceForm.registration(before);
+    for (String list : List.of("tags", "topics")) {
+      if (!patch.has(list)) {
+        // It stays as it is, however many have been added one by one.
+        form.remove(list);
+      }
+    }
+    ObjectNode merged = RegistrationReader.merged(form, patch);
     return new RegistrationReader(merged, new Findings()).registration();
   }
 
