@@ -91,12 +91,12 @@ class RefusalsIT {
     Undisturbed.play(this::standInLine);
   }
 
-  /// The line moves once in five seconds here.
+  /// The line moves once in eight seconds here, and nobody stands in it for three.
   private void standInLine() throws Exception {
     try (var slow =
             TestNode.start(
-                "--cm.directory.together=5s",
-                "--cm.directory.claim-within=1s",
+                "--cm.directory.together=8s",
+                "--cm.directory.claim-within=3s",
                 "--cm.directory.waiting=2");
         var first = admitted(slow, TestNode.newDevice());
         var young = connecting(slow, MqttVersion.V5);
