@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /// The devices of lists: what has been read of them is kept, as far as it has room, and many are read with one statement. Thread-safe; blocks.
 final class ListTexts {
   /// Lists of a thousand devices are some 37 KB each.
-  static final int LISTS_PER_READ = 64;
+  private static final int LISTS_PER_READ = 64;
 
   private static final int SECONDS = 5;
 

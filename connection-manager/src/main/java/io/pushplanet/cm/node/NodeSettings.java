@@ -72,7 +72,8 @@ record NodeSettings(
   ///     each connection; `auto` for the better one that can be had
   /// @param unauthenticatedBytes cap on what all peers without a CONNECT make us hold; each listener has a sixteenth of it to itself, and
   ///     the devices' share the rest
-  /// @param pendingBytes what may wait for one device, 80 bytes for each packet included, before it is closed as a slow reader
+  /// @param pendingBytes what may wait for one device, 80 bytes for each packet included, before it is closed as a slow reader; a
+  ///     sixteenth of it while the heap is nearly full
   /// @param gatewayPendingBytes what may wait for one gateway, 80 bytes for each packet included, before it is closed as a slow
   ///     reader
   /// @param writeStall how long a peer may take nothing while something waits for it

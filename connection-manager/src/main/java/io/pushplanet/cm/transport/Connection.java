@@ -20,9 +20,7 @@ public final class Connection {
   private static final int UPGRADE_COST = 4 * 1024;
   // To a stranger goes an upgrade's answer or a refusal.
   private static final int MOST_TO_STRANGERS = 4 * 1024;
-  // What may wait for a device while the heap is nearly full, as a part of what may wait else:
-  // thousands of slow readers have no bound together.
-  private static final int SCARCE = 16;
+  private static final int LESS_WHEN_SCARCE = 16;
   private static final int READS_PER_TURN = 4;
   private static final int FIRST_PARTIAL = 256;
   private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -462,7 +460,7 @@ public final class Connection {
   private boolean isTooMuchForNow(PendingFrames queue) {
     return loop.heap.isFull()
         && !listener.trusted()
-        && queue.cost() > listener.pendingBytes() / SCARCE;
+        && queue.cost() > listener.pendingBytes() / LESS_WHEN_SCARCE;
   }
 
   private void finish() throws IOException {

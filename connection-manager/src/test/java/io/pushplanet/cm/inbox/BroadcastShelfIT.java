@@ -76,7 +76,7 @@ class BroadcastShelfIT {
     assertThat(shelf.among(devices(7), NOW.toEpochMilli())).isEmpty();
 
     for (int n = 0; n < 300; n++) {
-      park(broadcast(), List.of(id(7), id(9)));
+      park(broadcast(), List.of(List.of(id(7), id(9))));
       assertThat(shelf.among(devices(7, 11), NOW.toEpochMilli()))
           .containsExactlyElementsOf(devices(7));
     }
@@ -97,7 +97,7 @@ class BroadcastShelfIT {
 
     assertThat(position(10)).isZero();
     assertThat(position(11)).isEqualTo(seq);
-    park(broadcast(), List.of(id(10), id(11)));
+    park(broadcast(), List.of(List.of(id(10), id(11))));
     assertThat(shelf.among(devices(10, 11), NOW.toEpochMilli()))
         .containsExactlyInAnyOrderElementsOf(devices(10, 11));
   }
@@ -115,34 +115,29 @@ class BroadcastShelfIT {
 
   /// One list for each so many ids, of the even ones among them.
   private void listsOf(MessageId message, int devices, int idsEach) throws SQLException {
+    park(
+        message,
+        IntStream.range(0, devices / idsEach)
+            .mapToObj(list ->
+                IntStream.range(list * idsEach, (list + 1) * idsEach)
+                    .filter(n -> n % 2 == 0)
+                    .mapToObj(BroadcastShelfIT::id)
+                    .toList())
+            .toList());
+  }
+
+  private void park(MessageId message, List<List<DeviceId>> lists) throws SQLException {
     try (var connection = database.getConnection();
         var statement =
             connection.prepareStatement(
                 "INSERT INTO broadcast_devices (app_id, seq, message_id, parked_at, expires_at,"
                     + " first_device, last_device, devices) VALUES (?,?,?,?,?,?,?,?)")) {
       connection.setAutoCommit(false);
-      for (int from = 0; from < devices; from += idsEach) {
-        insert(
-            statement,
-            message,
-            IntStream.range(from, from + idsEach)
-                .filter(n -> n % 2 == 0)
-                .mapToObj(BroadcastShelfIT::id)
-                .toList());
+      for (var devices : lists) {
+        insert(statement, message, devices);
       }
       statement.executeBatch();
       connection.commit();
-    }
-  }
-
-  private void park(MessageId message, List<DeviceId> devices) throws SQLException {
-    try (var connection = database.getConnection();
-        var statement =
-            connection.prepareStatement(
-                "INSERT INTO broadcast_devices (app_id, seq, message_id, parked_at, expires_at,"
-                    + " first_device, last_device, devices) VALUES (?,?,?,?,?,?,?,?)")) {
-      insert(statement, message, devices);
-      statement.executeBatch();
     }
   }
 
