@@ -2,6 +2,7 @@ package io.pushplanet.dispatcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
@@ -80,6 +81,27 @@ class TokenOwnerIT {
         }
       }
       assertThat(owners()).hasSize(1);
+    }
+  }
+
+  /// Nobody knows whether it was committed, and a repeat would find nothing to forget.
+  @Test
+  void a_registration_that_ends_badly_forgets_the_route_all_the_same() throws Exception {
+    assertThat(shop.put("/devices/d1", REGISTRATION).status()).isEqualTo(201);
+    RedisLink redis = dispatcher.context.getBean(RedisLink.class);
+    String route = "route:" + shop.app() + "/d1";
+    try (Connection connection = connection()) {
+      begun(connection)
+          .queryForList(
+              "SELECT device_id FROM devices WHERE app_id = ? AND device_id = 'd1' FOR UPDATE",
+              shop.app());
+      redis.ask(commands -> commands.set(route, "stale"));
+
+      assertThat(shop.put("/devices/d1", REGISTRATION).status()).isEqualTo(503);
+
+      String left = redis.ask(commands -> commands.get(route));
+      assertThat(left).isNotEqualTo("stale");
+      connection.rollback();
     }
   }
 

@@ -72,16 +72,18 @@ class DeviceRegistry {
   /// Registers or refreshes; the same token at another device of the app moves here, so that nobody is told twice.
   Saved save(AppId app, DeviceId device, Registration registration) {
     Set<DeviceKey> touched = new HashSet<>();
-    Saved saved =
-        collisions.retrying(
-            app,
-            () -> {
-              touched.clear();
-              touched.add(new DeviceKey(app, device));
-              return write(app, device, registration, now(), touched);
-            });
-    routes.forget(touched);
-    return saved;
+    try {
+      return collisions.retrying(
+          app,
+          () -> {
+            touched.clear();
+            touched.add(new DeviceKey(app, device));
+            return write(app, device, registration, now(), touched);
+          });
+    } finally {
+      // Also where a commit was not answered: a repeat no longer finds whose token it took.
+      routes.forget(touched);
+    }
   }
 
   /// @param at when the change was asked for: what the device tells later than this is newer
@@ -90,23 +92,24 @@ class DeviceRegistry {
   Optional<Saved> change(
       AppId app, DeviceId device, Instant at, Function<Registered, Registration> change) {
     Set<DeviceKey> touched = new HashSet<>();
-    Optional<Saved> saved =
-        collisions.retrying(
-            app,
-            () -> {
-              touched.clear();
-              touched.add(new DeviceKey(app, device));
-              DeviceMapper.DeviceRow row = mapper.lock(app.value(), device.value());
-              if (row == null) {
-                return Optional.<Saved>empty();
-              }
-              Registration wanted = change.apply(registered(app, device, row));
-              // Others may have been asked for later, and were written first.
-              Instant now = at.isAfter(row.updatedAt()) ? at : row.updatedAt();
-              return Optional.of(write(app, device, wanted, now, touched));
-            });
-    routes.forget(touched);
-    return saved;
+    try {
+      return collisions.retrying(
+          app,
+          () -> {
+            touched.clear();
+            touched.add(new DeviceKey(app, device));
+            DeviceMapper.DeviceRow row = mapper.lock(app.value(), device.value());
+            if (row == null) {
+              return Optional.<Saved>empty();
+            }
+            Registration wanted = change.apply(registered(app, device, row));
+            // Others may have been asked for later, and were written first.
+            Instant now = at.isAfter(row.updatedAt()) ? at : row.updatedAt();
+            return Optional.of(write(app, device, wanted, now, touched));
+          });
+    } finally {
+      routes.forget(touched);
+    }
   }
 
   /// Forgets a device with all that belongs to it. What waited for it ends as failed; that is told to the broker before the
@@ -114,23 +117,24 @@ class DeviceRegistry {
   ///
   /// @return whether it was known
   boolean delete(AppId app, DeviceId device) {
-    boolean known =
-        collisions.retrying(
-            app,
-            () -> {
-              if (mapper.lock(app.value(), device.value()) == null) {
-                return false;
-              }
-              endWaiting(app, device);
-              mapper.deleteInbox(app.value(), device.value());
-              mapper.deleteTags(app.value(), device.value());
-              mapper.deleteTopics(app.value(), device.value());
-              mapper.deleteTokens(app.value(), device.value());
-              mapper.delete(app.value(), device.value());
-              return true;
-            });
-    routes.forget(Set.of(new DeviceKey(app, device)));
-    return known;
+    try {
+      return collisions.retrying(
+          app,
+          () -> {
+            if (mapper.lock(app.value(), device.value()) == null) {
+              return false;
+            }
+            endWaiting(app, device);
+            mapper.deleteInbox(app.value(), device.value());
+            mapper.deleteTags(app.value(), device.value());
+            mapper.deleteTopics(app.value(), device.value());
+            mapper.deleteTokens(app.value(), device.value());
+            mapper.delete(app.value(), device.value());
+            return true;
+          });
+    } finally {
+      routes.forget(Set.of(new DeviceKey(app, device)));
+    }
   }
 
   /// @return whether the device is known
