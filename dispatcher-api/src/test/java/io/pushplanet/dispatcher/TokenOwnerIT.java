@@ -8,6 +8,7 @@ import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -103,6 +104,35 @@ class TokenOwnerIT {
       assertThat(left).isNotEqualTo("stale");
       connection.rollback();
     }
+  }
+
+  /// Killed after the commit, the dispatcher would forget nothing.
+  @Test
+  void the_route_of_a_former_owner_is_forgotten_before_the_commit() throws Exception {
+    assertThat(shop.put("/devices/former", REGISTRATION).status()).isEqualTo(201);
+    RedisLink redis = dispatcher.context.getBean(RedisLink.class);
+    String route = "route:" + shop.app() + "/former";
+    redis.ask(commands -> commands.set(route, "stale"));
+    try (Connection connection = connection();
+        Statement backup = connection.createStatement();
+        var callers = Executors.newSingleThreadExecutor()) {
+      // https://mariadb.com/docs/server/reference/sql-statements/administrative-sql-statements/backup-commands/backup-stage
+      for (String stage : List.of("START", "FLUSH", "BLOCK_DDL", "BLOCK_COMMIT")) {
+        backup.execute("BACKUP STAGE " + stage);
+      }
+      Future<Answer> later;
+      try {
+        later = callers.submit(() -> shop.put("/devices/later", REGISTRATION));
+        Eventually.within(
+            PATIENCE,
+            () -> assertThat(redis.ask(commands -> commands.get(route))).isNotEqualTo("stale"));
+        assertThat(later).isNotDone();
+      } finally {
+        backup.execute("BACKUP STAGE END");
+      }
+      assertThat(later.get(20, TimeUnit.SECONDS).status()).isEqualTo(201);
+    }
+    assertThat(owners()).containsExactly("later");
   }
 
   private Connection connection() throws Exception {

@@ -1,7 +1,6 @@
 package io.pushplanet.common.wire;
 
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -13,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /// virtual thread that waits with a timeout wakes the scheduler's timer thread twice, which cost more than the publishing.
 public final class Confirms implements LanePublisher.Confirmation {
   private final LanePublisher lanes;
-  private final @Nullable Semaphore room;
+  private final @Nullable Room room;
 
   /// Items not told yet, and one for whoever has not called [#await].
   private final AtomicInteger open = new AtomicInteger(1);
@@ -25,21 +24,19 @@ public final class Confirms implements LanePublisher.Confirmation {
     this(lanes, null);
   }
 
-  /// @param room shared with others: as many items of all of them are under way at once. Pieces of work that together have
-  ///     more items than a lane takes would otherwise fail
-  public Confirms(LanePublisher lanes, @Nullable Semaphore room) {
+  /// @param room shared with others, for what of all of them is under way at once. Pieces of work that together have more than a
+  ///     lane takes would otherwise fail
+  public Confirms(LanePublisher lanes, @Nullable Room room) {
     this.lanes = lanes;
     this.room = room;
   }
 
   /// Hands an item over and returns at once, or when there is room.
   public void publish(String queue, byte[] item) {
-    if (room != null) {
-      // In bounded time, as every item under way is told of.
-      room.acquireUninterruptibly();
-    }
+    LanePublisher.Confirmation told =
+        room == null ? this : new Placed(this, room, room.enter(item.length));
     open.incrementAndGet();
-    lanes.publish(queue, item, this);
+    lanes.publish(queue, item, told);
   }
 
   /// Whether [#await] will throw: whatever is published from now on is in vain.
@@ -67,26 +64,32 @@ public final class Confirms implements LanePublisher.Confirmation {
 
   @Override
   public void confirmed() {
-    leave();
     tellOne();
   }
 
   @Override
   public void failed(BrokerUnavailable why) {
     failure.compareAndSet(null, why);
-    leave();
     tellOne();
-  }
-
-  private void leave() {
-    if (room != null) {
-      room.release();
-    }
   }
 
   private void tellOne() {
     if (open.decrementAndGet() == 0) {
       told.countDown();
+    }
+  }
+
+  private record Placed(Confirms all, Room room, int places) implements LanePublisher.Confirmation {
+    @Override
+    public void confirmed() {
+      room.leave(places);
+      all.confirmed();
+    }
+
+    @Override
+    public void failed(BrokerUnavailable why) {
+      room.leave(places);
+      all.failed(why);
     }
   }
 }

@@ -23,6 +23,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -39,7 +40,9 @@ import org.slf4j.event.Level;
 /// away every item fails at once with [BrokerUnavailable], so that callers can answer 503 rather than wait. While it is there
 /// but takes nothing, as RabbitMQ does when memory or disk runs out (https://www.rabbitmq.com/docs/connection-blocked), nothing
 /// is sent and items wait for as long as [Settings] say.
-/// Bounded by [Settings]: items waiting, batches unconfirmed. Thread-safe.
+/// Every AMQP message is `mandatory` (https://www.rabbitmq.com/docs/publishers#unroutable): a queue that somebody deletes costs the
+/// link, and the next one declares it again.
+/// Bounded by [Settings]: items waiting, batches unconfirmed, bytes of both. Thread-safe.
 public final class LanePublisher implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LanePublisher.class);
   private static final AMQP.BasicProperties PERSISTENT =
@@ -59,6 +62,10 @@ public final class LanePublisher implements AutoCloseable {
   private final Settings settings;
   private final BlockingQueue<Item> waiting;
   private final Semaphore unconfirmed;
+
+  /// Of items that were handed over and not told of.
+  private final AtomicLong bytesUnderWay = new AtomicLong();
+
   private final AtomicReference<@Nullable Link> link = new AtomicReference<>();
   private final CountDownLatch closed = new CountDownLatch(1);
   private final Thread sender;
@@ -72,6 +79,7 @@ public final class LanePublisher implements AutoCloseable {
   /// @param mostItems per AMQP message
   /// @param mostBytes per AMQP message; a longer item travels alone
   /// @param mostWaiting items not yet sent; past it an item fails at once
+  /// @param mostBytesUnderWay of items not yet confirmed; past it an item fails at once
   /// @param mostUnconfirmed AMQP messages without confirm
   /// @param confirmWithin after which an unconfirmed item has failed, and the connection with it
   /// @param blockedWithin after which an item has failed while the broker says that it takes nothing
@@ -81,6 +89,7 @@ public final class LanePublisher implements AutoCloseable {
       int mostItems,
       int mostBytes,
       int mostWaiting,
+      long mostBytesUnderWay,
       int mostUnconfirmed,
       Duration confirmWithin,
       Duration blockedWithin) {
@@ -91,6 +100,7 @@ public final class LanePublisher implements AutoCloseable {
             64,
             256 * 1024,
             20_000,
+            Math.max(16L * 1024 * 1024, Runtime.getRuntime().maxMemory() / 8),
             1_000,
             Duration.ofSeconds(10),
             Duration.ofSeconds(10));
@@ -103,6 +113,7 @@ public final class LanePublisher implements AutoCloseable {
           mostItems,
           mostBytes,
           mostWaiting,
+          mostBytesUnderWay,
           mostUnconfirmed,
           confirmWithin,
           blockedWithin);
@@ -111,7 +122,29 @@ public final class LanePublisher implements AutoCloseable {
     /// The same, but items wait so long for a broker that takes nothing.
     public Settings blockedWithin(Duration other) {
       return new Settings(
-          linger, pace, mostItems, mostBytes, mostWaiting, mostUnconfirmed, confirmWithin, other);
+          linger,
+          pace,
+          mostItems,
+          mostBytes,
+          mostWaiting,
+          mostBytesUnderWay,
+          mostUnconfirmed,
+          confirmWithin,
+          other);
+    }
+
+    /// The same, but so many bytes are under way at most.
+    public Settings carrying(long other) {
+      return new Settings(
+          linger,
+          pace,
+          mostItems,
+          mostBytes,
+          mostWaiting,
+          other,
+          mostUnconfirmed,
+          confirmWithin,
+          blockedWithin);
     }
   }
 
@@ -182,11 +215,12 @@ public final class LanePublisher implements AutoCloseable {
       confirmation.failed(new BrokerUnavailable(whyThereIsNoLink(), null));
       return;
     }
+    if (bytesUnderWay.addAndGet(item.length) > settings.mostBytesUnderWay()) {
+      refuse(item, confirmation, settings.mostBytesUnderWay() + " bytes are not confirmed yet");
+      return;
+    }
     if (!waiting.offer(new Item(queue, item, confirmation, System.nanoTime()))) {
-      metrics.failed(1);
-      confirmation.failed(
-          new BrokerUnavailable(
-              "the lane is full: " + settings.mostWaiting() + " items wait", null));
+      refuse(item, confirmation, settings.mostWaiting() + " items wait");
       return;
     }
     if (link.get() == null) {
@@ -194,6 +228,12 @@ public final class LanePublisher implements AutoCloseable {
       // would tell it.
       failWaiting(whyThereIsNoLink());
     }
+  }
+
+  private void refuse(byte[] item, Confirmation confirmation, String why) {
+    bytesUnderWay.addAndGet(-item.length);
+    metrics.failed(1);
+    confirmation.failed(new BrokerUnavailable("the lane is full: " + why, null));
   }
 
   private String whyThereIsNoLink() {
@@ -320,6 +360,9 @@ public final class LanePublisher implements AutoCloseable {
                   new BrokerUnavailable("the broker refused the message", null));
             }
           });
+      // Told before the confirm, by the same thread: what was returned is not taken for confirmed.
+      channel.addReturnListener(
+          returned -> drop(made, "the queue " + returned.getRoutingKey() + " is gone"));
       connection.addShutdownListener(cause -> drop(made, BROKE));
       connection.addBlockedListener(
           reason -> {
@@ -398,7 +441,7 @@ public final class LanePublisher implements AutoCloseable {
       registered = true;
       metrics.sent(batch);
       live.writingSinceNanos = System.nanoTime();
-      live.channel.basicPublish("", batch.queue(), PERSISTENT, body);
+      live.channel.basicPublish("", batch.queue(), true, PERSISTENT, body);
       live.writingSinceNanos = null;
     } catch (Throwable e) {
       if (!registered) {
@@ -494,6 +537,7 @@ public final class LanePublisher implements AutoCloseable {
   /// Whoever cannot hear it keeps it from no other.
   private void tell(List<Item> items, Consumer<Confirmation> what) {
     for (Item item : items) {
+      bytesUnderWay.addAndGet(-item.body().length);
       try {
         what.accept(item.confirmation());
       } catch (Throwable e) {

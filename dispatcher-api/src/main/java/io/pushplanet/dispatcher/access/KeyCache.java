@@ -8,6 +8,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.cache.CaffeineCacheMetrics;
 import io.pushplanet.common.change.Change;
 import io.pushplanet.common.change.ChangeFeed;
+import io.pushplanet.dispatcher.limit.Turns;
+import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import io.pushplanet.dispatcher.settings.DispatcherSettings;
 import java.sql.SQLException;
@@ -41,7 +43,13 @@ final class KeyCache implements AutoCloseable {
   private final KeyMapper keys;
   private final DataSource database;
   private final Cache<String, Optional<StoredKey>> cache;
-  private final LookUps lookUps = new LookUps(MOST_LOOK_UPS, MOST_IN_LINE, LONGEST_WAIT);
+  private final Turns lookUps =
+      new Turns(
+          MOST_LOOK_UPS,
+          MOST_IN_LINE,
+          LONGEST_WAIT,
+          ProblemCode.DATABASE_UNAVAILABLE,
+          "Too many keys are looked up just now. Try again.");
   private final CountDownLatch closed = new CountDownLatch(1);
   private volatile @Nullable ChangeFeed feed;
 

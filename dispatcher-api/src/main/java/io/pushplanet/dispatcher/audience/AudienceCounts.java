@@ -12,6 +12,7 @@ import io.pushplanet.common.wire.WireForm;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
@@ -89,14 +90,21 @@ final class AudienceCounts {
   /// @param devices nothing where nobody could count
   private record Count(OptionalInt devices, Duration fresh) {}
 
+  /// Until when a request that begins now waits for its counts, however many audiences it names.
+  long waitUntilNanos() {
+    return ticker.read() + longestWait.toNanos();
+  }
+
+  /// @param untilNanos of [#waitUntilNanos]; afterwards nothing is counted any more, only what is known already is told
   /// @return nothing where nobody could count: without MySQL, or while others are counted for long
-  OptionalInt about(AppId app, Audience audience) {
+  OptionalInt about(AppId app, Audience audience, long untilNanos) {
     var asked = new Asked(app, audience);
     Integer before = former.getIfPresent(asked);
-    Duration wait = before == null ? longestWait : PATIENCE;
+    long leftNanos = untilNanos - ticker.read();
+    long waitNanos = before == null ? leftNanos : Math.min(leftNanos, PATIENCE.toNanos());
     OptionalInt now;
     try {
-      now = counts.get(asked).get(wait.toMillis(), TimeUnit.MILLISECONDS).devices();
+      now = count(asked, waitNanos).devices();
     } catch (TimeoutException e) {
       now = before == null ? notCounted("slow") : OptionalInt.empty();
     } catch (ExecutionException e) {
@@ -106,6 +114,15 @@ final class AudienceCounts {
       now = notCounted("interrupted");
     }
     return now.isEmpty() && before != null ? OptionalInt.of(before) : now;
+  }
+
+  private Count count(Asked asked, long waitNanos)
+      throws ExecutionException, InterruptedException, TimeoutException {
+    CompletableFuture<Count> count = waitNanos > 0 ? counts.get(asked) : counts.getIfPresent(asked);
+    if (count == null) {
+      throw new TimeoutException();
+    }
+    return count.get(Math.max(0, waitNanos), TimeUnit.NANOSECONDS);
   }
 
   private Count count(Asked asked) {

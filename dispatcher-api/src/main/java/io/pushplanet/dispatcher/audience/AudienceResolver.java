@@ -53,25 +53,32 @@ public class AudienceResolver {
     record OverChannel(Found found, BroadcastChannel channel) implements Resolution {}
   }
 
-  /// The routes of all that have one device for their audience, in one look-up; who is not registered is absent.
-  public Map<DeviceId, DeviceRoute> routes(AppId app, Collection<Audience> audiences) {
+  /// What one request knows of its audiences, and how long it may look further.
+  ///
+  /// @param routes of single devices; who is not registered is absent
+  /// @param countUntilNanos until when it waits for counts
+  public record LookUp(Map<DeviceId, DeviceRoute> routes, long countUntilNanos) {}
+
+  /// Begins the look-up for one request: with one question for all that have one device for their audience.
+  public LookUp begin(AppId app, Collection<Audience> audiences) {
+    long countUntilNanos = counts.waitUntilNanos();
     Set<DeviceId> alone = new HashSet<>();
     for (Audience audience : audiences) {
       if (audience instanceof Audience.Devices(List<DeviceId> devices) && devices.size() == 1) {
         alone.add(devices.getFirst());
       }
     }
-    return alone.isEmpty() ? Map.of() : routes.find(app, alone);
+    return new LookUp(alone.isEmpty() ? Map.of() : routes.find(app, alone), countUntilNanos);
   }
 
-  /// @param known routes of single devices that need no look-up any more
+  /// @param begun of the request
   /// @throws ProblemException `device_not_found` where the one device asked for is not registered, `channel_not_found` and
   ///     `channel_not_ready` likewise
-  public Resolution resolve(AppId app, Audience audience, Map<DeviceId, DeviceRoute> known) {
+  public Resolution resolve(AppId app, Audience audience, LookUp begun) {
     return switch (audience) {
       case Audience.Devices(List<DeviceId> devices) ->
-          new Resolution.Known(named(app, devices, known));
-      case Audience.Users users -> ofUsers(app, users);
+          new Resolution.Known(named(app, devices, begun.routes()));
+      case Audience.Users users -> ofUsers(app, users, begun);
       case Audience.ActivityChannel(ActivityChannelId channel) -> overChannel(app, channel);
       case Audience.Topic _,
           Audience.Tag _,
@@ -79,7 +86,7 @@ public class AudienceResolver {
           Audience.And _,
           Audience.Or _,
           Audience.Not _ ->
-          broad(app, audience);
+          broad(app, audience, begun);
     };
   }
 
@@ -126,13 +133,13 @@ public class AudienceResolver {
         code, detail, List.of(new FieldError("/audience/channel", word, detail)));
   }
 
-  private Resolution ofUsers(AppId app, Audience.Users audience) {
+  private Resolution ofUsers(AppId app, Audience.Users audience, LookUp begun) {
     List<DeviceId> devices =
         mapper.devicesOf(app.value(), audience.users(), MOST_DEVICES_OF_USERS + 1).stream()
             .map(DeviceId::new)
             .toList();
     if (devices.size() > MOST_DEVICES_OF_USERS) {
-      return broad(app, audience);
+      return broad(app, audience, begun);
     }
     Map<DeviceId, DeviceRoute> found = new HashMap<>(routes.find(app, devices));
     found.values().removeIf(route -> route.recipient().onlyForNamed());
@@ -141,8 +148,8 @@ public class AudienceResolver {
   }
 
   /// Where nobody can count, the message is accepted all the same: its recipients are found later.
-  private Resolution broad(AppId app, Audience audience) {
-    OptionalInt about = counts.about(app, audience);
+  private Resolution broad(AppId app, Audience audience, LookUp begun) {
+    OptionalInt about = counts.about(app, audience, begun.countUntilNanos());
     return new Resolution.Broad(about.isPresent() ? about.getAsInt() : null);
   }
 }

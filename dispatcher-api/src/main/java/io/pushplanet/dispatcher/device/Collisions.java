@@ -1,6 +1,8 @@
 package io.pushplanet.dispatcher.device;
 
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.dispatcher.problem.ProblemCode;
+import io.pushplanet.dispatcher.problem.ProblemException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -8,6 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.dao.PessimisticLockingFailureException;
@@ -20,8 +24,10 @@ final class Collisions {
   /// Each newcomer meets whoever is tried again, once; of a herd that registers one token there are many.
   static final int MOST_TRIES = 32;
 
+  private static final Logger LOG = LoggerFactory.getLogger(Collisions.class);
   private static final int TURNS = 64;
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
+  private static final Duration A_LITTLE_LATER = Duration.ofSeconds(2);
 
   /// ER_LOCK_WAIT_TIMEOUT: whoever holds a row for so long will hold it for the next try, too
   /// (https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html#error_er_lock_wait_timeout).
@@ -38,13 +44,13 @@ final class Collisions {
 
   /// Does work in a transaction, [#MOST_TRIES] times at most.
   ///
-  /// @throws DataAccessException of the last try
+  /// @throws ProblemException 503, as it would be done some time later
   <T> T retrying(AppId app, Supplier<T> work) {
     try {
       return once(work);
     } catch (PessimisticLockingFailureException | DuplicateKeyException e) {
       if (waitedInVain(e)) {
-        throw e;
+        throw tooMany(e);
       }
       return inTurn(app, work, e);
     }
@@ -59,7 +65,7 @@ final class Collisions {
           return once(work);
         } catch (PessimisticLockingFailureException | DuplicateKeyException e) {
           if (attempt == MOST_TRIES || waitedInVain(e)) {
-            throw e;
+            throw tooMany(e);
           }
         }
       }
@@ -71,11 +77,11 @@ final class Collisions {
   private static void await(ReentrantLock turn, DataAccessException first) {
     try {
       if (!turn.tryLock(LONGEST_WAIT.toMillis(), TimeUnit.MILLISECONDS)) {
-        throw first;
+        throw tooMany(first);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw first;
+      throw tooMany(first);
     }
   }
 
@@ -85,6 +91,15 @@ final class Collisions {
       throw new IllegalStateException("a transaction without a result");
     }
     return done;
+  }
+
+  private static ProblemException tooMany(DataAccessException last) {
+    LOG.warn("event=registration_collided reason=\"{}\"", last.getMostSpecificCause().getMessage());
+    return ProblemException.retryable(
+        ProblemCode.DATABASE_UNAVAILABLE,
+        "Others change the same devices or tokens just now. Try again.",
+        A_LITTLE_LATER,
+        last);
   }
 
   private static boolean waitedInVain(DataAccessException e) {

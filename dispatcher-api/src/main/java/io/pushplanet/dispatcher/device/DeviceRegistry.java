@@ -211,7 +211,6 @@ class DeviceRegistry {
     } else {
       mapper.update(app.value(), device.value(), platform, registration, now);
     }
-    writeTokens(app, device, registration.channels(), now, touched);
     List<String> tags = registration.tags();
     if (tags != null) {
       replace(
@@ -225,6 +224,13 @@ class DeviceRegistry {
           topics,
           () -> mapper.deleteTopics(app.value(), device.value()),
           () -> mapper.addTopics(app.value(), device.value(), topics));
+    }
+    writeTokens(app, device, registration.channels(), now, touched);
+    if (touched.size() > 1) {
+      // Once more after the commit. But who is killed in between leaves no former owner of a token
+      // in Redis, of whom nobody
+      // would hear again.
+      routes.forget(touched);
     }
     DeviceMapper.DeviceRow after = mapper.find(app.value(), device.value());
     if (after == null) {

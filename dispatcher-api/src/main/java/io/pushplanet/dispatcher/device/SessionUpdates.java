@@ -71,6 +71,7 @@ class SessionUpdates implements AutoCloseable {
   /// KEYS pending, claims, the new claim.
   private static final String TAKE =
       """
+      if redis.call('EXISTS', KEYS[3]) == 1 then return 1 end
       if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
       redis.call('RENAME', KEYS[1], KEYS[3])
       redis.call('SADD', KEYS[2], KEYS[3])

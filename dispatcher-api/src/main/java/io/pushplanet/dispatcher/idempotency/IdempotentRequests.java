@@ -34,11 +34,12 @@ public class IdempotentRequests {
   /// Longer than any request lives.
   private static final Duration IN_PROGRESS = Duration.ofSeconds(30);
 
-  /// KEYS[1] the key; ARGV new value, kept for ms. Returns what stood there, or ''.
+  /// KEYS[1] the key; ARGV new value, kept for ms. Returns what another one put there, or ''. A command whose answer was lost is
+  /// sent once more: it finds what it put there itself, here and in [#EXCHANGE].
   private static final String RESERVE =
       """
       local held = redis.call('GET', KEYS[1])
-      if held then return held end
+      if held and held ~= ARGV[1] then return held end
       redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
       return ''
       """;
@@ -46,7 +47,8 @@ public class IdempotentRequests {
   /// KEYS[1] the key; ARGV expected value, new value, kept for ms.
   private static final String EXCHANGE =
       """
-      if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+      local held = redis.call('GET', KEYS[1])
+      if held ~= ARGV[1] and held ~= ARGV[2] then return 0 end
       redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
       return 1
       """;

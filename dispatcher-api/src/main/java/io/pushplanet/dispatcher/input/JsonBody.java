@@ -38,9 +38,20 @@ public record JsonBody(byte[] bytes, ObjectNode root) {
 
   /// @throws ProblemException 413, 415 or 400
   public static JsonBody read(HttpServletRequest request, int mostBytes) throws IOException {
+    return of(readBytes(request, mostBytes));
+  }
+
+  /// The body's bytes as they came, for [#of].
+  ///
+  /// @throws ProblemException 413 or 415
+  public static byte[] readBytes(HttpServletRequest request, int mostBytes) throws IOException {
     refuseIfLarge(request, mostBytes);
     requireJson(request);
-    byte[] bytes = bytes(request, mostBytes);
+    return bytes(request, mostBytes);
+  }
+
+  /// @throws ProblemException 400
+  public static JsonBody of(byte[] bytes) {
     return new JsonBody(bytes, parse(bytes));
   }
 

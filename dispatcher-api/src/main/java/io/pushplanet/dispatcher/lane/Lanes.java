@@ -3,8 +3,8 @@ package io.pushplanet.dispatcher.lane;
 import io.pushplanet.common.wire.BrokerUnavailable;
 import io.pushplanet.common.wire.Confirms;
 import io.pushplanet.common.wire.LanePublisher;
+import io.pushplanet.common.wire.Room;
 import java.util.List;
-import java.util.concurrent.Semaphore;
 import org.springframework.stereotype.Component;
 
 /// The way to the broker for everything one request publishes, on whatever queues. Thread-safe.
@@ -13,13 +13,11 @@ public class Lanes {
   /// Past so many a request shares [#room] with others of its kind.
   private static final int FEW = 64;
 
-  private static final int MOST_OF_LARGE_REQUESTS = 4_000;
-
   private final LanePublisher publisher;
 
   /// A request with more items than a lane takes would never get through, and several large ones would leave no room for the
   /// others.
-  private final Semaphore room = new Semaphore(MOST_OF_LARGE_REQUESTS);
+  private final Room room = Room.halfOf(LanePublisher.Settings.DEFAULT);
 
   Lanes(LanePublisher publisher) {
     this.publisher = publisher;

@@ -18,16 +18,26 @@ import org.springframework.stereotype.Component;
 @Component
 public class SendLimits {
   private static final Duration IDLE = Duration.ofMinutes(1);
+
+  /// Messages of a batch.
+  private static final int MOST_AT_ONCE = 1_000;
+
   private static final int MOST_APPS = 100_000;
 
   private final int perSecond;
   private final Clock clock;
-  private final Cache<AppId, Bucket> buckets =
-      Caffeine.newBuilder().maximumSize(MOST_APPS).expireAfterAccess(IDLE).build();
+  private final Cache<AppId, Bucket> buckets;
 
   SendLimits(DispatcherSettings settings, Clock clock) {
     this.perSecond = settings.messagesPerSecond();
     this.clock = clock;
+    this.buckets =
+        Caffeine.newBuilder().maximumSize(MOST_APPS).expireAfterAccess(kept(perSecond)).build();
+  }
+
+  /// A bucket is forgotten no sooner than what it owes for a batch is paid off.
+  static Duration kept(int perSecond) {
+    return IDLE.plusSeconds(MOST_AT_ONCE / Math.max(1, perSecond));
   }
 
   private record Bucket(double left, Instant at) {}

@@ -1,4 +1,4 @@
-package io.pushplanet.dispatcher.access;
+package io.pushplanet.dispatcher.limit;
 
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
@@ -7,49 +7,62 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/// Look-ups of what anybody can make up: few at a time, in turn, with a bounded line of those who wait. Thread-safe.
-final class LookUps {
+/// Work that costs much: little at a time, in turn, with a bounded line of those who wait. Thread-safe.
+public final class Turns {
   private static final Duration SOON = Duration.ofSeconds(1);
 
+  private final int atOnce;
   private final Semaphore turns;
   private final Semaphore places;
   private final Duration longestWait;
+  private final ProblemCode code;
+  private final String busy;
 
-  /// @param inLine who comes when as many wait is told so at once
+  /// @param inLine who comes when as much waits is told so at once
   /// @param longestWait in line
-  LookUps(int atOnce, int inLine, Duration longestWait) {
+  /// @param code of the problem that is told to who gets no turn
+  /// @param busy its detail
+  public Turns(int atOnce, int inLine, Duration longestWait, ProblemCode code, String busy) {
+    this.atOnce = atOnce;
     this.turns = new Semaphore(atOnce, true);
     this.places = new Semaphore(atOnce + inLine);
     this.longestWait = longestWait;
+    this.code = code;
+    this.busy = busy;
   }
 
-  /// @throws ProblemException 503 where too many others wait, or the turn does not come
-  <T> T inTurn(Supplier<T> lookUp) {
-    if (!places.tryAcquire()) {
+  /// Does work that counts as one.
+  ///
+  /// @throws ProblemException where too many others wait, or the turn does not come
+  public <T> T inTurn(Supplier<T> work) {
+    return inTurn(1, work);
+  }
+
+  /// @param weight of the work; what is heavier than all that may be done at once is done alone
+  /// @throws ProblemException where too much else waits, or the turn does not come
+  public <T> T inTurn(int weight, Supplier<T> work) {
+    int taken = Math.min(weight, atOnce);
+    if (!places.tryAcquire(taken)) {
       throw busy();
     }
     try {
-      if (!turns.tryAcquire(longestWait.toMillis(), TimeUnit.MILLISECONDS)) {
+      if (!turns.tryAcquire(taken, longestWait.toMillis(), TimeUnit.MILLISECONDS)) {
         throw busy();
       }
       try {
-        return lookUp.get();
+        return work.get();
       } finally {
-        turns.release();
+        turns.release(taken);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw busy();
     } finally {
-      places.release();
+      places.release(taken);
     }
   }
 
-  private static ProblemException busy() {
-    return ProblemException.retryable(
-        ProblemCode.DATABASE_UNAVAILABLE,
-        "Too many keys are looked up just now. Try again.",
-        SOON,
-        null);
+  private ProblemException busy() {
+    return ProblemException.retryable(code, busy, SOON, null);
   }
 }

@@ -71,6 +71,10 @@ public enum ProblemCode {
       500,
       "Something broke here",
       "Give the request id to the operator, who finds it in the log. Repeat with an Idempotency-Key."),
+  OVERLOADED(
+      503,
+      "Too many large requests at once",
+      "Send it again after Retry-After with the same Idempotency-Key, or send fewer at once."),
   BROKER_UNAVAILABLE(
       503,
       "The message broker is away",

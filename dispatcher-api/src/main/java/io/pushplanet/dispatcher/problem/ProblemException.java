@@ -49,6 +49,13 @@ public final class ProblemException extends RuntimeException {
     return new ProblemException(code, detail(), errors, more, getCause());
   }
 
+  /// The same with its first errors only.
+  public ProblemException withErrors(int most) {
+    return errors.size() <= most
+        ? this
+        : new ProblemException(code, detail(), errors.subList(0, most), headers, getCause());
+  }
+
   public ProblemCode code() {
     return code;
   }

@@ -1,11 +1,10 @@
 package io.pushplanet.dispatcher.push;
 
-import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
-import io.pushplanet.common.session.DeviceRoute;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.dispatcher.audience.AudienceResolver.LookUp;
 import io.pushplanet.dispatcher.input.Fields;
 import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.problem.ProblemException;
@@ -13,7 +12,6 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,10 +22,13 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /// Sends up to [#MOST] different messages of one request: a wrong one is told in its place and hinders no other; all that are
-/// right are looked up and confirmed together.
+/// right are looked up together, and confirmed in [Slices].
 @Component
 class BatchSend {
   static final int MOST = 1_000;
+
+  /// What is wrong with one message, or the answer would be many times as long as the request.
+  private static final int MOST_ERRORS = 10;
 
   private final PushDispatch dispatch;
 
@@ -72,8 +73,8 @@ class BatchSend {
           requestId,
           () -> wanted.put(index, SendRequestReader.read(object(messages.get(index), index))));
     }
-    Map<DeviceId, DeviceRoute> routes = dispatch.routes(app, wanted.values());
-    List<PushDispatch.Prepared> prepared = new ArrayList<>();
+    LookUp begun = dispatch.begin(app, wanted.values());
+    Slices slices = new Slices(dispatch::publish);
     wanted.forEach((index, request) -> {
       ObjectNode result = (ObjectNode) results.get(index);
       step(
@@ -81,18 +82,16 @@ class BatchSend {
           requestId,
           () -> {
             PushDispatch.Prepared one =
-                dispatch.prepare(app, request, messageId(seed, index), traceparent, routes);
-            prepared.add(one);
+                dispatch.prepare(app, request, messageId(seed, index), traceparent, begun);
+            slices.add(one);
             result.put("status", 202);
             result.setAll((ObjectNode) WireForm.mapper().valueToTree(one.receipt()));
           });
     });
-    if (!prepared.isEmpty()) {
-      dispatch.publish(prepared);
-    }
+    slices.end();
     ObjectNode body = WireForm.mapper().createObjectNode();
     body.set("results", results);
-    return new Outcome(body, prepared.size() == messages.size());
+    return new Outcome(body, slices.count() == messages.size());
   }
 
   /// What is wrong with one message is told in its place.
@@ -104,7 +103,8 @@ class BatchSend {
         throw e;
       }
       result.put("status", e.code().status());
-      result.set("problem", WireForm.mapper().valueToTree(e.problem(requestId)));
+      result.set(
+          "problem", WireForm.mapper().valueToTree(e.withErrors(MOST_ERRORS).problem(requestId)));
     }
   }
 

@@ -8,6 +8,7 @@ import io.pushplanet.dispatcher.access.Caller;
 import io.pushplanet.dispatcher.access.Needs;
 import io.pushplanet.dispatcher.idempotency.Answer;
 import io.pushplanet.dispatcher.idempotency.IdempotentRequests;
+import io.pushplanet.dispatcher.idempotency.IdempotentRequests.Given;
 import io.pushplanet.dispatcher.input.JsonBody;
 import io.pushplanet.dispatcher.limit.SendLimits;
 import io.pushplanet.dispatcher.problem.RequestId;
@@ -16,7 +17,6 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +37,7 @@ class PushController {
   private final PushDispatch dispatch;
   private final BatchSend batches;
   private final IdempotentRequests idempotency;
+  private final LargeRequests large;
   private final SendLimits limits;
   private final MessageIds ids;
 
@@ -44,11 +45,13 @@ class PushController {
       PushDispatch dispatch,
       BatchSend batches,
       IdempotentRequests idempotency,
+      LargeRequests large,
       SendLimits limits,
       MessageIds ids) {
     this.dispatch = dispatch;
     this.batches = batches;
     this.idempotency = idempotency;
+    this.large = large;
     this.limits = limits;
     this.ids = ids;
   }
@@ -60,33 +63,44 @@ class PushController {
     JsonBody body = JsonBody.read(request);
     SendRequest wanted = SendRequestReader.read(body.root());
     limits.take(caller.app(), 1, response);
-    once(
-        caller,
-        "messages",
-        request,
-        response,
-        body,
-        id -> {
-          Receipt receipt = dispatch.send(caller.app(), wanted, id, traceparent(request));
-          return new Answer(
-              202,
-              "/v1/apps/" + caller.app() + "/messages/" + receipt.id(),
-              text(WireForm.write(receipt)));
-        });
+    Given given =
+        large.message(
+            wanted.audience(),
+            () ->
+                once(
+                    caller,
+                    "messages",
+                    request,
+                    body,
+                    id -> {
+                      Receipt receipt =
+                          dispatch.send(caller.app(), wanted, id, traceparent(request));
+                      return new Answer(
+                          202,
+                          "/v1/apps/" + caller.app() + "/messages/" + receipt.id(),
+                          text(WireForm.write(receipt)));
+                    }));
+    write(given, response);
   }
 
   @PostMapping("/v1/apps/{app}/messages:batch")
   @Needs(Scope.SEND)
   void sendBatch(Caller caller, HttpServletRequest request, HttpServletResponse response)
       throws IOException {
-    JsonBody body = JsonBody.read(request, JsonBody.MOST_BATCH_BYTES);
+    byte[] bytes = JsonBody.readBytes(request, JsonBody.MOST_BATCH_BYTES);
+    write(
+        large.batch(bytes.length, () -> batch(caller, JsonBody.of(bytes), request, response)),
+        response);
+  }
+
+  private Given batch(
+      Caller caller, JsonBody body, HttpServletRequest request, HttpServletResponse response) {
     List<JsonNode> messages = BatchSend.read(body.root());
     limits.take(caller.app(), messages.size(), response);
-    once(
+    return once(
         caller,
         "batch",
         request,
-        response,
         body,
         seed -> {
           BatchSend.Outcome outcome =
@@ -101,41 +115,36 @@ class PushController {
   @Needs(Scope.SEND)
   ResponseEntity<byte[]> validate(Caller caller, HttpServletRequest request) throws IOException {
     SendRequest wanted = SendRequestReader.read(JsonBody.read(request).root());
-    Receipt receipt = dispatch.prepare(caller.app(), wanted, ids.next(), null, Map.of()).receipt();
+    Receipt receipt =
+        large.message(wanted.audience(), () -> dispatch.validate(caller.app(), wanted, ids.next()));
     ObjectNode form = WireForm.mapper().createObjectNode();
     form.put("valid", true);
     form.set("recipients", WireForm.mapper().valueToTree(receipt.recipients()));
     return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON).body(WireForm.write(form));
   }
 
-  private void once(
+  private Given once(
       Caller caller,
       String operation,
       HttpServletRequest request,
-      HttpServletResponse response,
       JsonBody body,
-      Function<MessageId, Answer> work)
-      throws IOException {
+      Function<MessageId, Answer> work) {
     String key = request.getHeader("Idempotency-Key");
-    if (key == null) {
-      write(work.apply(ids.next()), false, response);
-      return;
-    }
-    IdempotentRequests.Given given =
-        idempotency.once(caller.app(), operation, key, body.bytes(), work);
-    write(given.answer(), given.replayed(), response);
+    return key == null
+        ? new Given(work.apply(ids.next()), false)
+        : idempotency.once(caller.app(), operation, key, body.bytes(), work);
   }
 
   /// By hand, because this is the one hot answer: Spring's way for a `ResponseEntity` negotiates what is fixed here.
-  private static void write(Answer answer, boolean replayed, HttpServletResponse response)
-      throws IOException {
+  private static void write(Given given, HttpServletResponse response) throws IOException {
+    Answer answer = given.answer();
     byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);
     response.setStatus(answer.status());
     response.setContentType(MediaType.APPLICATION_JSON_VALUE);
     if (answer.location() != null) {
       response.setHeader("Location", answer.location());
     }
-    if (replayed) {
+    if (given.replayed()) {
       response.setHeader("Idempotency-Replayed", "true");
     }
     response.setContentLength(body.length);

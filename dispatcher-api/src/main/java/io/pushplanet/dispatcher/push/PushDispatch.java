@@ -24,6 +24,7 @@ import io.pushplanet.common.wire.FanoutOrder;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.audience.AudienceResolver;
+import io.pushplanet.dispatcher.audience.AudienceResolver.LookUp;
 import io.pushplanet.dispatcher.audience.AudienceResolver.Resolution;
 import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.lane.Lanes;
@@ -78,33 +79,42 @@ class PushDispatch {
   /// A message with everything that must be confirmed before it counts as accepted.
   ///
   /// @param news that it was accepted, one of the parcels
-  record Prepared(Receipt receipt, Priority priority, List<Parcel> parcels, Parcel news) {}
+  record Prepared(Receipt receipt, Priority priority, List<Parcel> parcels, Parcel news) {
+    long bytes() {
+      return parcels.stream().mapToLong(parcel -> parcel.body().length).sum();
+    }
+  }
 
   /// @throws BrokerUnavailable when nothing can be promised
   Receipt send(AppId app, SendRequest request, MessageId id, @Nullable String traceparent) {
-    Prepared prepared = prepare(app, request, id, traceparent, Map.of());
+    Prepared prepared = prepare(app, request, id, traceparent, alone(app));
     publish(List.of(prepared));
     return prepared.receipt();
   }
 
-  /// The routes of those that requests name one by one, for [#prepare].
-  Map<DeviceId, DeviceRoute> routes(AppId app, Collection<SendRequest> requests) {
+  /// What [#send] would answer; nothing is published.
+  Receipt validate(AppId app, SendRequest request, MessageId id) {
+    return prepare(app, request, id, null, alone(app)).receipt();
+  }
+
+  private LookUp alone(AppId app) {
+    return audiences.begin(app, List.of());
+  }
+
+  /// Begins the look-up of what came in one request, for [#prepare].
+  LookUp begin(AppId app, Collection<SendRequest> requests) {
     return metrics.resolving(
-        () -> audiences.routes(app, requests.stream().map(SendRequest::audience).toList()));
+        () -> audiences.begin(app, requests.stream().map(SendRequest::audience).toList()));
   }
 
   /// Finds the recipients and encodes what will be published; changes nothing.
   ///
-  /// @param known routes that need no look-up any more
+  /// @param begun of the request that it came in
   /// @throws ProblemException 413 when it is too large for the only way there is
   Prepared prepare(
-      AppId app,
-      SendRequest request,
-      MessageId id,
-      @Nullable String traceparent,
-      Map<DeviceId, DeviceRoute> known) {
+      AppId app, SendRequest request, MessageId id, @Nullable String traceparent, LookUp begun) {
     Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
-    Resolution resolution = metrics.resolving(() -> resolution(app, request, known));
+    Resolution resolution = metrics.resolving(() -> resolution(app, request, begun));
     Push push =
         new Push(
             id,
@@ -126,9 +136,9 @@ class PushDispatch {
     };
   }
 
-  private Resolution resolution(AppId app, SendRequest request, Map<DeviceId, DeviceRoute> known) {
+  private Resolution resolution(AppId app, SendRequest request, LookUp begun) {
     try {
-      return audiences.resolve(app, request.audience(), known);
+      return audiences.resolve(app, request.audience(), begun);
     } catch (ProblemException e) {
       // Too large for anything but a call is said first, whoever it is for.
       PayloadSizes.check(request, List.of());

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.dispatcher.problem.ProblemCode;
+import io.pushplanet.dispatcher.problem.ProblemException;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -14,6 +16,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DuplicateKeyException;
@@ -53,16 +57,25 @@ class CollisionsTest {
     assertThat(tries).hasValue(Collisions.MOST_TRIES);
   }
 
-  @Test
-  void the_last_try_is_told() {
-    DataAccessException last = deadlock();
-    while (refusals.size() < Collisions.MOST_TRIES - 1) {
-      refusals.add(deadlock());
+  @ParameterizedTest
+  @MethodSource("refusals")
+  void whoever_collides_in_all_tries_is_told_to_come_again(DataAccessException refusal) {
+    while (refusals.size() < Collisions.MOST_TRIES) {
+      refusals.add(refusal);
     }
-    refusals.add(last);
 
-    assertThatThrownBy(this::register).isSameAs(last);
+    assertThatThrownBy(this::register)
+        .isInstanceOfSatisfying(ProblemException.class, CollisionsTest::isRetryable);
     assertThat(tries).hasValue(Collisions.MOST_TRIES);
+  }
+
+  static List<DataAccessException> refusals() {
+    return List.of(deadlock(), new DuplicateKeyException("there"));
+  }
+
+  private static void isRetryable(ProblemException problem) {
+    assertThat(problem.code()).isEqualTo(ProblemCode.DATABASE_UNAVAILABLE);
+    assertThat(problem.headers()).containsKey("Retry-After");
   }
 
   @Test
@@ -72,7 +85,8 @@ class CollisionsTest {
             "", new SQLException("Lock wait timeout exceeded", "40001", 1205));
     refusals.add(held);
 
-    assertThatThrownBy(this::register).isSameAs(held);
+    assertThatThrownBy(this::register)
+        .isInstanceOfSatisfying(ProblemException.class, CollisionsTest::isRetryable);
     assertThat(tries).hasValue(1);
   }
 

@@ -52,6 +52,12 @@ class SendLimitsTest {
   }
 
   @Test
+  void what_is_owed_for_a_batch_is_kept_until_it_is_paid_off() {
+    assertThat(SendLimits.kept(1)).isGreaterThan(Duration.ofSeconds(1_000));
+    assertThat(SendLimits.kept(0)).isPositive();
+  }
+
+  @Test
   void without_a_limit_no_header_is_sent() {
     MockHttpServletResponse answer = new MockHttpServletResponse();
 

@@ -1,4 +1,4 @@
-package io.pushplanet.dispatcher.access;
+package io.pushplanet.dispatcher.limit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -14,11 +14,16 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-class LookUpsTest {
+class TurnsTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final CountDownLatch began = new CountDownLatch(1);
   private final CountDownLatch ends = new CountDownLatch(1);
+
+  private static Turns turns(int atOnce, int inLine) {
+    return new Turns(
+        atOnce, inLine, Duration.ofDays(1), ProblemCode.DATABASE_UNAVAILABLE, "Try again.");
+  }
 
   private String slow() {
     began.countDown();
@@ -32,14 +37,14 @@ class LookUpsTest {
 
   @Test
   void who_comes_when_the_line_is_full_is_told_at_once() throws Exception {
-    LookUps lookUps = new LookUps(1, 1, Duration.ofDays(1));
+    Turns turns = turns(1, 1);
     try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
-      Future<String> first = callers.submit(() -> lookUps.inTurn(this::slow));
+      Future<String> first = callers.submit(() -> turns.inTurn(this::slow));
       began.await();
       List<Future<String>> two =
           List.of(
-              callers.submit(() -> lookUps.inTurn(() -> "found")),
-              callers.submit(() -> lookUps.inTurn(() -> "found")));
+              callers.submit(() -> turns.inTurn(() -> "found")),
+              callers.submit(() -> turns.inTurn(() -> "found")));
 
       Future<String> refused;
       try {
@@ -65,16 +70,40 @@ class LookUpsTest {
   }
 
   @Test
-  void a_failed_look_up_leaves_its_place_to_the_next() {
-    LookUps lookUps = new LookUps(1, 0, Duration.ofDays(1));
+  void failed_work_leaves_its_place_to_the_next() {
+    Turns turns = turns(1, 0);
     for (int i = 0; i < 3; i++) {
       assertThatThrownBy(() ->
-              lookUps.inTurn(() -> {
+              turns.inTurn(() -> {
                 throw new IllegalStateException("away");
               }))
           .hasMessage("away");
     }
 
-    assertThat(lookUps.inTurn(() -> "found")).isEqualTo("found");
+    assertThat(turns.inTurn(() -> "found")).isEqualTo("found");
+  }
+
+  @Test
+  void heavy_work_waits_for_the_light_and_what_is_too_heavy_is_done_alone() throws Exception {
+    Turns turns = turns(10, 10);
+    try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
+      Future<String> light = callers.submit(() -> turns.inTurn(3, this::slow));
+      began.await();
+      Future<String> heavy = callers.submit(() -> turns.inTurn(8, () -> "heavy"));
+      try {
+        Eventually.within(
+            PATIENCE,
+            () ->
+                assertThatThrownBy(() -> turns.inTurn(10, () -> "no place"))
+                    .isInstanceOf(ProblemException.class));
+        assertThat(heavy).isNotDone();
+      } finally {
+        ends.countDown();
+      }
+
+      assertThat(heavy.get()).isEqualTo("heavy");
+      assertThat(light.get()).isEqualTo("found");
+    }
+    assertThat(turns.inTurn(1_000, () -> "alone")).isEqualTo("alone");
   }
 }

@@ -2,17 +2,16 @@ package io.pushplanet.gateway.delivery;
 
 import io.pushplanet.common.wire.Confirms;
 import io.pushplanet.common.wire.LanePublisher;
+import io.pushplanet.common.wire.Room;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import java.time.Clock;
-import java.util.concurrent.Semaphore;
 
 /// Makes an [Outbox] for each batch; together they leave so much unconfirmed by the broker and no more. Thread-safe.
 final class Outboxes {
-  /// Of what has come of parcels and the broker has not confirmed yet; half of what a lane lets wait. A lane hands out some
-  /// 4,000 recipients of a broadcast in one message, and many of those at once.
-  private static final int MOST_UNCONFIRMED = LanePublisher.Settings.DEFAULT.mostWaiting() / 2;
+  /// For what has come of parcels and the broker has not confirmed yet. A lane hands out some 4,000 recipients of a broadcast in
+  /// one message, and many of those at once.
+  private final Room room = Room.halfOf(LanePublisher.Settings.DEFAULT);
 
-  private final Semaphore room = new Semaphore(MOST_UNCONFIRMED, true);
   private final MoveStore moves;
   private final LanePublisher lanes;
   private final RetrySchedule retries;

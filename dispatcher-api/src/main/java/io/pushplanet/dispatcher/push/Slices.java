@@ -1,0 +1,45 @@
+package io.pushplanet.dispatcher.push;
+
+import io.pushplanet.dispatcher.push.PushDispatch.Prepared;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/// What a batch has prepared is published as soon as it has [#MOST_BYTES]: 1,000 messages to one device each seldom have as much and
+/// go at once; those of 200 messages to 1,000 devices each would fill the heap. Not thread-safe.
+final class Slices {
+  static final long MOST_BYTES = 4L * 1024 * 1024;
+
+  private final Consumer<List<Prepared>> publish;
+  private final List<Prepared> waiting = new ArrayList<>();
+  private long bytes;
+  private int count;
+
+  /// @param publish returns when all is confirmed
+  Slices(Consumer<List<Prepared>> publish) {
+    this.publish = publish;
+  }
+
+  void add(Prepared one) {
+    waiting.add(one);
+    count++;
+    bytes += one.bytes();
+    if (bytes >= MOST_BYTES) {
+      end();
+    }
+  }
+
+  /// Publishes what waits.
+  void end() {
+    if (!waiting.isEmpty()) {
+      publish.accept(List.copyOf(waiting));
+      waiting.clear();
+      bytes = 0;
+    }
+  }
+
+  /// How many have been added.
+  int count() {
+    return count;
+  }
+}

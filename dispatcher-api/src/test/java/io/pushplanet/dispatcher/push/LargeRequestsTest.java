@@ -1,0 +1,79 @@
+package io.pushplanet.dispatcher.push;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.dispatcher.problem.ProblemCode;
+import io.pushplanet.dispatcher.problem.ProblemException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class LargeRequestsTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final int MEGABYTE = 1024 * 1024;
+
+  /// Room for the bodies of two full batches, and four in line.
+  private final LargeRequests large = new LargeRequests(96L * MEGABYTE, PATIENCE);
+
+  @Test
+  void two_full_batches_are_worked_at_and_too_many_in_line_are_told_to_come_again()
+      throws Exception {
+    AtomicInteger atWork = new AtomicInteger();
+    CountDownLatch ends = new CountDownLatch(1);
+    List<Future<Object>> batches = new ArrayList<>();
+    try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
+      try {
+        for (int i = 0; i < 2; i++) {
+          batches.add(callers.submit(() -> large.batch(MEGABYTE - 1, () -> work(atWork, ends))));
+        }
+        Eventually.within(PATIENCE, () -> assertThat(atWork).hasValue(2));
+
+        List<Future<Object>> more = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+          more.add(callers.submit(() -> large.batch(MEGABYTE - 1, () -> work(atWork, ends))));
+        }
+        Eventually.within(PATIENCE, () -> assertThat(more).filteredOn(Future::isDone).hasSize(1));
+        Future<Object> refused = more.stream().filter(Future::isDone).findFirst().orElseThrow();
+        assertThatThrownBy(refused::get)
+            .cause()
+            .isInstanceOfSatisfying(
+                ProblemException.class,
+                problem -> {
+                  assertThat(problem.code()).isEqualTo(ProblemCode.OVERLOADED);
+                  assertThat(problem.headers()).containsEntry("Retry-After", "1");
+                });
+        assertThat(atWork).hasValue(2);
+        assertThat(large.message(toDevices(64), () -> "small")).isEqualTo("small");
+      } finally {
+        ends.countDown();
+      }
+    }
+    assertThat(atWork).hasValue(6);
+    assertThat(large.message(toDevices(1_000), () -> "large")).isEqualTo("large");
+  }
+
+  private static Object work(AtomicInteger atWork, CountDownLatch ends) {
+    atWork.incrementAndGet();
+    try {
+      ends.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+    return "done";
+  }
+
+  private static Audience toDevices(int count) {
+    return new Audience.Devices(
+        IntStream.range(0, count).mapToObj(i -> new DeviceId("d" + i)).toList());
+  }
+}

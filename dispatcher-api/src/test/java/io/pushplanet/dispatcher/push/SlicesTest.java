@@ -1,0 +1,60 @@
+package io.pushplanet.dispatcher.push;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.Priority;
+import io.pushplanet.dispatcher.lane.Parcel;
+import io.pushplanet.dispatcher.push.PushDispatch.Prepared;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class SlicesTest {
+  private static final int MEGABYTE = 1024 * 1024;
+
+  private final List<List<Prepared>> published = new ArrayList<>();
+  private final Slices slices = new Slices(published::add);
+
+  private static Prepared message(int bytes) {
+    Parcel news = new Parcel("push.accepted", new byte[bytes / 2]);
+    Parcel parcel = new Parcel("push.fcm.normal", new byte[bytes - bytes / 2]);
+    Receipt receipt =
+        Receipt.accepted(new MessageId("0192e0f0-1234-7000-8000-000000000001"), Instant.EPOCH, 1);
+    return new Prepared(receipt, Priority.NORMAL, List.of(parcel, news), news);
+  }
+
+  @Test
+  void a_usual_batch_is_published_at_once() {
+    for (int i = 0; i < BatchSend.MOST; i++) {
+      slices.add(message(2_000));
+    }
+    assertThat(published).isEmpty();
+
+    slices.end();
+
+    assertThat(published).extracting(List::size).containsExactly(BatchSend.MOST);
+    assertThat(slices.count()).isEqualTo(BatchSend.MOST);
+  }
+
+  @Test
+  void what_has_many_bytes_is_published_before_more_of_it_is_prepared() {
+    for (int i = 0; i < 9; i++) {
+      slices.add(message(MEGABYTE));
+    }
+    assertThat(published).extracting(List::size).containsExactly(4, 4);
+
+    slices.end();
+
+    assertThat(published).extracting(List::size).containsExactly(4, 4, 1);
+    assertThat(slices.count()).isEqualTo(9);
+  }
+
+  @Test
+  void nothing_is_published_of_nothing() {
+    slices.end();
+
+    assertThat(published).isEmpty();
+  }
+}
