@@ -85,8 +85,7 @@ public final class Delivery {
   private List<DeadItem> deliver(Channel channel, List<Parcel> taken, Ticket ticket) {
     Lane lane = lanes.lane(channel, taken.getFirst().push().delivery().priority());
     lane.take(taken.size());
-    try {
-      Outbox outbox = outboxes.outbox(lane.databaseTurns);
+    try (Outbox outbox = outboxes.outbox(lane.databaseTurns)) {
       List<Parcel> parcels = due(channel, taken, lane, outbox);
       if (channel == Channel.MQTT) {
         overMqtt.deliver(parcels, ticket, outbox);

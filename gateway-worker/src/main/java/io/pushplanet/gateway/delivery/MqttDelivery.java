@@ -37,7 +37,7 @@ final class MqttDelivery {
         answers -> {
           answers.forEach(answer -> handle(answer, outbox));
           // A device that connected meanwhile has looked into its inbox too early.
-          lookIntoInbox(outbox.keep(), outbox);
+          outbox.keep(parked -> lookIntoInbox(parked, outbox));
         });
   }
 
@@ -55,15 +55,13 @@ final class MqttDelivery {
     switch (answer.result()) {
       case DELIVERED -> {
         Instant at = answer.acknowledgedAt();
-        outbox.end(
+        end(
             parcel,
             DeliveryState.DELIVERED,
             at == null
                 ? outbox.attempt(Channel.MQTT, "delivered", 0, null, null, null)
-                : Attempt.acknowledgedLate(at));
-        if (parcel.repeat()) {
-          outbox.takeOut(parcel);
-        }
+                : Attempt.acknowledgedLate(at),
+            outbox);
       }
       case NOT_HERE, TIMEOUT, REFUSED -> notDelivered(parcel, answer, outbox);
     }
@@ -87,14 +85,12 @@ final class MqttDelivery {
       return;
     }
     if (answer.isRefusedForGood()) {
-      outbox.end(
+      end(
           parcel,
           DeliveryState.FAILED,
           outbox.attempt(
-              Channel.MQTT, "refused", 0, answer.reason(), null, answer.words("not repeated")));
-      if (parcel.repeat()) {
-        outbox.takeOut(parcel);
-      }
+              Channel.MQTT, "refused", 0, answer.reason(), null, answer.words("not repeated")),
+          outbox);
       return;
     }
     if (answer.reason().equals(NodeDelivery.DIRECTORY_UNAVAILABLE)) {
@@ -124,6 +120,14 @@ final class MqttDelivery {
             answer.reason(),
             null,
             answer.words("waits in the inbox until the device connects")));
+  }
+
+  private static void end(Parcel parcel, DeliveryState state, Attempt attempt, Outbox outbox) {
+    if (parcel.repeat()) {
+      outbox.endAndTakeOut(parcel, state, attempt);
+    } else {
+      outbox.end(parcel, state, attempt);
+    }
   }
 
   /// What it falls back to.

@@ -23,12 +23,16 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// Everything that must be durable before an AMQP message is acknowledged: what is parked, what waits, what goes to another
 /// lane, what is told. Gathered while parcels are delivered, so that neighbours share a statement and a message; kept whenever
 /// some more has come together. Thread-safe.
-final class Outbox {
+///
+/// Who delivers waits for no database: what moves messages is written aside, one write at a time, and what came meanwhile is
+/// the next one. What is told of it leaves afterwards, all else at once.
+final class Outbox implements AutoCloseable {
   private final MoveStore moves;
   private final Confirms lanes;
   private final DatabaseTurns databaseTurns;
@@ -37,17 +41,31 @@ final class Outbox {
   private final DeliveryMetrics metrics;
 
   @GuardedBy("this")
-  private Gathered gathered = new Gathered();
+  private Leaving leaving = new Leaving();
+
+  @GuardedBy("this")
+  private Moving moving = new Moving();
+
+  @GuardedBy("this")
+  private boolean writing;
+
+  @GuardedBy("this")
+  private @Nullable Throwable failure;
 
   @GuardedBy("this")
   private final Map<Grave, List<Recipient>> buried = new LinkedHashMap<>();
 
   private record Grave(Push push, String what) {}
 
-  /// What moves messages, and the news of it.
-  private static final class Gathered {
-    final Moves moves = new Moves();
+  /// What goes to other lanes, and news.
+  private static final class Leaving {
     final Map<String, List<Push>> elsewhere = new LinkedHashMap<>();
+    final List<DeliveryEvent> news = new ArrayList<>();
+  }
+
+  /// What MySQL is to take, and the news of it.
+  private static final class Moving {
+    final Moves moves = new Moves();
     final List<DeliveryEvent> news = new ArrayList<>();
   }
 
@@ -81,11 +99,20 @@ final class Outbox {
   }
 
   synchronized void end(Parcel parcel, DeliveryState state, Attempt attempt) {
+    leaving.news.add(ended(parcel, state, attempt));
+  }
+
+  /// The same for a parcel that may lie in its device's inbox: it is taken out, and told of afterwards.
+  synchronized void endAndTakeOut(Parcel parcel, DeliveryState state, Attempt attempt) {
+    moving.moves.taken().add(parcel);
+    moving.news.add(ended(parcel, state, attempt));
+  }
+
+  private DeliveryEvent ended(Parcel parcel, DeliveryState state, Attempt attempt) {
     Push push = parcel.push();
-    gathered.news.add(
-        new DeliveryEvent.Ended(
-            push.app(), attempt.at(), push.id(), parcel.recipient().device(), state, attempt));
     metrics.ended(push, attempt.channel(), state.word(), attempt.at());
+    return new DeliveryEvent.Ended(
+        push.app(), attempt.at(), push.id(), parcel.recipient().device(), state, attempt);
   }
 
   /// Its message was cancelled before it went out.
@@ -95,7 +122,7 @@ final class Outbox {
 
   /// What happened to a parcel that goes on.
   synchronized void tell(Parcel parcel, Attempt attempt) {
-    gathered.news.add(attempted(parcel, attempt));
+    leaving.news.add(attempted(parcel, attempt));
   }
 
   /// It failed of a bug of ours: whoever repairs that may replay it.
@@ -120,22 +147,17 @@ final class Outbox {
   /// Gives up `from` for this parcel and tries `to`.
   synchronized void fallBack(Parcel parcel, Channel from, Channel to, Attempt attempt) {
     Push push = parcel.alone().without(from);
-    gathered
+    leaving
         .elsewhere
         .computeIfAbsent(Topology.lane(to, push.delivery().priority()), _ -> new ArrayList<>())
         .add(push);
-    gathered.news.add(attempted(parcel, attempt));
+    leaving.news.add(attempted(parcel, attempt));
     metrics.count(from, "fell_back");
   }
 
-  /// The device took a parcel that may lie in its inbox.
-  synchronized void takeOut(Parcel parcel) {
-    gathered.moves.taken().add(parcel);
-  }
-
   synchronized void park(Parcel parcel, Attempt attempt) {
-    gathered.moves.parked().add(parcel);
-    gathered.news.add(attempted(parcel, attempt));
+    moving.moves.parked().add(parcel);
+    moving.news.add(attempted(parcel, attempt));
     metrics.count(attempt.channel(), "parked");
   }
 
@@ -174,8 +196,8 @@ final class Outbox {
             null,
             cause.and("retry at " + dueAt));
     String reason = attempt.reason() == null ? "retry" : attempt.reason();
-    gathered.moves.waiting().add(later(next, channel, dueAt, reason));
-    gathered.news.add(attempted(parcel, attempt));
+    moving.moves.waiting().add(later(next, channel, dueAt, reason));
+    moving.news.add(attempted(parcel, attempt));
     metrics.count(channel, "deferred");
   }
 
@@ -183,7 +205,7 @@ final class Outbox {
   synchronized void lookAgain(Parcel parcel) {
     Instant dueAt = clock.instant().plus(retries.afterFailedDrain(parcel.push().attempt()));
     if (!parcel.push().expiredAt(dueAt)) {
-      gathered
+      moving
           .moves
           .waiting()
           .add(later(parcel.alone().parked().again(), Channel.MQTT, dueAt, "drain_failed"));
@@ -195,24 +217,87 @@ final class Outbox {
     return new Later(dueAt, Topology.lane(channel, push.delivery().priority()), reason, push);
   }
 
-  /// Makes durable what has been gathered so far: first what moves messages, then what tells of it. Where MySQL takes nothing, the
-  /// broker keeps what it is owed.
+  /// Lets what has been gathered so far become durable.
   ///
-  /// @return the parcels that lie in inboxes now
-  /// @throws RuntimeException when a part of it may not be durable: do not acknowledge
-  List<Parcel> keep() {
-    Gathered now;
+  /// @throws IllegalStateException when a part of it may not be: do not acknowledge
+  void keep() {
+    keep(_ -> {});
+  }
+
+  /// The same.
+  ///
+  /// @param parked hears of the parcels that lie in inboxes now
+  void keep(Consumer<List<Parcel>> parked) {
+    leave();
     synchronized (this) {
-      now = gathered;
-      gathered = new Gathered();
+      throwIfFailed();
+      if (!writing && !moving.moves.isEmpty()) {
+        Thread.ofVirtual().name("outbox").start(() -> writeAll(parked));
+        writing = true;
+      }
     }
-    List<Owed> owed =
-        now.moves.isEmpty() ? List.of() : databaseTurns.take(() -> moves.writeOrOwe(now.moves));
-    owed.forEach(one -> lanes.publish(Topology.OWED, WireForm.write(one)));
+  }
+
+  private void leave() {
+    Leaving now;
+    synchronized (this) {
+      now = leaving;
+      leaving = new Leaving();
+    }
     now.elsewhere.forEach(
         (lane, pushes) -> pushes.forEach(push -> lanes.publish(lane, WireForm.write(push))));
-    now.news.forEach(event -> lanes.publish(Topology.EVENTS, WireForm.write(event)));
-    return owed.isEmpty() ? now.moves.parked() : List.of();
+    tell(now.news);
+  }
+
+  private void tell(List<DeliveryEvent> news) {
+    news.forEach(event -> lanes.publish(Topology.EVENTS, WireForm.write(event)));
+  }
+
+  private void writeAll(Consumer<List<Parcel>> parked) {
+    try {
+      for (Moving next = nextMoving(); next != null; next = nextMoving()) {
+        if (write(next)) {
+          parked.accept(next.moves.parked());
+        }
+      }
+    } catch (Throwable e) {
+      // An Error too: who settles waits for this.
+      fail(e);
+    }
+  }
+
+  /// First what moves messages, then what tells of it. Where MySQL takes nothing, the broker keeps what it is owed.
+  ///
+  /// @return whether MySQL has it
+  private boolean write(Moving next) {
+    List<Owed> owed = databaseTurns.take(() -> moves.writeOrOwe(next.moves));
+    owed.forEach(one -> lanes.publish(Topology.OWED, WireForm.write(one)));
+    tell(next.news);
+    return owed.isEmpty();
+  }
+
+  private synchronized @Nullable Moving nextMoving() {
+    if (moving.moves.isEmpty()) {
+      writing = false;
+      notifyAll();
+      return null;
+    }
+    Moving next = moving;
+    moving = new Moving();
+    return next;
+  }
+
+  private synchronized void fail(Throwable why) {
+    failure = why;
+    writing = false;
+    notifyAll();
+  }
+
+  @GuardedBy("this")
+  private void throwIfFailed() {
+    if (failure != null) {
+      throw new IllegalStateException("not durable: " + failure, failure);
+    }
   }
 
   /// Makes durable what MySQL was owed.
@@ -227,7 +312,36 @@ final class Outbox {
   /// @throws RuntimeException when a part of it may not be: do not acknowledge
   void settle() {
     keep();
+    awaitWriter();
     lanes.await();
+  }
+
+  private synchronized void awaitWriter() {
+    try {
+      while (writing) {
+        wait();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while waiting for MySQL", e);
+    }
+    throwIfFailed();
+  }
+
+  /// Returns when nothing of it is being written any more: only then may its batch be handed out again.
+  @Override
+  public synchronized void close() {
+    boolean interrupted = false;
+    while (writing) {
+      try {
+        wait();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /// What was just tried.

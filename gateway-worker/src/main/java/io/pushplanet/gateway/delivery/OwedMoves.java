@@ -39,11 +39,12 @@ final class OwedMoves {
       // A MySQL that hangs would have the turns of those who deliver.
       throw new IllegalStateException("MySQL is not tried just now");
     }
-    Outbox outbox = outboxes.outbox(databaseTurns);
-    Moves left = databaseTurns.take(() -> left(owed, outbox));
-    outbox.write(left);
-    overMqtt.lookIntoInbox(left.parked(), outbox);
-    outbox.settle();
+    try (Outbox outbox = outboxes.outbox(databaseTurns)) {
+      Moves left = databaseTurns.take(() -> left(owed, outbox));
+      outbox.write(left);
+      overMqtt.lookIntoInbox(left.parked(), outbox);
+      outbox.settle();
+    }
     DeadItems.throwIfAny(dead);
   }
 

@@ -19,6 +19,8 @@ import io.pushplanet.common.wire.Topology;
 import io.pushplanet.gateway.later.DueLane;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.Provider;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -144,6 +146,46 @@ class PromptOutcomesIT extends NodeScene {
                     true,
                     null,
                     new FcmToken("t-" + device, "token", clock.instant()))));
+  }
+
+  @Test
+  void who_is_parked_in_a_slow_mysql_sends_neighbours_to_their_vendors_meanwhile()
+      throws Exception {
+    connect("parked");
+    connect("hasty");
+    node.answer("parked", Result.NOT_HERE);
+    Future<?> batch;
+    try (Connection blocking = servers.database().getConnection();
+        Statement statement = blocking.createStatement()) {
+      statement.execute("LOCK TABLES inbox WRITE");
+      try {
+        batch =
+            delivering(
+                Channel.MQTT,
+                aPush(clock).from(APP).toMqtt("parked").build(),
+                withFcm("hasty", DeliveryForTests.ANSWER_WITHIN));
+        Eventually.within(PATIENCE, () -> assertThat(waitForTheInbox()).isPositive());
+        node.answer("hasty", Result.NOT_HERE);
+
+        Eventually.within(
+            PATIENCE, () -> assertThat(servers.drain("push.fcm.high", Push.class)).singleElement());
+        assertThat(batch).isNotDone();
+      } finally {
+        statement.execute("UNLOCK TABLES");
+      }
+    }
+    batch.get(60, TimeUnit.SECONDS);
+
+    assertThat(inbox()).containsExactly("parked");
+  }
+
+  /// How many statements stand before a table that is locked.
+  private int waitForTheInbox() {
+    return servers
+        .sql()
+        .queryForObject(
+            "SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table%'",
+            Integer.class);
   }
 
   @Test
