@@ -24,6 +24,7 @@ import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import io.pushplanet.gateway.role.ForRole;
 import io.pushplanet.gateway.role.Role;
+import io.pushplanet.gateway.time.SteadyClock;
 import io.pushplanet.gateway.token.PurgeBreaker;
 import io.pushplanet.gateway.token.Tokens;
 import java.security.SecureRandom;
@@ -60,7 +61,13 @@ class DeliveryConfiguration {
       Clock clock,
       MeterRegistry meters) {
     Tokens tokens =
-        new Tokens(database, routes, new PurgeBreaker(clock, redis), alerts, clock, meters);
+        new Tokens(
+            database,
+            routes,
+            new PurgeBreaker(new SteadyClock(clock), redis),
+            alerts,
+            clock,
+            meters);
     credentials.onChange(tokens::credentialsChanged);
     return tokens;
   }

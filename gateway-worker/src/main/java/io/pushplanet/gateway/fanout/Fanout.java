@@ -71,9 +71,11 @@ public final class Fanout {
 
   /// One step of an order; acknowledge the order afterwards.
   ///
+  /// @param again whether the broker has handed it out before: some of the page may be out already, and even delivered, which is looked
+  ///     up for such a push before it is sent
   /// @throws io.pushplanet.common.wire.BrokerUnavailable when not everything was confirmed
   /// @throws org.springframework.dao.DataAccessException when the database could not be read
-  public void expand(FanoutOrder order) {
+  public void expand(FanoutOrder order, boolean again) {
     Push push = order.push();
     Instant now = clock.instant();
     // A time to live of zero means "now or never": such a message is still brought to those who are
@@ -85,7 +87,7 @@ public final class Fanout {
       return;
     }
     DevicePage page = devices.after(push.app(), order.audience(), order.after(), pageSize);
-    publishPage(push, page.recipients(), now);
+    publishPage(again ? push.putOff() : push, page.recipients(), now);
     DeviceId last = page.last();
     if (last == null) {
       publishEvents(

@@ -69,7 +69,8 @@ class FanoutConfiguration {
             (body, redelivered, _) -> {
               List<DeadItem> dead = new ArrayList<>();
               WireForm.readBatch(body, FanoutOrder.class, dead::add)
-                  .forEach(order -> steps.take(order, redelivered, fanout::expand));
+                  .forEach(order ->
+                      steps.take(order, redelivered, step -> fanout.expand(step, redelivered)));
               DeadItems.throwIfAny(dead);
             });
     return new QueueConsumer(

@@ -16,6 +16,7 @@ import io.pushplanet.gateway.oauth.OAuthProbe;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
 import io.pushplanet.gateway.provider.Sends;
+import io.pushplanet.gateway.time.SteadyClock;
 import java.security.SecureRandom;
 import java.time.Clock;
 import javax.net.ssl.SSLContext;
@@ -39,6 +40,7 @@ class FcmConfiguration {
         new LiveRequest(fcmTls, settings.connection().connectTimeout()),
         settings.connection().requestTimeout(),
         clock,
+        new SteadyClock(clock),
         new ProviderMetrics(meters, Channel.FCM));
   }
 
@@ -71,7 +73,7 @@ class FcmConfiguration {
     return new ProjectPaces(
         RedisLink.open(redis),
         settings.messagesPerMinute(),
-        new SteadyClock(clock, System::nanoTime),
+        new SteadyClock(clock),
         fcmPaceMetrics);
   }
 
@@ -99,6 +101,6 @@ class FcmConfiguration {
         fcmPaces,
         new QuarterHours(settings, clock, random),
         fcmPaceMetrics,
-        new OtherServices(alerts, clock));
+        new OtherServices(alerts, new SteadyClock(clock)));
   }
 }

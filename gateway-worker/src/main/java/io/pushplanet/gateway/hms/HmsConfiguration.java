@@ -14,6 +14,7 @@ import io.pushplanet.gateway.oauth.TokenRequest;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
 import io.pushplanet.gateway.provider.Sends;
+import io.pushplanet.gateway.time.SteadyClock;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.util.Map;
@@ -49,6 +50,7 @@ class HmsConfiguration {
         new LiveRequest(hmsTls, settings.connectTimeout()),
         settings.requestTimeout(),
         clock,
+        new SteadyClock(clock),
         new ProviderMetrics(meters, Channel.HMS));
   }
 
@@ -84,6 +86,7 @@ class HmsConfiguration {
         credentials,
         hmsAccessTokens,
         hmsConnections,
+        new FlowControl(new SteadyClock(clock)),
         new Sends(clock, random),
         new ProviderMetrics(meters, Channel.HMS));
   }

@@ -89,6 +89,7 @@ final class HmsProvider implements Provider {
       CredentialCache credentials,
       AccessTokens<HmsClient> accessTokens,
       HttpPool connections,
+      FlowControl flow,
       Sends sends,
       ProviderMetrics metrics) {
     this.settings = settings;
@@ -96,7 +97,7 @@ final class HmsProvider implements Provider {
     this.accessTokens = accessTokens;
     this.connections = connections;
     this.turnstile = new Turnstile(settings.connections());
-    this.flow = new FlowControl(sends.clock());
+    this.flow = flow;
     this.news = new RefusalNews(sends.clock());
     this.sends = sends;
     this.metrics = metrics;

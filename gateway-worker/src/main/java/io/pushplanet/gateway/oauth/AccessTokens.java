@@ -87,22 +87,27 @@ public final class AccessTokens<C extends Credential> {
   private final Duration deadline;
   private final LiveRequest requests;
   private final Clock clock;
+  private final Clock steady;
   private final ProviderMetrics metrics;
   private final Cache<String, Slot> slots =
       Caffeine.newBuilder().maximumSize(MOST_CREDENTIALS).build();
 
   /// @param asking what is posted for a credential's token at a time
   /// @param deadline from looking up the endpoint's name to the end of the answer
+  /// @param clock for the time that the vendor is told
+  /// @param steady for how long an answer stands
   public AccessTokens(
       BiFunction<C, Instant, TokenRequest> asking,
       LiveRequest requests,
       Duration deadline,
       Clock clock,
+      Clock steady,
       ProviderMetrics metrics) {
     this.asking = asking;
     this.requests = requests;
     this.deadline = deadline;
     this.clock = clock;
+    this.steady = steady;
     this.metrics = metrics;
   }
 
@@ -119,10 +124,10 @@ public final class AccessTokens<C extends Credential> {
   private Grant currentExcept(C credential, Grant.@Nullable Granted refused) {
     Slot slot = slots.get(credential.fingerprint(), _ -> new Slot());
     Held held = heldExcept(slot, refused);
-    if (held != null && held.standsAt(clock.instant())) {
+    if (held != null && held.standsAt(steady.instant())) {
       return held.grant();
     }
-    if (held != null && held.isTokenAt(clock.instant())) {
+    if (held != null && held.isTokenAt(steady.instant())) {
       // That is what it is renewed early for.
       if (!slot.asking.tryLock()) {
         return held.grant();
@@ -145,11 +150,11 @@ public final class AccessTokens<C extends Credential> {
   /// By one thread at a time: another may just have asked.
   private Grant asked(Slot slot, C credential, Grant.@Nullable Granted refused) {
     Held held = heldExcept(slot, refused);
-    if (held != null && held.standsAt(clock.instant())) {
+    if (held != null && held.standsAt(steady.instant())) {
       return held.grant();
     }
     Answer answer = ask(credential);
-    Instant now = clock.instant();
+    Instant now = steady.instant();
     Instant until = now.plus(answer.stands());
     Held next =
         answer.grant() instanceof Grant.Unavailable && held != null && held.isTokenAt(now)

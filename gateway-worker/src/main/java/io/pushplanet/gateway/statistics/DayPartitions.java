@@ -5,9 +5,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Clock;
 import java.time.LocalDate;
-import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,7 +13,7 @@ import java.util.TreeSet;
 import javax.sql.DataSource;
 
 /// Gives each UTC day of the tables that grow a partition of its own, some days ahead, and drops those past the retention:
-/// that costs the same however many rows a day has. One process at a time (MySQL's `GET_LOCK`); safe to repeat.
+/// that costs the same however many rows a day has. Which day it is says MySQL: a worker whose clock is ahead drops nothing too early. One process at a time (MySQL's `GET_LOCK`); safe to repeat.
 public final class DayPartitions {
   static final List<String> TABLES = List.of("messages", "deliveries", "statistics_minutes");
 
@@ -24,16 +22,14 @@ public final class DayPartitions {
   private static final DateTimeFormatter NAME = DateTimeFormatter.ofPattern("'p'yyyyMMdd");
 
   private final DataSource database;
-  private final Clock clock;
   private final int retentionDays;
 
   /// @param retentionDays how many whole days before today are kept, at least 1
-  public DayPartitions(DataSource database, Clock clock, int retentionDays) {
+  public DayPartitions(DataSource database, int retentionDays) {
     if (retentionDays < 1) {
       throw new IllegalArgumentException("at least 1 day is kept");
     }
     this.database = database;
-    this.clock = clock;
     this.retentionDays = retentionDays;
   }
 
@@ -46,10 +42,11 @@ public final class DayPartitions {
         return List.of();
       }
       try {
+        LocalDate today = today(connection);
         List<String> done = new ArrayList<>();
         for (String table : TABLES) {
-          addAhead(connection, table, done);
-          dropOld(connection, table, done);
+          addAhead(connection, table, today, done);
+          dropOld(connection, table, today.minusDays(retentionDays), done);
         }
         return done;
       } finally {
@@ -58,9 +55,16 @@ public final class DayPartitions {
     }
   }
 
-  private void addAhead(Connection connection, String table, List<String> done)
-      throws SQLException {
-    LocalDate today = LocalDate.ofInstant(clock.instant(), ZoneOffset.UTC);
+  private static LocalDate today(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("SELECT CAST(UTC_DATE() AS CHAR)")) {
+      row.next();
+      return LocalDate.parse(row.getString(1));
+    }
+  }
+
+  private static void addAhead(
+      Connection connection, String table, LocalDate today, List<String> done) throws SQLException {
     TreeSet<LocalDate> present = days(connection, table);
     LocalDate from = present.isEmpty() ? today : present.getLast().plusDays(1);
     List<String> parts = new ArrayList<>();
@@ -77,9 +81,9 @@ public final class DayPartitions {
     }
   }
 
-  private void dropOld(Connection connection, String table, List<String> done) throws SQLException {
-    LocalDate oldestKept =
-        LocalDate.ofInstant(clock.instant(), ZoneOffset.UTC).minusDays(retentionDays);
+  private static void dropOld(
+      Connection connection, String table, LocalDate oldestKept, List<String> done)
+      throws SQLException {
     for (LocalDate day : days(connection, table).headSet(oldestKept)) {
       execute(connection, "ALTER TABLE %s DROP PARTITION %s".formatted(table, NAME.format(day)));
       done.add(table + " -" + NAME.format(day));

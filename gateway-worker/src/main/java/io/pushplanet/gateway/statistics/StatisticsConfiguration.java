@@ -95,9 +95,8 @@ class StatisticsConfiguration {
   }
 
   @Bean
-  Rounds dayPartitions(
-      DataSource database, StatisticsSettings settings, Clock clock, MeterRegistry meters) {
-    DayPartitions partitions = new DayPartitions(database, clock, settings.retentionDays());
+  Rounds dayPartitions(DataSource database, StatisticsSettings settings, MeterRegistry meters) {
+    DayPartitions partitions = new DayPartitions(database, settings.retentionDays());
     return new Rounds(
         "day-partitions",
         Duration.ofHours(1),

@@ -9,6 +9,7 @@ import io.pushplanet.gateway.credential.CredentialCache;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
 import io.pushplanet.gateway.provider.Sends;
+import io.pushplanet.gateway.time.SteadyClock;
 import java.net.InetAddress;
 import java.security.SecureRandom;
 import java.time.Clock;
@@ -48,7 +49,7 @@ class WebPushConfiguration {
     return new WebPushProvider(
         credentials,
         webPushDestinations,
-        new RestingHosts(clock),
+        new RestingHosts(new SteadyClock(clock)),
         new VapidTokens(clock, metrics),
         new Encryption(random),
         new Turns(settings.connections(), settings.connectionsPerHost(), settings.connectTimeout()),

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.fcm.ProjectPace.Turn;
+import io.pushplanet.gateway.time.SteadyClock;
 import io.pushplanet.simulators.fcm.Quotas;
 import java.time.Duration;
 import java.time.Instant;
@@ -219,5 +220,23 @@ class ProjectPaceTest {
   private static Instant nextLook(Instant start, Instant at) {
     long millis = Duration.between(start, at).toMillis();
     return start.plusMillis((millis / 250 + 1) * 250);
+  }
+
+  /// Its places were a hundred milliseconds ahead: by the time of day they would have been an hour and a hundred.
+  @Test
+  void a_project_does_not_rest_for_as_long_as_the_time_of_day_is_set_back() {
+    ProjectPace steady = new ProjectPace(QUOTA, new SteadyClock(clock, () -> 0));
+    for (int message = 0; message < 50; message++) {
+      steady.turn(Priority.NORMAL);
+    }
+
+    clock.advance(Duration.ofHours(-1));
+
+    Duration wait =
+        switch (steady.turn(Priority.NORMAL)) {
+          case Turn.After(Duration after) -> after;
+          case Turn.Rest(Duration rest) -> rest;
+        };
+    assertThat(wait).isLessThan(Duration.ofSeconds(10));
   }
 }

@@ -35,6 +35,7 @@ class AccessTokensTest {
   private static final HmsClient CLIENT = new HmsClient("1", new Secret("s"), "fingerprint");
 
   private final MutableClock clock = MutableClock.started();
+  private final MutableClock timeOfDay = MutableClock.started();
   private final AtomicInteger asked = new AtomicInteger();
   private volatile int status = 200;
   private volatile String life = "3600";
@@ -70,6 +71,7 @@ class AccessTokensTest {
             (_, _) -> new TokenRequest(address, Map.of("grant_type", "client_credentials")),
             new LiveRequest(SSLContext.getDefault(), Duration.ofMinutes(1)),
             Duration.ofMinutes(1),
+            timeOfDay,
             clock,
             new ProviderMetrics(new SimpleMeterRegistry(), Channel.HMS));
   }
@@ -87,6 +89,17 @@ class AccessTokensTest {
     answersFrom.countDown();
     endpoint.stop(0);
     threads.shutdownNow();
+  }
+
+  @Test
+  void a_token_stands_no_longer_when_the_time_of_day_is_set_back() {
+    tokens.current(CLIENT);
+
+    timeOfDay.advance(Duration.ofHours(-2));
+    clock.advance(Duration.ofMinutes(56));
+    tokens.current(CLIENT);
+
+    assertThat(asked).hasValue(2);
   }
 
   @Test

@@ -16,7 +16,6 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.testing.Eventually;
-import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.intake.DeadLetters;
@@ -26,6 +25,8 @@ import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -374,14 +375,12 @@ class StatisticsWriterIT {
 
   @Test
   void days_get_partitions_ahead_and_lose_the_old_ones() throws Exception {
-    MutableClock clock = MutableClock.started();
     // A database of its own: workers of other tests make partitions for the days of the real clock.
-    DataSource database = freshDatabase();
+    String database = freshDatabase();
 
-    List<String> first = new DayPartitions(database, clock, 1).maintain();
-    List<String> again = new DayPartitions(database, clock, 1).maintain();
-    clock.advance(Duration.ofDays(5));
-    List<String> later = new DayPartitions(database, clock, 1).maintain();
+    List<String> first = new DayPartitions(onDay(database, "2026-11-21"), 1).maintain();
+    List<String> again = new DayPartitions(onDay(database, "2026-11-21"), 1).maintain();
+    List<String> later = new DayPartitions(onDay(database, "2026-11-26"), 1).maintain();
 
     assertThat(first)
         .contains("deliveries +p20261121", "deliveries +p20261124", "messages +p20261122");
@@ -391,13 +390,22 @@ class StatisticsWriterIT {
         .doesNotContain("deliveries -p20261125");
   }
 
-  private DataSource freshDatabase() {
+  private String freshDatabase() {
     servers.sql().execute("DROP DATABASE IF EXISTS day_partitions");
     servers.sql().execute("CREATE DATABASE day_partitions");
     var mysql = servers.services().mysql();
     String url = mysql.jdbcUrl().replaceFirst("(://[^/]+/)[^?]*", "$1day_partitions");
     Migrations.migrate(url, mysql.user(), mysql.password());
-    return new DriverManagerDataSource(url, mysql.user(), mysql.password());
+    return url;
+  }
+
+  /// MySQL's time of day is what a session sets it to
+  /// (https://dev.mysql.com/doc/refman/8.4/en/server-system-variables.html#sysvar_timestamp).
+  private DataSource onDay(String url, String day) {
+    long noon = LocalDate.parse(day).atTime(12, 0).toEpochSecond(ZoneOffset.UTC);
+    var mysql = servers.services().mysql();
+    String session = url + (url.contains("?") ? "&" : "?") + "sessionVariables=timestamp=" + noon;
+    return new DriverManagerDataSource(session, mysql.user(), mysql.password());
   }
 
   private List<DeliveryEvent> story(MessageId message, int devices) {

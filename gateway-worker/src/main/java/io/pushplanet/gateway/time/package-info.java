@@ -1,0 +1,5 @@
+/// Clocks.
+@NullMarked
+package io.pushplanet.gateway.time;
+
+import org.jspecify.annotations.NullMarked;
