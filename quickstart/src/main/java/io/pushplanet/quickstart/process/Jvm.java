@@ -76,6 +76,19 @@ public final class Jvm implements AutoCloseable {
     }
   }
 
+  /// Bytes of all objects that its threads have made since it began, those that have ended among them. The garbage collector's own
+  /// count moves when it collects only.
+  public long allocatedBytes() {
+    try {
+      Object made =
+          beans.getAttribute(
+              new ObjectName("java.lang:type=Threading"), "TotalThreadAllocatedBytes");
+      return ((Number) made).longValue();
+    } catch (JMException | IOException e) {
+      throw unreadable(e);
+    }
+  }
+
   private String command(String operation, Object... arguments) {
     try {
       String[] signature =

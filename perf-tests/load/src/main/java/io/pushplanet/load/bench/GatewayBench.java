@@ -9,6 +9,7 @@ import io.pushplanet.load.scenario.Target;
 import io.pushplanet.load.scenario.Traffic;
 import io.pushplanet.quickstart.platform.Program;
 import io.pushplanet.quickstart.process.ChildProcess;
+import io.pushplanet.quickstart.process.Jvm;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -64,7 +65,6 @@ final class GatewayBench {
   private static final String CONNECTIONS = "pushplanet_provider_pool_connections";
   private static final String OUTCOMES = "pushplanet_outcomes_total";
   private static final String IN_HAND = "pushplanet_intake_in_hand";
-  private static final String ALLOCATED = "jvm_gc_memory_allocated_bytes_total";
 
   private final Run run;
   private final String channel;
@@ -188,6 +188,7 @@ final class GatewayBench {
   private void wholeWay(Shape shape, double peer, double goal) {
     run.out().println(shape.words() + ", for " + run.each().toSeconds() + " s");
     Meters before = Meters.of(workerPort);
+    long allocatedBefore = allocated();
     ProcessorTime used = ProcessorTime.now(target.pids());
     long start = System.nanoTime();
     long accepted = underWay(shape, run.each());
@@ -216,7 +217,7 @@ final class GatewayBench {
         Report.Row.of(
             "worker's garbage per notification" + with,
             "bytes",
-            (after.sum(ALLOCATED) - before.sum(ALLOCATED)) / Math.max(1, accepted)));
+            (double) (allocated() - allocatedBefore) / Math.max(1, accepted)));
     for (double share : new double[] {0.5, 0.99}) {
       rows.add(
           Report.Row.of(
@@ -228,6 +229,12 @@ final class GatewayBench {
                       share,
                       "pushplanet_accept_to_outcome_seconds",
                       "channel=\"" + channel)));
+    }
+  }
+
+  private long allocated() {
+    try (Jvm jvm = Jvm.attach(worker.pid())) {
+      return jvm.allocatedBytes();
     }
   }
 
