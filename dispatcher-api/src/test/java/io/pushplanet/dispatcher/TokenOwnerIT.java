@@ -125,7 +125,10 @@ class TokenOwnerIT {
         later = callers.submit(() -> shop.put("/devices/later", REGISTRATION));
         Eventually.within(
             PATIENCE,
-            () -> assertThat(redis.ask(commands -> commands.get(route))).isNotEqualTo("stale"));
+            () -> {
+              String left = redis.ask(commands -> commands.get(route));
+              assertThat(left).isNotEqualTo("stale");
+            });
         assertThat(later).isNotDone();
       } finally {
         backup.execute("BACKUP STAGE END");
