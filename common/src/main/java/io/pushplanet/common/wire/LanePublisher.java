@@ -132,20 +132,6 @@ public final class LanePublisher implements AutoCloseable {
           confirmWithin,
           other);
     }
-
-    /// The same, but so many bytes are under way at most.
-    public Settings carrying(long other) {
-      return new Settings(
-          linger,
-          pace,
-          mostItems,
-          mostBytes,
-          mostWaiting,
-          other,
-          mostUnconfirmed,
-          confirmWithin,
-          blockedWithin);
-    }
   }
 
   /// Told once per item, from a thread of the connection, of the lane or of who publishes: must not block.
