@@ -31,9 +31,11 @@ class BatchSend {
   private static final int MOST_ERRORS = 10;
 
   private final PushDispatch dispatch;
+  private final LargeRequests large;
 
-  BatchSend(PushDispatch dispatch) {
+  BatchSend(PushDispatch dispatch, LargeRequests large) {
     this.dispatch = dispatch;
+    this.large = large;
   }
 
   /// @param allAccepted whether the answer is 202 rather than 207
@@ -81,11 +83,18 @@ class BatchSend {
           result,
           requestId,
           () -> {
-            PushDispatch.Prepared one =
-                dispatch.prepare(app, request, messageId(seed, index), traceparent, begun);
-            slices.add(one);
+            Receipt receipt =
+                large.message(
+                    request.audience(),
+                    () -> {
+                      PushDispatch.Prepared one =
+                          dispatch.prepare(
+                              app, request, messageId(seed, index), traceparent, begun);
+                      slices.add(one);
+                      return one.receipt();
+                    });
             result.put("status", 202);
-            result.setAll((ObjectNode) WireForm.mapper().valueToTree(one.receipt()));
+            result.setAll((ObjectNode) WireForm.mapper().valueToTree(receipt));
           });
     });
     slices.end();

@@ -11,27 +11,32 @@ import java.util.function.Supplier;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
 
-/// Batches and messages to many named devices take much memory for a short time: some twenty times their body as a tree, and what is
-/// published of them. They share a part of the heap, so that no number of them at once fills it. Thread-safe.
+/// Batches and messages to many named devices take much memory for a short time: some twenty times their body as a tree, and for
+/// each device its tokens, read and published. Bodies share a part of the heap, and so do devices, so that no number of them at
+/// once fills it, or holds up the small ones with megabytes of routes. Thread-safe.
 @Component
 class LargeRequests {
   private static final int KILOBYTE = 1024;
 
-  /// Of the heap, to bytes of bodies that are worked at.
+  /// Of the heap, to bytes of bodies that are worked at, and to bytes of tokens.
   private static final int PART = 48;
 
   /// Bodies that wait are bytes only.
-  private static final int TIMES_IN_LINE = 2;
+  private static final int BODIES_IN_LINE = 2;
+
+  /// Messages that wait have names of devices, and no tokens yet.
+  private static final int DEVICES_IN_LINE = 16;
 
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
 
-  /// A device with its tokens, read and encoded, beside a byte of a body.
-  private static final int KILOBYTES_OF_DEVICE = 1;
+  /// The longest token that is registered.
+  private static final int KILOBYTES_OF_DEVICE = 4;
 
   /// A message to so few is a small one.
   private static final int FEW_NAMED = 64;
 
-  private final Turns turns;
+  private final Turns bodies;
+  private final Turns devices;
 
   @Autowired
   LargeRequests() {
@@ -39,14 +44,18 @@ class LargeRequests {
   }
 
   LargeRequests(long heap, Duration longestWait) {
-    int kilobytes = Math.clamp(heap / PART / KILOBYTE, 2 * KILOBYTE, Integer.MAX_VALUE / 4);
-    this.turns =
-        new Turns(
-            kilobytes,
-            TIMES_IN_LINE * kilobytes,
-            longestWait,
-            ProblemCode.OVERLOADED,
-            "Too many large requests are worked at just now. Send it again, or fewer at once.");
+    int kilobytes = Math.clamp(heap / PART / KILOBYTE, 2 * KILOBYTE, Integer.MAX_VALUE / 32);
+    this.bodies = turns(kilobytes, BODIES_IN_LINE, longestWait);
+    this.devices = turns(kilobytes, DEVICES_IN_LINE, longestWait);
+  }
+
+  private static Turns turns(int kilobytes, int timesInLine, Duration longestWait) {
+    return new Turns(
+        kilobytes,
+        timesInLine * kilobytes,
+        longestWait,
+        ProblemCode.OVERLOADED,
+        "Too many large requests are worked at just now. Send it again, or fewer at once.");
   }
 
   /// Does the work of a batch in its turn.
@@ -54,15 +63,15 @@ class LargeRequests {
   /// @param bytes of its body
   /// @throws ProblemException 503 where too much else waits, or its turn does not come
   <T> T batch(int bytes, Supplier<T> work) {
-    return turns.inTurn(1 + bytes / KILOBYTE, work);
+    return bodies.inTurn(1 + bytes / KILOBYTE, work);
   }
 
-  /// Does the work of a message in its turn, at once if it is not large.
+  /// Does the work of a message, alone or of a batch, in its turn; at once if it names few devices.
   ///
   /// @throws ProblemException 503 where too much else waits, or its turn does not come
   <T> T message(Audience audience, Supplier<T> work) {
     int named = named(audience);
-    return named <= FEW_NAMED ? work.get() : turns.inTurn(named * KILOBYTES_OF_DEVICE, work);
+    return named <= FEW_NAMED ? work.get() : devices.inTurn(named * KILOBYTES_OF_DEVICE, work);
   }
 
   private static int named(Audience audience) {

@@ -5,10 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/// What a batch has prepared is published as soon as it has [#MOST_BYTES]: 1,000 messages to one device each seldom have as much and
-/// go at once; those of 200 messages to 1,000 devices each would fill the heap. Not thread-safe.
+/// What a batch has prepared is published as soon as it has [#MOST_BYTES]: some hundred messages to one device each go at once; those
+/// of 200 messages to 1,000 devices each would fill the heap. Not thread-safe.
 final class Slices {
-  static final long MOST_BYTES = 4L * 1024 * 1024;
+  static final long MOST_BYTES = 1024 * 1024;
 
   private final Consumer<List<Prepared>> publish;
   private final List<Prepared> waiting = new ArrayList<>();

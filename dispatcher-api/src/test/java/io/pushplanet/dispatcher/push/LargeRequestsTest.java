@@ -62,6 +62,32 @@ class LargeRequestsTest {
     assertThat(large.message(toDevices(1_000), () -> "large")).isEqualTo("large");
   }
 
+  /// Its body is small, and what it takes is not.
+  @Test
+  void a_message_to_many_devices_waits_for_those_before_it_and_no_small_one_does()
+      throws Exception {
+    AtomicInteger atWork = new AtomicInteger();
+    CountDownLatch ends = new CountDownLatch(1);
+    try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
+      Future<Object> first =
+          callers.submit(() -> large.message(toDevices(500), () -> work(atWork, ends)));
+      Eventually.within(PATIENCE, () -> assertThat(atWork).hasValue(1));
+      Future<Object> second =
+          callers.submit(() ->
+              large.batch(100, () -> large.message(toDevices(100), () -> work(atWork, ends))));
+      try {
+        assertThat(large.batch(100, () -> large.message(toDevices(64), () -> "small")))
+            .isEqualTo("small");
+        assertThat(second).isNotDone();
+        assertThat(atWork).hasValue(1);
+      } finally {
+        ends.countDown();
+      }
+      assertThat(first.get()).isEqualTo("done");
+      assertThat(second.get()).isEqualTo("done");
+    }
+  }
+
   private static Object work(AtomicInteger atWork, CountDownLatch ends) {
     atWork.incrementAndGet();
     try {
