@@ -84,26 +84,36 @@ class TurnsTest {
   }
 
   @Test
-  void heavy_work_waits_for_the_light_and_what_is_too_heavy_is_done_alone() throws Exception {
+  void heavy_work_waits_for_the_light_and_what_finds_no_place_is_told_at_once() throws Exception {
     Turns turns = turns(10, 10);
     try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
       Future<String> light = callers.submit(() -> turns.inTurn(3, this::slow));
       began.await();
-      Future<String> heavy = callers.submit(() -> turns.inTurn(8, () -> "heavy"));
+      // Beside the light work there is a place for one of the two, and a turn for neither.
+      List<Future<String>> two =
+          List.of(
+              callers.submit(() -> turns.inTurn(8, () -> "heavy")),
+              callers.submit(() -> turns.inTurn(10, () -> "heavy")));
+
+      Future<String> refused;
+      Future<String> waits;
       try {
-        Eventually.within(
-            PATIENCE,
-            () ->
-                assertThatThrownBy(() -> turns.inTurn(10, () -> "no place"))
-                    .isInstanceOf(ProblemException.class));
-        assertThat(heavy).isNotDone();
+        Eventually.within(PATIENCE, () -> assertThat(two).anyMatch(Future::isDone));
+        refused = two.getFirst().isDone() ? two.getFirst() : two.getLast();
+        waits = refused == two.getFirst() ? two.getLast() : two.getFirst();
+        assertThat(waits).isNotDone();
       } finally {
         ends.countDown();
       }
 
-      assertThat(heavy.get()).isEqualTo("heavy");
+      assertThatThrownBy(refused::get).cause().isInstanceOf(ProblemException.class);
+      assertThat(waits.get()).isEqualTo("heavy");
       assertThat(light.get()).isEqualTo("found");
     }
-    assertThat(turns.inTurn(1_000, () -> "alone")).isEqualTo("alone");
+  }
+
+  @Test
+  void what_is_too_heavy_is_done_alone() {
+    assertThat(turns(10, 10).inTurn(1_000, () -> "alone")).isEqualTo("alone");
   }
 }
