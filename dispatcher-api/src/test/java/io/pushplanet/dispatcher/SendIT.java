@@ -122,6 +122,23 @@ class SendIT {
   }
 
   @Test
+  void what_shall_wake_nobody_goes_with_what_is_not_urgent() {
+    shop.device("asleep", "{\"fcm\":{\"token\":\"asleep-token\"}}");
+    dispatcher.drain("push.fcm.normal");
+
+    Answer answer =
+        shop.post(
+            "/messages",
+            "{\"audience\":{\"device\":\"asleep\"},\"content\":{\"title\":\"hi\"},\"delivery\":{\"priority\":\"low\"}}");
+
+    assertThat(answer.status()).isEqualTo(202);
+    assertThat(dispatcher.drain("push.fcm.normal"))
+        .singleElement()
+        .satisfies(
+            push -> assertThat(push.at("/delivery/priority").stringValue()).isEqualTo("low"));
+  }
+
+  @Test
   void a_phone_with_huaweis_services_only_is_reached_over_push_kit() {
     shop.device("huawei", "{\"hms\":{\"token\":\"IQAA-1_x\"}}");
     dispatcher.drain("push.hms.high");

@@ -1,5 +1,6 @@
 package io.pushplanet.common.message;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -12,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 public record DeliveryOptions(
     Route route,
     Duration ttl,
-    Priority priority,
+    @JsonProperty("priority") Urgency urgency,
     @Nullable String collapseKey,
     Duration fallbackAfter) {
   /// FCM keeps a message 28 days at most
@@ -26,7 +27,7 @@ public record DeliveryOptions(
   public static final Duration DEFAULT_TTL = Duration.ofDays(3);
   public static final Duration DEFAULT_FALLBACK_AFTER = Duration.ofSeconds(5);
   public static final DeliveryOptions DEFAULT =
-      new DeliveryOptions(Route.AUTO, DEFAULT_TTL, Priority.HIGH, null, DEFAULT_FALLBACK_AFTER);
+      new DeliveryOptions(Route.AUTO, DEFAULT_TTL, Urgency.HIGH, null, DEFAULT_FALLBACK_AFTER);
 
   public DeliveryOptions {
     if (ttl.isNegative() || ttl.compareTo(LONGEST_TTL) > 0) {
@@ -42,8 +43,13 @@ public record DeliveryOptions(
     }
   }
 
+  /// By which it goes through our lanes.
+  public Priority priority() {
+    return urgency.priority();
+  }
+
   /// The same on another way.
   public DeliveryOptions over(Route other) {
-    return new DeliveryOptions(other, ttl, priority, collapseKey, fallbackAfter);
+    return new DeliveryOptions(other, ttl, urgency, collapseKey, fallbackAfter);
   }
 }

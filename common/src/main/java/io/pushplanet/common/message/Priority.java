@@ -1,11 +1,7 @@
 package io.pushplanet.common.message;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
-
-/// `high` wakes the device and never waits behind `normal`.
+/// The two ways through our lanes, from the queue to the provider's stream: `high` never waits behind `normal`.
 public enum Priority {
-  @JsonProperty("high")
   HIGH,
-  @JsonProperty("normal")
   NORMAL
 }

@@ -3,9 +3,12 @@ package io.pushplanet.common.message;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.pushplanet.common.wire.WireForm;
 import java.time.Duration;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
 
 class DeliveryOptionsTest {
   @Test
@@ -24,7 +27,29 @@ class DeliveryOptionsTest {
     assertThatIllegalArgumentException().isThrownBy(() -> options(Duration.ZERO, ""));
   }
 
+  @Test
+  void its_urgency_travels_as_the_priority_that_was_asked_for() {
+    for (Urgency urgency : Urgency.values()) {
+      DeliveryOptions options =
+          new DeliveryOptions(Route.AUTO, Duration.ZERO, urgency, null, Duration.ZERO);
+
+      JsonNode json = WireForm.mapper().valueToTree(options);
+
+      assertThat(json.path("priority").asString())
+          .isEqualTo(urgency.name().toLowerCase(Locale.ROOT));
+      assertThat(json.has("urgency")).isFalse();
+      assertThat(WireForm.mapper().treeToValue(json, DeliveryOptions.class)).isEqualTo(options);
+    }
+  }
+
+  @Test
+  void what_is_not_urgent_waits_behind_what_is() {
+    assertThat(Urgency.HIGH.priority()).isEqualTo(Priority.HIGH);
+    assertThat(Urgency.NORMAL.priority()).isEqualTo(Priority.NORMAL);
+    assertThat(Urgency.LOW.priority()).isEqualTo(Priority.NORMAL);
+  }
+
   private static DeliveryOptions options(Duration ttl, @Nullable String collapseKey) {
-    return new DeliveryOptions(Route.AUTO, ttl, Priority.HIGH, collapseKey, Duration.ZERO);
+    return new DeliveryOptions(Route.AUTO, ttl, Urgency.HIGH, collapseKey, Duration.ZERO);
   }
 }

@@ -5,8 +5,8 @@ import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.LiveActivity;
 import io.pushplanet.common.message.Overrides;
-import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.dispatcher.audience.AudienceReader;
 import io.pushplanet.dispatcher.input.Fields;
@@ -161,7 +161,7 @@ final class SendRequestReader {
     }
     Route route = delivery.word("route", Route.class);
     Duration ttl = delivery.duration("ttl", DeliveryOptions.LONGEST_TTL);
-    Priority priority = delivery.word("priority", Priority.class);
+    Urgency urgency = delivery.word("priority", Urgency.class);
     String collapseKey = delivery.key("collapse_key", LONGEST_TEXT);
     Duration fallbackAfter = delivery.duration("fallback_after", LONGEST_FALLBACK);
     if (collapseKey != null) {
@@ -181,7 +181,7 @@ final class SendRequestReader {
     return new DeliveryOptions(
         route == null ? Route.AUTO : route,
         ttl == null ? DeliveryOptions.DEFAULT_TTL : ttl,
-        priority == null ? Priority.HIGH : priority,
+        urgency == null ? Urgency.HIGH : urgency,
         collapseKey,
         fallbackAfter == null ? DeliveryOptions.DEFAULT_FALLBACK_AFTER : fallbackAfter);
   }

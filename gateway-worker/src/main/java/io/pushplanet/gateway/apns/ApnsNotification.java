@@ -5,8 +5,8 @@ import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.LiveActivity;
 import io.pushplanet.common.message.LiveActivity.BroadcastChannel;
 import io.pushplanet.common.message.MessageId;
-import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
@@ -74,7 +74,8 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
     // A channel that keeps nothing takes no other.
     boolean kept = channel == null || channel.keepsNewest();
     headers.add(Field.of("apns-expiration", kept ? expiration(push) : "0"));
-    headers.add(Field.of("apns-priority", isUrgent(push) ? "10" : "5"));
+    // For activities Apple names these two.
+    headers.add(Field.of("apns-priority", push.delivery().urgency() == Urgency.HIGH ? "10" : "5"));
     return new ApnsNotification(
         headers, JSON.writeValueAsBytes(JSON.createObjectNode().set(ApnsPayload.APS, aps)));
   }
@@ -101,7 +102,7 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
     headers.add(Field.of("apns-push-type", background ? "background" : type.word()));
     headers.add(Field.of("apns-expiration", expiration(push)));
     // "Specify 10 ... it's an error to use this priority for a background notification"
-    headers.add(Field.of("apns-priority", !background && isUrgent(push) ? "10" : "5"));
+    headers.add(Field.of("apns-priority", background ? "5" : priority(push)));
     headers.add(Field.of("apns-collapse-id", CollapseId.of(push)));
     return new ApnsNotification(headers, payload.json());
   }
@@ -120,8 +121,12 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
     return new UUID(high, low).toString();
   }
 
-  private static boolean isUrgent(Push push) {
-    return push.delivery().priority() == Priority.HIGH;
+  private static String priority(Push push) {
+    return switch (push.delivery().urgency()) {
+      case HIGH -> "10";
+      case NORMAL -> "5";
+      case LOW -> "1";
+    };
   }
 
   private static String expiration(Push push) {

@@ -1,6 +1,5 @@
 package io.pushplanet.gateway.webpush;
 
-import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
@@ -34,9 +33,17 @@ record WebPushMessage(List<Field> headers, byte[] text) {
     return new WebPushMessage(
         List.of(
             Field.of("ttl", Long.toString(secondsLeft(push, now))),
-            Field.of("urgency", push.delivery().priority() == Priority.HIGH ? "high" : "normal"),
+            Field.of("urgency", urgency(push)),
             Field.of("topic", topic(push))),
         text(push));
+  }
+
+  private static String urgency(Push push) {
+    return switch (push.delivery().urgency()) {
+      case HIGH -> "high";
+      case NORMAL -> "normal";
+      case LOW -> "low";
+    };
   }
 
   /// Of the waiting messages of one topic the newest stays. Without a key of the caller's it is the message's id: a repeat

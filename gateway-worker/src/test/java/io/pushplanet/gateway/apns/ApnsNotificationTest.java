@@ -9,9 +9,9 @@ import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.LiveActivity;
 import io.pushplanet.common.message.LiveActivity.Event;
 import io.pushplanet.common.message.Overrides;
-import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
@@ -62,13 +62,13 @@ class ApnsNotificationTest {
     }
   }
 
-  private Push activity(LiveActivity activity, Content content, Priority priority) {
+  private Push activity(LiveActivity activity, Content content, Urgency urgency) {
     Push plain =
         aPush(clock)
             .saying(content)
             .delivered(
                 new DeliveryOptions(
-                    Route.VENDOR, Duration.ofHours(1), priority, null, Duration.ofSeconds(5)))
+                    Route.VENDOR, Duration.ofHours(1), urgency, null, Duration.ofSeconds(5)))
             .build();
     return new Push(
         plain.id(),
@@ -98,7 +98,7 @@ class ApnsNotificationTest {
             75.0);
 
     ApnsNotification notification =
-        alert(activity(start, new Content("Kick-off", null, Map.of()), Priority.HIGH));
+        alert(activity(start, new Content("Kick-off", null, Map.of()), Urgency.HIGH));
 
     JsonNode aps = JSON.readTree(notification.payload()).path("aps");
     assertThat(aps.path("event").asString()).isEqualTo("start");
@@ -131,9 +131,7 @@ class ApnsNotificationTest {
             null);
 
     ApnsNotification notification =
-        alert(
-            activity(
-                end, new Content(null, null, Map.of("live_activity", "end")), Priority.NORMAL));
+        alert(activity(end, new Content(null, null, Map.of("live_activity", "end")), Urgency.LOW));
 
     JsonNode payload = JSON.readTree(notification.payload());
     assertThat(payload.path("aps").path("event").asString()).isEqualTo("end");
@@ -173,7 +171,7 @@ class ApnsNotificationTest {
 
   @Test
   void no_ttl_means_one_attempt() {
-    Push push = aPush(clock).delivered(options(Duration.ZERO, Priority.NORMAL, null)).build();
+    Push push = aPush(clock).delivered(options(Duration.ZERO, Urgency.NORMAL, null)).build();
 
     assertThat(headers(alert(push)))
         .containsEntry("apns-expiration", "0")
@@ -182,8 +180,8 @@ class ApnsNotificationTest {
 
   @Test
   void a_collapse_key_that_no_header_can_carry_is_hashed() {
-    DeliveryOptions plain = options(Duration.ofHours(1), Priority.HIGH, "order-77");
-    DeliveryOptions foreign = options(Duration.ofHours(1), Priority.HIGH, "주문 77");
+    DeliveryOptions plain = options(Duration.ofHours(1), Urgency.HIGH, "order-77");
+    DeliveryOptions foreign = options(Duration.ofHours(1), Urgency.HIGH, "주문 77");
 
     String kept = collapseId(plain);
     String hashed = collapseId(foreign);
@@ -249,8 +247,8 @@ class ApnsNotificationTest {
   }
 
   private static DeliveryOptions options(
-      Duration ttl, Priority priority, @Nullable String collapseKey) {
-    return new DeliveryOptions(Route.AUTO, ttl, priority, collapseKey, Duration.ofSeconds(5));
+      Duration ttl, Urgency urgency, @Nullable String collapseKey) {
+    return new DeliveryOptions(Route.AUTO, ttl, urgency, collapseKey, Duration.ofSeconds(5));
   }
 
   private static Map<String, String> headers(ApnsNotification notification) {

@@ -5,9 +5,9 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.message.DeliveryOptions;
-import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.wire.Topology;
@@ -85,6 +85,6 @@ abstract class DeliveryScene {
   }
 
   static DeliveryOptions options(Route route, Duration ttl, @Nullable String collapseKey) {
-    return new DeliveryOptions(route, ttl, Priority.HIGH, collapseKey, Duration.ofSeconds(5));
+    return new DeliveryOptions(route, ttl, Urgency.HIGH, collapseKey, Duration.ofSeconds(5));
   }
 }

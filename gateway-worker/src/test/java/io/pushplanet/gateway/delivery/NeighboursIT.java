@@ -10,9 +10,9 @@ import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.message.DeliveryOptions;
-import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.RouteStore;
@@ -46,7 +46,7 @@ import org.junit.jupiter.api.Test;
 class NeighboursIT {
   private static final DeliveryOptions HIGH =
       new DeliveryOptions(
-          Route.VENDOR, Duration.ofHours(1), Priority.HIGH, null, Duration.ofSeconds(5));
+          Route.VENDOR, Duration.ofHours(1), Urgency.HIGH, null, Duration.ofSeconds(5));
 
   private final Clock clock = Clock.systemUTC();
   private final RedisClient nowhere = RedisClient.create("redis://127.0.0.1:1");
@@ -264,7 +264,7 @@ class NeighboursIT {
   @Test
   void now_or_never_for_a_device_that_is_away_expires_and_is_not_parked() throws Exception {
     DeliveryOptions nowOrNever =
-        new DeliveryOptions(Route.MQTT, Duration.ZERO, Priority.HIGH, null, Duration.ofSeconds(5));
+        new DeliveryOptions(Route.MQTT, Duration.ZERO, Urgency.HIGH, null, Duration.ofSeconds(5));
 
     delivery(servers.sessions())
         .deliver(

@@ -8,9 +8,9 @@ import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.DeliveryOptions;
-import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.testing.Eventually;
@@ -136,8 +136,7 @@ class PromptOutcomesIT extends NodeScene {
     return aPush(clock)
         .from(APP)
         .delivered(
-            new DeliveryOptions(
-                Route.AUTO, Duration.ofHours(1), Priority.HIGH, null, fallbackAfter))
+            new DeliveryOptions(Route.AUTO, Duration.ofHours(1), Urgency.HIGH, null, fallbackAfter))
         .build()
         .to(
             List.of(

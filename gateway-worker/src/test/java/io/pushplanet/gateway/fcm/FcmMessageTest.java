@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.Overrides;
-import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
@@ -27,7 +27,7 @@ class FcmMessageTest {
   void a_message_has_notification_data_and_the_time_that_is_left() {
     DeliveryOptions options =
         new DeliveryOptions(
-            Route.AUTO, Duration.ofHours(1), Priority.HIGH, "order-77", Duration.ofSeconds(5));
+            Route.AUTO, Duration.ofHours(1), Urgency.HIGH, "order-77", Duration.ofSeconds(5));
     Push push = aPush(clock).delivered(options).build();
     clock.advance(Duration.ofMinutes(10));
 
@@ -64,7 +64,7 @@ class FcmMessageTest {
   void a_collapse_key_that_is_no_header_is_told_to_apple_by_its_digest() {
     DeliveryOptions options =
         new DeliveryOptions(
-            Route.AUTO, Duration.ofHours(1), Priority.HIGH, "Zürich 1", Duration.ofSeconds(5));
+            Route.AUTO, Duration.ofHours(1), Urgency.HIGH, "Zürich 1", Duration.ofSeconds(5));
 
     JsonNode message = message(aPush(clock).delivered(options).build(), token);
 
@@ -77,7 +77,7 @@ class FcmMessageTest {
   @Test
   void now_or_never_is_said_to_each_kind_of_device() {
     DeliveryOptions nowOrNever =
-        new DeliveryOptions(Route.AUTO, Duration.ZERO, Priority.HIGH, null, Duration.ofSeconds(5));
+        new DeliveryOptions(Route.AUTO, Duration.ZERO, Urgency.HIGH, null, Duration.ofSeconds(5));
 
     JsonNode message = message(aPush(clock).delivered(nowOrNever).build(), token);
 

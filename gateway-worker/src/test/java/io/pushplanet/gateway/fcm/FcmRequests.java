@@ -9,6 +9,7 @@ import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.gateway.connection.ProviderRequest;
@@ -48,7 +49,7 @@ public final class FcmRequests {
         new AppId("shop"),
         new Content("Shipped", "x".repeat(700), Map.of("order", "77")),
         new DeliveryOptions(
-            Route.VENDOR, Duration.ofHours(1), Priority.NORMAL, null, Duration.ofSeconds(5)),
+            Route.VENDOR, Duration.ofHours(1), Urgency.NORMAL, null, Duration.ofSeconds(5)),
         Overrides.NONE,
         ACCEPTED,
         ACCEPTED.plus(Duration.ofHours(1)),

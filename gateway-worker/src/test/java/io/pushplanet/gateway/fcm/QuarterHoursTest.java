@@ -4,9 +4,9 @@ import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.message.DeliveryOptions;
-import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
 import java.time.Instant;
@@ -35,16 +35,16 @@ class QuarterHoursTest {
     clock.advance(Duration.between(clock.instant(), Instant.parse(time)));
   }
 
-  private Push push(Priority priority, Duration ttl, int audience) {
+  private Push push(Urgency urgency, Duration ttl, int audience) {
     return aPush(clock)
-        .delivered(new DeliveryOptions(Route.VENDOR, ttl, priority, null, Duration.ofSeconds(5)))
+        .delivered(new DeliveryOptions(Route.VENDOR, ttl, urgency, null, Duration.ofSeconds(5)))
         .toFcm("d1", "token")
         .build()
         .ofAudience(audience);
   }
 
   private Push bulk(Duration ttl) {
-    return push(Priority.NORMAL, ttl, 10_000);
+    return push(Urgency.NORMAL, ttl, 10_000);
   }
 
   @ParameterizedTest
@@ -89,10 +89,10 @@ class QuarterHoursTest {
     at("2026-11-21T10:00:00Z");
     QuarterHours quarters = quarters("2m", "5m");
 
-    assertThat(quarters.wait(push(Priority.HIGH, LONG, 1_000_000))).isEmpty();
-    assertThat(quarters.wait(push(Priority.NORMAL, LONG, 9_999))).isEmpty();
-    assertThat(quarters.wait(push(Priority.NORMAL, LONG, 0))).isEmpty();
-    assertThat(quarters.wait(push(Priority.NORMAL, LONG, 10_000))).isPresent();
+    assertThat(quarters.wait(push(Urgency.HIGH, LONG, 1_000_000))).isEmpty();
+    assertThat(quarters.wait(push(Urgency.NORMAL, LONG, 9_999))).isEmpty();
+    assertThat(quarters.wait(push(Urgency.NORMAL, LONG, 0))).isEmpty();
+    assertThat(quarters.wait(push(Urgency.NORMAL, LONG, 10_000))).isPresent();
   }
 
   @Test

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.Overrides;
-import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
 import java.util.List;
@@ -110,7 +110,7 @@ class HmsMessageTest {
 
   private static DeliveryOptions options(
       Duration ttl, @org.jspecify.annotations.Nullable String collapseKey) {
-    return new DeliveryOptions(Route.AUTO, ttl, Priority.HIGH, collapseKey, Duration.ofSeconds(5));
+    return new DeliveryOptions(Route.AUTO, ttl, Urgency.HIGH, collapseKey, Duration.ofSeconds(5));
   }
 
   private JsonNode message(Push push, boolean urgent, String... tokens) {

@@ -8,9 +8,9 @@ import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.MessageId;
-import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.gateway.RealServers;
 import java.sql.Connection;
@@ -143,7 +143,7 @@ class InboxStoreIT {
     return aPush(Clock.systemUTC())
         .delivered(
             new DeliveryOptions(
-                Route.MQTT, Duration.ofHours(1), Priority.HIGH, "order-77", Duration.ofSeconds(5)))
+                Route.MQTT, Duration.ofHours(1), Urgency.HIGH, "order-77", Duration.ofSeconds(5)))
         .toMqtt(DEVICE.value())
         .build();
   }

@@ -7,9 +7,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.DeliveryOptions;
-import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.LogLines;
@@ -97,14 +97,14 @@ class FcmIT {
     }
   }
 
-  private static Optional<DeliveryOutcome> turn(Provider provider, Priority priority, int audience)
+  private static Optional<DeliveryOutcome> turn(Provider provider, Urgency urgency, int audience)
       throws InterruptedException {
     Push push =
         aPush(CLOCK)
             .from("fcm-shop")
             .delivered(
                 new DeliveryOptions(
-                    Route.VENDOR, Duration.ofHours(6), priority, null, Duration.ofSeconds(5)))
+                    Route.VENDOR, Duration.ofHours(6), urgency, null, Duration.ofSeconds(5)))
             .toFcm("d1", "t1")
             .build();
     return provider.turn(push.ofAudience(audience));
@@ -118,12 +118,12 @@ class FcmIT {
             platform.simulators, "--gateway.fcm.quarter-hour-margin=449999ms")) {
       Provider provider = ProviderPlatform.provider(worker, Channel.FCM);
 
-      assertThat(turn(provider, Priority.NORMAL, 10_000))
+      assertThat(turn(provider, Urgency.NORMAL, 10_000))
           .containsInstanceOf(PutOff.class)
           .get()
           .returns("quarter_hour", DeliveryOutcome::reason);
-      assertThat(turn(provider, Priority.NORMAL, 9_999)).isEmpty();
-      assertThat(turn(provider, Priority.HIGH, 50_000)).isEmpty();
+      assertThat(turn(provider, Urgency.NORMAL, 9_999)).isEmpty();
+      assertThat(turn(provider, Urgency.HIGH, 50_000)).isEmpty();
       assertThat(
               worker
                   .getBean(MeterRegistry.class)

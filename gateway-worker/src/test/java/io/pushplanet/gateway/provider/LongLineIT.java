@@ -12,6 +12,7 @@ import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
@@ -41,7 +42,7 @@ class LongLineIT {
   private static final String HELD = "aaaa";
   private static final DeliveryOptions NORMAL =
       new DeliveryOptions(
-          Route.VENDOR, Duration.ofHours(1), Priority.NORMAL, null, Duration.ofSeconds(5));
+          Route.VENDOR, Duration.ofHours(1), Urgency.NORMAL, null, Duration.ofSeconds(5));
 
   private final List<Push> pushes = new ArrayList<>();
   private final List<String> delivered = new ArrayList<>();

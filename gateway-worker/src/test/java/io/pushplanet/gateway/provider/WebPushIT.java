@@ -7,9 +7,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.DeliveryOptions;
-import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
@@ -114,7 +114,7 @@ class WebPushIT {
             .toWebPush("d1", platform.simulators.webPush().toJson(browser))
             .delivered(
                 new DeliveryOptions(
-                    Route.AUTO, Duration.ofHours(6), Priority.HIGH, "order-77", Duration.ZERO))
+                    Route.AUTO, Duration.ofHours(6), Urgency.HIGH, "order-77", Duration.ZERO))
             .build();
 
     DeliveryOutcome outcome = send(push);
@@ -259,7 +259,7 @@ class WebPushIT {
             .toWebPush("d1", platform.simulators.webPush().toJson(browser))
             .delivered(
                 new DeliveryOptions(
-                    Route.AUTO, Duration.ofHours(1), Priority.HIGH, null, Duration.ZERO))
+                    Route.AUTO, Duration.ofHours(1), Urgency.HIGH, null, Duration.ZERO))
             .build();
 
     assertThat(send(expired)).isEqualTo(new Expired());

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.Overrides;
-import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
 import java.time.Duration;
@@ -23,11 +23,11 @@ import tools.jackson.databind.node.ObjectNode;
 class WebPushMessageTest {
   private final MutableClock clock = MutableClock.started();
 
-  private Push push(Duration ttl, Priority priority, String collapseKey) {
+  private Push push(Duration ttl, Urgency urgency, String collapseKey) {
     return aPush(clock)
         .toWebPush("d1", "{}")
         .delivered(
-            new DeliveryOptions(Route.AUTO, ttl, priority, collapseKey, Duration.ofSeconds(5)))
+            new DeliveryOptions(Route.AUTO, ttl, urgency, collapseKey, Duration.ofSeconds(5)))
         .build();
   }
 
@@ -41,32 +41,33 @@ class WebPushMessageTest {
 
   @Test
   void ttl_is_what_is_left_and_urgency_the_priority() {
-    Push push = push(Duration.ofHours(6), Priority.NORMAL, "k");
+    Push push = push(Duration.ofHours(6), Urgency.NORMAL, "k");
     Instant later = clock.instant().plus(Duration.ofHours(1));
 
     assertThat(header(push, later, "ttl")).isEqualTo("18000");
     assertThat(header(push, later, "urgency")).isEqualTo("normal");
-    assertThat(header(push(Duration.ZERO, Priority.HIGH, "k"), clock.instant(), "ttl"))
+    assertThat(header(push(Duration.ZERO, Urgency.HIGH, "k"), clock.instant(), "ttl"))
         .isEqualTo("0");
-    assertThat(header(push(Duration.ZERO, Priority.HIGH, "k"), clock.instant(), "urgency"))
+    assertThat(header(push(Duration.ZERO, Urgency.HIGH, "k"), clock.instant(), "urgency"))
         .isEqualTo("high");
+    assertThat(header(push(Duration.ZERO, Urgency.LOW, "k"), clock.instant(), "urgency"))
+        .isEqualTo("low");
   }
 
   @Test
   void a_key_that_is_a_topic_stays_as_it_is() {
-    assertThat(WebPushMessage.topic(push(Duration.ofHours(1), Priority.HIGH, "order-77_A")))
+    assertThat(WebPushMessage.topic(push(Duration.ofHours(1), Urgency.HIGH, "order-77_A")))
         .isEqualTo("order-77_A");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"order 77", "주문-77", "a.b", "123456789012345678901234567890123"})
   void a_key_that_is_none_becomes_one_that_is_the_same_each_time(String key) {
-    String topic = WebPushMessage.topic(push(Duration.ofHours(1), Priority.HIGH, key));
+    String topic = WebPushMessage.topic(push(Duration.ofHours(1), Urgency.HIGH, key));
 
     assertThat(topic).matches("[A-Za-z0-9_-]{32}");
-    assertThat(WebPushMessage.topic(push(Duration.ofHours(1), Priority.HIGH, key)))
-        .isEqualTo(topic);
-    assertThat(WebPushMessage.topic(push(Duration.ofHours(1), Priority.HIGH, key + "!")))
+    assertThat(WebPushMessage.topic(push(Duration.ofHours(1), Urgency.HIGH, key))).isEqualTo(topic);
+    assertThat(WebPushMessage.topic(push(Duration.ofHours(1), Urgency.HIGH, key + "!")))
         .isNotEqualTo(topic);
   }
 

@@ -40,7 +40,7 @@ final class Help {
 
       Options of send
         --device=ID  --title=TEXT  --body=TEXT  [--data=KEY=VALUE …]  [--route=auto|mqtt|vendor]  [--ttl=PT6H]
-        [--collapse-key=KEY]  [--priority=high|normal]  [--app=ID]
+        [--collapse-key=KEY]  [--priority=high|normal|low]  [--app=ID]
 
       Exit codes
         0 done   1 failed   2 misused   3 no JDK 25   4 a port is taken, or not to be had
