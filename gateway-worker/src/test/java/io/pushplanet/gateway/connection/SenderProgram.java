@@ -43,7 +43,7 @@ final class SenderProgram {
   private static final int FEW_STREAMS = 25;
 
   private static final long LONGEST_MICROS = 60_000_000;
-  private static final Duration WARM_UP = Duration.ofSeconds(6);
+  private static final Duration WARM_UP = Duration.ofSeconds(15);
 
   private final Map<String, Long> figures = new LinkedHashMap<>();
   private final String client;
