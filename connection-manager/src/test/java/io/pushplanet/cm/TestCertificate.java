@@ -15,11 +15,11 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509TrustManager;
 
 /// A self-signed certificate for 127.0.0.1, made by keytool, and its key.
-record TestCertificate(X509Certificate certificate, byte[] key) {
+public record TestCertificate(X509Certificate certificate, byte[] key) {
   private static final String PASSWORD = "changeit";
   private static final AtomicInteger NUMBER = new AtomicInteger();
 
-  static TestCertificate make(Path directory) throws Exception {
+  public static TestCertificate make(Path directory) throws Exception {
     var keystore = directory.resolve("made-" + NUMBER.incrementAndGet() + ".p12");
     var keytool =
         new ProcessBuilder(
@@ -55,11 +55,11 @@ record TestCertificate(X509Certificate certificate, byte[] key) {
         store.getKey("server", PASSWORD.toCharArray()).getEncoded());
   }
 
-  String certificatePem() throws Exception {
+  public String certificatePem() throws Exception {
     return pem("CERTIFICATE", certificate.getEncoded());
   }
 
-  String keyPem() {
+  public String keyPem() {
     return pem("PRIVATE KEY", key);
   }
 
@@ -74,11 +74,11 @@ record TestCertificate(X509Certificate certificate, byte[] key) {
   }
 
   /// Trusts every certificate and notes the last one; is not asked at all when a session is resumed.
-  static final class Witness implements X509TrustManager {
+  public static final class Witness implements X509TrustManager {
     final AtomicInteger full = new AtomicInteger();
     volatile X509Certificate[] last = {};
 
-    SSLContext context() throws Exception {
+    public SSLContext context() throws Exception {
       var context = SSLContext.getInstance("TLSv1.3");
       context.init(null, new TrustManager[] {this}, null);
       return context;

@@ -133,11 +133,16 @@ public final class Connection {
     markDirty();
   }
 
-  /// Drops what has not begun to leave.
-  public void forgetPending() {
-    if (pending != null) {
-      pending.keepBegun();
+  /// Drops what waits to be sent.
+  ///
+  /// @return false where the peer may have part of a frame already: then nothing is dropped, and nothing else can follow
+  public boolean dropPending() {
+    boolean begun =
+        (pending != null && pending.hasBegun()) || (tls != null && tls.unsent() != null);
+    if (!begun) {
+      pending = null;
     }
+    return !begun;
   }
 
   /// Sends what is pending, says goodbye, and lingers until the peer has read it: closing with unread bytes in the

@@ -293,9 +293,11 @@ public final class EventLoop implements Loop {
   private void begin() {
     if (!begun) {
       begun = true;
-      noticeStandstill();
-      nowNanos = nanoTime.getAsLong();
-      lookedNanos = nowNanos;
+      // Once: between two looks it could stop unnoticed.
+      long now = nanoTime.getAsLong();
+      noticeStandstill(now - nowNanos);
+      nowNanos = now;
+      lookedNanos = now;
       stoodStill = false;
     }
   }
@@ -310,8 +312,7 @@ public final class EventLoop implements Loop {
 
   /// A turn begins at least once a second; when the last one began long ago, nobody knows what happened meanwhile. Peers that
   /// seem silent have not been listened to: their silence is judged when they have been.
-  private void noticeStandstill() {
-    long gap = nanoTime.getAsLong() - nowNanos;
+  private void noticeStandstill(long gap) {
     if (gap > STANDSTILL.toNanos()) {
       metrics.loopLag.record(gap, TimeUnit.NANOSECONDS);
       nextSweepNanos = nowNanos + gap + SWEEP_NANOS;

@@ -43,16 +43,10 @@ final class PendingFrames {
     }
   }
 
-  /// Drops all but a frame of which the peer has a part.
-  void keepBegun() {
+  /// Whether the peer has a part of the first.
+  boolean hasBegun() {
     var head = frames.peek();
-    boolean begun = head != null && head.position() > 0;
-    frames.clear();
-    bytes = 0;
-    if (begun) {
-      frames.add(head);
-      bytes = head.remaining();
-    }
+    return head != null && head.position() > 0;
   }
 
   /// The peer has them.

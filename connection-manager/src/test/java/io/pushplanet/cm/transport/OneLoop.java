@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.GateSettings;
 import io.pushplanet.cm.transport.socket.Sockets;
+import io.pushplanet.cm.transport.tls.TlsIdentity;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -14,13 +15,16 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /// Real sockets on a transport of one loop, whose time the test moves by hand.
 final class OneLoop {
-  private static final int PIECE = 16 * 1024;
+  /// Less than goes into one TLS record.
+  static final int PIECE = 16_000;
+
   private static final int MOST_PIECES = 4_096;
 
   private OneLoop() {}
@@ -31,11 +35,19 @@ final class OneLoop {
 
   static Transport start(
       LongSupplier nanoTime, Heap heap, Function<Connection, Receiver> handlers) {
+    return start(nanoTime, heap, null, handlers);
+  }
+
+  static Transport start(
+      LongSupplier nanoTime,
+      Heap heap,
+      @Nullable TlsIdentity tls,
+      Function<Connection, Receiver> handlers) {
     var listener =
         new Listener(
             "test",
             new InetSocketAddress("127.0.0.1", 0),
-            null,
+            tls,
             false,
             64 * 1024,
             false,
@@ -55,13 +67,27 @@ final class OneLoop {
   }
 
   /// Writes until the kernel takes no more, for a peer that does not read.
-  static void fill(Connection connection) throws Exception {
-    var full = new AtomicBoolean();
-    for (int pieces = 0; !full.get(); pieces++) {
+  ///
+  /// @return how many [pieces][#PIECE] were written, of the last of which more than one waits
+  static int fill(Connection connection) throws Exception {
+    int pieces = 0;
+    for (int waits = 0; waits <= PIECE; pieces++) {
       assertThat(pieces).as("pieces that the kernel has taken").isLessThan(MOST_PIECES);
+      if (waits > 0) {
+        // What the kernel has on this side goes over to the other, and makes room.
+        TimeUnit.MILLISECONDS.sleep(100);
+      }
       run(connection, () -> connection.write(new byte[PIECE]));
-      run(connection, () -> full.set(connection.pendingBytes() > 0));
+      waits = pending(connection);
     }
+    return pieces;
+  }
+
+  /// After the flush of the turn before.
+  static int pending(Connection connection) throws Exception {
+    var pending = new AtomicInteger();
+    run(connection, () -> pending.set(connection.pendingBytes()));
+    return pending.get();
   }
 
   /// In a turn of its loop that begins no sooner.

@@ -37,22 +37,23 @@ class PendingFramesTest {
   }
 
   @Test
-  void what_has_begun_to_leave_is_kept_whole_and_nothing_else() {
+  void a_frame_has_begun_when_the_peer_has_part_of_it_and_not_all() {
     var frames = new PendingFrames();
     frames.add(new byte[] {1, 2, 3});
     frames.add(new byte[] {4, 5, 6});
-    frames.add(new byte[] {7});
-    frames.taken(4);
+    assertThat(frames.hasBegun()).isFalse();
 
-    frames.keepBegun();
-
+    frames.taken(3);
+    assertThat(frames.hasBegun()).isFalse();
+    frames.taken(1);
+    assertThat(frames.hasBegun()).isTrue();
     var left = ByteBuffer.allocate(10);
     frames.copyTo(left);
     assertThat(left.flip()).isEqualTo(ByteBuffer.wrap(new byte[] {5, 6}));
     assertThat(frames.bytes()).isEqualTo(2);
     frames.taken(2);
-    frames.add(new byte[] {8});
-    frames.keepBegun();
+
+    assertThat(frames.hasBegun()).isFalse();
     assertThat(frames.isEmpty()).isTrue();
     assertThat(frames.cost()).isZero();
   }

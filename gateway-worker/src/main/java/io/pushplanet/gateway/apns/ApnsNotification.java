@@ -11,6 +11,7 @@ import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
 import io.pushplanet.gateway.provider.CollapseId;
+import io.pushplanet.gateway.provider.RecentForms;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -34,10 +35,14 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
 
   /// @param type of the token; a Live Activity has a token of its own
   static ApnsNotification of(
-      Push push, DeviceId device, ApnsPushType type, String bundleId, RecentPayloads payloads) {
+      Push push,
+      DeviceId device,
+      ApnsPushType type,
+      String bundleId,
+      RecentForms<ApnsPayload.MadeOf, ApnsPayload> payloads) {
     LiveActivity activity = push.overrides().liveActivity();
     return activity == null
-        ? notification(push, device, type, bundleId, payloads.of(push, type))
+        ? notification(push, device, type, bundleId, ApnsPayload.of(push, type, payloads))
         : liveActivity(push, activity, device, bundleId);
   }
 

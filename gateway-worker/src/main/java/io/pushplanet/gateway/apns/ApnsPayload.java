@@ -1,10 +1,13 @@
 package io.pushplanet.gateway.apns;
 
 import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.provider.JsonMerge;
+import io.pushplanet.gateway.provider.RecentForms;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
@@ -23,7 +26,18 @@ record ApnsPayload(byte[] json, boolean background) {
   /// Where our id goes when the caller's data has an `id` of its own.
   private static final String OTHER_ID = "pushplanet_id";
 
-  static ApnsPayload of(Push push, ApnsPushType type) {
+  /// All that it is made of.
+  record MadeOf(MessageId message, Content content, Overrides overrides, ApnsPushType type) {}
+
+  /// Kept for the next device of the message.
+  static ApnsPayload of(Push push, ApnsPushType type, RecentForms<MadeOf, ApnsPayload> recent) {
+    return recent.of(
+        push.id(),
+        new MadeOf(push.id(), push.content(), push.overrides(), type),
+        () -> of(push, type));
+  }
+
+  private static ApnsPayload of(Push push, ApnsPushType type) {
     ObjectNode aps = aps(push, type);
     boolean background =
         type == ApnsPushType.ALERT && !aps.has("alert") && !aps.has("badge") && !aps.has("sound");

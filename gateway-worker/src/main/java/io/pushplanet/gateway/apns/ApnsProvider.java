@@ -30,6 +30,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
+import io.pushplanet.gateway.provider.RecentForms;
 import io.pushplanet.gateway.provider.RestingDevices;
 import io.pushplanet.gateway.provider.Sends;
 import java.time.Duration;
@@ -72,7 +73,7 @@ final class ApnsProvider implements Provider {
   private final RestingDevices resting;
   private final AnotherServer anotherServer;
   private final RefusalNews news;
-  private final RecentPayloads payloads = new RecentPayloads();
+  private final RecentForms<ApnsPayload.MadeOf, ApnsPayload> payloads = new RecentForms<>();
 
   ApnsProvider(
       ApnsSettings settings,

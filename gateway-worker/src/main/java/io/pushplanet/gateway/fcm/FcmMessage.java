@@ -1,14 +1,21 @@
 package io.pushplanet.gateway.fcm;
 
 import io.pushplanet.common.message.Content;
+import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.provider.CollapseId;
 import io.pushplanet.gateway.provider.JsonMerge;
+import io.pushplanet.gateway.provider.RecentForms;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -19,16 +26,46 @@ import tools.jackson.databind.node.ObjectNode;
 /// drop others, for it keeps four per device and forgets any of them for a fifth
 /// (https://firebase.google.com/docs/cloud-messaging/customize-messages/collapsible-message-types). So the app is to know
 /// repeats by our id in the data.
-final class FcmMessage {
+///
+/// @param untargeted the message, a JSON object that is not empty, with nobody in it whom it is for
+record FcmMessage(byte[] untargeted) {
   private static final JsonMapper JSON = WireForm.mapper();
   private static final String ID = "id";
+  private static final List<String> TARGETS = List.of("token", "fid", "topic", "condition");
+
+  // What comes before the device.
+  private static final byte[] TOKEN =
+      "{\"message\":{\"token\":".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] FID = "{\"message\":{\"fid\":".getBytes(StandardCharsets.US_ASCII);
+  private static final int MOST_AROUND = 32;
 
   /// Where our id goes when the caller's data has an `id` of its own.
   private static final String OTHER_ID = "pushplanet_id";
 
-  private FcmMessage() {}
+  /// All that it is made of.
+  record MadeOf(
+      MessageId message,
+      Content content,
+      DeliveryOptions delivery,
+      Overrides overrides,
+      Instant expiresAt,
+      long secondsLeft) {}
 
-  static byte[] of(Push push, FcmToken token, Instant now) {
+  /// Kept for the next device of the message, until it has a second less to live.
+  static FcmMessage of(Push push, Instant now, RecentForms<MadeOf, FcmMessage> recent) {
+    return recent.of(
+        push.id(),
+        new MadeOf(
+            push.id(),
+            push.content(),
+            push.delivery(),
+            push.overrides(),
+            push.expiresAt(),
+            secondsLeft(push, now)),
+        () -> of(push, now));
+  }
+
+  static FcmMessage of(Push push, Instant now) {
     ObjectNode message = JSON.createObjectNode();
     Content content = push.content();
     boolean shown = content.title() != null || content.body() != null;
@@ -49,13 +86,22 @@ final class FcmMessage {
     if (push.overrides().fcm() != null) {
       JsonMerge.into(message, push.overrides().fcm());
     }
-    // Last, so that an override cannot send to another device.
-    message.remove("token");
-    message.remove("fid");
-    message.remove("topic");
-    message.remove("condition");
-    message.put(token.kind().equals("fid") ? "fid" : "token", token.token());
-    return JSON.writeValueAsBytes(JSON.createObjectNode().set("message", message));
+    // So that an override cannot send to another device.
+    TARGETS.forEach(message::remove);
+    return new FcmMessage(JSON.writeValueAsBytes(message));
+  }
+
+  /// The body of a request.
+  byte[] to(FcmToken token) {
+    byte[] target = JSON.writeValueAsBytes(token.token());
+    ByteArrayOutputStream body =
+        new ByteArrayOutputStream(MOST_AROUND + target.length + untargeted.length);
+    body.writeBytes(token.kind().equals("fid") ? FID : TOKEN);
+    body.writeBytes(target);
+    body.write(',');
+    body.write(untargeted, 1, untargeted.length - 1);
+    body.write('}');
+    return body.toByteArray();
   }
 
   private static void android(ObjectNode android, Push push, boolean shown, Instant now) {

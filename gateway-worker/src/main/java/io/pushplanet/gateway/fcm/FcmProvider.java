@@ -29,6 +29,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
+import io.pushplanet.gateway.provider.RecentForms;
 import io.pushplanet.gateway.provider.RestingDevices;
 import io.pushplanet.gateway.provider.Sends;
 import java.net.URLEncoder;
@@ -65,6 +66,7 @@ final class FcmProvider implements Provider {
   private final RestingDevices resting;
   private final OtherServices others;
   private final RefusalNews news;
+  private final RecentForms<FcmMessage.MadeOf, FcmMessage> messages = new RecentForms<>();
 
   FcmProvider(
       FcmSettings settings,
@@ -227,7 +229,7 @@ final class FcmProvider implements Provider {
             push.delivery().priority(),
             "/v1/projects/" + project + "/messages:send",
             List.of(Field.secret("authorization", "Bearer " + granted.token())),
-            FcmMessage.of(push, attempt.token(), sends.clock().instant()),
+            FcmMessage.of(push, sends.clock().instant(), messages).to(attempt.token()),
             expiresAt),
         _ -> false);
   }

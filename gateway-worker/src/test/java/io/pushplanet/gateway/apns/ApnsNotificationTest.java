@@ -15,6 +15,7 @@ import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
+import io.pushplanet.gateway.provider.RecentForms;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -31,7 +32,7 @@ class ApnsNotificationTest {
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final DeviceId DEVICE = new DeviceId("d1");
   private final MutableClock clock = MutableClock.started();
-  private final RecentPayloads payloads = new RecentPayloads();
+  private final RecentForms<ApnsPayload.MadeOf, ApnsPayload> payloads = new RecentForms<>();
 
   @Test
   void content_becomes_an_alert_with_data_beside_it() {

@@ -11,6 +11,7 @@ import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.gateway.provider.RecentForms;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -146,7 +147,36 @@ class FcmMessageTest {
     assertThat(message.path("android").path("ttl").asString()).endsWith("s");
   }
 
+  @Test
+  void a_message_is_written_once_for_its_devices_and_again_when_a_second_has_passed() {
+    RecentForms<FcmMessage.MadeOf, FcmMessage> recent = new RecentForms<>();
+    Push push = aPush(clock).build();
+
+    FcmMessage first = FcmMessage.of(push, clock.instant(), recent);
+    clock.advance(Duration.ofMillis(1));
+    FcmMessage second = FcmMessage.of(push, clock.instant(), recent);
+    clock.advance(Duration.ofSeconds(1));
+    FcmMessage later = FcmMessage.of(push, clock.instant(), recent);
+
+    assertThat(FcmMessage.of(push, clock.instant(), recent)).isSameAs(later);
+    assertThat(second).isNotSameAs(first);
+    assertThat(later).isNotSameAs(second);
+    assertThat(JSON.readTree(second.to(token)).at("/message/android/ttl"))
+        .isNotEqualTo(JSON.readTree(later.to(token)).at("/message/android/ttl"));
+  }
+
+  @Test
+  void whatever_a_token_is_it_is_one_text() {
+    String strange = "a\",\"topic\":\"all\u00e9\u0001";
+
+    JsonNode message =
+        message(aPush(clock).build(), new FcmToken(strange, "token", clock.instant()));
+
+    assertThat(message.path("token").asString()).isEqualTo(strange);
+    assertThat(message.has("topic")).isFalse();
+  }
+
   private JsonNode message(Push push, FcmToken to) {
-    return JSON.readTree(FcmMessage.of(push, to, clock.instant())).path("message");
+    return JSON.readTree(FcmMessage.of(push, clock.instant()).to(to)).path("message");
   }
 }

@@ -39,7 +39,7 @@ public final class FcmRequests {
         Priority.NORMAL,
         "/v1/projects/shop/messages:send",
         List.of(Field.secret("authorization", AUTHORIZATION)),
-        FcmMessage.of(push(token), token, ACCEPTED),
+        FcmMessage.of(push(token), ACCEPTED).to(token),
         null);
   }
 

@@ -215,9 +215,10 @@ public final class MqttLink implements ConnectionHandler, Link {
     }
     if (reason == ReasonCode.SESSION_TAKEN_OVER) {
       // Messages: the device gets them where it is now. Acknowledgements: it publishes once more.
-      connection.forgetPending();
-      if (!greeted) {
-        // CONNACK may have been among it, and nothing goes before that (MQTT-3.2.0-1).
+      if (!connection.dropPending() || !greeted) {
+        // The rest of a message would make it whole, elsewhere it comes again. Or CONNACK was among
+        // it, and nothing goes before
+        // that (MQTT-3.2.0-1).
         connection.close(CloseCause.OURS);
         return;
       }

@@ -1,0 +1,29 @@
+package io.pushplanet.gateway.provider;
+
+import io.pushplanet.common.message.MessageId;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/// What was written of the messages that were sent last: the devices of a broadcast come one after the other, and to write it
+/// for each of them would be a tenth to a quarter of what they cost. Thread-safe.
+///
+/// @param <K> all that a form is made of
+public final class RecentForms<K extends Record, F> {
+  private static final int PLACES = 64;
+
+  private final AtomicReferenceArray<@Nullable Kept<K, F>> places =
+      new AtomicReferenceArray<>(PLACES);
+
+  private record Kept<K, F>(K madeOf, F form) {}
+
+  public F of(MessageId message, K madeOf, Supplier<F> write) {
+    int place = Math.floorMod(message.hashCode(), PLACES);
+    Kept<K, F> kept = places.get(place);
+    if (kept == null || !kept.madeOf().equals(madeOf)) {
+      kept = new Kept<>(madeOf, write.get());
+      places.set(place, kept);
+    }
+    return kept.form();
+  }
+}
