@@ -16,13 +16,18 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class StandstillIT {
@@ -78,6 +83,56 @@ class StandstillIT {
 
       assertThat(client.getInputStream().read()).as("the end, and no byte before").isEqualTo(-1);
     }
+  }
+
+  /// Each look at the clock is a place to stop at. What had left before that was not wrong to send.
+  @ParameterizedTest
+  @MethodSource("looks")
+  void wherever_a_turn_stops_nothing_leaves_afterwards_before_it_tells(int look) throws Exception {
+    var looksLeft = new AtomicInteger(Integer.MAX_VALUE);
+    var stoppedBefore = new AtomicBoolean();
+    var accepted = new CompletableFuture<Connection>();
+    var answered = new AtomicBoolean();
+    LongSupplier stopping =
+        () -> {
+          if (looksLeft.decrementAndGet() == 0) {
+            boolean left = answered.get() && accepted.join().pendingBytes() == 0;
+            stoppedBefore.set(!left);
+            jumpedNanos.addAndGet(Duration.ofSeconds(60).toNanos());
+          }
+          return nanoTime();
+        };
+    try (var transport =
+            OneLoop.start(
+                stopping,
+                connection -> {
+                  accepted.complete(connection);
+                  return input -> {
+                    input.position(input.limit());
+                    answered.set(true);
+                    connection.write(new byte[] {7});
+                  };
+                });
+        var client = OneLoop.connect(transport)) {
+      var connection = accepted.get(60, TimeUnit.SECONDS);
+      OneLoop.run(connection, connection::authenticated);
+      transport.onStandstill((loop, _) ->
+          loop.execute(() -> {
+            connection.dropPending();
+            connection.closeAfterFlush();
+          }));
+      client.setSoTimeout(30_000);
+      looksLeft.set(look);
+      client.getOutputStream().write(1);
+
+      int came = client.getInputStream().read();
+
+      assertThat(came).isEqualTo(stoppedBefore.get() ? -1 : 7);
+    }
+  }
+
+  private static IntStream looks() {
+    return IntStream.rangeClosed(1, 8);
   }
 
   /// The kernel had no room for it before, and has when the process goes on.
