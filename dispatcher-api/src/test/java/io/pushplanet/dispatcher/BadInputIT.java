@@ -14,6 +14,8 @@ import java.net.http.HttpRequest;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
@@ -401,6 +403,42 @@ class BadInputIT {
       }
     }
     assertThat(dispatcher.drain("push.mqtt.high")).isEmpty();
+  }
+
+  /// Slow callers, and those who stand still, are told so; they need not be waited for.
+  @Test
+  void a_body_that_does_not_come_in_time_is_408() throws Exception {
+    RunningDispatcher strict =
+        RunningDispatcher.with(
+            Map.of("dispatcher.body-within", "2s", "server.tomcat.connection-timeout", "3s"));
+    Tenant tenant = strict.tenant();
+    String head =
+        "POST /v1/apps/"
+            + tenant.app()
+            + "/messages HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer "
+            + tenant.key().text().reveal()
+            + "\r\nContent-Length: ";
+
+    assertThat(slowly(strict, head + "100\r\n\r\n{", 0))
+        .startsWith("HTTP/1.1 408")
+        .contains("\"code\":\"body_too_slow\"");
+    assertThat(slowly(strict, head + "50000\r\n\r\n{", 20))
+        .startsWith("HTTP/1.1 408")
+        .contains("\"code\":\"body_too_slow\"");
+  }
+
+  /// Sends a space ten times in two seconds at most, so many times.
+  private static String slowly(RunningDispatcher dispatcher, String request, int spaces)
+      throws IOException, InterruptedException {
+    try (Socket socket = new Socket("127.0.0.1", dispatcher.port())) {
+      socket.setSoTimeout(60_000);
+      socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+      for (int i = 0; i < spaces; i++) {
+        TimeUnit.MILLISECONDS.sleep(200);
+        socket.getOutputStream().write(' ');
+      }
+      return new String(socket.getInputStream().readNBytes(1_000), StandardCharsets.UTF_8);
+    }
   }
 
   private String rawHalf(String request) throws IOException {

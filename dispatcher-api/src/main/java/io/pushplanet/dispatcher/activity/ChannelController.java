@@ -10,6 +10,7 @@ import io.pushplanet.dispatcher.access.Caller;
 import io.pushplanet.dispatcher.access.Needs;
 import io.pushplanet.dispatcher.idempotency.Answer;
 import io.pushplanet.dispatcher.idempotency.IdempotentRequests;
+import io.pushplanet.dispatcher.input.Bodies;
 import io.pushplanet.dispatcher.input.Fields;
 import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.input.JsonBody;
@@ -59,13 +60,19 @@ class ChannelController {
 
   private final ChannelMapper mapper;
   private final IdempotentRequests idempotency;
+  private final Bodies bodies;
   private final MessageIds ids;
   private final Clock clock;
 
   ChannelController(
-      ChannelMapper mapper, IdempotentRequests idempotency, MessageIds ids, Clock clock) {
+      ChannelMapper mapper,
+      IdempotentRequests idempotency,
+      Bodies bodies,
+      MessageIds ids,
+      Clock clock) {
     this.mapper = mapper;
     this.idempotency = idempotency;
+    this.bodies = bodies;
     this.ids = ids;
     this.clock = clock;
   }
@@ -73,7 +80,7 @@ class ChannelController {
   @PostMapping(CHANNELS)
   @Needs(Scope.SEND)
   ResponseEntity<byte[]> make(Caller caller, HttpServletRequest request) throws IOException {
-    JsonBody body = JsonBody.read(request);
+    JsonBody body = bodies.json(caller.app(), request);
     Findings findings = new Findings();
     Fields fields = new Fields(body.root(), "", findings);
     Environment environment = fields.word("environment", Environment.class);

@@ -6,9 +6,9 @@ import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.access.Caller;
 import io.pushplanet.dispatcher.access.Needs;
 import io.pushplanet.dispatcher.audience.AudienceReader;
+import io.pushplanet.dispatcher.input.Bodies;
 import io.pushplanet.dispatcher.input.Fields;
 import io.pushplanet.dispatcher.input.Findings;
-import io.pushplanet.dispatcher.input.JsonBody;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -32,18 +32,22 @@ class DeviceController {
   private final DeviceRegistry registry;
   private final SessionUpdates sessions;
   private final DeviceForm form;
+  private final Bodies bodies;
 
-  DeviceController(DeviceRegistry registry, SessionUpdates sessions, DeviceForm form) {
+  DeviceController(
+      DeviceRegistry registry, SessionUpdates sessions, DeviceForm form, Bodies bodies) {
     this.registry = registry;
     this.sessions = sessions;
     this.form = form;
+    this.bodies = bodies;
   }
 
   @PostMapping("/v1/apps/{app}/devices")
   @Needs(Scope.DEVICES)
   ResponseEntity<byte[]> register(Caller caller, HttpServletRequest request) throws IOException {
     Findings findings = new Findings();
-    RegistrationReader reader = new RegistrationReader(JsonBody.read(request).root(), findings);
+    RegistrationReader reader =
+        new RegistrationReader(bodies.json(caller.app(), request).root(), findings);
     DeviceId given = reader.device();
     Registration registration = reader.registration();
     DeviceId device = given == null ? new DeviceId(UUID.randomUUID().toString()) : given;
@@ -57,7 +61,7 @@ class DeviceController {
       throws IOException {
     DeviceId device = idToPut(id);
     RegistrationReader reader =
-        new RegistrationReader(JsonBody.read(request).root(), new Findings());
+        new RegistrationReader(bodies.json(caller.app(), request).root(), new Findings());
     DeviceId given = reader.device();
     if (given != null && !given.equals(device)) {
       reader.wrongDevice("device is " + given + " here but " + device + " in the path");
@@ -82,7 +86,7 @@ class DeviceController {
   ResponseEntity<byte[]> patch(
       Caller caller, @PathVariable("device") String id, HttpServletRequest request)
       throws IOException {
-    ObjectNode patch = JsonBody.read(request).root();
+    ObjectNode patch = bodies.json(caller.app(), request).root();
     DeviceId device = known(id);
     SessionUpdates.Told told = sessions.told(caller.app(), device);
     DeviceRegistry.Saved saved =
@@ -120,7 +124,7 @@ class DeviceController {
   ResponseEntity<byte[]> session(
       Caller caller, @PathVariable("device") String id, HttpServletRequest request)
       throws IOException {
-    SessionUpdate update = SessionUpdate.read(JsonBody.readOptional(request).root());
+    SessionUpdate update = SessionUpdate.read(bodies.optionalJson(caller.app(), request).root());
     return noContent(sessions.update(caller.app(), known(id), update), id);
   }
 

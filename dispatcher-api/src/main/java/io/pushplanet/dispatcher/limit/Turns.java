@@ -5,7 +5,6 @@ import io.pushplanet.dispatcher.problem.ProblemException;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 
 /// Work that costs much: little at a time, in turn, with a bounded line of those who wait. Thread-safe.
 public final class Turns {
@@ -17,6 +16,12 @@ public final class Turns {
   private final Duration longestWait;
   private final ProblemCode code;
   private final String busy;
+
+  /// What is done in a turn.
+  @FunctionalInterface
+  public interface Work<T, E extends Exception> {
+    T result() throws E;
+  }
 
   /// @param inLine who comes when as much waits is told so at once
   /// @param longestWait in line
@@ -34,13 +39,13 @@ public final class Turns {
   /// Does work that counts as one.
   ///
   /// @throws ProblemException where too many others wait, or the turn does not come
-  public <T> T inTurn(Supplier<T> work) {
+  public <T, E extends Exception> T inTurn(Work<T, E> work) throws E {
     return inTurn(1, work);
   }
 
   /// @param weight of the work; what is heavier than all that may be done at once is done alone
   /// @throws ProblemException where too much else waits, or the turn does not come
-  public <T> T inTurn(int weight, Supplier<T> work) {
+  public <T, E extends Exception> T inTurn(int weight, Work<T, E> work) throws E {
     int taken = Math.min(weight, atOnce);
     if (!places.tryAcquire(taken)) {
       throw busy();
@@ -50,7 +55,7 @@ public final class Turns {
         throw busy();
       }
       try {
-        return work.get();
+        return work.result();
       } finally {
         turns.release(taken);
       }

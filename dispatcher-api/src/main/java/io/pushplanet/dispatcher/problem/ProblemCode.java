@@ -36,6 +36,10 @@ public enum ProblemCode {
   METHOD_NOT_ALLOWED(
       405, "This method is not allowed here", "Use one of the methods in the header Allow."),
   NOT_ACCEPTABLE(406, "The answer is JSON only", "Accept application/json."),
+  BODY_TOO_SLOW(
+      408,
+      "The body came too slowly",
+      "Send the whole body at once; the detail says how long it may take."),
   REQUEST_IN_PROGRESS(
       409,
       "The same request is in progress",

@@ -85,6 +85,7 @@ class BatchSend {
           () -> {
             Receipt receipt =
                 large.message(
+                    app,
                     request.audience(),
                     () -> {
                       PushDispatch.Prepared one =

@@ -1,8 +1,9 @@
 package io.pushplanet.dispatcher.push;
 
 import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.target.Audience;
-import io.pushplanet.dispatcher.limit.Turns;
+import io.pushplanet.dispatcher.limit.AppTurns;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import java.time.Duration;
@@ -12,8 +13,8 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
 
 /// Batches and messages to many named devices take much memory for a short time: some twenty times their body as a tree, and for
-/// each device its tokens, read and published. Bodies share a part of the heap, and so do devices, so that no number of them at
-/// once fills it, or holds up the small ones with megabytes of routes. Thread-safe.
+/// each device its tokens, read and published. Bodies share a part of the heap, and so do devices, of which an app has half: no
+/// number of them at once fills it, holds up the small ones with megabytes of routes, or leaves other apps no turn. Thread-safe.
 @Component
 class LargeRequests {
   private static final int KILOBYTE = 1024;
@@ -35,8 +36,8 @@ class LargeRequests {
   /// A message to so few is a small one.
   private static final int FEW_NAMED = 64;
 
-  private final Turns bodies;
-  private final Turns devices;
+  private final AppTurns bodies;
+  private final AppTurns devices;
 
   @Autowired
   LargeRequests() {
@@ -49,8 +50,8 @@ class LargeRequests {
     this.devices = turns(kilobytes, DEVICES_IN_LINE, longestWait);
   }
 
-  private static Turns turns(int kilobytes, int timesInLine, Duration longestWait) {
-    return new Turns(
+  private static AppTurns turns(int kilobytes, int timesInLine, Duration longestWait) {
+    return new AppTurns(
         kilobytes,
         timesInLine * kilobytes,
         longestWait,
@@ -62,16 +63,18 @@ class LargeRequests {
   ///
   /// @param bytes of its body
   /// @throws ProblemException 503 where too much else waits, or its turn does not come
-  <T> T batch(int bytes, Supplier<T> work) {
-    return bodies.inTurn(1 + bytes / KILOBYTE, work);
+  <T> T batch(AppId app, int bytes, Supplier<T> work) {
+    return bodies.inTurn(app, 1 + bytes / KILOBYTE, work::get);
   }
 
   /// Does the work of a message, alone or of a batch, in its turn; at once if it names few devices.
   ///
   /// @throws ProblemException 503 where too much else waits, or its turn does not come
-  <T> T message(Audience audience, Supplier<T> work) {
+  <T> T message(AppId app, Audience audience, Supplier<T> work) {
     int named = named(audience);
-    return named <= FEW_NAMED ? work.get() : devices.inTurn(named * KILOBYTES_OF_DEVICE, work);
+    return named <= FEW_NAMED
+        ? work.get()
+        : devices.inTurn(app, named * KILOBYTES_OF_DEVICE, work::get);
   }
 
   private static int named(Audience audience) {

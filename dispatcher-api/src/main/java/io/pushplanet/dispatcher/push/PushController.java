@@ -9,6 +9,7 @@ import io.pushplanet.dispatcher.access.Needs;
 import io.pushplanet.dispatcher.idempotency.Answer;
 import io.pushplanet.dispatcher.idempotency.IdempotentRequests;
 import io.pushplanet.dispatcher.idempotency.IdempotentRequests.Given;
+import io.pushplanet.dispatcher.input.Bodies;
 import io.pushplanet.dispatcher.input.JsonBody;
 import io.pushplanet.dispatcher.limit.SendLimits;
 import io.pushplanet.dispatcher.problem.RequestId;
@@ -37,6 +38,7 @@ class PushController {
   private final PushDispatch dispatch;
   private final BatchSend batches;
   private final IdempotentRequests idempotency;
+  private final Bodies bodies;
   private final LargeRequests large;
   private final SendLimits limits;
   private final MessageIds ids;
@@ -45,12 +47,14 @@ class PushController {
       PushDispatch dispatch,
       BatchSend batches,
       IdempotentRequests idempotency,
+      Bodies bodies,
       LargeRequests large,
       SendLimits limits,
       MessageIds ids) {
     this.dispatch = dispatch;
     this.batches = batches;
     this.idempotency = idempotency;
+    this.bodies = bodies;
     this.large = large;
     this.limits = limits;
     this.ids = ids;
@@ -60,11 +64,12 @@ class PushController {
   @Needs(Scope.SEND)
   void send(Caller caller, HttpServletRequest request, HttpServletResponse response)
       throws IOException {
-    JsonBody body = JsonBody.read(request);
+    JsonBody body = bodies.json(caller.app(), request);
     SendRequest wanted = SendRequestReader.read(body.root());
     limits.take(caller.app(), 1, response);
     Given given =
         large.message(
+            caller.app(),
             wanted.audience(),
             () ->
                 once(
@@ -87,9 +92,10 @@ class PushController {
   @Needs(Scope.SEND)
   void sendBatch(Caller caller, HttpServletRequest request, HttpServletResponse response)
       throws IOException {
-    byte[] bytes = JsonBody.readBytes(request, JsonBody.MOST_BATCH_BYTES);
+    byte[] bytes = bodies.bytes(caller.app(), request, Bodies.MOST_BATCH_BYTES);
     write(
-        large.batch(bytes.length, () -> batch(caller, JsonBody.of(bytes), request, response)),
+        large.batch(
+            caller.app(), bytes.length, () -> batch(caller, JsonBody.of(bytes), request, response)),
         response);
   }
 
@@ -114,9 +120,12 @@ class PushController {
   @PostMapping("/v1/apps/{app}/messages:validate")
   @Needs(Scope.SEND)
   ResponseEntity<byte[]> validate(Caller caller, HttpServletRequest request) throws IOException {
-    SendRequest wanted = SendRequestReader.read(JsonBody.read(request).root());
+    SendRequest wanted = SendRequestReader.read(bodies.json(caller.app(), request).root());
     Receipt receipt =
-        large.message(wanted.audience(), () -> dispatch.validate(caller.app(), wanted, ids.next()));
+        large.message(
+            caller.app(),
+            wanted.audience(),
+            () -> dispatch.validate(caller.app(), wanted, ids.next()));
     ObjectNode form = WireForm.mapper().createObjectNode();
     form.put("valid", true);
     form.set("recipients", WireForm.mapper().valueToTree(receipt.recipients()));

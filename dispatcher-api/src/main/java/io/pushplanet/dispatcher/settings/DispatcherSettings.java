@@ -18,6 +18,7 @@ import org.springframework.validation.annotation.Validated;
 /// @param credentialValidity how long a device's MQTT password holds
 /// @param keyCache how long a known API key stays in memory when no change is told
 /// @param unknownKeyCache how long an unknown key id stays refused without a look at MySQL
+/// @param bodyWithin how long a request's body may take from the first of it that is read to the last
 /// @param sessionFlush how often session updates go from Redis to MySQL
 /// @param messagesPerSecond what one app may send through this process; 0 is without limit
 @Validated
@@ -29,5 +30,6 @@ public record DispatcherSettings(
     @NotNull @DefaultValue("90d") Duration credentialValidity,
     @NotNull @DefaultValue("12h") Duration keyCache,
     @NotNull @DefaultValue("5s") Duration unknownKeyCache,
+    @NotNull @DefaultValue("20s") Duration bodyWithin,
     @NotNull @DefaultValue("500ms") Duration sessionFlush,
     @PositiveOrZero @DefaultValue("0") int messagesPerSecond) {}

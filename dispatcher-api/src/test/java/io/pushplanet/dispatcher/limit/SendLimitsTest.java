@@ -27,6 +27,7 @@ class SendLimitsTest {
             Duration.ofHours(1),
             Duration.ofSeconds(1),
             Duration.ofSeconds(1),
+            Duration.ofSeconds(1),
             perSecond),
         clock);
   }

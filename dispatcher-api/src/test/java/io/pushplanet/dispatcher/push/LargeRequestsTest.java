@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dispatcher.problem.ProblemCode;
@@ -22,8 +23,10 @@ class LargeRequestsTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int MEGABYTE = 1024 * 1024;
 
-  /// Room for the bodies of two full batches, and four in line.
-  private final LargeRequests large = new LargeRequests(96L * MEGABYTE, PATIENCE);
+  private static final AppId SHOP = new AppId("shop");
+
+  /// Room for the bodies of four full batches, of which an app may have two, and four in its line.
+  private final LargeRequests large = new LargeRequests(192L * MEGABYTE, PATIENCE);
 
   @Test
   void two_full_batches_are_worked_at_and_too_many_in_line_are_told_to_come_again()
@@ -34,13 +37,14 @@ class LargeRequestsTest {
     try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
       try {
         for (int i = 0; i < 2; i++) {
-          batches.add(callers.submit(() -> large.batch(MEGABYTE - 1, () -> work(atWork, ends))));
+          batches.add(
+              callers.submit(() -> large.batch(SHOP, MEGABYTE - 1, () -> work(atWork, ends))));
         }
         Eventually.within(PATIENCE, () -> assertThat(atWork).hasValue(2));
 
         List<Future<Object>> more = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
-          more.add(callers.submit(() -> large.batch(MEGABYTE - 1, () -> work(atWork, ends))));
+          more.add(callers.submit(() -> large.batch(SHOP, MEGABYTE - 1, () -> work(atWork, ends))));
         }
         Eventually.within(PATIENCE, () -> assertThat(more).filteredOn(Future::isDone).hasSize(1));
         Future<Object> refused = more.stream().filter(Future::isDone).findFirst().orElseThrow();
@@ -53,13 +57,13 @@ class LargeRequestsTest {
                   assertThat(problem.headers()).containsEntry("Retry-After", "1");
                 });
         assertThat(atWork).hasValue(2);
-        assertThat(large.message(toDevices(64), () -> "small")).isEqualTo("small");
+        assertThat(large.message(SHOP, toDevices(64), () -> "small")).isEqualTo("small");
       } finally {
         ends.countDown();
       }
     }
     assertThat(atWork).hasValue(6);
-    assertThat(large.message(toDevices(1_000), () -> "large")).isEqualTo("large");
+    assertThat(large.message(SHOP, toDevices(1_000), () -> "large")).isEqualTo("large");
   }
 
   /// Its body is small, and what it takes is not.
@@ -70,13 +74,14 @@ class LargeRequestsTest {
     CountDownLatch ends = new CountDownLatch(1);
     try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
       Future<Object> first =
-          callers.submit(() -> large.message(toDevices(500), () -> work(atWork, ends)));
+          callers.submit(() -> large.message(SHOP, toDevices(500), () -> work(atWork, ends)));
       Eventually.within(PATIENCE, () -> assertThat(atWork).hasValue(1));
       Future<Object> second =
           callers.submit(() ->
-              large.batch(100, () -> large.message(toDevices(100), () -> work(atWork, ends))));
+              large.batch(
+                  SHOP, 100, () -> large.message(SHOP, toDevices(100), () -> work(atWork, ends))));
       try {
-        assertThat(large.batch(100, () -> large.message(toDevices(64), () -> "small")))
+        assertThat(large.batch(SHOP, 100, () -> large.message(SHOP, toDevices(64), () -> "small")))
             .isEqualTo("small");
         assertThat(second).isNotDone();
         assertThat(atWork).hasValue(1);

@@ -26,6 +26,7 @@ class DispatcherSettingsTest {
                     Duration.ofDays(90),
                     Duration.ofHours(12),
                     Duration.ofSeconds(5),
+                    Duration.ofSeconds(20),
                     Duration.ofMillis(500),
                     0)));
   }

@@ -1,0 +1,166 @@
+package io.pushplanet.dispatcher.input;
+
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.dispatcher.limit.AppTurns;
+import io.pushplanet.dispatcher.problem.ProblemCode;
+import io.pushplanet.dispatcher.problem.ProblemException;
+import io.pushplanet.dispatcher.settings.DispatcherSettings;
+import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.function.LongSupplier;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.stereotype.Component;
+
+/// Reads requests' bodies: at most [#MOST_BYTES] (or the limit given), so that a huge upload is neither stored nor parsed, and
+/// within a time. Those that are not small share a part of the heap while they come, of which an app has half: however many
+/// callers upload slowly, they fill nothing and hold up no other app. Thread-safe.
+@Component
+public class Bodies {
+  public static final int MOST_BYTES = 64 * 1024;
+  public static final int MOST_BATCH_BYTES = 1024 * 1024;
+
+  /// So much of each is held by its connection anyhow.
+  private static final int SMALL = 8 * 1024;
+
+  private static final int KILOBYTE = 1024;
+
+  /// Of the heap, to bodies that are coming.
+  private static final int PART = 16;
+
+  /// Who waits holds nothing yet.
+  private static final int TIMES_IN_LINE = 16;
+
+  private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
+
+  private final AppTurns uploads;
+  private final Duration within;
+  private final LongSupplier nanos;
+
+  @Autowired
+  Bodies(DispatcherSettings settings) {
+    this(Runtime.getRuntime().maxMemory(), LONGEST_WAIT, settings.bodyWithin(), System::nanoTime);
+  }
+
+  Bodies(long heap, Duration longestWait, Duration within, LongSupplier nanos) {
+    int kilobytes =
+        Math.clamp(
+            heap / PART / KILOBYTE,
+            2 * MOST_BATCH_BYTES / KILOBYTE,
+            Integer.MAX_VALUE / (2 * TIMES_IN_LINE));
+    this.uploads =
+        new AppTurns(
+            kilobytes,
+            TIMES_IN_LINE * kilobytes,
+            longestWait,
+            ProblemCode.OVERLOADED,
+            "Too many large requests are coming just now. Send it again, or fewer at once.");
+    this.within = within;
+    this.nanos = nanos;
+  }
+
+  /// One JSON object of at most [#MOST_BYTES].
+  ///
+  /// @throws ProblemException 400, 408, 413, 415 or 503
+  public JsonBody json(AppId app, HttpServletRequest request) throws IOException {
+    return JsonBody.of(bytes(app, request, MOST_BYTES));
+  }
+
+  /// As [#json], but nothing at all counts as `{}`.
+  public JsonBody optionalJson(AppId app, HttpServletRequest request) throws IOException {
+    byte[] bytes = read(app, request, MOST_BYTES);
+    if (bytes.length > 0) {
+      requireJson(request);
+    }
+    return bytes.length == 0 ? JsonBody.empty() : JsonBody.of(bytes);
+  }
+
+  /// The body's bytes as they came, for [JsonBody#of].
+  ///
+  /// @throws ProblemException 408, 413, 415 or 503
+  public byte[] bytes(AppId app, HttpServletRequest request, int mostBytes) throws IOException {
+    refuseIfLarge(request, mostBytes);
+    requireJson(request);
+    return read(app, request, mostBytes);
+  }
+
+  private byte[] read(AppId app, HttpServletRequest request, int mostBytes) throws IOException {
+    refuseIfLarge(request, mostBytes);
+    return read(app, request.getInputStream(), request.getContentLength(), mostBytes);
+  }
+
+  /// @param length negative where it is not known
+  byte[] read(AppId app, InputStream body, int length, int mostBytes) throws IOException {
+    // The stream ends with the body; asking for no more than that spares a buffer of 16 KiB.
+    int most = length < 0 ? mostBytes + 1 : length;
+    byte[] bytes =
+        most <= SMALL
+            ? inTime(body, most)
+            : uploads.inTurn(app, 1 + most / KILOBYTE, () -> inTime(body, most));
+    if (bytes.length > mostBytes) {
+      throw tooLarge(mostBytes);
+    }
+    return bytes;
+  }
+
+  /// @param most the stream is not read further
+  private byte[] inTime(InputStream body, int most) throws IOException {
+    byte[] bytes = new byte[most];
+    int count = 0;
+    long start = 0;
+    while (count < most) {
+      int read;
+      try {
+        read = body.read(bytes, count, most - count);
+      } catch (SocketTimeoutException e) {
+        // What stands still: server.tomcat.connection-timeout.
+        throw tooSlow();
+      }
+      if (read < 0) {
+        return Arrays.copyOf(bytes, count);
+      }
+      boolean first = count == 0;
+      count += read;
+      // Nearly all come with their first read, and need no clock.
+      if (count < most && first) {
+        start = nanos.getAsLong();
+      } else if (count < most && nanos.getAsLong() - start > within.toNanos()) {
+        throw tooSlow();
+      }
+    }
+    return bytes;
+  }
+
+  private ProblemException tooSlow() {
+    return ProblemException.of(
+        ProblemCode.BODY_TOO_SLOW,
+        "The body did not come in time: it may take " + within.toMillis() / 1_000.0 + " s.");
+  }
+
+  private static void refuseIfLarge(HttpServletRequest request, int mostBytes) {
+    if (request.getContentLengthLong() > mostBytes) {
+      throw tooLarge(mostBytes);
+    }
+  }
+
+  private static ProblemException tooLarge(int mostBytes) {
+    return ProblemException.of(
+        ProblemCode.BODY_TOO_LARGE,
+        String.format(Locale.ROOT, "The body may have at most %,d bytes.", mostBytes));
+  }
+
+  private static void requireJson(HttpServletRequest request) {
+    String type = request.getContentType();
+    String bare = type == null ? "" : type.split(";", 2)[0].strip().toLowerCase(Locale.ROOT);
+    if (!bare.equals("application/json") && !bare.equals("application/merge-patch+json")) {
+      throw ProblemException.of(
+          ProblemCode.UNSUPPORTED_MEDIA_TYPE,
+          "Send Content-Type: application/json"
+              + (type == null ? "; there is none." : ", not " + bare + "."));
+    }
+  }
+}
