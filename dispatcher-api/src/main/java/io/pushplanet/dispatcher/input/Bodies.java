@@ -8,7 +8,6 @@ import io.pushplanet.dispatcher.settings.DispatcherSettings;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
@@ -83,7 +82,6 @@ public class Bodies {
   ///
   /// @throws ProblemException 408, 413, 415 or 503
   public byte[] bytes(AppId app, HttpServletRequest request, int mostBytes) throws IOException {
-    refuseIfLarge(request, mostBytes);
     requireJson(request);
     return read(app, request, mostBytes);
   }
@@ -107,19 +105,15 @@ public class Bodies {
     return bytes;
   }
 
+  /// What stands still ends with `server.tomcat.connection-timeout`, and Tomcat says so.
+  ///
   /// @param most the stream is not read further
   private byte[] inTime(InputStream body, int most) throws IOException {
     byte[] bytes = new byte[most];
     int count = 0;
     long start = 0;
     while (count < most) {
-      int read;
-      try {
-        read = body.read(bytes, count, most - count);
-      } catch (SocketTimeoutException e) {
-        // What stands still: server.tomcat.connection-timeout.
-        throw tooSlow();
-      }
+      int read = body.read(bytes, count, most - count);
       if (read < 0) {
         return Arrays.copyOf(bytes, count);
       }

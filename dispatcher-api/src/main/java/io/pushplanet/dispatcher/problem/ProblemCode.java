@@ -96,6 +96,18 @@ public enum ProblemCode {
     this.remedy = remedy;
   }
 
+  /// What a container or a framework refuses by itself, by the status that it gives it.
+  static ProblemCode ofStatus(int status) {
+    return switch (status) {
+      case 404 -> NOT_FOUND;
+      case 405 -> METHOD_NOT_ALLOWED;
+      case 408 -> BODY_TOO_SLOW;
+      case 413 -> BODY_TOO_LARGE;
+      case 415 -> UNSUPPORTED_MEDIA_TYPE;
+      default -> status < 500 ? MALFORMED_REQUEST : INTERNAL_ERROR;
+    };
+  }
+
   public int status() {
     return status;
   }

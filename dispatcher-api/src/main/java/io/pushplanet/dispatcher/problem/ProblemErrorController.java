@@ -17,14 +17,7 @@ final class ProblemErrorController implements ErrorController {
         request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE) instanceof Integer given
             ? given
             : 404;
-    ProblemCode code =
-        switch (status) {
-          case 404 -> ProblemCode.NOT_FOUND;
-          case 405 -> ProblemCode.METHOD_NOT_ALLOWED;
-          case 413 -> ProblemCode.BODY_TOO_LARGE;
-          case 415 -> ProblemCode.UNSUPPORTED_MEDIA_TYPE;
-          default -> status < 500 ? ProblemCode.MALFORMED_REQUEST : ProblemCode.INTERNAL_ERROR;
-        };
+    ProblemCode code = ProblemCode.ofStatus(status);
     Problem problem = ProblemException.of(code, code.title()).problem(RequestId.of(request));
     return ResponseEntity.status(code.status())
         .contentType(MediaType.APPLICATION_PROBLEM_JSON)

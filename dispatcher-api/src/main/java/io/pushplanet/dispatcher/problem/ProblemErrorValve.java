@@ -16,13 +16,7 @@ public final class ProblemErrorValve extends ErrorReportValve {
     if (status < 400 || response.getContentWritten() > 0 || !response.setErrorReported()) {
       return;
     }
-    ProblemCode code =
-        switch (status) {
-          case 404 -> ProblemCode.NOT_FOUND;
-          case 405 -> ProblemCode.METHOD_NOT_ALLOWED;
-          case 413 -> ProblemCode.BODY_TOO_LARGE;
-          default -> status < 500 ? ProblemCode.MALFORMED_REQUEST : ProblemCode.INTERNAL_ERROR;
-        };
+    ProblemCode code = ProblemCode.ofStatus(status);
     String id = RequestId.of(request.getRequest());
     byte[] body =
         new Problem(

@@ -10,7 +10,6 @@ import io.pushplanet.dispatcher.problem.ProblemException;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -96,20 +95,6 @@ class BodiesTest {
           ProblemCode.BODY_TOO_SLOW, () -> bodies.read(SHOP, dripping(1_000), length, MEGABYTE));
       assertThat(Duration.ofNanos(nanos.get() - before)).isEqualTo(Duration.ofSeconds(22));
     }
-  }
-
-  @Test
-  void a_body_that_stands_still_is_told_as_one_that_drips() {
-    InputStream still =
-        new InputStream() {
-          @Override
-          public int read() throws IOException {
-            throw new SocketTimeoutException();
-          }
-        };
-
-    isRefused(ProblemCode.BODY_TOO_SLOW, () -> bodies.read(SHOP, still, 100, MEGABYTE));
-    isRefused(ProblemCode.BODY_TOO_SLOW, () -> bodies.read(SHOP, still, 100_000, MEGABYTE));
   }
 
   @Test

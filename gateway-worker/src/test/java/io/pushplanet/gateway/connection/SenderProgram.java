@@ -164,6 +164,8 @@ final class SenderProgram {
       case OurSender.NAME -> new OurSender(authority, port, connections, inFlight);
       case FcmRequests.NAME ->
           new OurSender(Channel.FCM, FcmRequests::request, authority, port, connections, inFlight);
+      case FcmRequests.TO_ALL ->
+          new OurSender(Channel.FCM, FcmRequests.toAll(), authority, port, connections, inFlight);
       case PushySender.NAME -> new PushySender(authority, port, connections);
       case HttpCoreSender.NAME -> new HttpCoreSender(authority, port, connections);
       default -> throw new IllegalArgumentException("there is no client " + client);

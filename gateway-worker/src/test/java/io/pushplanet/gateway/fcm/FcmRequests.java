@@ -14,15 +14,21 @@ import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.gateway.connection.ProviderRequest;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
+import io.pushplanet.gateway.provider.RecentForms;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
+import java.util.function.LongFunction;
 
-/// Requests to FCM as the gateway makes them, each anew from its message: what `./pushplanet bench fcm` sends.
+/// Requests to FCM as the gateway makes them: what `./pushplanet bench fcm` sends.
 public final class FcmRequests {
-  /// Our sender, to FCM.
+  /// Our sender, to FCM, each request of a message of its own.
   public static final String NAME = "fcm";
+
+  /// Our sender, to FCM, all requests of one message.
+  public static final String TO_ALL = "fcm-to-all";
 
   /// As long as Google's are.
   private static final String AUTHORIZATION = "Bearer " + "t".repeat(220);
@@ -34,12 +40,21 @@ public final class FcmRequests {
   private FcmRequests() {}
 
   public static ProviderRequest request(long n) {
+    return request(n, push -> FcmMessage.of(push, ACCEPTED));
+  }
+
+  public static LongFunction<ProviderRequest> toAll() {
+    RecentForms<FcmMessage.MadeOf, FcmMessage> recent = new RecentForms<>();
+    return n -> request(n, push -> FcmMessage.of(push, ACCEPTED, recent));
+  }
+
+  private static ProviderRequest request(long n, Function<Push, FcmMessage> write) {
     FcmToken token = new FcmToken("x".repeat(142) + n, "token", ACCEPTED);
     return new ProviderRequest(
         Priority.NORMAL,
         "/v1/projects/shop/messages:send",
         List.of(Field.secret("authorization", AUTHORIZATION)),
-        FcmMessage.of(push(token), ACCEPTED).to(token),
+        write.apply(push(token)).to(token),
         null);
   }
 

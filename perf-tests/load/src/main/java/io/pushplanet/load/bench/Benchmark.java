@@ -51,8 +51,8 @@ public enum Benchmark {
   },
   FCM(
       "fcm",
-      "CPU per notification of our sender to FCM, each request made from its message; starts its own,"
-          + " needs no platform") {
+      "CPU per notification of our sender to FCM, each of a message of its own, and all of one; starts"
+          + " its own, needs no platform") {
     @Override
     Result measure(Run run) {
       return FcmBench.measure(run);

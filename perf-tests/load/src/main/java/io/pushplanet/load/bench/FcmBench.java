@@ -4,11 +4,14 @@ import io.pushplanet.load.node.ProviderSenders;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
-/// What a notification of 1 KB to FCM costs our sender, each request made anew from its message, against a server that does
-/// nothing but answer.
+/// What a notification of 1 KB to FCM costs our sender, against a server that does nothing but answer: each of a message of its
+/// own, or all of one, which is written once.
 final class FcmBench {
-  private static final String OURS = "fcm";
+  /// For people, by the client's name in `FcmRequests`.
+  private static final Map<String, String> CLIENTS =
+      new TreeMap<>(Map.of("fcm", "a message each", "fcm-to-all", "one message to all"));
 
   private FcmBench() {}
 
@@ -16,20 +19,29 @@ final class FcmBench {
     List<Report.Row> rows = new ArrayList<>();
     long failed = 0;
     try (ProviderSenders senders = ProviderSenders.start(run.root(), run.ownDirectory())) {
-      Map<String, Long> figures = FullSpeed.measure(OURS, senders, run);
-      for (FullSpeed load : FullSpeed.all()) {
-        String with = " (" + load.words() + ")";
-        double nanos = Math.max(1, figures.getOrDefault(load.key("cpu_nanos"), 0L));
-        rows.add(Report.Row.of("notifications per CPU-second" + with, "", 1e9 / nanos));
-        rows.add(Report.Row.of("CPU per notification" + with, "us", nanos / 1_000));
-        rows.add(row("rate" + with, "1/s", figures, load.key("rate"), 1));
-        rows.add(row("garbage per notification" + with, "bytes", figures, load.key("bytes"), 1));
-        rows.add(row("p99" + with, "ms", figures, load.key("p99_micros"), 1_000));
-        failed += figures.getOrDefault(load.key("failed"), 0L);
+      for (Map.Entry<String, String> client : CLIENTS.entrySet()) {
+        Map<String, Long> figures = FullSpeed.measure(client.getKey(), senders, run);
+        failed += tell(client.getValue(), figures, rows);
       }
     }
     rows.add(Report.Row.of("failed", "", failed));
     return new Benchmark.Result(rows, failed == 0);
+  }
+
+  /// @return how many failed
+  private static long tell(String what, Map<String, Long> figures, List<Report.Row> rows) {
+    long failed = 0;
+    for (FullSpeed load : FullSpeed.all()) {
+      String with = " (" + what + ", " + load.words() + ")";
+      double nanos = Math.max(1, figures.getOrDefault(load.key("cpu_nanos"), 0L));
+      rows.add(Report.Row.of("notifications per CPU-second" + with, "", 1e9 / nanos));
+      rows.add(Report.Row.of("CPU per notification" + with, "us", nanos / 1_000));
+      rows.add(row("rate" + with, "1/s", figures, load.key("rate"), 1));
+      rows.add(row("garbage per notification" + with, "bytes", figures, load.key("bytes"), 1));
+      rows.add(row("p99" + with, "ms", figures, load.key("p99_micros"), 1_000));
+      failed += figures.getOrDefault(load.key("failed"), 0L);
+    }
+    return failed;
   }
 
   private static Report.Row row(

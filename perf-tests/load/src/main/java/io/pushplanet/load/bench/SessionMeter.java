@@ -156,6 +156,10 @@ final class SessionMeter {
       Usage before = Usage.of(server.pid());
       int connected = fleet.connect(devices, 1);
       rounds.add(Usage.of(server.pid()).nanosSince(before) / 1e3 / connected);
+      // With some servers a round takes half a minute.
+      say(
+          "connected %,d, round %d of %d: %.2f us",
+          connected, round + 1, CONNECT_ROUNDS, rounds.getLast());
     }
     return median("connect, log in, subscribe", rounds);
   }
