@@ -193,7 +193,8 @@ final class GatewayBench {
     long start = System.nanoTime();
     long accepted = underWay(shape, run.each());
     double seconds = (System.nanoTime() - start) / 1e9;
-    Map<String, Double> micros = Bed.perOperation(used, ProcessorTime.now(target.pids()), accepted);
+    ProcessorTime usedAfter = ProcessorTime.now(target.pids());
+    Map<String, Double> micros = Bed.perOperation(used, usedAfter, accepted);
     Meters after = Meters.of(workerPort);
     String with = " (" + shape.words() + ")";
     rows.add(Report.Row.of("accepted and answered" + with, "1/s", accepted / seconds));
@@ -213,6 +214,12 @@ final class GatewayBench {
         rows.add(Report.Row.of("CPU per notification: " + program + with, "us", each));
       }
     });
+    // Much of it says that the programs were not warm: then a message costs several times as much.
+    rows.add(
+        Report.Row.of(
+            "compilers meanwhile" + with,
+            "processors",
+            usedAfter.compilers().minus(used.compilers()).toNanos() / 1e9 / seconds));
     rows.add(
         Report.Row.of(
             "worker's garbage per notification" + with,

@@ -8,14 +8,18 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.LongFunction;
 import java.util.stream.Stream;
 
 /// Processor time (user and system) that programs have used so far, from `/proc/PID/stat`
 /// (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html), each with what it has started, ended children included: Redis
 /// has its log rewritten by a child, whose time would else be taken back when it ends. Counted in steps of 10 ms.
 ///
-/// The compiler threads of JVMs are left out, as [Usage] does: what they do is done once in the life of a process.
-record ProcessorTime(Map<String, Duration> used) {
+/// The compiler threads of JVMs are told apart, as [Usage] does: what they do is done once in the life of a process.
+///
+/// @param used by each program, without compilers
+/// @param compilers of all programs together
+record ProcessorTime(Map<String, Duration> used, Duration compilers) {
   /// USER_HZ is 100 on every Linux that Java runs on.
   private static final Duration TICK = Duration.ofMillis(10);
 
@@ -33,11 +37,18 @@ record ProcessorTime(Map<String, Duration> used) {
     Map<String, Duration> used = new TreeMap<>();
     pids.forEach((program, pid) -> {
       if (pid > 0) {
-        ofProcess(pid).ifPresent(time -> used.put(program.replace('_', '-'), time));
+        ofProcess(pid, ProcessorTime::read)
+            .ifPresent(time -> used.put(program.replace('_', '-'), time));
       }
     });
-    ofProcess(ProcessHandle.current().pid()).ifPresent(time -> used.put("load", time));
-    return new ProcessorTime(used);
+    Duration compilers =
+        pids.values().stream()
+            .filter(pid -> pid > 0)
+            .flatMap(pid -> ofProcess(pid, ProcessorTime::readCompilers).stream())
+            .reduce(Duration.ZERO, Duration::plus);
+    ofProcess(ProcessHandle.current().pid(), ProcessorTime::read)
+        .ifPresent(time -> used.put("load", time));
+    return new ProcessorTime(used, compilers);
   }
 
   /// What each program used between then and now.
@@ -52,11 +63,11 @@ record ProcessorTime(Map<String, Duration> used) {
     return difference;
   }
 
-  private static Optional<Duration> ofProcess(long pid) {
+  private static Optional<Duration> ofProcess(long pid, LongFunction<Duration> read) {
     return ProcessHandle.of(pid)
         .map(process ->
             Stream.concat(Stream.of(process), process.descendants())
-                .map(each -> read(each.pid()))
+                .map(each -> read.apply(each.pid()))
                 .reduce(Duration.ZERO, Duration::plus));
   }
 
@@ -67,6 +78,15 @@ record ProcessorTime(Map<String, Duration> used) {
       return own(stat).plus(ofEndedChildren(stat)).minus(compilers(process));
     } catch (IOException e) {
       // It ended between the listing and the look.
+      return Duration.ZERO;
+    }
+  }
+
+  private static Duration readCompilers(long pid) {
+    try {
+      return compilers(Path.of("/proc/" + pid));
+    } catch (IOException e) {
+      // As above.
       return Duration.ZERO;
     }
   }

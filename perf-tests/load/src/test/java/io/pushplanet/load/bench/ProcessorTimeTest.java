@@ -53,4 +53,15 @@ class ProcessorTimeTest {
     assertThat(now.used()).containsOnlyKeys("gateway-worker", "load");
     assertThat(now.since(now)).containsEntry("load", Duration.ZERO);
   }
+
+  @Test
+  void what_compilers_use_is_told_apart() {
+    long self = ProcessHandle.current().pid();
+
+    ProcessorTime withCompilers = ProcessorTime.now(Map.of("gateway_worker", self));
+    ProcessorTime withoutJvm = ProcessorTime.now(Map.of());
+
+    assertThat(withCompilers.compilers()).isPositive();
+    assertThat(withoutJvm.compilers()).isZero();
+  }
 }
