@@ -376,14 +376,18 @@ class BadInputIT {
     }
   }
 
+  /// Of a message, without what tells its length.
+  private static String head(Tenant tenant) {
+    return "POST /v1/apps/"
+        + tenant.app()
+        + "/messages HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer "
+        + tenant.key().text().reveal()
+        + "\r\n";
+  }
+
   @Test
   void half_a_body_is_nothing() throws IOException {
-    String head =
-        "POST /v1/apps/"
-            + shop.app()
-            + "/messages HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer "
-            + shop.key().text().reveal()
-            + "\r\n";
+    String head = head(shop);
     dispatcher.drain("push.mqtt.high");
 
     for (String rest :
@@ -411,13 +415,7 @@ class BadInputIT {
     RunningDispatcher strict =
         RunningDispatcher.with(
             Map.of("dispatcher.body-within", "2s", "server.tomcat.connection-timeout", "3s"));
-    Tenant tenant = strict.tenant();
-    String head =
-        "POST /v1/apps/"
-            + tenant.app()
-            + "/messages HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer "
-            + tenant.key().text().reveal()
-            + "\r\nContent-Length: ";
+    String head = head(strict.tenant()) + "Content-Length: ";
 
     assertThat(slowly(strict, head + "100\r\n\r\n{", 0))
         .startsWith("HTTP/1.1 408")
