@@ -1,9 +1,14 @@
 package io.pushplanet.benchmarks;
 
+import io.pushplanet.common.delivery.Attempt;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.Json;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Push;
@@ -18,6 +23,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -29,7 +35,8 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/// What a push costs on the lane, per push in a batch of 64: encoding (accepting thread), joining (lane), decoding (worker).
+/// What a push costs on the lane, per push in a batch of 64: encoding (accepting thread), joining (lane), decoding (worker). And what
+/// its two events do, that it was accepted and how it ended: encoding (dispatcher, worker), decoding (statistics).
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -44,6 +51,8 @@ public class WireFormBenchmark {
   private final List<Push> pushes;
   private final List<byte[]> encoded;
   private final byte[] batch;
+  private final List<DeliveryEvent> events;
+  private final byte[] news;
 
   public WireFormBenchmark() {
     Instant now = Instant.parse("2026-11-21T05:00:00Z");
@@ -51,6 +60,40 @@ public class WireFormBenchmark {
     this.pushes = IntStream.range(0, BATCH).mapToObj(i -> push(ids, now, i)).toList();
     this.encoded = pushes.stream().map(WireForm::write).toList();
     this.batch = WireForm.join(encoded);
+    this.events =
+        pushes.stream().flatMap(push -> Stream.of(accepted(push), delivered(push))).toList();
+    this.news = WireForm.join(events.stream().map(WireForm::write).toList());
+  }
+
+  private static DeliveryEvent accepted(Push push) {
+    return new DeliveryEvent.Accepted(
+        push.app(),
+        push.acceptedAt(),
+        push.id(),
+        push.expiresAt(),
+        new Json("{\"devices\":[\"device-1\"]}"),
+        WireForm.json(push.content()),
+        WireForm.json(push.delivery()),
+        List.of(push.recipients().getFirst().device()),
+        true,
+        null);
+  }
+
+  private static DeliveryEvent delivered(Push push) {
+    return new DeliveryEvent.Ended(
+        push.app(),
+        push.acceptedAt(),
+        push.id(),
+        push.recipients().getFirst().device(),
+        DeliveryState.DELIVERED,
+        new Attempt(
+            Channel.FCM,
+            push.acceptedAt(),
+            "delivered",
+            200,
+            null,
+            "projects/shop/messages/0:1700000000000001%1",
+            null));
   }
 
   private static Push push(MessageIds ids, Instant now, int number) {
@@ -93,5 +136,21 @@ public class WireFormBenchmark {
   @OperationsPerInvocation(BATCH)
   public List<Push> decode() {
     return WireForm.readBatch(batch, Push.class);
+  }
+
+  @Benchmark
+  @OperationsPerInvocation(BATCH)
+  public long encodeEvents() {
+    long bytes = 0;
+    for (DeliveryEvent event : events) {
+      bytes += WireForm.write(event).length;
+    }
+    return bytes;
+  }
+
+  @Benchmark
+  @OperationsPerInvocation(BATCH)
+  public List<DeliveryEvent> decodeEvents() {
+    return WireForm.readBatch(news, DeliveryEvent.class);
   }
 }
