@@ -2,6 +2,7 @@ package io.pushplanet.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.load.audit.Account;
 import io.pushplanet.load.audit.Auditor;
@@ -27,6 +28,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.Semaphore;
@@ -54,7 +56,9 @@ class FaultsIT {
     Path state = Path.of("target", "faults-" + ProcessHandle.current().pid());
     try (Platform platform = Platform.start(Plan.forTests(ROOT, state), System.out::println)) {
       Target target = Target.of(state.resolve("quickstart.json"));
-      Population population = Population.register(target, "faults", 400, 100, 100);
+      Population population =
+          Population.register(
+              target, "faults", Map.of(Channel.MQTT, 400, Channel.APNS, 100, Channel.FCM, 100));
       Sightings sightings = new Sightings();
       Path journalFile = state.resolve("accepted.journal");
       try (Fleet fleet =

@@ -1,13 +1,16 @@
 package io.pushplanet.simulators;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.pushplanet.simulators.fcm.FcmAccount;
 import io.pushplanet.simulators.fcm.FcmToken;
 import io.pushplanet.simulators.ledger.LedgerEntry;
 import io.pushplanet.simulators.ledger.Provider;
 import io.pushplanet.simulators.script.Fate;
+import io.pushplanet.simulators.script.Scenario;
 import io.pushplanet.simulators.script.ScriptLine;
+import java.io.IOException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -20,6 +23,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -131,19 +136,48 @@ class FcmSimulatorTest {
         .returns(true, LedgerEntry::delivered);
   }
 
+  private HttpClient old() {
+    return HttpClient.newBuilder()
+        .version(HttpClient.Version.HTTP_1_1)
+        .sslContext(Senders.tls(simulators.authority()))
+        .build();
+  }
+
   @Test
   void http_1_1_is_served_too() throws Exception {
-    HttpClient old =
-        HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .sslContext(Senders.tls(simulators.authority()))
-            .build();
-    client = old;
+    client = old();
 
     HttpResponse<String> answer = send("{\"token\":\"t1\"}");
 
     assertThat(answer.version()).isEqualTo(HttpClient.Version.HTTP_1_1);
     assertThat(answer.statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void over_http_1_1_a_body_may_come_in_chunks() throws Exception {
+    client = old();
+    simulators.script().add(Scenario.parse("fcm next 1 trickle 200ms 503 UNAVAILABLE").getFirst());
+    long start = System.nanoTime();
+
+    HttpResponse<String> answer = send("{\"token\":\"t1\"}");
+
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(200));
+    assertThat(answer.headers().firstValue("transfer-encoding")).contains("chunked");
+    assertThat(JSON.readTree(answer.body()).at("/error/status").asString())
+        .isEqualTo("UNAVAILABLE");
+    assertThat(send("{\"token\":\"t1\"}").statusCode()).isEqualTo(200);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"reset", "refuse", "drop"})
+  void over_http_1_1_a_connection_may_end_without_an_answer(String fate) {
+    client = old();
+    simulators.script().add(Scenario.parse("fcm next 1 " + fate).getFirst());
+
+    assertThatExceptionOfType(IOException.class).isThrownBy(() -> send("{\"token\":\"t1\"}"));
+    assertThat(simulators.ledger().entries("t1"))
+        .singleElement()
+        .returns(false, LedgerEntry::delivered);
   }
 
   @Test

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -41,8 +42,8 @@ final class LedgerReader {
   /// What a provider took, one after the other.
   ///
   /// @param reference the sender's, from the data
-  /// @param collapseId what makes a device show only the last of those that have the same: `apns-collapse-id`, FCM's `tag` of
-  ///     the notification; empty without one
+  /// @param collapseId what makes a device show only the last of those that have the same: `apns-collapse-id`, Web Push's `topic`,
+  ///     the `tag` of FCM's and HMS's notification; empty without one
   record Entry(String token, String reference, String collapseId) {}
 
   void eachDelivered(Consumer<Entry> visitor) {
@@ -81,7 +82,14 @@ final class LedgerReader {
   }
 
   private static String collapseId(JsonNode entry) {
-    String header = entry.path("headers").path("apns-collapse-id").asString("");
-    return header.isEmpty() ? entry.path("payload").findPath("tag").asString("") : header;
+    JsonNode headers = entry.path("headers");
+    return Stream.of(
+            headers.path("apns-collapse-id"),
+            headers.path("topic"),
+            entry.path("payload").findPath("tag"))
+        .map(id -> id.asString(""))
+        .filter(id -> !id.isEmpty())
+        .findFirst()
+        .orElse("");
   }
 }

@@ -1,5 +1,6 @@
 package io.pushplanet.load.bench;
 
+import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.load.audit.Account;
 import io.pushplanet.load.audit.Auditor;
@@ -39,7 +40,7 @@ final class Bed implements AutoCloseable {
   Bed(Target target, Path directory, String run, int deviceCount) {
     this.target = target;
     this.run = run;
-    Population population = Population.register(target, run, deviceCount, 0, 0);
+    Population population = Population.register(target, run, Map.of(Channel.MQTT, deviceCount));
     this.devices = population.mqtt().stream().map(Device::id).toList();
     this.journal = new AcceptedJournal(directory.resolve(run + ".journal"));
     this.fleet =

@@ -117,8 +117,8 @@ public enum Benchmark {
       "faults",
       "providers that misbehave in every way they have, and workers killed again and again, under load;"
           + " then the auditor; starts its own, needs no platform [--each=30, of each kind at each"
-          + " provider] [--kinds=goaway,silence,…] [--kills=100] [--rate=500] [--devices=1000] [--minutes=40, of faults] [--warm-up=10] [--workers=2]",
-      "each kinds kills rate devices minutes warm-up workers") {
+          + " provider] [--kinds=goaway,silence,…] [--providers=apns,fcm,hms,webpush] [--kills=100] [--rate=500] [--devices=1000] [--minutes=40, of faults] [--warm-up=10] [--workers=2]",
+      "each kinds providers kills rate devices minutes warm-up workers") {
     @Override
     Result measure(Run run) {
       return FaultsBench.measure(run);

@@ -1,5 +1,6 @@
 package io.pushplanet.load.bench;
 
+import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.load.audit.Account;
 import io.pushplanet.load.audit.Auditor;
@@ -22,10 +23,13 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 
-/// The platform with some workers under an even load to APNs and FCM, half each: providers that misbehave in every way they have,
+/// The platform with some workers under an even load to all providers, a quarter each: providers that misbehave in every way they have,
 /// then workers that are killed again and again. The run is cut into legs, each with a journal and an account of its own, and
 /// what a provider took twice is counted.
 ///
@@ -45,35 +49,68 @@ final class FaultsBench {
   private static final String DELIVERY = "{\"route\":\"vendor\",\"ttl\":\"PT1H\"}";
   private static final String REDELIVERED = "pushplanet_redelivered_total";
 
+  private static final List<Channel> PROVIDERS =
+      List.of(Channel.APNS, Channel.FCM, Channel.HMS, Channel.WEBPUSH);
+
   /// What happens to one request at each provider.
   ///
-  /// @param apns its fate in the simulators' words
+  /// @param fates in the simulators' words
   /// @param takenEach how many notifications of one fault may be taken twice: 1 where the provider takes one and gives no answer
-  private record Kind(String name, String apns, String fcm, int takenEach) {
-    Kind(String name, String both, int takenEach) {
-      this(name, both, both, takenEach);
+  private record Kind(String name, Map<Channel, String> fates, int takenEach) {
+    /// The same everywhere.
+    Kind(String name, String everywhere, int takenEach) {
+      this(
+          name,
+          PROVIDERS.stream().collect(Collectors.toMap(provider -> provider, _ -> everywhere)),
+          takenEach);
+    }
+
+    /// An answer that every provider words in its own way.
+    static Kind answer(String name, String apns, String fcm, String hms, String webpush) {
+      return new Kind(
+          name,
+          Map.of(Channel.APNS, apns, Channel.FCM, fcm, Channel.HMS, hms, Channel.WEBPUSH, webpush),
+          0);
+    }
+
+    /// @param provider which has every kind
+    String scenario(Channel provider) {
+      return provider.word() + " next 1 " + fates.get(provider);
     }
   }
 
   private static final List<Kind> KINDS =
       List.of(
-          new Kind("goaway", "goaway Shutdown", "goaway", 0),
+          // In HTTP/1.1: the connection is closed after the answer.
+          new Kind("goaway", "goaway Shutdown", 0),
           new Kind("refused-stream", "refuse", 0),
           new Kind("reset", "reset", 0),
           new Kind("silence", "silence", 0),
           new Kind("cut", "drop", 0),
-          new Kind("server-error", "answer 500 InternalServerError", "answer 500 INTERNAL", 0),
-          new Kind(
+          Kind.answer(
+              "server-error",
+              "answer 500 InternalServerError",
+              "answer 500 INTERNAL",
+              "answer 500 81000001",
+              "answer 500"),
+          Kind.answer(
               "unavailable",
               "answer 503 ServiceUnavailable",
               "answer 503 UNAVAILABLE retry-after 1s",
-              0),
-          new Kind(
+              "answer 503 retry-after 1s",
+              "answer 503 retry-after 1s"),
+          Kind.answer(
               "too-many-requests",
               "answer 429 TooManyRequests",
               "answer 429 QUOTA_EXCEEDED retry-after 1s",
-              0),
-          new Kind("pieces", "trickle 1s 503 ServiceUnavailable", "trickle 1s 503 UNAVAILABLE", 0),
+              "answer 429 retry-after 1s",
+              "answer 429 retry-after 1s"),
+          Kind.answer(
+              "pieces",
+              "trickle 1s 503 ServiceUnavailable",
+              "trickle 1s 503 UNAVAILABLE",
+              "trickle 1s 503",
+              "trickle 1s 503"),
           new Kind("html", "html 502", 0),
           new Kind("slow", "answer delay 2s", 0),
           new Kind("taken-then-silence", "silence delivered", 1),
@@ -83,6 +120,7 @@ final class FaultsBench {
   private final Path directory;
   private final List<PlatformProcess> workers;
   private final Target target;
+  private final List<Channel> providers;
   private final List<DeviceId> devices;
   private final double perSecond;
   private final long faultsUntilNanos;
@@ -106,6 +144,7 @@ final class FaultsBench {
       Run run,
       OwnPlatform platform,
       List<PlatformProcess> workers,
+      List<Channel> providers,
       List<DeviceId> devices,
       double perSecond,
       Duration atMost) {
@@ -113,6 +152,7 @@ final class FaultsBench {
     this.directory = platform.directory();
     this.target = platform.target();
     this.workers = workers;
+    this.providers = providers;
     this.devices = devices;
     this.perSecond = perSecond;
     this.faultsUntilNanos = System.nanoTime() + atMost.toNanos();
@@ -122,7 +162,8 @@ final class FaultsBench {
     int kills = run.number("kills", 100);
     int each = run.number("each", 30);
     int devices = run.number("devices", 1_000);
-    List<Kind> kinds = each == 0 ? List.of() : kinds(run);
+    List<Kind> kinds = each == 0 ? List.of() : chosen(run, "kinds", KINDS, Kind::name);
+    List<Channel> providers = chosen(run, "providers", PROVIDERS, Channel::word);
     List<PlatformProcess> workers = new ArrayList<>();
     try (OwnPlatform own =
         OwnPlatform.start(
@@ -138,11 +179,18 @@ final class FaultsBench {
                     new PlatformProcess(platform, Program.WORKER, "worker-" + n, Map.of())));
         workers.forEach(PlatformProcess::start);
         Population population =
-            Population.register(own.target(), run.name(), 0, devices / 2, devices - devices / 2);
+            Population.register(
+                own.target(),
+                run.name(),
+                providers.stream()
+                    .collect(
+                        Collectors.toMap(
+                            provider -> provider, _ -> Math.max(1, devices / providers.size()))));
         return new FaultsBench(
                 run,
                 own,
                 workers,
+                providers,
                 population.shuffled(),
                 run.number("rate", 500),
                 Duration.ofMinutes(run.number("minutes", 40)))
@@ -157,7 +205,7 @@ final class FaultsBench {
     // The workers' code and connections are cold, and what they meet first would count as a fault.
     leg("warm-up", () -> TimeUnit.SECONDS.sleep(run.number("warm-up", 10)), Long.MAX_VALUE);
     for (Kind kind : kinds) {
-      long most = 2L * each * kind.takenEach();
+      long most = (long) providers.size() * each * kind.takenEach();
       Repeats twice = leg(kind.name(), () -> misbehave(kind, each), most);
       rows.add(
           new Report.Row(
@@ -204,21 +252,25 @@ final class FaultsBench {
     return System.nanoTime() - faultsUntilNanos < 0;
   }
 
-  private static List<Kind> kinds(Run run) {
-    String asked = run.option("kinds").orElse("");
-    List<String> names =
-        asked.isEmpty() ? KINDS.stream().map(Kind::name).toList() : List.of(asked.split(","));
-    return names.stream()
-        .map(name ->
-            KINDS.stream()
-                .filter(kind -> kind.name().equals(name))
+  /// @param option names some of them, separated by commas; else it is all of them
+  private static <T> List<T> chosen(Run run, String option, List<T> all, Function<T, String> name) {
+    String asked = run.option(option).orElse("");
+    if (asked.isEmpty()) {
+      return all;
+    }
+    return Stream.of(asked.split(","))
+        .map(one ->
+            all.stream()
+                .filter(each -> name.apply(each).equals(one))
                 .findFirst()
                 .orElseThrow(() ->
                     new IllegalArgumentException(
-                        "--kinds are of "
-                            + KINDS.stream().map(Kind::name).toList()
+                        "--"
+                            + option
+                            + " are of "
+                            + all.stream().map(name).toList()
                             + ", not "
-                            + name)))
+                            + one)))
         .toList();
   }
 
@@ -226,7 +278,10 @@ final class FaultsBench {
 
   private void misbehave(Kind kind, int each) throws InterruptedException {
     for (int i = 0; i < each; i++) {
-      simulators("POST", "/scenario", "apns next 1 " + kind.apns() + "\nfcm next 1 " + kind.fcm());
+      simulators(
+          "POST",
+          "/scenario",
+          providers.stream().map(kind::scenario).collect(Collectors.joining("\n")));
       TimeUnit.NANOSECONDS.sleep(BETWEEN_FAULTS.toNanos());
     }
   }

@@ -1,5 +1,6 @@
 package io.pushplanet.load.bench;
 
+import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.load.bench.BatchTraffic.Shape;
 import io.pushplanet.load.node.Meters;
@@ -113,10 +114,9 @@ final class GatewayBench {
                 run,
                 "https://localhost:" + (delay.isZero() ? server.serverPort() : server.farPort()))) {
       Target target = platform.target();
-      boolean apns = channel.equals("apns");
-      Population population =
-          Population.register(target, run.name(), 0, apns ? DEVICES : 0, apns ? 0 : DEVICES);
-      List<DeviceId> devices = apns ? population.apns() : population.fcm();
+      Channel vendor = channel.equals("apns") ? Channel.APNS : Channel.FCM;
+      Population population = Population.register(target, run.name(), Map.of(vendor, DEVICES));
+      List<DeviceId> devices = population.of(vendor);
       try (Connection mysql =
           DriverManager.getConnection(
               target.mysqlUrl(), target.mysqlUser(), target.mysqlPassword().reveal())) {

@@ -1,5 +1,6 @@
 package io.pushplanet.load.bench;
 
+import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.load.audit.Account;
 import io.pushplanet.load.audit.Auditor;
@@ -73,7 +74,8 @@ final class QuotaBench {
         OwnPlatform.start(run, Set.of(Program.CONNECTION_MANAGER, Program.DASHBOARD), settings)) {
       run.say("registering %,d devices", devices);
       List<DeviceId> registered =
-          Population.register(platform.target(), run.name(), 0, 0, devices).fcm();
+          Population.register(platform.target(), run.name(), Map.of(Channel.FCM, devices))
+              .of(Channel.FCM);
       return new QuotaBench(run, platform, registered, perMinute, high).measure();
     }
   }

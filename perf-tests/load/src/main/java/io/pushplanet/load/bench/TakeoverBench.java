@@ -1,6 +1,7 @@
 package io.pushplanet.load.bench;
 
 import io.lettuce.core.RedisClient;
+import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
@@ -171,7 +172,7 @@ final class TakeoverBench {
               own,
               nodes,
               new SessionDirectory(link, run.clock()),
-              Population.register(own.target(), run.name(), devices, 0, 0).mqtt(),
+              Population.register(own.target(), run.name(), Map.of(Channel.MQTT, devices)).mqtt(),
               run.number("rate", 1_000),
               Duration.ofMinutes(run.number("minutes", 40)));
       try {

@@ -1,6 +1,7 @@
 package io.pushplanet.load.scenario;
 
 import io.pushplanet.common.access.Secret;
+import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.load.client.HttpAnswer;
@@ -11,7 +12,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -20,57 +24,84 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/// Registered devices of a run. Their names begin with the run's, so that runs do not see each other's messages.
+/// Registered devices of a run, each with one channel. Their names begin with the run's, so that runs do not see each other's
+/// messages.
 ///
 /// @param mqtt half of them speak MQTT 3.1.1, half 5.0
-public record Population(List<Device> mqtt, List<DeviceId> apns, List<DeviceId> fcm) {
+/// @param vendors those of the other channels
+public record Population(List<Device> mqtt, Map<Channel, List<DeviceId>> vendors) {
   private static final Duration ANSWER_WITHIN = Duration.ofSeconds(30);
   private static final int CONNECTIONS = 16;
   private static final int MOST_ATTEMPTS = 8;
   private static final long PAUSE_NANOS = Duration.ofMillis(20).toNanos();
 
-  /// The shortest that FCM's tokens are in the field is well over 100 characters.
-  private static final int FCM_TOKEN_LENGTH = 140;
+  /// The shortest that Google's and Huawei's tokens are in the field is well over 100 characters.
+  private static final int TOKEN_LENGTH = 140;
 
   public Population {
     mqtt = List.copyOf(mqtt);
-    apns = List.copyOf(apns);
-    fcm = List.copyOf(fcm);
+    vendors = Map.copyOf(vendors);
   }
 
-  /// Registers devices with the REST API.
+  /// Registers devices with the REST API, browsers with the simulated push service before.
   ///
+  /// @param counts how many of each channel
   /// @throws IllegalStateException when one of them is refused
-  public static Population register(Target target, String run, int mqtt, int apns, int fcm) {
-    List<DeviceId> iphones = ids(run + "-apns-", apns);
-    List<DeviceId> androids = ids(run + "-fcm-", fcm);
-    List<Device> devices = inParallel(target, ids(run + "-mqtt-", mqtt), Population::registerMqtt);
-    inParallel(
-        target,
-        iphones,
-        (connection, to, device) ->
-            register(
-                connection,
-                to,
-                device,
-                "ios",
-                "\"apns\":{\"token\":\"" + hex(device) + "\",\"environment\":\"production\"}"));
-    inParallel(
-        target,
-        androids,
-        (connection, to, device) ->
-            register(
-                connection,
-                to,
-                device,
-                "android",
-                "\"fcm\":{\"token\":\"" + padded(device) + "\"}"));
-    return new Population(devices, iphones, androids);
+  public static Population register(Target target, String run, Map<Channel, Integer> counts) {
+    List<Device> mqtt = List.of();
+    Map<Channel, List<DeviceId>> vendors = new EnumMap<>(Channel.class);
+    for (Channel channel : new TreeSet<>(counts.keySet())) {
+      List<DeviceId> ids = ids(run + "-" + channel.word() + "-", counts.getOrDefault(channel, 0));
+      if (channel == Channel.MQTT) {
+        mqtt = inParallel(target, ids, Population::registerMqtt);
+      } else {
+        inParallel(
+            target,
+            ids,
+            (connection, to, device) ->
+                register(
+                    connection, to, device, platform(channel), addressed(to, channel, device)));
+        vendors.put(channel, ids);
+      }
+    }
+    return new Population(mqtt, vendors);
+  }
+
+  private static String platform(Channel channel) {
+    return switch (channel) {
+      case MQTT -> "iot";
+      case APNS -> "ios";
+      case FCM, HMS -> "android";
+      case WEBPUSH -> "web";
+    };
+  }
+
+  /// The channel of a registration.
+  private static String addressed(Target target, Channel channel, DeviceId device) {
+    String address =
+        switch (channel) {
+          case MQTT -> "true";
+          case APNS -> "{\"token\":\"" + hex(device) + "\",\"environment\":\"production\"}";
+          case FCM, HMS -> "{\"token\":\"" + padded(device) + "\"}";
+          case WEBPUSH ->
+              HttpConnection.ask(target.simulatorsUrl(), "POST", "/webpush/subscriptions", "", "{}")
+                  .text();
+        };
+    return "\"" + channel.word() + "\":" + address;
+  }
+
+  /// Those of a vendor's channel.
+  public List<DeviceId> of(Channel vendor) {
+    return vendors.getOrDefault(vendor, List.of());
   }
 
   /// All devices, the channels mixed evenly.
   public List<DeviceId> shuffled() {
-    List<List<DeviceId>> kinds = List.of(mqtt.stream().map(Device::id).toList(), apns, fcm);
+    List<List<DeviceId>> kinds = new ArrayList<>();
+    kinds.add(mqtt.stream().map(Device::id).toList());
+    for (Channel channel : Channel.values()) {
+      kinds.add(of(channel));
+    }
     int longest = kinds.stream().mapToInt(List::size).max().orElse(0);
     return IntStream.range(0, longest)
         .boxed()
@@ -119,7 +150,13 @@ public record Population(List<Device> mqtt, List<DeviceId> apns, List<DeviceId> 
 
   private static Device registerMqtt(HttpConnection connection, Target target, DeviceId device)
       throws IOException {
-    HttpAnswer answer = register(connection, target, device, "iot", "\"mqtt\":true");
+    HttpAnswer answer =
+        register(
+            connection,
+            target,
+            device,
+            platform(Channel.MQTT),
+            addressed(target, Channel.MQTT, device));
     String password =
         WireForm.mapper().readTree(answer.body()).path("mqtt").path("password").asString("");
     MqttVersion version = device.value().hashCode() % 2 == 0 ? MqttVersion.V5 : MqttVersion.V3_1_1;
@@ -165,6 +202,6 @@ public record Population(List<Device> mqtt, List<DeviceId> apns, List<DeviceId> 
   }
 
   private static String padded(DeviceId device) {
-    return device.value() + "-" + "x".repeat(FCM_TOKEN_LENGTH - device.value().length() - 1);
+    return device.value() + "-" + "x".repeat(TOKEN_LENGTH - device.value().length() - 1);
   }
 }

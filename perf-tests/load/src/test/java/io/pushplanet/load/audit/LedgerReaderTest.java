@@ -59,19 +59,28 @@ class LedgerReaderTest {
                 fcm(7, "r3", "m3"),
                 fcm(8, "r4", ""),
                 fcm(9, "r4", ""),
-                apns(10, "r3", "m3"))
+                apns(10, "r3", "m3"),
+                browser(11, "r5", "m5"),
+                browser(12, "r5", "m5"),
+                browser(13, "r6", "m6"),
+                browser(14, "r6", "other"))
             .collect(Collectors.joining("\n"));
 
     try (Served served = Served.pages(ledger)) {
       Repeats repeats = Repeats.of(served.url());
 
-      assertThat(repeats).isEqualTo(new Repeats(5, 2));
+      assertThat(repeats).isEqualTo(new Repeats(7, 3));
     }
   }
 
   private static String apns(int seq, String reference, String collapseId) {
     return "{\"seq\":%d,\"token\":\"aa\",\"delivered\":true,\"headers\":{\"apns-collapse-id\":\"%s\"},\"payload\":{\"ref\":\"%s\"}}"
         .formatted(seq, collapseId, reference);
+  }
+
+  private static String browser(int seq, String reference, String topic) {
+    return "{\"seq\":%d,\"token\":\"cc\",\"delivered\":true,\"headers\":{\"ttl\":\"60\",\"topic\":\"%s\"},\"payload\":{\"data\":{\"ref\":\"%s\"}}}"
+        .formatted(seq, topic, reference);
   }
 
   private static String fcm(int seq, String reference, String tag) {

@@ -2,6 +2,7 @@ package io.pushplanet.load.whole;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.load.fleet.Arrivals;
 import io.pushplanet.load.fleet.Device;
@@ -20,6 +21,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.UUID;
 import tools.jackson.databind.JsonNode;
@@ -51,7 +53,7 @@ final class WholePlatform implements AutoCloseable {
   /// Devices that follow the topic of their common name.
   List<Device> audience(int count) throws Exception {
     var topic = "all-" + UUID.randomUUID();
-    var devices = Population.register(target(), topic, count, 0, 0).mqtt();
+    var devices = Population.register(target(), topic, Map.of(Channel.MQTT, count)).mqtt();
     for (var device : devices) {
       subscribe(device.id().value(), topic);
     }

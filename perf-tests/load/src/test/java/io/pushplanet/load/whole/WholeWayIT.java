@@ -5,6 +5,7 @@ import static io.pushplanet.load.whole.WholePlatform.content;
 import static io.pushplanet.load.whole.WholePlatform.quoted;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.Undisturbed;
 import io.pushplanet.dashboard.browser.Chromium;
@@ -21,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
@@ -154,7 +156,7 @@ class WholeWayIT {
   void a_broadcast_reaches_everybody_although_their_node_is_killed_over_it() throws Exception {
     var topic = "all-" + UUID.randomUUID();
     var target = whole.target();
-    var devices = Population.register(target, topic, 130, 0, 0).mqtt();
+    var devices = Population.register(target, topic, Map.of(Channel.MQTT, 130)).mqtt();
     var stranger = whole.mosquitto();
     for (var device : devices) {
       whole.subscribe(device.id().value(), topic);
