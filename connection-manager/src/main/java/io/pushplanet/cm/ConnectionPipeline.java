@@ -350,6 +350,7 @@ public final class ConnectionPipeline {
         current.expireAfter(Math.min(wished, DeviceHandshake.LONGEST_SESSION_SECONDS));
       }
       link.close();
+      retire();
     }
 
     private void violation(ReasonCode reason, String why) {
@@ -414,7 +415,7 @@ public final class ConnectionPipeline {
       retire();
     }
 
-    /// Once, at the latest when the socket is gone: after a takeover the session ends before its socket has lingered out.
+    /// Once, at the latest when the socket is gone: after a takeover or a goodbye the session ends before its socket has lingered out.
     @Override
     public void retire() {
       var ended = session;

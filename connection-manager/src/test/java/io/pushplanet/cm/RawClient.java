@@ -6,6 +6,7 @@ import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.SubscriptionRequest;
+import io.pushplanet.cm.mqtt.Will;
 import io.pushplanet.cm.mqtt.codec.DecodeOutcome;
 import io.pushplanet.cm.mqtt.codec.PacketDecoder;
 import io.pushplanet.cm.mqtt.codec.PacketEncoder;
@@ -52,6 +53,19 @@ final class RawClient implements AutoCloseable {
         Binary.of(TestNode.credential(device)),
         null,
         properties);
+  }
+
+  /// The same with a will that says `gone`.
+  static MqttPacket.Connect withWill(MqttPacket.Connect usual) {
+    return new MqttPacket.Connect(
+        usual.version(),
+        usual.cleanStart(),
+        usual.keepAliveSeconds(),
+        usual.clientId(),
+        usual.userName(),
+        usual.password(),
+        new Will("push/uplink", Binary.of("gone"), QoS.AT_LEAST_ONCE, false, MqttProperties.NONE),
+        usual.properties());
   }
 
   /// Of a device that has never connected.

@@ -1,8 +1,11 @@
 package io.pushplanet.cm;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
+import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.transport.Transport;
 import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.common.delivery.DeliveryEvent;
@@ -13,6 +16,7 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.quickstart.services.LocalServices;
@@ -242,6 +246,23 @@ final class TestNode implements AutoCloseable {
   }
 
   /// Every event that is in the queue now or comes within a second without one.
+  /// What a device has published, once as many have come as are expected.
+  List<String> uplinksOf(DeviceKey device, int expected) throws Exception {
+    var found = new ArrayList<String>();
+    Eventually.within(
+        Duration.ofSeconds(60),
+        () -> {
+          for (var event : events()) {
+            if (event instanceof DeliveryEvent.Uplink uplink
+                && uplink.device().equals(device.device())) {
+              found.add(new Binary(uplink.payload()).utf8());
+            }
+          }
+          assertThat(found).hasSizeGreaterThanOrEqualTo(expected);
+        });
+    return found;
+  }
+
   List<DeliveryEvent> events() throws Exception {
     var factory = new ConnectionFactory();
     factory.setUri(services.amqp());

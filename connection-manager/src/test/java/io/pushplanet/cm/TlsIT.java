@@ -1,10 +1,13 @@
 package io.pushplanet.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.cm.transport.Transport;
@@ -33,7 +36,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -196,6 +201,43 @@ class TlsIT {
     }
   }
 
+  @Test
+  void what_comes_before_the_end_of_tls_is_obeyed_before_it() throws Exception {
+    var device = TestNode.newDevice();
+    var together = new Together(port());
+    try (var socket =
+        (SSLSocket) trusting.getSocketFactory().createSocket(together, "127.0.0.1", port(), true)) {
+      socket.startHandshake();
+      var client = new RawClient(socket, MqttVersion.V5);
+      client.send(RawClient.withWill(RawClient.connect(MqttVersion.V5, device)));
+      assertThat(client.expect(MqttPacket.ConnAck.class).code()).isZero();
+      together.hold();
+      // More than a device may have on their way to the broker.
+      var said = IntStream.range(0, 100).mapToObj(Integer::toString).toList();
+      for (var one : said) {
+        client.publish("push/uplink", one, QoS.AT_MOST_ONCE, false);
+      }
+      client.send(new MqttPacket.Disconnect(ReasonCode.SUCCESS, MqttProperties.NONE));
+      socket.shutdownOutput();
+
+      together.letGoAllBut(0);
+
+      client.drainToEnd();
+      assertThat(node.uplinksOf(device, said.size())).containsExactlyInAnyOrderElementsOf(said);
+    }
+  }
+
+  @Test
+  void who_knows_no_tls_1_3_is_told_why_it_is_refused() throws Exception {
+    try (var socket = (SSLSocket) trusting.getSocketFactory().createSocket("127.0.0.1", port())) {
+      socket.setEnabledProtocols(new String[] {"TLSv1.2"});
+
+      assertThatExceptionOfType(SSLHandshakeException.class)
+          .isThrownBy(socket::startHandshake)
+          .withMessageContaining("protocol_version");
+    }
+  }
+
   /// Sends in one piece what was written while it was held.
   private static final class Together extends Socket {
     private final ByteArrayOutputStream held = new ByteArrayOutputStream();
@@ -219,6 +261,10 @@ class TlsIT {
       holds = false;
       super.getOutputStream().write(held.toByteArray(), 0, held.size() - bytes);
     }
+
+    /// That TLS is over is said by TLS alone.
+    @Override
+    public void shutdownOutput() {}
 
     @Override
     public OutputStream getOutputStream() throws IOException {

@@ -3,14 +3,19 @@ package io.pushplanet.cm;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.codec.DecodeOutcome;
 import io.pushplanet.cm.mqtt.codec.PacketDecoder;
 import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
+import java.io.ByteArrayOutputStream;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -20,6 +25,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.eclipse.paho.client.mqttv3.MqttClient;
 import org.eclipse.paho.client.mqttv3.MqttConnectOptions;
 import org.eclipse.paho.client.mqttv3.persist.MemoryPersistence;
@@ -123,6 +129,49 @@ class WebSocketIT {
       assertThat(answer).isInstanceOf(MqttPacket.ConnAck.class);
       socket.sendClose(WebSocket.NORMAL_CLOSURE, "").get(20, TimeUnit.SECONDS);
       assertThat(heard.closes.poll(20, TimeUnit.SECONDS)).isEqualTo(WebSocket.NORMAL_CLOSURE);
+    }
+  }
+
+  @Test
+  void what_comes_before_a_close_is_obeyed_and_the_close_is_answered() throws Exception {
+    var heard = new Heard();
+    var encoder = new PacketEncoder();
+    try (var http = HttpClient.newHttpClient()) {
+      var socket =
+          http.newWebSocketBuilder()
+              .subprotocols("mqtt")
+              .buildAsync(URI.create(address()), heard)
+              .get(20, TimeUnit.SECONDS);
+      var connect = RawClient.withWill(RawClient.connect(MqttVersion.V5, device));
+      socket
+          .sendBinary(ByteBuffer.wrap(encoder.encode(connect, MqttVersion.V5)), true)
+          .get(20, TimeUnit.SECONDS);
+      assertThat(heard.packets.poll(20, TimeUnit.SECONDS)).isInstanceOf(MqttPacket.ConnAck.class);
+      // More than a device may have on their way to the broker.
+      var said = IntStream.range(0, 100).mapToObj(Integer::toString).toList();
+      var all = new ByteArrayOutputStream();
+      for (var one : said) {
+        all.writeBytes(
+            encoder.encode(
+                new MqttPacket.Publish(
+                    "push/uplink",
+                    Binary.of(one),
+                    QoS.AT_MOST_ONCE,
+                    false,
+                    false,
+                    0,
+                    MqttProperties.NONE),
+                MqttVersion.V5));
+      }
+      all.writeBytes(
+          encoder.encode(
+              new MqttPacket.Disconnect(ReasonCode.SUCCESS, MqttProperties.NONE), MqttVersion.V5));
+
+      socket.sendBinary(ByteBuffer.wrap(all.toByteArray()), true).get(20, TimeUnit.SECONDS);
+      socket.sendClose(WebSocket.NORMAL_CLOSURE, "").get(20, TimeUnit.SECONDS);
+
+      assertThat(heard.closes.poll(20, TimeUnit.SECONDS)).isEqualTo(WebSocket.NORMAL_CLOSURE);
+      assertThat(node.uplinksOf(device, said.size())).containsExactlyInAnyOrderElementsOf(said);
     }
   }
 

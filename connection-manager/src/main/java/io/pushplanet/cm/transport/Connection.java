@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /// One accepted socket. Confined to its event loop; only [#loop] may be asked from elsewhere.
@@ -41,6 +42,9 @@ public final class Connection {
   private boolean closing;
   private boolean closed;
   private boolean peerFinished;
+  // The peer said by TLS or WebSocket that nothing more comes, while what came before it has to
+  // wait.
+  private boolean ended;
   private boolean watched;
   // Of the loop.
   int place;
@@ -113,7 +117,11 @@ public final class Connection {
 
   /// Takes the frame over; it leaves at the end of this turn. A peer that lets too much wait is closed.
   public void write(byte[] frame) {
-    enqueue(webSocket == null ? frame : WebSocketLayer.framed(frame));
+    if (webSocket == null) {
+      enqueue(frame);
+    } else if (!webSocket.isFinished()) {
+      enqueue(WebSocketLayer.framed(frame));
+    }
   }
 
   private void enqueue(byte[] frame) {
@@ -165,6 +173,15 @@ public final class Connection {
     markDirty();
   }
 
+  /// After the peer's own goodbye: WebSocket and TLS have a word for it that is still to be said.
+  public void closeInReturn() {
+    if (tls == null && webSocket == null) {
+      close(CloseCause.OURS);
+    } else {
+      closeAfterFlush();
+    }
+  }
+
   public void close(CloseCause cause) {
     if (closed) {
       return;
@@ -208,6 +225,22 @@ public final class Connection {
     wire.reading(true);
     if (partial != null) {
       deliver(ByteBuffer.allocate(0));
+    }
+    if (ended) {
+      ended();
+    }
+  }
+
+  /// The end of what the peer sends. What came before it is obeyed first: a DISCONNECT among it discards the will.
+  private void ended() {
+    ended = paused;
+    if (ended || !isOpen()) {
+      return;
+    }
+    if (webSocket != null && webSocket.isFinished()) {
+      closeAfterFlush();
+    } else {
+      close(tls == null || lastWord(tls) ? CloseCause.PEER : CloseCause.TLS);
     }
   }
 
@@ -261,7 +294,7 @@ public final class Connection {
   }
 
   private void decrypt(TlsLayer layer, ByteBuffer cipher) throws IOException {
-    var progress = layer.receive(cipher, loop.plainBuffer, this::arrived);
+    var progress = read(layer, cipher);
     if (closed) {
       // By what has arrived; its bytes are given back, and no more may be taken.
       return;
@@ -285,8 +318,38 @@ public final class Connection {
           loop.pressure.felt(Pressure.Kind.HANDSHAKES, loop.nowNanos());
         }
       }
-      case CLOSED -> close(CloseCause.PEER);
+      case CLOSED -> ended();
     }
+  }
+
+  private TlsLayer.Progress read(TlsLayer layer, ByteBuffer cipher) throws IOException {
+    try {
+      return layer.receive(cipher, loop.plainBuffer, this::arrived);
+    } catch (SSLException refused) {
+      if (!closed) {
+        lastWord(layer);
+        close(CloseCause.TLS);
+      }
+      return TlsLayer.Progress.WAITING;
+    }
+  }
+
+  /// TLS's own goodbye, or why it refuses the peer.
+  ///
+  /// @return false when it refuses: the engine first throws what its task threw, and has its alert then
+  private boolean lastWord(TlsLayer layer) {
+    boolean takes = true;
+    for (int tries = 0; tries < 2; tries++) {
+      try {
+        sendHandshake(layer);
+        return takes;
+      } catch (SSLException refused) {
+        takes = false;
+      } catch (IOException gone) {
+        return takes;
+      }
+    }
+    return takes;
   }
 
   /// What a stranger sent of a TLS record counts before the record is whole.
@@ -322,7 +385,7 @@ public final class Connection {
       deliver(input);
     } else if (layer.receive(input, this::deliver, this::enqueue)
         == WebSocketLayer.Progress.FINISHED) {
-      closeAfterFlush();
+      ended();
     }
   }
 

@@ -79,6 +79,6 @@ public interface Link {
 
   void disconnect(ReasonCode reason, MqttProperties properties);
 
-  /// The client said goodbye, or there is nobody to tell.
+  /// The peer said goodbye. Its socket may linger.
   void close();
 }

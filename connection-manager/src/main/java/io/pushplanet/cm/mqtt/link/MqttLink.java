@@ -243,7 +243,7 @@ public final class MqttLink implements ConnectionHandler, Link {
 
   @Override
   public void close() {
-    connection.close(CloseCause.OURS);
+    connection.closeInReturn();
   }
 
   @Override

@@ -82,6 +82,11 @@ public final class WebSocketLayer {
     return frame;
   }
 
+  /// Whether the last word has been said: nothing may follow it.
+  public boolean isFinished() {
+    return finished;
+  }
+
   /// Our close frame, unless the last word has been said.
   public Optional<byte[]> goodbye() {
     boolean speaks = !finished && request == null;
