@@ -16,13 +16,16 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.ToIntFunction;
 import javax.net.ssl.SSLContext;
 import org.apache.hc.client5.http.DnsResolver;
+import org.apache.hc.client5.http.async.AsyncExecRuntime;
 import org.apache.hc.client5.http.config.ConnectionConfig;
 import org.apache.hc.client5.http.config.RequestConfig;
 import org.apache.hc.client5.http.config.TlsConfig;
@@ -60,6 +63,10 @@ import org.jspecify.annotations.Nullable;
 /// until the answer or the deadline.
 public final class HttpPool implements AutoCloseable {
   private static final int HTTPS = 443;
+
+  /// So much longer than an answer may take a connection may be in use.
+  private static final Duration BESIDE_THE_ANSWER = Duration.ofSeconds(1);
+
   private static final String WRITE = "pushplanet.write";
   private static final int LONGEST_HEADER_LINE = 8_192;
   private static final int MOST_HEADERS = 100;
@@ -121,9 +128,7 @@ public final class HttpPool implements AutoCloseable {
             .setDefaultConnectionConfig(
                 ConnectionConfig.custom()
                     .setConnectTimeout(connectTimeout)
-                    // Cancelling does not reach a request on a used connection: what ends it,
-                    // and gives its place back, is silence, just after nobody waits any more.
-                    .setSocketTimeout(timeout(settings.requestTimeout().plusSeconds(1)))
+                    .setSocketTimeout(timeout(settings.requestTimeout().plus(BESIDE_THE_ANSWER)))
                     // Its PING has no end: a dead connection's place would be lost.
                     .setValidateAfterInactivity(TimeValue.NEG_ONE_MILLISECOND)
                     .build())
@@ -158,6 +163,14 @@ public final class HttpPool implements AutoCloseable {
                     .setConnectionRequestTimeout(connectTimeout)
                     .setResponseTimeout(timeout(settings.requestTimeout()))
                     .build())
+            .addExecInterceptorFirst(
+                WRITE,
+                (request, body, scope, chain, callback) -> {
+                  if (scope.clientContext.getAttribute(WRITE) instanceof Write write) {
+                    write.place = scope.execRuntime;
+                  }
+                  chain.proceed(request, body, scope, callback);
+                })
             .addRequestInterceptorLast(this::beforeWrite)
             .setUserAgent("push-planet")
             .disableRedirectHandling()
@@ -242,12 +255,41 @@ public final class HttpPool implements AutoCloseable {
     } catch (ExecutionException e) {
       return answer.seen() == null ? unanswered(e.getCause(), write) : answer.seen();
     } catch (TimeoutException | CancellationException e) {
-      answered.cancel(true);
-      return answer.seen() == null ? unanswered(e, write) : answer.seen();
+      Reply reply = answer.seen() == null ? unanswered(e, write) : answer.seen();
+      giveUp(answered, write);
+      return reply;
     } catch (InterruptedException e) {
-      answered.cancel(true);
       Thread.currentThread().interrupt();
-      return unanswered(e, write);
+      Reply reply = unanswered(e, write);
+      giveUp(answered, write);
+      return reply;
+    } finally {
+      leave(write);
+    }
+  }
+
+  /// Cancelling reaches a request that waits for a connection. One that is on a connection keeps it for as long as the other side
+  /// says anything, be it a PING: the connection is closed.
+  private static void giveUp(Future<Reply.Answered> answered, Write write) {
+    answered.cancel(true);
+    AsyncExecRuntime place = write.place;
+    if (place != null && place.isEndpointConnected()) {
+      place.discardEndpoint();
+    }
+  }
+
+  /// A connection is given back when the exchange on it is over. That never comes where a server answers a request before it has
+  /// all of it, and then resets the stream (RFC 9113, section 8.1 allows it).
+  private void leave(Write write) {
+    AsyncExecRuntime place = write.place;
+    if (place != null && place.isEndpointAcquired()) {
+      CompletableFuture.delayedExecutor(
+              settings.requestTimeout().plus(BESIDE_THE_ANSWER).toMillis(), TimeUnit.MILLISECONDS)
+          .execute(() -> {
+            if (place.isEndpointAcquired()) {
+              place.discardEndpoint();
+            }
+          });
     }
   }
 
@@ -258,7 +300,7 @@ public final class HttpPool implements AutoCloseable {
     long startNanos = System.nanoTime();
     while (true) {
       long untilNanos =
-          write.began
+          write.began()
               ? write.beganNanos + settings.requestTimeout().toNanos()
               : startNanos + settings.connectTimeout().toNanos();
       long leftNanos = untilNanos - System.nanoTime();
@@ -278,6 +320,8 @@ public final class HttpPool implements AutoCloseable {
     if (cause instanceof Outlived) {
       return new Reply.Expired();
     }
+    // It was still in line for a connection that ended. (One that GOAWAY calls unread is not told
+    // apart.)
     if (cause instanceof RequestNotExecutedException) {
       return new NotSent("not_executed");
     }
@@ -285,7 +329,7 @@ public final class HttpPool implements AutoCloseable {
         && reset.getCode() == H2Error.REFUSED_STREAM.getCode()) {
       return new NotSent("refused_stream");
     }
-    if (!write.began) {
+    if (write.calledOff()) {
       return new NotSent(ConnectFailure.word(cause));
     }
     return new NoAnswer(
@@ -317,22 +361,43 @@ public final class HttpPool implements AutoCloseable {
     client.close(CloseMode.IMMEDIATE);
   }
 
-  /// One request on its way out.
+  /// One request on its way out: written, or called off before, never both.
   private static final class Write {
+    private enum Stage {
+      WAITING,
+      BEGAN,
+      CALLED_OFF
+    }
+
     private final @Nullable Instant expiresAt;
+    private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.WAITING);
     private long beganNanos;
-    private volatile boolean began;
+
+    /// Its connection, once it looks for one.
+    private volatile @Nullable AsyncExecRuntime place;
 
     Write(@Nullable Instant expiresAt) {
       this.expiresAt = expiresAt;
     }
 
-    void begin(Instant now) throws Outlived {
+    void begin(Instant now) throws HttpException {
       if (expiresAt != null && !now.isBefore(expiresAt)) {
         throw new Outlived();
       }
       beganNanos = System.nanoTime();
-      began = true;
+      if (!stage.compareAndSet(Stage.WAITING, Stage.BEGAN)) {
+        throw new HttpException("nobody waits for it any more");
+      }
+    }
+
+    boolean began() {
+      return stage.get() == Stage.BEGAN;
+    }
+
+    /// @return whether it will never be written
+    boolean calledOff() {
+      return stage.compareAndSet(Stage.WAITING, Stage.CALLED_OFF)
+          || stage.get() == Stage.CALLED_OFF;
     }
   }
 

@@ -55,6 +55,11 @@ final class HmsProvider implements Provider {
   private static final int MOST_APPS = 10_000;
   private static final String FEWER_TOGETHER = "fewer together";
 
+  /// Others of ours were before it, which is no try: it would come back in smaller parts, each with a request of its own.
+  private static final Reply BUSY = new Reply.NotSent("busy");
+
+  private static final Duration NEXT_TURN = Duration.ofSeconds(5);
+
   private final HmsSettings settings;
   private final CredentialCache credentials;
   private final AccessTokens<HmsClient> accessTokens;
@@ -210,7 +215,7 @@ final class HmsProvider implements Provider {
       Push push, List<String> tokens, HmsClient client, Grant.Granted granted, boolean urgent) {
     try {
       if (!turnstile.enter(push.delivery().priority(), settings.connectTimeout())) {
-        return new Reply.NotSent("busy");
+        return BUSY;
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -231,6 +236,9 @@ final class HmsProvider implements Provider {
 
   private Judgement judgement(
       Push push, List<String> tokens, HmsClient client, Heard heard, Instant askedAt) {
+    if (heard.reply().equals(BUSY)) {
+      return all(new PutOff(0, "busy", NEXT_TURN));
+    }
     HmsAnswer said = heard.said();
     if (heard.reply() instanceof Answered && !heard.means(Meaning.FLOW_CONTROL)) {
       flow.taken(client.clientId());

@@ -5,7 +5,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /// What push services' answers mean to us, as a table (https://www.rfc-editor.org/rfc/rfc8030#section-5,
-/// https://www.rfc-editor.org/rfc/rfc8292#section-4.2, https://mozilla-services.github.io/autopush-rs/errors.html). Only the
+/// https://www.rfc-editor.org/rfc/rfc8292#section-4.2, https://mozilla-services.github.io/autopush-rs/errors.html,
+/// https://learn.microsoft.com/en-us/windows/apps/design/shell/tiles-and-notifications/push-request-response-headers). Only the
 /// status counts: each service has words of its own.
 final class WebPushAnswers {
   enum Meaning {
@@ -30,6 +31,8 @@ final class WebPushAnswers {
           new Row(401, Meaning.CREDENTIAL_FAULT),
           new Row(403, Meaning.CREDENTIAL_FAULT),
           new Row(404, Meaning.SUBSCRIPTION_GONE),
+          // Edge's, for what others call 429.
+          new Row(406, Meaning.BUSY),
           // It did not get the whole request in time.
           new Row(408, Meaning.UNAVAILABLE),
           new Row(410, Meaning.SUBSCRIPTION_GONE),

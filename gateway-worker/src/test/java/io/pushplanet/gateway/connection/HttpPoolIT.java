@@ -3,12 +3,16 @@ package io.pushplanet.gateway.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2Settings;
 import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.Undisturbed;
 import io.pushplanet.gateway.connection.Reply.Answered;
 import io.pushplanet.gateway.connection.Reply.NoAnswer;
 import io.pushplanet.simulators.Options;
 import io.pushplanet.simulators.Simulators;
+import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -20,9 +24,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// One connection to a server that answers every request, behind a way that can die.
+/// One connection to a server that answers every request, behind a way that can die, or to one that misbehaves.
 class HttpPoolIT {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final int PING = 6;
   private static @TempDir Path state;
   private static Simulators simulators;
 
@@ -55,10 +60,89 @@ class HttpPoolIT {
     });
   }
 
+  /// Answers the first request of each connection.
+  private abstract static class Once implements ScriptedServer.Script {
+    @Override
+    public void request(ScriptedServer.Peer peer, int stream, Http2Headers headers, byte[] body) {
+      if (peer.requests.get() == 1) {
+        peer.answer(stream);
+      } else {
+        later(peer);
+      }
+    }
+
+    abstract void later(ScriptedServer.Peer peer);
+  }
+
+  private static ScriptedServer server(ScriptedServer.Script script) throws IOException {
+    return new ScriptedServer(script, HeldAnswers.tls(simulators.authority()), 0, true);
+  }
+
+  @Test
+  void the_place_of_a_connection_is_free_again_though_its_server_says_something_all_the_time()
+      throws Exception {
+    Once talkative =
+        new Once() {
+          @Override
+          void later(ScriptedServer.Peer peer) {
+            peer.every(Duration.ofMillis(300), () -> peer.frame(PING, 0, 0, new byte[8]));
+          }
+        };
+    try (ScriptedServer server = server(talkative);
+        HttpPool pool = pool(Duration.ofSeconds(4), Duration.ofSeconds(2))) {
+      assertThat(post(pool, server.port())).isInstanceOf(Answered.class);
+      assertThat(post(pool, server.port())).isEqualTo(new NoAnswer("timeout"));
+
+      assertThat(post(pool, server.port())).isInstanceOf(Answered.class);
+      assertThat(server.peers).hasSize(2);
+    }
+  }
+
+  @Test
+  void the_place_of_a_request_that_was_answered_before_it_was_read_is_free_again()
+      throws Exception {
+    ScriptedServer.Script hasty =
+        new ScriptedServer.Script() {
+          @Override
+          public void connected(ScriptedServer.Peer peer) {
+            peer.settings(new Http2Settings().maxConcurrentStreams(100).initialWindowSize(1));
+          }
+
+          @Override
+          public void began(ScriptedServer.Peer peer, int stream) {
+            if (peer.requests.get() == 0) {
+              peer.widen(stream, 1_000);
+            } else {
+              peer.answer(stream);
+              peer.reset(stream, 0);
+            }
+          }
+
+          @Override
+          public void request(
+              ScriptedServer.Peer peer, int stream, Http2Headers headers, byte[] body) {
+            peer.answer(stream);
+          }
+        };
+    try (ScriptedServer server = server(hasty);
+        HttpPool pool = pool(Duration.ofSeconds(1), Duration.ofSeconds(2))) {
+      assertThat(post(pool, server.port())).isInstanceOf(Answered.class);
+      assertThat(post(pool, server.port())).isInstanceOf(Answered.class);
+
+      Eventually.within(
+          PATIENCE, () -> assertThat(post(pool, server.port())).isInstanceOf(Answered.class));
+      assertThat(server.peers).hasSize(2);
+    }
+  }
+
   private static HttpPool pool() {
+    return pool(PATIENCE, Duration.ofSeconds(4));
+  }
+
+  private static HttpPool pool(Duration connectTimeout, Duration requestTimeout) {
     return new HttpPool(
         Channel.HMS,
-        new HttpPool.Bounds(1, 1, PATIENCE, Duration.ofSeconds(4), PATIENCE, 10_000),
+        new HttpPool.Bounds(1, 1, connectTimeout, requestTimeout, PATIENCE, 10_000),
         true,
         Trust.with(simulators.authority().pem()).context(),
         Clock.systemUTC(),
@@ -66,8 +150,12 @@ class HttpPoolIT {
   }
 
   private static Reply post(HttpPool pool, BlackHole way) {
+    return post(pool, way.port());
+  }
+
+  private static Reply post(HttpPool pool, int port) {
     return pool.post(
-        HttpPool.Target.at(URI.create("https://localhost:" + way.port()), "/"),
+        HttpPool.Target.at(URI.create("https://localhost:" + port), "/"),
         List.of(),
         "{}".getBytes(StandardCharsets.UTF_8),
         null);

@@ -45,6 +45,9 @@ final class ScriptedServer implements AutoCloseable {
       peer.widen(0, 1 << 30);
     }
 
+    /// The head of a request with a body is there.
+    default void began(Peer peer, int stream) {}
+
     /// A request is complete.
     void request(Peer peer, int stream, Http2Headers headers, byte[] body);
 
@@ -201,6 +204,23 @@ final class ScriptedServer implements AutoCloseable {
       return open;
     }
 
+    /// Runs a step on the event loop again and again, for as long as the connection is open.
+    void every(Duration pause, Runnable step) {
+      var _ =
+          context()
+              .executor()
+              .schedule(
+                  () -> {
+                    if (!left) {
+                      step.run();
+                      flush();
+                      every(pause, step);
+                    }
+                  },
+                  pause.toMillis(),
+                  TimeUnit.MILLISECONDS);
+    }
+
     /// Runs a step on the event loop, and flushes.
     void later(Runnable step) {
       context()
@@ -292,6 +312,8 @@ final class ScriptedServer implements AutoCloseable {
         }
         if (last) {
           complete(stream);
+        } else {
+          script.began(Peer.this, stream);
         }
       }
 

@@ -110,6 +110,41 @@ class HmsIT {
   }
 
   @Test
+  void a_line_of_our_own_before_push_kit_is_no_try() throws Exception {
+    next(Fate.of(Action.SILENCE));
+    try (ConfigurableApplicationContext other =
+            ProviderPlatform.worker(
+                platform.simulators,
+                "--gateway.hms.connections=1",
+                "--gateway.hms.connect-timeout=1s",
+                "--gateway.hms.request-timeout=8s");
+        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      Provider provider = ProviderPlatform.provider(other, Channel.HMS);
+      Future<List<DeliveryOutcome>> slow =
+          threads.submit(() -> send(provider, "hms-shop", List.of("slow")));
+      MeterRegistry meters = other.getBean(MeterRegistry.class);
+      Eventually.within(
+          PATIENCE,
+          () ->
+              assertThat(
+                      meters
+                          .get("pushplanet.provider.pool.streams.active")
+                          .tag("channel", "hms")
+                          .gauge()
+                          .value())
+                  .isOne());
+
+      assertThat(send(provider, "hms-shop", tokens("behind-", 3)))
+          .hasSize(3)
+          .containsOnly(new PutOff(0, "busy", Duration.ofSeconds(5)));
+
+      assertThat(slow.get().getFirst()).isInstanceOf(Deferred.class);
+      assertThat(send(provider, "hms-shop", List.of("next")).getFirst())
+          .isInstanceOf(Accepted.class);
+    }
+  }
+
+  @Test
   void a_thousand_devices_get_one_request_and_messages_at_once_one_access_token() throws Exception {
     upload("hms-crowd", "1002");
     double grants = minted();

@@ -20,6 +20,7 @@ class WebPushAnswersTest {
     "403, CREDENTIAL_FAULT",
     "404, SUBSCRIPTION_GONE",
     "405, REJECTED",
+    "406, BUSY",
     "408, UNAVAILABLE",
     "410, SUBSCRIPTION_GONE",
     "413, REJECTED",
