@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Timeout;
 /// The whole platform, with each part killed once while messages are on their way over MQTT, APNs and FCM. Traffic comes in
 /// waves, so that each part dies in the middle of one.
 class FaultsIT {
-  private static final int MESSAGES = 20_000;
+  private static final int MESSAGES = 12_000;
   private static final int CLIENTS = 32;
   private static final int ACCEPTED_BEFORE_A_FAULT = 400;
   private static final Duration WAVE_STARTS_WITHIN = Duration.ofSeconds(120);
