@@ -30,7 +30,7 @@ final class Reception {
   /// Null when it was refused.
   @Nullable Welcome receive(Link link, Connect connect) {
     long now = link.loop().nowNanos();
-    return switch (admission.ask(link.isTls(), link.source(), now)) {
+    return switch (admission.ask(link.door(), link.source(), now)) {
       case AdmissionOutcome.Refused refused -> refuse(link, connect, refused);
       case AdmissionOutcome.Admitted _ ->
           switch (handshake.check(connect)) {
@@ -49,7 +49,7 @@ final class Reception {
   /// Who is here already takes no more room, and cannot be told apart before the credential is checked.
   private @Nullable Welcome admit(Link link, Welcome known) {
     boolean isHere = sessions.find(known.device()) != null;
-    return switch (admission.askForRoom(isHere, sessions.size(), link.isTls())) {
+    return switch (admission.askForRoom(isHere, sessions.size(), link.door())) {
       case AdmissionOutcome.Refused refused -> refuse(link, known.connect(), refused);
       case AdmissionOutcome.Admitted _ ->
           known.with(link.advised(known.connect(), known.keepAlive()));

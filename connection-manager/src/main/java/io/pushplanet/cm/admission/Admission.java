@@ -3,6 +3,7 @@ package io.pushplanet.cm.admission;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.link.Door;
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import java.net.InetAddress;
 import java.time.Duration;
@@ -47,11 +48,11 @@ public final class Admission {
 
   /// Whether a CONNECT is looked at.
   ///
-  /// @param tls whether the device came over TLS, and so should elsewhere
+  /// @param door by which the device came
   /// @param source where the device is; null once it is gone
-  public AdmissionOutcome ask(boolean tls, @Nullable InetAddress source, long nowNanos) {
+  public AdmissionOutcome ask(Door door, @Nullable InetAddress source, long nowNanos) {
     if (draining) {
-      return refused(ReasonCode.SERVER_SHUTTING_DOWN, "this node is leaving", tls);
+      return refused(ReasonCode.SERVER_SHUTTING_DOWN, "this node is leaving", door);
     }
     // For sockets that came through the gate together, before the address had used its failures up.
     if (source != null && gate.failsTooOften(source, nowNanos)) {
@@ -67,15 +68,15 @@ public final class Admission {
   /// Whether there is room for a device whose credential is good.
   ///
   /// @param isHere it is one of the `sessions`
-  /// @param tls as in [#ask]
-  public AdmissionOutcome askForRoom(boolean isHere, int sessions, boolean tls) {
+  /// @param door as in [#ask]
+  public AdmissionOutcome askForRoom(boolean isHere, int sessions, Door door) {
     return isHere || sessions < mostSessions
         ? new AdmissionOutcome.Admitted()
-        : refused(ReasonCode.SERVER_BUSY, "this node is full", tls);
+        : refused(ReasonCode.SERVER_BUSY, "this node is full", door);
   }
 
-  private AdmissionOutcome refused(ReasonCode alone, String why, boolean tls) {
-    var reference = elsewhere.reference(tls);
+  private AdmissionOutcome refused(ReasonCode alone, String why, Door door) {
+    var reference = elsewhere.reference(door);
     return new AdmissionOutcome.Refused(
         reference.isPresent() ? ReasonCode.USE_ANOTHER_SERVER : alone,
         why,

@@ -1,5 +1,6 @@
 package io.pushplanet.cm.admission;
 
+import io.pushplanet.cm.mqtt.link.Door;
 import io.pushplanet.common.session.NodeLease;
 import java.util.List;
 import java.util.Optional;
@@ -28,21 +29,27 @@ public final class Elsewhere {
     return set.isPresent() || !others.isEmpty();
   }
 
-  /// `host:port`, for MQTT 5's Server Reference; empty when devices cannot reach another node by an address of its own.
-  public Optional<String> reference(boolean tls) {
+  /// `host:port`, for MQTT 5's Server Reference; empty when devices cannot reach another node by an address of its own, and for those
+  /// on WebSocket, who know it by a URL.
+  public Optional<String> reference(Door door) {
     if (set.isPresent()) {
       return set;
     }
-    var reachable = others.stream().filter(node -> address(node, tls).isPresent()).toList();
+    var reachable = others.stream().filter(node -> address(node, door).isPresent()).toList();
     if (reachable.isEmpty()) {
       return Optional.empty();
     }
     var one = reachable.get(random.nextInt(reachable.size()));
     var other = reachable.get(random.nextInt(reachable.size()));
-    return address(one.sessions() <= other.sessions() ? one : other, tls);
+    return address(one.sessions() <= other.sessions() ? one : other, door);
   }
 
-  private static Optional<String> address(NodeLease node, boolean tls) {
-    return Optional.ofNullable(tls ? node.tlsAddress() : node.mqttAddress());
+  private static Optional<String> address(NodeLease node, Door door) {
+    return Optional.ofNullable(
+        switch (door) {
+          case MQTT -> node.mqttAddress();
+          case TLS -> node.tlsAddress();
+          case WEB_SOCKET -> null;
+        });
   }
 }

@@ -225,7 +225,7 @@ final class Drain {
   private void sendAway(DeviceSession session) {
     var told = MqttProperties.builder();
     elsewhere
-        .reference(session.isTls())
+        .reference(session.door())
         .filter(address -> address.length() + AROUND_REFERENCE <= session.terms().largestPacket())
         .ifPresent(address -> told.text(PropertyId.SERVER_REFERENCE, address));
     session.leave(

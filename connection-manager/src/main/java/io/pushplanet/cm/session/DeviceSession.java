@@ -3,6 +3,7 @@ package io.pushplanet.cm.session;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.link.Door;
 import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.cm.session.DetachedWindows.Unacknowledged;
 import io.pushplanet.cm.session.SessionMetrics.Drop;
@@ -161,8 +162,8 @@ public final class DeviceSession {
     return gone;
   }
 
-  public boolean isTls() {
-    return link().isTls();
+  public Door door() {
+    return link().door();
   }
 
   /// Whether [#leave] was called. From any thread.

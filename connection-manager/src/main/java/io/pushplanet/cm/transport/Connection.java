@@ -42,8 +42,7 @@ public final class Connection {
   private boolean closing;
   private boolean closed;
   private boolean peerFinished;
-  // The peer said by TLS or WebSocket that nothing more comes, while what came before it has to
-  // wait.
+  // By TLS or WebSocket, while what came before has to wait.
   private boolean ended;
   private boolean watched;
   // Of the loop.
@@ -75,6 +74,10 @@ public final class Connection {
 
   public boolean isTls() {
     return tls != null;
+  }
+
+  public boolean isWebSocket() {
+    return webSocket != null;
   }
 
   /// Where the peer comes from, until it has shown who it is; null from then on.

@@ -1,5 +1,6 @@
 package io.pushplanet.gateway.connection;
 
+import com.github.benmanes.caffeine.cache.Ticker;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
@@ -78,6 +79,7 @@ public final class HttpPool implements AutoCloseable {
   private final PoolingAsyncClientConnectionManager connections;
   private final CloseableHttpAsyncClient client;
   private final Names names = new Names();
+  private final LiveAddresses live = new LiveAddresses(Ticker.systemTicker());
 
   /// @param perHost connections, and so requests at a time, to one host
   /// @param connections to all hosts together
@@ -96,12 +98,22 @@ public final class HttpPool implements AutoCloseable {
   /// Where a request goes.
   ///
   /// @param path with the query
-  /// @param address where the host was found, no other is connected to; null = it is looked up
-  public record Target(String host, int port, String path, @Nullable InetAddress address) {
+  /// @param addresses where the host was found, no other is connected to; empty = it is looked up
+  /// @param attempt how often the same was tried before: each try begins with the next address
+  public record Target(
+      String host, int port, String path, List<InetAddress> addresses, int attempt) {
+    public Target {
+      addresses = List.copyOf(addresses);
+    }
+
     /// @param path below the endpoint's host
     public static Target at(URI endpoint, String path) {
       return new Target(
-          endpoint.getHost(), endpoint.getPort() < 0 ? HTTPS : endpoint.getPort(), path, null);
+          endpoint.getHost(),
+          endpoint.getPort() < 0 ? HTTPS : endpoint.getPort(),
+          path,
+          List.of(),
+          0);
     }
   }
 
@@ -210,14 +222,14 @@ public final class HttpPool implements AutoCloseable {
   /// @param headers with the body's type
   /// @param expiresAt past it the request is not written any more; null = never
   public Reply post(Target target, List<Field> headers, byte[] body, @Nullable Instant expiresAt) {
-    InetAddress address = target.address();
-    if (address != null) {
-      return post(target, address, headers, body, expiresAt);
-    }
     try {
       // HttpComponents would look it up on an event loop, and wait for as long as it takes.
-      InetAddress found = names.addresses(target.host(), settings.connectTimeout())[0];
-      return post(target, found, headers, body, expiresAt);
+      List<InetAddress> addresses =
+          target.addresses().isEmpty()
+              ? List.of(names.addresses(target.host(), settings.connectTimeout()))
+              : target.addresses();
+      InetAddress address = live.choose(addresses, target.attempt());
+      return post(target, address, headers, body, expiresAt);
     } catch (UnknownHostException e) {
       return new NotSent(ConnectFailure.word(e));
     } catch (InterruptedException e) {
@@ -253,14 +265,14 @@ public final class HttpPool implements AutoCloseable {
     try {
       return awaited(answered, write);
     } catch (ExecutionException e) {
-      return answer.seen() == null ? unanswered(e.getCause(), write) : answer.seen();
+      return answer.seen() == null ? unanswered(e.getCause(), write, address) : answer.seen();
     } catch (TimeoutException | CancellationException e) {
-      Reply reply = answer.seen() == null ? unanswered(e, write) : answer.seen();
+      Reply reply = answer.seen() == null ? unanswered(e, write, address) : answer.seen();
       giveUp(answered, write);
       return reply;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      Reply reply = unanswered(e, write);
+      Reply reply = unanswered(e, write, address);
       giveUp(answered, write);
       return reply;
     } finally {
@@ -316,12 +328,11 @@ public final class HttpPool implements AutoCloseable {
     }
   }
 
-  private static Reply unanswered(@Nullable Throwable cause, Write write) {
+  private Reply unanswered(@Nullable Throwable cause, Write write, InetAddress address) {
     if (cause instanceof Outlived) {
       return new Reply.Expired();
     }
-    // It was still in line for a connection that ended. (One that GOAWAY calls unread is not told
-    // apart.)
+    // Of a request that is out already it is not told whether GOAWAY called it unread.
     if (cause instanceof RequestNotExecutedException) {
       return new NotSent("not_executed");
     }
@@ -330,6 +341,7 @@ public final class HttpPool implements AutoCloseable {
       return new NotSent("refused_stream");
     }
     if (write.calledOff()) {
+      live.failed(address);
       return new NotSent(ConnectFailure.word(cause));
     }
     return new NoAnswer(

@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
 final class Destinations implements AutoCloseable {
   /// What came of asking for a host.
   sealed interface Destination {
-    /// @param address checked; connect to this one
-    record Allowed(InetAddress address) implements Destination {}
+    /// @param addresses checked; connect to none but these
+    record Allowed(List<InetAddress> addresses) implements Destination {}
 
     /// Never to be asked.
     record Refused(String why) implements Destination {}
@@ -115,34 +115,31 @@ final class Destinations implements AutoCloseable {
     lookups.allowCoreThreadTimeOut(true);
   }
 
-  /// @param attempt how often the message was tried before: each try takes the host's next address
-  Destination find(AppId app, BrowserSubscription browser, int attempt) {
+  Destination find(AppId app, BrowserSubscription browser) {
     boolean trusted = trustedOrigins.contains(browser.origin());
     if (!trusted && !isAllowed(browser.host())) {
       return new Destination.Refused("host_not_allowed");
     }
     List<InetAddress> before = remembered.getIfPresent(browser.host());
     if (before == null) {
-      return lookedUp(app, browser, deadline, trusted, attempt);
+      return lookedUp(app, browser, deadline, trusted);
     }
-    return switch (lookedUp(app, browser, A_MOMENT, trusted, attempt)) {
-      case Destination.NotNow _ -> allowed(before, trusted, attempt);
-      case Destination.Unknown(String why) when why.equals(TIMEOUT) ->
-          allowed(before, trusted, attempt);
+    return switch (lookedUp(app, browser, A_MOMENT, trusted)) {
+      case Destination.NotNow _ -> allowed(before, trusted);
+      case Destination.Unknown(String why) when why.equals(TIMEOUT) -> allowed(before, trusted);
       case Destination found -> found;
     };
   }
 
   private Destination lookedUp(
-      AppId app, BrowserSubscription browser, Duration within, boolean trusted, int attempt) {
+      AppId app, BrowserSubscription browser, Duration within, boolean trusted) {
     long endNanos = System.nanoTime() + within.toNanos();
     try {
       CompletableFuture<List<InetAddress>> found = addresses(app, browser.host(), endNanos);
       if (found == null) {
         return new Destination.NotNow("lookups_busy");
       }
-      return allowed(
-          found.get(endNanos - System.nanoTime(), TimeUnit.NANOSECONDS), trusted, attempt);
+      return allowed(found.get(endNanos - System.nanoTime(), TimeUnit.NANOSECONDS), trusted);
     } catch (ExecutionException e) {
       return e.getCause() instanceof RejectedExecutionException
           ? new Destination.NotNow("lookups_busy")
@@ -158,10 +155,10 @@ final class Destinations implements AutoCloseable {
     }
   }
 
-  private static Destination allowed(List<InetAddress> addresses, boolean trusted, int attempt) {
+  private static Destination allowed(List<InetAddress> addresses, boolean trusted) {
     // One private address is enough: the next answer of the same name may hold only that.
     return trusted || addresses.stream().allMatch(PublicAddress::is)
-        ? new Destination.Allowed(addresses.get(attempt % addresses.size()))
+        ? new Destination.Allowed(addresses)
         : new Destination.Refused("private_address");
   }
 

@@ -101,25 +101,25 @@ final class WebPushProvider implements Provider {
     if (rest.isPresent()) {
       return new PutOff(0, "push_service_rests", rest.get());
     }
-    return switch (destinations.find(push.app(), browser, push.attempt())) {
+    return switch (destinations.find(push.app(), browser)) {
       case Destination.Refused(String why) -> new Rejected(0, why);
       case Destination.Unknown(String why) -> {
         resting.failed(browser.origin());
         yield new Deferred(0, why, null, false);
       }
       case Destination.NotNow(String why) -> new PutOff(0, why, NEXT_TURN);
-      case Destination.Allowed(InetAddress address) ->
+      case Destination.Allowed(List<InetAddress> addresses) ->
           turns
               .take(
                   browser.origin(),
                   push.delivery().priority(),
-                  () -> sent(push, browser, key, address))
+                  () -> sent(push, browser, key, addresses))
               .orElseGet(() -> new PutOff(0, "busy", NEXT_TURN));
     };
   }
 
   private DeliveryOutcome sent(
-      Push push, BrowserSubscription browser, VapidKey key, InetAddress address) {
+      Push push, BrowserSubscription browser, VapidKey key, List<InetAddress> addresses) {
     Instant now = sends.clock().instant();
     WebPushMessage message = WebPushMessage.of(push, now);
     if (message.text().length > Encryption.LARGEST_MESSAGE_BYTES) {
@@ -131,7 +131,8 @@ final class WebPushProvider implements Provider {
     headers.add(Field.secret("authorization", tokens.authorization(key, browser.origin())));
     Reply reply =
         services.post(
-            new HttpPool.Target(browser.host(), browser.port(), browser.target(), address),
+            new HttpPool.Target(
+                browser.host(), browser.port(), browser.target(), addresses, push.attempt()),
             headers,
             encryption.seal(message.text(), browser),
             push.delivery().ttl().isZero() ? null : push.expiresAt());

@@ -50,13 +50,13 @@ class DestinationsTest {
   }
 
   private static Destination of(Destinations destinations, String endpoint) {
-    return destinations.find(SHOP, Browsers.at(endpoint), 0);
+    return destinations.find(SHOP, Browsers.at(endpoint));
   }
 
   @Test
   void a_public_host_is_asked_at_the_address_that_was_looked_at() {
     try (var all = destinations(List.of(), _ -> new InetAddress[] {PUBLIC})) {
-      assertThat(of(all, "https://a.net/x")).isEqualTo(new Destination.Allowed(PUBLIC));
+      assertThat(of(all, "https://a.net/x")).isEqualTo(new Destination.Allowed(List.of(PUBLIC)));
     }
   }
 
@@ -74,7 +74,8 @@ class DestinationsTest {
         destinations(
             List.of(), _ -> new InetAddress[] {asked.incrementAndGet() == 1 ? PUBLIC : PRIVATE})) {
       for (int i = 0; i < 10; i++) {
-        assertThat(of(all, "https://rebind.net/x")).isEqualTo(new Destination.Allowed(PUBLIC));
+        assertThat(of(all, "https://rebind.net/x"))
+            .isEqualTo(new Destination.Allowed(List.of(PUBLIC)));
       }
     }
   }
@@ -94,7 +95,8 @@ class DestinationsTest {
   void only_the_very_origin_that_is_trusted_may_be_private() {
     try (var all =
         destinations(List.of(), _ -> new InetAddress[] {PRIVATE}, "https://localhost:8443")) {
-      assertThat(of(all, "https://LOCALHOST:8443/x")).isEqualTo(new Destination.Allowed(PRIVATE));
+      assertThat(of(all, "https://LOCALHOST:8443/x"))
+          .isEqualTo(new Destination.Allowed(List.of(PRIVATE)));
       assertThat(of(all, "https://localhost/x")).isInstanceOf(Destination.Refused.class);
       assertThat(of(all, "https://localhost.:8443/x")).isInstanceOf(Destination.Refused.class);
     }
@@ -124,12 +126,10 @@ class DestinationsTest {
   }
 
   @Test
-  void each_try_takes_the_next_address() {
+  void all_addresses_of_a_host_are_there_to_be_tried() {
     try (var all = destinations(List.of(), _ -> new InetAddress[] {PUBLIC, OTHER})) {
-      BrowserSubscription browser = Browsers.at("https://a.net/x");
-
-      assertThat(all.find(SHOP, browser, 1)).isEqualTo(new Destination.Allowed(OTHER));
-      assertThat(all.find(SHOP, browser, 2)).isEqualTo(new Destination.Allowed(PUBLIC));
+      assertThat(of(all, "https://a.net/x"))
+          .isEqualTo(new Destination.Allowed(List.of(PUBLIC, OTHER)));
     }
   }
 
@@ -183,23 +183,25 @@ class DestinationsTest {
                   return new InetAddress[] {moved.get() == 0 ? PUBLIC : OTHER};
                 });
         var callers = Executors.newVirtualThreadPerTaskExecutor()) {
-      assertThat(of(destinations, "https://good.net/x")).isEqualTo(new Destination.Allowed(PUBLIC));
+      assertThat(of(destinations, "https://good.net/x"))
+          .isEqualTo(new Destination.Allowed(List.of(PUBLIC)));
       for (int i = 0; i < Destinations.LOOKUPS; i++) {
         AppId app = new AppId("app" + i / Destinations.MOST_LOOKUPS_OF_AN_APP);
         String endpoint = "https://dead" + i + ".net/x";
-        callers.execute(() -> destinations.find(app, Browsers.at(endpoint), 0));
+        callers.execute(() -> destinations.find(app, Browsers.at(endpoint)));
       }
       assertThat(all.await(60, TimeUnit.SECONDS)).isTrue();
       moved.set(1);
       ticks.addAndGet(Duration.ofMinutes(2).toNanos());
 
-      assertThat(of(destinations, "https://good.net/x")).isEqualTo(new Destination.Allowed(PUBLIC));
+      assertThat(of(destinations, "https://good.net/x"))
+          .isEqualTo(new Destination.Allowed(List.of(PUBLIC)));
       never.countDown();
       Eventually.within(
           Duration.ofSeconds(20),
           () ->
               assertThat(of(destinations, "https://good.net/x"))
-                  .isEqualTo(new Destination.Allowed(OTHER)));
+                  .isEqualTo(new Destination.Allowed(List.of(OTHER))));
     }
   }
 
@@ -220,7 +222,7 @@ class DestinationsTest {
       for (int i = 0; i < Destinations.LOOKUPS; i++) {
         AppId app = new AppId("app" + i / Destinations.MOST_LOOKUPS_OF_AN_APP);
         String endpoint = "https://dead" + i + ".net/x";
-        callers.execute(() -> destinations.find(app, Browsers.at(endpoint), 0));
+        callers.execute(() -> destinations.find(app, Browsers.at(endpoint)));
       }
       assertThat(all.await(60, TimeUnit.SECONDS)).isTrue();
 
@@ -247,7 +249,7 @@ class DestinationsTest {
             })) {
       for (int i = 0; i < 2 * Destinations.LOOKUPS; i++) {
         BrowserSubscription browser = Browsers.at("https://h" + i + ".dead.net/x");
-        waiting.add(Thread.ofPlatform().start(() -> all.find(new AppId("careless"), browser, 0)));
+        waiting.add(Thread.ofPlatform().start(() -> all.find(new AppId("careless"), browser)));
       }
       Eventually.within(
           Duration.ofSeconds(20),
@@ -259,7 +261,7 @@ class DestinationsTest {
               assertThat(waiting)
                   .allMatch(thread -> thread.getState() == Thread.State.TIMED_WAITING));
 
-      assertThat(of(all, "https://a.net/x")).isEqualTo(new Destination.Allowed(PUBLIC));
+      assertThat(of(all, "https://a.net/x")).isEqualTo(new Destination.Allowed(List.of(PUBLIC)));
       assertThat(asked).hasValue(Destinations.MOST_LOOKUPS_OF_AN_APP);
     } finally {
       dead.countDown();
@@ -293,7 +295,7 @@ class DestinationsTest {
             ticks::get)) {
       for (int i = 0; i < Destinations.MOST_LOOKUPS_OF_AN_APP; i++) {
         BrowserSubscription browser = Browsers.at("https://h" + i + ".dead.net/x");
-        waiting.add(Thread.ofPlatform().start(() -> all.find(SHOP, browser, 0)));
+        waiting.add(Thread.ofPlatform().start(() -> all.find(SHOP, browser)));
       }
       Eventually.within(
           Duration.ofSeconds(20),

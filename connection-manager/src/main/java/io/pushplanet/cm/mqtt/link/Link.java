@@ -22,8 +22,8 @@ public interface Link {
 
   boolean isV5();
 
-  default boolean isTls() {
-    return false;
+  default Door door() {
+    return Door.MQTT;
   }
 
   /// Whether the client wants reason strings.

@@ -76,8 +76,11 @@ public final class MqttLink implements ConnectionHandler, Link {
   }
 
   @Override
-  public boolean isTls() {
-    return connection.isTls();
+  public Door door() {
+    if (connection.isWebSocket()) {
+      return Door.WEB_SOCKET;
+    }
+    return connection.isTls() ? Door.TLS : Door.MQTT;
   }
 
   @Override
