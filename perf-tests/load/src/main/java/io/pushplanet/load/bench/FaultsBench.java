@@ -81,7 +81,6 @@ final class FaultsBench {
 
   private static final List<Kind> KINDS =
       List.of(
-          // In HTTP/1.1: the connection is closed after the answer.
           new Kind("goaway", "goaway Shutdown", 0),
           new Kind("refused-stream", "refuse", 0),
           new Kind("reset", "reset", 0),
