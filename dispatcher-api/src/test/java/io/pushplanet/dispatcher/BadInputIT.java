@@ -149,6 +149,8 @@ class BadInputIT {
         "{\"audience\":{},\"content\":{\"title\":\"a\"}} | /audience | required",
         "{\"audience\":{\"device\":\"d1\",\"user\":\"u\"},\"content\":{\"title\":\"a\"}} | /audience | ambiguous",
         "{\"audience\":{\"device\":\"d 1\"},\"content\":{\"title\":\"a\"}} | /audience/device | not_a_device_id",
+        "{\"audience\":{\"devices\":[\"a\",\"a\",\"b c\"]},\"content\":{\"title\":\"a\"}} | /audience/devices/2 | not_a_device_id",
+        "{\"audience\":{\"devices\":[7,\"b c\"]},\"content\":{\"title\":\"a\"}} | /audience/devices/1 | not_a_device_id",
         "{\"audience\":{\"devices\":[]},\"content\":{\"title\":\"a\"}} | /audience/devices | empty",
         "{\"audience\":{\"all\":false},\"content\":{\"title\":\"a\"}} | /audience/all | unknown_value",
         "{\"audience\":{\"device\":\"d1\"}} | /content | required",

@@ -370,6 +370,7 @@ class DeviceIT {
         "{\"platform\":\"web\",\"channels\":{\"webpush\":{\"endpoint\":\"https://a.net/x\",\"keys\":{\"auth\":\"AAAA\"}}}} | /channels/webpush/keys/auth | not_a_key",
         "{\"platform\":\"web\",\"channels\":{\"webpush\":{\"endpoint\":\"https://a.net/x\",\"keys\":{\"p256dh\":\"AAAA\"}}}} | /channels/webpush/keys/p256dh | not_a_key",
         "{\"platform\":\"web\",\"channels\":{\"webpush\":{\"endpoint\":\"https://a.net/x\",\"keys\":{\"p256dh\":\"BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAAAA\"}}}} | /channels/webpush/keys/p256dh | not_a_key",
+        "{\"platform\":\"ios\",\"topics\":[\"a\",\"a\",\"b c\"]} | /topics/2 | not_a_topic",
         "{\"platform\":\"ios\",\"tags\":[1]} | /tags/0 | not_a_string",
         "{\"platform\":\"ios\",\"tags\":[\"a\",\"vip \"]} | /tags/1 | ends_in_blank",
         "{\"platform\":\"ios\",\"user\":\"u1 \"} | /user | ends_in_blank",

@@ -75,6 +75,21 @@ class MessageIT {
   }
 
   @Test
+  void the_devices_of_a_user_are_visible_before_their_rows_are_written() {
+    for (String device : List.of("d2", "d1")) {
+      shop.put(
+          "/devices/" + device,
+          "{\"platform\":\"iot\",\"user\":\"u1\",\"channels\":{\"mqtt\":true}}");
+    }
+
+    String id = send("{\"audience\":{\"user\":\"u1\"},\"content\":{\"title\":\"hi\"}}");
+
+    JsonNode deliveries = shop.get("/messages/" + id + "/deliveries").json().get("data");
+    assertThat(deliveries.valueStream().map(one -> one.get("device").stringValue()))
+        .containsExactly("d1", "d2");
+  }
+
+  @Test
   void another_dispatcher_finds_it_in_redis_until_then() {
     shop.device("d1", "{\"mqtt\":true}");
 

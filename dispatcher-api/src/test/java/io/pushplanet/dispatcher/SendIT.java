@@ -267,7 +267,7 @@ class SendIT {
           connection.prepareStatement(
               "INSERT INTO devices (app_id, device_id, platform, mqtt, user_id, created_at, updated_at, seen_at)"
                   + " VALUES (?, CONCAT('d', ?), 'ios', 1, 'guest', NOW(3), NOW(3), NOW(3))")) {
-        for (int i = 0; i < 1_001; i++) {
+        for (int i = 0; i < 65; i++) {
           devices.setString(1, shop.app());
           devices.setInt(2, i);
           devices.addBatch();
@@ -282,12 +282,12 @@ class SendIT {
             "/messages", "{\"audience\":{\"user\":\"guest\"},\"content\":{\"title\":\"hi\"}}");
 
     assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
-    assertThat(answer.json().at("/recipients/estimate").intValue()).isEqualTo(1_001);
+    assertThat(answer.json().at("/recipients/estimate").intValue()).isEqualTo(65);
     assertThat(dispatcher.drain("push.fanout"))
         .singleElement()
         .satisfies(order -> {
           assertThat(order.at("/audience/users/0").stringValue()).isEqualTo("guest");
-          assertThat(order.at("/push/audience").intValue()).isEqualTo(1_001);
+          assertThat(order.at("/push/recipients").size()).isZero();
         });
   }
 

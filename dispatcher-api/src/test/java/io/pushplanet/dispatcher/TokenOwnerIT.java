@@ -67,6 +67,20 @@ class TokenOwnerIT {
     assertThat(owners()).containsExactly("later");
   }
 
+  /// SDKs print an iPhone's token in letters of their own choice.
+  @Test
+  void a_token_of_apns_is_the_same_in_capital_letters() {
+    String registration = "{\"platform\":\"ios\",\"channels\":{\"apns\":{\"token\":\"%s\"}}}";
+    shop.put("/devices/former", registration.formatted("ABCDEF0123456789"));
+
+    Answer later = shop.put("/devices/later", registration.formatted("abcdef0123456789"));
+
+    assertThat(later.status()).as(later.toString()).isEqualTo(201);
+    assertThat(shop.get("/devices/former").json().at("/channels/apns").isObject()).isFalse();
+    assertThat(shop.get("/devices/later").json().at("/channels/apns/token").stringValue())
+        .isEqualTo("abcdef0123456789");
+  }
+
   @Test
   void of_several_devices_that_register_one_token_at_once_one_keeps_it() throws Exception {
     List<Callable<Integer>> registrations =

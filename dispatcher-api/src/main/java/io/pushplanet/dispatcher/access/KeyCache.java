@@ -1,8 +1,10 @@
 package io.pushplanet.dispatcher.access;
 
-import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.CacheLoader;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.Expiry;
+import com.github.benmanes.caffeine.cache.LoadingCache;
+import com.github.benmanes.caffeine.cache.Ticker;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.cache.CaffeineCacheMetrics;
@@ -15,8 +17,12 @@ import io.pushplanet.dispatcher.settings.DispatcherSettings;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,7 +30,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /// API keys in this process's memory. A committed change is told within a fraction of a second; until changes can be
-/// followed (MySQL away at start) nothing is kept. Thread-safe.
+/// followed (MySQL away at start) nothing is kept. A key in use is read anew at half of its time here, so that none ends while
+/// MySQL is away for less than the other half. Thread-safe.
 @Component
 final class KeyCache implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(KeyCache.class);
@@ -42,7 +49,7 @@ final class KeyCache implements AutoCloseable {
 
   private final KeyMapper keys;
   private final DataSource database;
-  private final Cache<String, Optional<StoredKey>> cache;
+  private final LoadingCache<String, Optional<StoredKey>> cache;
   private final Turns lookUps =
       new Turns(
           MOST_LOOK_UPS,
@@ -57,14 +64,11 @@ final class KeyCache implements AutoCloseable {
     this.keys = keys;
     this.database = database;
     this.cache =
-        Caffeine.newBuilder()
-            .maximumSize(MOST_KEYS)
-            .expireAfter(
-                Expiry.<String, Optional<StoredKey>>creating((id, key) ->
-                    key.isPresent() ? settings.keyCache() : settings.unknownKeyCache()))
-            .recordStats()
-            .executor(Runnable::run)
-            .build();
+        cache(
+            settings.keyCache(),
+            settings.unknownKeyCache(),
+            Ticker.systemTicker(),
+            new Loader(id -> Optional.ofNullable(keys.find(id)), lookUps));
     CaffeineCacheMetrics.monitor(meters, cache, "api-keys");
     Gauge.builder("pushplanet.changes.followed", this, it -> it.feed == null ? 0 : 1)
         .register(meters);
@@ -78,9 +82,46 @@ final class KeyCache implements AutoCloseable {
   }
 
   private Optional<StoredKey> lookedUp(String id) {
-    return feed == null
-        ? Optional.ofNullable(keys.find(id))
-        : cache.get(id, wanted -> Optional.ofNullable(keys.find(wanted)));
+    return feed == null ? Optional.ofNullable(keys.find(id)) : cache.get(id);
+  }
+
+  static LoadingCache<String, Optional<StoredKey>> cache(
+      Duration known, Duration unknown, Ticker ticker, Loader loader) {
+    return Caffeine.newBuilder()
+        .maximumSize(MOST_KEYS)
+        .expireAfter(
+            Expiry.<String, Optional<StoredKey>>writing(
+                (_, key) -> key.isPresent() ? known : unknown))
+        .refreshAfterWrite(known.dividedBy(2))
+        .ticker(ticker)
+        .recordStats()
+        .executor(Runnable::run)
+        .build(loader);
+  }
+
+  /// @param read from MySQL
+  record Loader(Function<String, Optional<StoredKey>> read, Turns turns)
+      implements CacheLoader<String, Optional<StoredKey>> {
+    @Override
+    public Optional<StoredKey> load(String id) {
+      return read.apply(id);
+    }
+
+    /// Aside: who asks goes on with the key that is known.
+    @Override
+    public CompletableFuture<Optional<StoredKey>> asyncReload(
+        String id, Optional<StoredKey> known, Executor executor) {
+      return CompletableFuture.supplyAsync(
+          () -> {
+            try {
+              return turns.inTurn(() -> load(id));
+            } catch (RuntimeException e) {
+              // The cache logs all but this, and would do so at each request while MySQL is away.
+              throw new CancellationException(e.getMessage());
+            }
+          },
+          task -> Thread.ofVirtual().name("read-key").start(task));
+    }
   }
 
   @Override

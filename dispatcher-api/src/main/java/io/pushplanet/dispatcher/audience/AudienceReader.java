@@ -143,7 +143,9 @@ public final class AudienceReader {
   }
 
   private static @Nullable Audience devices(Fields audience) {
-    List<String> ids = audience.texts("devices", Audience.Devices.MOST, 1_000);
+    List<String> ids =
+        audience.texts(
+            "devices", Audience.Devices.MOST, 1_000, (where, id) -> valid(audience, where, id));
     if (ids == null) {
       requireSome(audience, "devices");
       return null;
@@ -154,13 +156,7 @@ public final class AudienceReader {
       }
       return null;
     }
-    List<DeviceId> devices = new ArrayList<>(ids.size());
-    for (int i = 0; i < ids.size(); i++) {
-      if (valid(audience, audience.at("devices") + "/" + i, ids.get(i))) {
-        devices.add(new DeviceId(ids.get(i)));
-      }
-    }
-    return devices.isEmpty() ? null : new Audience.Devices(devices);
+    return new Audience.Devices(ids.stream().map(DeviceId::new).toList());
   }
 
   private static boolean valid(Fields audience, String pointer, String id) {
@@ -198,11 +194,18 @@ public final class AudienceReader {
     if (topic == null) {
       return null;
     }
+    return isTopic(audience, audience.at("topic"), topic) ? new Audience.Topic(topic) : null;
+  }
+
+  /// @param pointer where it stands
+  public static boolean isTopic(Fields fields, String pointer, String topic) {
     if (!TOPIC.matcher(topic).matches()) {
-      audience.wrong("topic", "not_a_topic", "a topic is 1 to 128 letters, digits and . _ ~ % -");
-      return null;
+      fields
+          .findings()
+          .add(pointer, "not_a_topic", "a topic is 1 to 128 letters, digits and . _ ~ % -");
+      return false;
     }
-    return new Audience.Topic(topic);
+    return true;
   }
 
   private static @Nullable Audience tag(Fields audience) {

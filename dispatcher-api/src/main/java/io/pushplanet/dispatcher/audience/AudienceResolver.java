@@ -25,9 +25,10 @@ import org.springframework.stereotype.Component;
 /// Finds the devices of an audience that are few enough to be found at once; the rest is left to the fan-out role.
 @Component
 public class AudienceResolver {
-  /// A user has a handful of devices. Where users have more than this (one user for all who are not logged in), they are found
-  /// as those of a topic are.
-  private static final int MOST_DEVICES_OF_USERS = Audience.Devices.MOST;
+  private static final int DEVICES_OF_ONE_USER = 4;
+
+  /// A message to so few is a small one.
+  public static final int FEW_DEVICES = 64;
 
   private final RouteLookup routes;
   private final AudienceMapper mapper;
@@ -133,12 +134,19 @@ public class AudienceResolver {
         code, detail, List.of(new FieldError("/audience/channel", word, detail)));
   }
 
+  /// How many devices a message to so many users is to at most without a fan-out. A user has a handful; where they have more (one
+  /// user for all who are not logged in), they are found as those of a topic are.
+  public static int mostDevicesOf(int users) {
+    return Math.clamp((long) users * DEVICES_OF_ONE_USER, FEW_DEVICES, Audience.Devices.MOST);
+  }
+
   private Resolution ofUsers(AppId app, Audience.Users audience, LookUp begun) {
+    int most = mostDevicesOf(audience.users().size());
     List<DeviceId> devices =
-        mapper.devicesOf(app.value(), audience.users(), MOST_DEVICES_OF_USERS + 1).stream()
+        mapper.devicesOf(app.value(), audience.users(), most + 1).stream()
             .map(DeviceId::new)
             .toList();
-    if (devices.size() > MOST_DEVICES_OF_USERS) {
+    if (devices.size() > most) {
       return broad(app, audience, begun);
     }
     Map<DeviceId, DeviceRoute> found = new HashMap<>(routes.find(app, devices));

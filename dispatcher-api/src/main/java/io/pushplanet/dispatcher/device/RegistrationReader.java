@@ -124,20 +124,11 @@ final class RegistrationReader {
   }
 
   static @Nullable List<String> topics(Fields fields) {
-    List<String> topics = fields.texts("topics", MOST_TAGS, AudienceReader.LONGEST_TAG);
-    if (topics != null) {
-      for (int i = 0; i < topics.size(); i++) {
-        if (!AudienceReader.TOPIC.matcher(topics.get(i)).matches()) {
-          fields
-              .findings()
-              .add(
-                  fields.at("topics") + "/" + i,
-                  "not_a_topic",
-                  "a topic is 1 to 128 letters, digits and . _ ~ % -");
-        }
-      }
-    }
-    return topics;
+    return fields.texts(
+        "topics",
+        MOST_TAGS,
+        AudienceReader.LONGEST_TAG,
+        (where, topic) -> AudienceReader.isTopic(fields, where, topic));
   }
 
   private static Registration.Channels channels(@Nullable Fields channels) {
@@ -180,7 +171,8 @@ final class RegistrationReader {
     return token == null
         ? null
         : new Registration.Token(
-            token,
+            // However an app spells the bytes, they are one iPhone.
+            token.toLowerCase(Locale.ROOT),
             (type == null ? ApnsPushType.ALERT : type).kind(),
             environment == null ? "production" : environment);
   }

@@ -204,7 +204,10 @@ public final class Fields {
     return texts(name, most, longest, this::isKey);
   }
 
-  private @Nullable List<String> texts(
+  /// The same of texts that have more to be.
+  ///
+  /// @param right gets the pointer to a text and the text; adds a finding where it is wrong
+  public @Nullable List<String> texts(
       String name, int most, int longest, BiPredicate<String, String> right) {
     JsonNode value = value(name);
     if (value == null) {

@@ -91,20 +91,7 @@ class Messages {
   /// What was just accepted for named devices is queued at each of them.
   private static List<MessageMapper.DeliveryRow> queued(
       DeliveryEvent.Accepted entry, @Nullable DeviceId device, Page page) {
-    List<DeviceId> devices =
-        switch (audienceOf(entry)) {
-          case Audience.Devices(List<DeviceId> named) -> named;
-          case Audience.ActivityChannel(ActivityChannelId channel) -> List.of(channel.recipient());
-          case Audience.Users _,
-              Audience.Topic _,
-              Audience.Tag _,
-              Audience.All _,
-              Audience.And _,
-              Audience.Or _,
-              Audience.Not _ ->
-              List.of();
-        };
-    return devices.stream()
+    return entry.recipients().stream()
         .filter(one -> device == null || one.equals(device))
         .map(DeviceId::value)
         .filter(one -> one.compareTo(after(page, "")) > 0)

@@ -3,6 +3,7 @@ package io.pushplanet.dispatcher.push;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.dispatcher.audience.AudienceResolver;
 import io.pushplanet.dispatcher.limit.AppTurns;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
@@ -32,9 +33,6 @@ class LargeRequests {
 
   /// The longest token that is registered.
   private static final int KILOBYTES_OF_DEVICE = 4;
-
-  /// A message to so few is a small one.
-  private static final int FEW_NAMED = 64;
 
   private final AppTurns bodies;
   private final AppTurns devices;
@@ -72,7 +70,7 @@ class LargeRequests {
   /// @throws ProblemException 503 where too much else waits, or its turn does not come
   <T> T message(AppId app, Audience audience, Supplier<T> work) {
     int named = named(audience);
-    return named <= FEW_NAMED
+    return named <= AudienceResolver.FEW_DEVICES
         ? work.get()
         : devices.inTurn(app, named * KILOBYTES_OF_DEVICE, work::get);
   }
@@ -80,7 +78,7 @@ class LargeRequests {
   private static int named(Audience audience) {
     return switch (audience) {
       case Audience.Devices(List<DeviceId> devices) -> devices.size();
-      case Audience.Users(List<String> users) -> Math.min(users.size(), Audience.Devices.MOST);
+      case Audience.Users(List<String> users) -> AudienceResolver.mostDevicesOf(users.size());
       // Their devices are found later, elsewhere.
       case Audience.Topic _,
           Audience.Tag _,

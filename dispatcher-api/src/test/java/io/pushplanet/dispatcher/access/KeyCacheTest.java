@@ -1,0 +1,77 @@
+package io.pushplanet.dispatcher.access;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.github.benmanes.caffeine.cache.LoadingCache;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.dispatcher.access.KeyCache.Loader;
+import io.pushplanet.dispatcher.limit.Turns;
+import io.pushplanet.dispatcher.problem.ProblemCode;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class KeyCacheTest {
+  private static final Duration KNOWN = Duration.ofHours(12);
+  private static final Duration UNKNOWN = Duration.ofSeconds(5);
+  private static final StoredKey KEY = new StoredKey("k", "shop", new byte[32], "send", null);
+
+  private final AtomicLong nanos = new AtomicLong();
+  private final AtomicInteger asked = new AtomicInteger();
+  private volatile boolean away;
+
+  private final LoadingCache<String, Optional<StoredKey>> cache =
+      KeyCache.cache(
+          KNOWN,
+          UNKNOWN,
+          nanos::get,
+          new Loader(
+              this::read,
+              new Turns(2, 10, Duration.ofSeconds(1), ProblemCode.DATABASE_UNAVAILABLE, "busy")));
+
+  @Test
+  void a_key_in_use_outlives_an_outage_of_mysql() {
+    assertThat(cache.get("k")).contains(KEY);
+    pass(KNOWN.dividedBy(2).plusMinutes(1));
+    assertThat(cache.get("k")).contains(KEY);
+    Eventually.within(Duration.ofSeconds(10), () -> assertThat(asked).hasValue(2));
+    // What was read is put a moment later.
+    Eventually.within(
+        Duration.ofSeconds(10), () -> assertThat(cache.policy().refreshes()).isEmpty());
+
+    away = true;
+    pass(KNOWN.dividedBy(2).plusMinutes(1));
+    for (int i = 0; i < 3; i++) {
+      assertThat(cache.get("k")).contains(KEY);
+    }
+    assertThat(cache.getIfPresent("k")).contains(KEY);
+
+    pass(KNOWN);
+    assertThat(cache.getIfPresent("k")).as("not for ever").isNull();
+  }
+
+  @Test
+  void what_is_unknown_is_asked_for_again_soon() {
+    assertThat(cache.get("made-up")).isEmpty();
+    assertThat(cache.get("made-up")).isEmpty();
+    assertThat(asked).hasValue(1);
+
+    pass(UNKNOWN.plusMillis(1));
+    assertThat(cache.get("made-up")).isEmpty();
+    assertThat(asked).hasValue(2);
+  }
+
+  private Optional<StoredKey> read(String id) {
+    asked.incrementAndGet();
+    if (away) {
+      throw new IllegalStateException("MySQL is away");
+    }
+    return id.equals(KEY.id()) ? Optional.of(KEY) : Optional.empty();
+  }
+
+  private void pass(Duration time) {
+    nanos.addAndGet(time.toNanos());
+  }
+}
