@@ -7,14 +7,18 @@ import com.rabbitmq.client.GetResponse;
 import com.zaxxer.hikari.HikariDataSource;
 import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.quickstart.services.LocalServices;
+import java.sql.Timestamp;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
@@ -101,5 +105,53 @@ public final class RealServers implements AutoCloseable {
     lanes.close();
     redis.shutdown(Duration.ZERO, Duration.ofSeconds(2));
     database.close();
+  }
+
+  /// The devices of a message, as it knows them.
+  public Push registered(Push push) {
+    for (Recipient recipient : push.recipients()) {
+      for (var channel : io.pushplanet.common.delivery.Channel.values()) {
+        recipient
+            .token(channel)
+            .ifPresent(token ->
+                register(
+                    push.app().value(),
+                    recipient.device().value(),
+                    channel.word(),
+                    channel == io.pushplanet.common.delivery.Channel.WEBPUSH
+                        ? "subscription"
+                        : "token",
+                    token.text(),
+                    token.registeredAt()));
+      }
+      sql()
+          .update(
+              "UPDATE devices SET mqtt = ? WHERE app_id = ? AND device_id = ?",
+              recipient.mqtt(),
+              push.app().value(),
+              recipient.device().value());
+    }
+    return push;
+  }
+
+  /// A device with one token, or one more.
+  public void register(
+      String app, String device, String channel, String kind, String token, Instant at) {
+    sql()
+        .update(
+            "INSERT IGNORE INTO devices (app_id, device_id, platform, mqtt, created_at, updated_at, seen_at)"
+                + " VALUES (?, ?, 'ios', FALSE, NOW(3), NOW(3), NOW(3))",
+            app,
+            device);
+    sql()
+        .update(
+            "REPLACE INTO channel_tokens (app_id, device_id, channel, token, kind, environment, registered_at)"
+                + " VALUES (?, ?, ?, ?, ?, 'production', ?)",
+            app,
+            device,
+            channel,
+            token,
+            kind,
+            Timestamp.from(at));
   }
 }

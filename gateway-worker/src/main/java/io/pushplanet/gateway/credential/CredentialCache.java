@@ -152,9 +152,8 @@ public final class CredentialCache implements AutoCloseable {
   private void forget(Key key) {
     CredentialLookup<? extends Credential> before = cache.getIfPresent(key);
     cache.invalidate(key);
-    pausedBecause(before)
-        .ifPresent(
-            why -> Thread.ofVirtual().name("credential-replaced").start(() -> goOn(key, why)));
+    String why = pausedBecause(before).orElse(CredentialPauses.UNREADABLE);
+    Thread.ofVirtual().name("credential-replaced").start(() -> goOn(key, why));
   }
 
   private static Optional<String> pausedBecause(

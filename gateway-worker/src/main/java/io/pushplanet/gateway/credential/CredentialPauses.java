@@ -36,6 +36,8 @@ final class CredentialPauses {
   /// The reason of a message that was not even tried.
   static final String PAUSED = "credential_paused";
 
+  static final String UNREADABLE = "credential_unreadable";
+
   /// A credential that was refused is asked about so soon: it may have been a slip of the provider's.
   static final Duration FIRST_PROBE = Duration.ofSeconds(5);
 
@@ -164,7 +166,7 @@ final class CredentialPauses {
             ? reason.substring(0, reason.length() - BY_NEARLY_EVERY_DEVICE.length())
             : reason;
     try {
-      later.bringForward(app, lanes, List.of(PAUSED, word), clock.instant());
+      later.bringForward(app, lanes, List.of(PAUSED, UNREADABLE, word), clock.instant());
     } catch (DataAccessException | TransactionException e) {
       LOG.warn("event=later_not_brought_forward appId={} reason=\"{}\"", app, e.toString());
     }

@@ -11,6 +11,7 @@ import io.pushplanet.gateway.delivery.Lanes.Lane;
 import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.order.Ticket;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -19,7 +20,7 @@ import java.util.Set;
 
 /// The worker's story. A lane hands it a batch; every message for every device in it is a parcel of its own:
 ///
-/// 1. too old? it expires; seen or cancelled before? it is left out;
+/// 1. too old? it expires; seen or cancelled before? it is left out; has it waited? it goes to whom the device is now;
 /// 2. it goes to the device's node ([MqttDelivery]), or to the vendor ([ProviderDelivery]);
 /// 3. the answer becomes an outcome: it ended, waits for another try, takes another channel, or is parked until the device
 ///    connects;
@@ -27,10 +28,14 @@ import java.util.Set;
 ///
 /// A parcel that fails never takes its neighbours along. Thread-safe; calls block.
 public final class Delivery {
+  /// What is for now or never may take so long from its acceptance to the end of its line.
+  static final Duration NOW = Duration.ofSeconds(30);
+
   private final Lanes lanes;
   private final MqttDelivery overMqtt;
   private final ProviderDelivery overProviders;
   private final SettledBefore settledBefore;
+  private final WaitedFor waitedFor;
   private final Outboxes outboxes;
   private final OwedMoves owedMoves;
   private final Clock clock;
@@ -41,6 +46,7 @@ public final class Delivery {
       MqttDelivery overMqtt,
       ProviderDelivery overProviders,
       SettledBefore settledBefore,
+      WaitedFor waitedFor,
       Outboxes outboxes,
       Clock clock,
       DeliveryMetrics metrics) {
@@ -48,6 +54,7 @@ public final class Delivery {
     this.overMqtt = overMqtt;
     this.overProviders = overProviders;
     this.settledBefore = settledBefore;
+    this.waitedFor = waitedFor;
     this.outboxes = outboxes;
     this.owedMoves =
         new OwedMoves(
@@ -145,9 +152,7 @@ public final class Delivery {
         outbox.cancel(parcel);
         continue;
       }
-      // A time to live of zero means "now or never": the first try is always made.
-      boolean nowOrNever = push.delivery().ttl().isZero() && push.attempt() == 0;
-      if (push.expiredAt(clock.instant()) && !nowOrNever) {
+      if (isTooLate(push)) {
         outbox.end(
             parcel, DeliveryState.EXPIRED, outbox.attempt(null, "expired", 0, "ttl", null, null));
       } else if (parcel.repeat()) {
@@ -157,12 +162,33 @@ public final class Delivery {
       }
     }
     if (!repeats.isEmpty()) {
-      SettledBefore.Look look = lane.databaseTurns.take(() -> settledBefore.look(repeats));
-      look.calledOff().forEach(parcel -> outbox.callOff(parcel, channel));
-      look.cancelled().forEach(outbox::cancel);
-      onFirstWay.addAll(look.left());
+      onFirstWay.addAll(lane.databaseTurns.take(() -> stillWanted(channel, repeats, outbox)));
     }
     return onFirstWay;
+  }
+
+  /// A time to live of zero means "now or never": the first try is made, unless the lane stood still and "now" is long gone. What is
+  /// for very many takes its time.
+  private boolean isTooLate(Push push) {
+    if (push.delivery().ttl().isZero() && push.attempt() == 0) {
+      return push.audience() == null && push.expiredAt(clock.instant().minus(NOW));
+    }
+    return push.expiredAt(clock.instant());
+  }
+
+  private List<Parcel> stillWanted(Channel channel, List<Parcel> repeats, Outbox outbox) {
+    SettledBefore.Look settled = settledBefore.look(repeats);
+    settled.calledOff().forEach(parcel -> outbox.callOff(parcel, channel));
+    settled.cancelled().forEach(outbox::cancel);
+    WaitedFor.Look now = waitedFor.look(channel, settled.left());
+    now.deleted()
+        .forEach(parcel ->
+            outbox.end(
+                parcel,
+                DeliveryState.FAILED,
+                outbox.attempt(channel, "rejected", 0, "device_deleted", null, null)));
+    now.withoutToken().forEach(parcel -> overProviders.noToken(channel, parcel, outbox));
+    return now.left();
   }
 
   /// Of the broadcasts among them: somebody who stops one has seen it go wrong, and one look is for very many devices.

@@ -26,6 +26,7 @@ import io.pushplanet.gateway.role.ForRole;
 import io.pushplanet.gateway.role.Role;
 import io.pushplanet.gateway.time.SteadyClock;
 import io.pushplanet.gateway.token.PurgeBreaker;
+import io.pushplanet.gateway.token.Registrations;
 import io.pushplanet.gateway.token.Tokens;
 import java.security.SecureRandom;
 import java.time.Clock;
@@ -88,7 +89,8 @@ class DeliveryConfiguration {
       MeterRegistry meters) {
     DeliveryMetrics metrics = new DeliveryMetrics(meters);
     RetrySchedule retries = new RetrySchedule(random);
-    SettledBefore settledBefore = new SettledBefore(database);
+    Reachability reachability = new Reachability(System::nanoTime);
+    SettledBefore settledBefore = new SettledBefore(database, reachability);
     return new Delivery(
         new Lanes(providers, settings.mostInFlight(), platform.mysql().poolSize(), metrics),
         new MqttDelivery(
@@ -99,6 +101,7 @@ class DeliveryConfiguration {
             new ProviderOutcomes(tokens, retries, settings.mostErrors(), clock),
             settledBefore),
         settledBefore,
+        new WaitedFor(new Registrations(database), reachability),
         new Outboxes(
             new MoveStore(
                 new InboxStore(database, lanes, clock),

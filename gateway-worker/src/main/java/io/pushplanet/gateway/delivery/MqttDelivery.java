@@ -99,7 +99,7 @@ final class MqttDelivery {
           parcel,
           parcel.alone().again(),
           Channel.MQTT,
-          retries.afterDirectoryLoss(),
+          retries.afterDirectoryLoss(parcel.push().attempt()),
           new Cause(0, answer.reason(), Cause.NOT_SENT));
       return;
     }

@@ -203,7 +203,7 @@ final class Outbox implements AutoCloseable {
 
   /// It is parked, its device may be connected, and its node could not be asked to look.
   synchronized void lookAgain(Parcel parcel) {
-    Instant dueAt = clock.instant().plus(retries.afterFailedDrain(parcel.push().attempt()));
+    Instant dueAt = clock.instant().plus(retries.afterDirectoryLoss(parcel.push().attempt()));
     if (!parcel.push().expiredAt(dueAt)) {
       moving
           .moves

@@ -26,6 +26,9 @@ final class Places {
   static final Duration SLOW = Duration.ofSeconds(2);
   static final Duration PATIENCE = Duration.ofSeconds(3);
 
+  static final Duration SOONEST_BACK = Duration.ofSeconds(5);
+  static final Duration LATEST_BACK = Duration.ofMinutes(5);
+
   private static final int SHARE = 4;
   private static final int OF_A_SLOW_APP = 8;
 
@@ -52,6 +55,13 @@ final class Places {
     int held;
     double usualNanos;
     long movedNanos;
+
+    /// When the last of those that were sent away comes back.
+    long lastBackNanos;
+
+    Held(long nowNanos) {
+      this.lastBackNanos = nowNanos;
+    }
   }
 
   /// @param nanoTime as [System#nanoTime]
@@ -85,7 +95,7 @@ final class Places {
   boolean enter(AppId name) throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      Held app = apps.computeIfAbsent(name, _ -> new Held());
+      Held app = apps.computeIfAbsent(name, _ -> new Held(nanoTime.getAsLong()));
       if (app.line.isEmpty() && hasRoom(app)) {
         take(app);
         return true;
@@ -105,6 +115,27 @@ final class Places {
     } finally {
       waiting--;
       forgetIfIdle(name, app);
+    }
+  }
+
+  /// When to come back for who got no place: as many as the app gets done meanwhile have come back before, so that a backlog does not
+  /// go round all at once again and again. Who comes when there is room gets in, whatever was said.
+  ///
+  /// @return [#SOONEST_BACK] to [#LATEST_BACK]
+  Duration backIn(AppId name) {
+    lock.lock();
+    try {
+      Held app = apps.get(name);
+      if (app == null) {
+        return SOONEST_BACK;
+      }
+      long now = nanoTime.getAsLong();
+      double each = Math.max(app.usualNanos, now - app.movedNanos) / Math.max(1, app.held);
+      long next = Math.max(now + SOONEST_BACK.toNanos(), app.lastBackNanos + (long) each);
+      app.lastBackNanos = Math.min(next, now + LATEST_BACK.toNanos());
+      return Duration.ofNanos(app.lastBackNanos - now);
+    } finally {
+      lock.unlock();
     }
   }
 

@@ -32,9 +32,6 @@ final class ProviderDelivery {
   /// other travel together: the broker's messages are what limits us.
   private static final Duration TOLD_EVERY = Duration.ofMillis(50);
 
-  /// The app's places in the lane are taken by requests that nobody answers.
-  private static final Duration SLOW_PROVIDER_PAUSE = Duration.ofSeconds(5);
-
   /// Nothing takes a processor from a virtual thread, and the next in line may carry what is `high`.
   private static final int MOST_WITHOUT_A_BREAK = 50;
 
@@ -48,6 +45,11 @@ final class ProviderDelivery {
     providers.forEach(provider -> this.providers.put(provider.channel(), provider));
     this.outcomes = outcomes;
     this.settledBefore = settledBefore;
+  }
+
+  /// It has waited, and its device has no token of this channel any more.
+  void noToken(Channel channel, Parcel parcel, Outbox outbox) {
+    outcomes.noToken(channel, parcel, outbox);
   }
 
   /// Returns when every parcel has its outcome.
@@ -189,8 +191,10 @@ final class ProviderDelivery {
         return Collections.nCopies(together.size(), notNow.get());
       }
       if (!entered) {
-        return Collections.nCopies(
-            together.size(), new DeliveryOutcome.PutOff(0, "provider_slow", SLOW_PROVIDER_PAUSE));
+        return together.stream()
+            .<DeliveryOutcome>map(
+                _ -> new DeliveryOutcome.PutOff(0, "provider_slow", places.backIn(push.app())))
+            .toList();
       }
       long enteredNanos = System.nanoTime();
       try {

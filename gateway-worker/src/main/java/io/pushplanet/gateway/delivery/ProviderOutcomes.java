@@ -4,13 +4,12 @@ import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.message.target.ApnsToken;
-import io.pushplanet.common.message.target.FcmToken;
-import io.pushplanet.common.message.target.HmsToken;
-import io.pushplanet.common.message.target.WebPushSubscription;
+import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.gateway.delivery.Outbox.Cause;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import io.pushplanet.gateway.token.Tokens;
+import io.pushplanet.gateway.token.Tokens.Fate;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -51,6 +50,21 @@ final class ProviderOutcomes {
         outbox);
   }
 
+  /// It has waited, and its device has no token of this channel any more.
+  void noToken(Channel channel, Parcel parcel, Outbox outbox) {
+    otherwise(
+        channel,
+        parcel,
+        outbox.attempt(
+            channel,
+            "rejected",
+            0,
+            "token_moved",
+            null,
+            "not sent: the device has no token of this channel any more"),
+        outbox);
+  }
+
   void handle(Channel channel, Parcel parcel, DeliveryOutcome outcome, Outbox outbox) {
     switch (outcome) {
       case DeliveryOutcome.Accepted(int status, String reason, String providerId) -> {
@@ -75,22 +89,10 @@ final class ProviderOutcomes {
               parcel,
               DeliveryState.EXPIRED,
               outbox.attempt(channel, "expired", 0, expired.reason(), null, Cause.NOT_SENT));
-      case DeliveryOutcome.TokenGone(int status, String reason, Instant since) -> {
-        String action = forget(channel, parcel, since, reason);
-        otherwise(
-            channel,
-            parcel,
-            outbox.attempt(channel, "rejected", status, reason, null, action),
-            outbox);
-      }
-      case DeliveryOutcome.TokenForeign(int status, String reason) -> {
-        String action = forget(channel, parcel, clock.instant(), reason);
-        otherwise(
-            channel,
-            parcel,
-            outbox.attempt(channel, "rejected", status, reason, null, action),
-            outbox);
-      }
+      case DeliveryOutcome.TokenGone(int status, String reason, Instant since) ->
+          afterDeadToken(channel, parcel, status, reason, since, outbox);
+      case DeliveryOutcome.TokenForeign(int status, String reason) ->
+          afterDeadToken(channel, parcel, status, reason, clock.instant(), outbox);
       case DeliveryOutcome.PutOff putOff ->
           outbox.retry(
               parcel,
@@ -109,13 +111,21 @@ final class ProviderOutcomes {
                   deferred.reason(),
                   deferred.ambiguous() ? deferred.done() : orNotSent(deferred, deferred.done())));
       case DeliveryOutcome.InternalError error -> afterError(channel, parcel, error, outbox);
-      case DeliveryOutcome.CredentialFault fault ->
-          outbox.retry(
-              parcel,
-              parcel.alone().again(),
-              channel,
-              beforeItsEnd(parcel, retries.afterCredentialFault(parcel.push().attempt())),
-              new Cause(fault.status(), fault.reason(), orNotSent(fault, fault.done())));
+      case DeliveryOutcome.CredentialFault fault -> {
+        boolean asked = fault.status() > 0;
+        outbox.retry(
+            parcel,
+            // A pause is no try: what comes after it has all its tries before it.
+            asked ? parcel.alone().again() : parcel.alone().putOff(),
+            channel,
+            beforeItsEnd(
+                parcel,
+                asked
+                    ? retries.afterCredentialFault(parcel.push().attempt())
+                    : retries.whileCredentialRests(),
+                LAST_TRY),
+            new Cause(fault.status(), fault.reason(), orNotSent(fault, fault.done())));
+      }
       case DeliveryOutcome.Remedied remedied -> {
         outbox.tell(
             parcel,
@@ -155,19 +165,21 @@ final class ProviderOutcomes {
         error.what());
   }
 
-  /// A long step of our own making is cut short for a last try; what a provider asks for is not.
+  /// A step of our own making is cut short for a last try; what a provider asks for is not.
   private Duration afterDeferral(
       Channel channel, Parcel parcel, DeliveryOutcome.Deferred deferred) {
     Duration wait = retries.after(channel, deferred, parcel.push().attempt());
-    return deferred.after() == null && wait.compareTo(RetrySchedule.LONGEST) >= 0
-        ? beforeItsEnd(parcel, wait)
+    return deferred.after() == null
+        ? beforeItsEnd(parcel, wait, RetrySchedule.first(channel, deferred.status()))
         : wait;
   }
 
   /// What is at fault may be repaired in the last moment.
-  private Duration beforeItsEnd(Parcel parcel, Duration wait) {
+  ///
+  /// @param least a last try sooner than this is none
+  private Duration beforeItsEnd(Parcel parcel, Duration wait, Duration least) {
     Duration left = Duration.between(clock.instant(), parcel.push().expiresAt()).minus(LAST_TRY);
-    return left.compareTo(wait) < 0 && left.compareTo(LAST_TRY) > 0 ? left : wait;
+    return left.compareTo(wait) < 0 && left.compareTo(least) >= 0 ? left : wait;
   }
 
   /// Without an answer nothing was sent, unless nobody knows.
@@ -186,40 +198,44 @@ final class ProviderOutcomes {
         () -> outbox.end(parcel, DeliveryState.FAILED, attempt));
   }
 
-  private String forget(Channel channel, Parcel parcel, Instant since, String reason) {
-    ApnsToken apns = parcel.recipient().apns();
-    FcmToken fcm = parcel.recipient().fcm();
-    HmsToken hms = parcel.recipient().hms();
-    WebPushSubscription webpush = parcel.recipient().webpush();
-    String token =
-        switch (channel) {
-          case APNS -> apns == null ? null : apns.token();
-          case FCM -> fcm == null ? null : fcm.token();
-          case HMS -> hms == null ? null : hms.token();
-          case WEBPUSH -> webpush == null ? null : webpush.json();
-          case MQTT -> null;
-        };
-    if (token == null) {
-      return "nothing to forget";
+  /// Where the device has another token since, the message comes back and goes to that one.
+  private void afterDeadToken(
+      Channel channel, Parcel parcel, int status, String reason, Instant since, Outbox outbox) {
+    Optional<Fate> fate = forget(channel, parcel, since, reason);
+    String words = fate.map(Fate::words).orElse("token kept: the database is away");
+    if (fate.equals(Optional.of(Fate.REPLACED))) {
+      outbox.retry(
+          parcel,
+          parcel.alone().again(),
+          channel,
+          retries.afterReplacedToken(),
+          new Cause(status, reason, words));
+      return;
     }
+    otherwise(
+        channel, parcel, outbox.attempt(channel, "rejected", status, reason, null, words), outbox);
+  }
+
+  /// @return nothing while the database is away
+  private Optional<Fate> forget(Channel channel, Parcel parcel, Instant since, String reason) {
+    Recipient.Token token = parcel.recipient().token(channel).orElseThrow();
     try {
-      return tokens
-          .forget(
+      return Optional.of(
+          tokens.forget(
               parcel.push().app(),
               parcel.recipient().device(),
               channel,
               environment(channel, parcel),
               token,
               since,
-              reason)
-          .words();
+              reason));
     } catch (DataAccessException e) {
       LOG.warn(
           "event=token_not_forgotten appId={} deviceId={} reason=\"{}\"",
           parcel.push().app(),
           parcel.recipient().device(),
           e.toString());
-      return "token kept: the database is away";
+      return Optional.empty();
     }
   }
 

@@ -38,10 +38,6 @@ final class SettledBefore {
   private final JdbcTemplate database;
   private final Reachability reachability;
 
-  SettledBefore(DataSource database) {
-    this(database, new Reachability(System::nanoTime));
-  }
-
   SettledBefore(DataSource database, Reachability reachability) {
     this.database = new JdbcTemplate(database);
     this.reachability = reachability;

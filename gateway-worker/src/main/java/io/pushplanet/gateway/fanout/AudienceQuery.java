@@ -3,6 +3,7 @@ package io.pushplanet.gateway.fanout;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.gateway.token.DeviceRow;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -35,13 +36,13 @@ record AudienceQuery(String sql, List<Object> arguments) {
     arguments.add(app.value());
     return new AudienceQuery(
         """
-        SELECT p.device_id, d.mqtt, d.platform, t.channel, t.token, t.kind, t.environment, t.registered_at, %s AS wanted
+        SELECT p.device_id, %s, %s AS wanted
         FROM (%s) p
         LEFT JOIN devices d ON d.app_id = ? AND d.device_id = p.device_id
         LEFT JOIN channel_tokens t ON t.app_id = ? AND t.device_id = p.device_id AND t.dead_at IS NULL
         ORDER BY p.device_id
         """
-            .formatted(wanted.sql, candidates.sql),
+            .formatted(DeviceRow.COLUMNS, wanted.sql, candidates.sql),
         arguments);
   }
 

@@ -84,7 +84,7 @@ public sealed interface DeliveryOutcome {
     }
   }
 
-  /// The app's credential is missing, unreadable or refused: pause this app's lane at this provider, keep the message until
+  /// The app's credential is unreadable or refused: pause this app's lane at this provider, keep the message until
   /// its TTL, tell the operator.
   ///
   /// @param done as [Deferred#done]

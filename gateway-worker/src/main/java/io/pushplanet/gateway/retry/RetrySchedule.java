@@ -14,14 +14,18 @@ public final class RetrySchedule {
   /// A credential that was refused may be replaced any moment; what waits for it is then brought forward.
   public static final Duration CREDENTIAL_PAUSE = Duration.ofSeconds(30);
 
+  private static final Duration CREDENTIAL_REST = Duration.ofMinutes(5);
+
   /// Another worker may do, or another moment.
   private static final Duration FIRST_ERROR_PAUSE = Duration.ofSeconds(1);
 
   /// Redis is back soon, or nobody can be found at all.
   public static final Duration DIRECTORY_PAUSE = Duration.ofSeconds(3);
 
-  /// A message that is parked for a connected device is looked after so often at least.
-  public static final Duration LONGEST_DRAIN_PAUSE = Duration.ofMinutes(1);
+  /// A message that may be for a connected device is looked after so often at least.
+  public static final Duration LONGEST_DIRECTORY_PAUSE = Duration.ofMinutes(1);
+
+  private static final Duration REPLACED_TOKEN_PAUSE = Duration.ofSeconds(1);
 
   private final RandomGenerator random;
 
@@ -49,19 +53,25 @@ public final class RetrySchedule {
     return spread(doubled(CREDENTIAL_PAUSE, attempt));
   }
 
+  /// Nobody is asked meanwhile, and what waits is brought forward when another credential is there or this one is taken again.
+  public Duration whileCredentialRests() {
+    return spread(CREDENTIAL_REST);
+  }
+
   /// @param errors how often a worker tripped over it before, 0 at first
   public Duration afterInternalError(int errors) {
     return spread(doubled(FIRST_ERROR_PAUSE, errors));
   }
 
-  public Duration afterDirectoryLoss() {
-    return spread(DIRECTORY_PAUSE);
+  /// @param attempt how often it was tried before, 0 at first
+  public Duration afterDirectoryLoss(int attempt) {
+    Duration wait = doubled(DIRECTORY_PAUSE, attempt);
+    return spread(wait.compareTo(LONGEST_DIRECTORY_PAUSE) > 0 ? LONGEST_DIRECTORY_PAUSE : wait);
   }
 
-  /// @param attempt how often it was tried before, 0 at first
-  public Duration afterFailedDrain(int attempt) {
-    Duration wait = doubled(DIRECTORY_PAUSE, attempt);
-    return spread(wait.compareTo(LONGEST_DRAIN_PAUSE) > 0 ? LONGEST_DRAIN_PAUSE : wait);
+  /// It is sent to the device's present one, which is read when it comes back.
+  public Duration afterReplacedToken() {
+    return spread(REPLACED_TOKEN_PAUSE);
   }
 
   /// "After 15 minutes, you can retry" Apple's 500 and 503
@@ -72,7 +82,10 @@ public final class RetrySchedule {
     return ofApple && attempt > 0 ? LONGEST : doubled(first(channel, status), attempt);
   }
 
-  private static Duration first(Channel channel, int status) {
+  /// The wait before the first retry.
+  ///
+  /// @param status 0 where nothing came back
+  public static Duration first(Channel channel, int status) {
     if (status == 0) {
       // The connection broke or nothing came back: another one may do at once.
       return Duration.ofSeconds(1);

@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.RouteStore;
@@ -51,8 +52,10 @@ public final class Tokens {
   /// What became of a token.
   public enum Fate {
     FORGOTTEN("token forgotten"),
-    /// Registered again since, or replaced by another.
+    FORGOTTEN_BEFORE("token forgotten before"),
     NEWER("token kept: registered again since"),
+    /// Another one is to be sent to.
+    REPLACED("the device has another token since"),
     /// Too many die at once: more likely our credential than their devices.
     SPARED("token kept: too many die at once, check the credential"),
     /// Nothing was accepted with this credential yet.
@@ -104,13 +107,16 @@ public final class Tokens {
   }
 
   /// @param environment of the credential; empty where a provider has only one
+  /// @param token as it was when the message was addressed: one that was registered since, for another environment too, is
+  ///     another one
+  /// @param goneSince since when the provider calls it gone
   /// @throws org.springframework.dao.DataAccessException when the database is away: ask again with the same answer
   public Fate forget(
       AppId app,
       DeviceId device,
       Channel channel,
       String environment,
-      String token,
+      Recipient.Token token,
       Instant goneSince,
       String reason) {
     boolean open = breaker.count(app, channel, true);
@@ -140,12 +146,13 @@ public final class Tokens {
             app.value(),
             device.value(),
             channel.word(),
-            token,
-            Timestamp.from(goneSince));
+            token.text(),
+            Timestamp.from(
+                goneSince.isBefore(token.registeredAt()) ? goneSince : token.registeredAt()));
     // Also where the row says something else: then the route with this token is an old one.
     forgetRoute(app, device);
     if (changed == 0) {
-      return Fate.NEWER;
+      return before(app, device, channel, token);
     }
     forgotten.increment();
     LOG.info(
@@ -155,6 +162,23 @@ public final class Tokens {
         channel.word(),
         reason);
     return Fate.FORGOTTEN;
+  }
+
+  /// Why there was nothing to forget.
+  private Fate before(AppId app, DeviceId device, Channel channel, Recipient.Token token) {
+    List<Fate> found =
+        database.query(
+            "SELECT token, dead_at FROM channel_tokens WHERE app_id = ? AND device_id = ? AND channel = ?",
+            (row, _) -> {
+              if (row.getTimestamp("dead_at") != null) {
+                return Fate.FORGOTTEN_BEFORE;
+              }
+              return row.getString("token").equals(token.text()) ? Fate.NEWER : Fate.REPLACED;
+            },
+            app.value(),
+            device.value(),
+            channel.word());
+    return found.isEmpty() ? Fate.FORGOTTEN_BEFORE : found.getFirst();
   }
 
   private void forgetRoute(AppId app, DeviceId device) {
@@ -170,7 +194,8 @@ public final class Tokens {
       AppId app, Channel channel, String environment, String reason, boolean breakerIsOpen) {
     long hour = clock.instant().getEpochSecond() / 3_600;
     Told told = new Told(app, channel, environment, hour);
-    if (told.equals(lastTold.put(new Told(app, channel, environment, 0), told))) {
+    Told every = new Told(app, channel, environment, 0);
+    if (told.equals(lastTold.get(every))) {
       return;
     }
     LOG.error(
@@ -189,6 +214,7 @@ public final class Tokens {
             + reason
             + ") that none is forgotten. Are the keys of sandbox and production, or of two projects, swapped?"
             + " Check the credentials of this app.");
+    lastTold.put(every, told);
   }
 
   private record Told(AppId app, Channel channel, String environment, long hour) {}

@@ -5,17 +5,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DeviceRoute;
 import io.pushplanet.common.testing.PushBuilder;
+import io.pushplanet.common.wire.Topology;
 import io.pushplanet.gateway.order.Ticket;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
-import java.sql.Timestamp;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -41,6 +45,87 @@ class DeadTokensIT extends DeliveryScene {
     assertThat(events(DeliveryEvent.Ended.class))
         .extracting(ended -> ended.attempt().action())
         .containsExactlyInAnyOrder("token forgotten", "token kept: registered again since");
+  }
+
+  /// The message was addressed to the token as one of production, which it is not.
+  @Test
+  void a_token_that_was_registered_anew_is_not_forgotten_for_what_it_was_before() throws Exception {
+    registered("d1", "apns", "token", "t1", clock.instant().plusSeconds(60));
+    Push push = aPush(clock).from(APP).toApns("d1", "t1").build();
+    clock.advance(Duration.ofSeconds(120));
+    apns.answers.put("d1", new DeliveryOutcome.TokenForeign(400, "BadDeviceToken"));
+    apns.answers.put("d2", new DeliveryOutcome.Accepted(200, "", "proves the credential"));
+    deliver(Channel.APNS, aPush(clock).from(APP).toApns("d2", "t2").build());
+
+    deliver(Channel.APNS, push);
+
+    assertThat(forgotten()).isEmpty();
+  }
+
+  @Test
+  void a_message_to_a_token_that_was_replaced_goes_to_the_new_one() throws Exception {
+    registered("d1", "apns", "token", "new", clock.instant());
+    var gone = new DeliveryOutcome.TokenGone(410, "Unregistered", clock.instant());
+    apns.answers.put("old", gone);
+    Push push = aPush(clock).from(APP).toApns("d1", "old").build();
+
+    deliver(Channel.APNS, push);
+
+    assertThat(events(DeliveryEvent.Ended.class)).isEmpty();
+    String waiting = servers.sql().queryForObject("SELECT pushes FROM later", String.class);
+    delivery.deliver(
+        Channel.APNS,
+        String.valueOf(waiting).getBytes(StandardCharsets.UTF_8),
+        false,
+        Ticket.ofNoOrder());
+    assertThat(apns.tokens).containsExactly("old", "new");
+    assertThat(events(DeliveryEvent.Ended.class))
+        .singleElement()
+        .extracting(DeliveryEvent.Ended::state)
+        .isEqualTo(DeliveryState.DELIVERED);
+    assertThat(forgotten()).isEmpty();
+  }
+
+  @Test
+  void what_waited_for_a_device_that_is_deleted_is_sent_to_nobody() throws Exception {
+    deliver(Channel.FCM, aPush(clock).from(APP).toFcm("d1", "t1").build().putOff());
+
+    assertThat(fcm.sent).isEmpty();
+    assertThat(events(DeliveryEvent.Ended.class))
+        .singleElement()
+        .satisfies(ended -> {
+          assertThat(ended.state()).isEqualTo(DeliveryState.FAILED);
+          assertThat(ended.attempt().reason()).isEqualTo("device_deleted");
+        });
+  }
+
+  /// Another user has logged in on the same phone meanwhile.
+  @Test
+  void what_waited_for_a_device_whose_token_is_now_anothers_is_sent_to_nobody() throws Exception {
+    registered("d1", "fcm", "token", "t1", clock.instant());
+    servers.sql().update("UPDATE channel_tokens SET device_id = 'd2'");
+
+    deliver(Channel.FCM, aPush(clock).from(APP).toFcm("d1", "t1").build().again());
+
+    assertThat(fcm.sent).isEmpty();
+    assertThat(events(DeliveryEvent.Ended.class))
+        .singleElement()
+        .satisfies(ended -> {
+          assertThat(ended.state()).isEqualTo(DeliveryState.FAILED);
+          assertThat(ended.attempt().reason()).isEqualTo("token_moved");
+        });
+  }
+
+  @Test
+  void what_waited_takes_the_other_way_that_its_device_has_now() throws Exception {
+    registered("d1", "hms", "token", "h1", clock.instant());
+
+    deliver(Channel.FCM, aPush(clock).from(APP).toFcm("d1", "t1").build().again());
+
+    assertThat(fcm.sent).isEmpty();
+    assertThat(servers.drain(Topology.lane(Channel.HMS, Priority.HIGH), Push.class))
+        .singleElement()
+        .satisfies(push -> assertThat(push.recipients().getFirst().hms()).isNotNull());
   }
 
   @Test
@@ -114,19 +199,5 @@ class DeadTokensIT extends DeliveryScene {
         .sql()
         .queryForList(
             "SELECT device_id FROM channel_tokens WHERE dead_at IS NOT NULL", String.class);
-  }
-
-  private void registered(String device, String channel, String kind, String token, Instant at) {
-    servers
-        .sql()
-        .update(
-            "INSERT INTO channel_tokens (app_id, device_id, channel, token, kind, environment,"
-                + " registered_at) VALUES (?, ?, ?, ?, ?, 'production', ?)",
-            APP,
-            device,
-            channel,
-            token,
-            kind,
-            Timestamp.from(at));
   }
 }

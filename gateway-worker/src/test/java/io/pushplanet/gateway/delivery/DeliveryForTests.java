@@ -15,6 +15,7 @@ import io.pushplanet.gateway.node.Nodes;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import io.pushplanet.gateway.token.PurgeBreaker;
+import io.pushplanet.gateway.token.Registrations;
 import io.pushplanet.gateway.token.Tokens;
 import java.security.SecureRandom;
 import java.time.Clock;
@@ -87,7 +88,8 @@ public final class DeliveryForTests {
       List<Provider> providers) {
     DeliveryMetrics metrics = new DeliveryMetrics(meters);
     RetrySchedule retries = new RetrySchedule(new Random(1));
-    SettledBefore settledBefore = new SettledBefore(database);
+    Reachability reachability = new Reachability(System::nanoTime);
+    SettledBefore settledBefore = new SettledBefore(database, reachability);
     Tokens tokens =
         new Tokens(
             database,
@@ -103,6 +105,7 @@ public final class DeliveryForTests {
         new ProviderDelivery(
             providers, new ProviderOutcomes(tokens, retries, MOST_ERRORS, clock), settledBefore),
         settledBefore,
+        new WaitedFor(new Registrations(database), reachability),
         new Outboxes(
             new MoveStore(
                 new InboxStore(database, servers.lanes(), clock),

@@ -37,7 +37,7 @@ class DeliveryIT extends DeliveryScene {
 
   @Test
   void the_wait_in_the_queue_and_the_whole_way_are_timed() {
-    Push push = aPush(clock).from(APP).toFcm("d1", "t1").build();
+    Push push = servers.registered(aPush(clock).from(APP).toFcm("d1", "t1").build());
     clock.advance(Duration.ofSeconds(2));
 
     deliver(Channel.FCM, push);
@@ -59,7 +59,7 @@ class DeliveryIT extends DeliveryScene {
   void what_is_put_off_waits_without_a_request_and_takes_no_neighbour_along() throws Exception {
     hms.puttingOff = true;
     Push first = aPush(clock).from(APP).toHms("d1", "t1").build();
-    Push back = aPush(clock).from(APP).toHms("d2", "t2").build().again();
+    Push back = servers.registered(aPush(clock).from(APP).toHms("d2", "t2").build()).again();
 
     deliver(Channel.HMS, first, back);
 
@@ -80,7 +80,8 @@ class DeliveryIT extends DeliveryScene {
     Push message = aPush(clock).from(APP).toHms("d1", "t1").toHms("d2", "t2").build();
     Push chunk = message.to(aPush(clock).toHms("d3", "t3").toHms("d4", "t4").build().recipients());
     Push other = aPush(clock).from(APP).toHms("d5", "t5").build();
-    Push retry = message.to(aPush(clock).toHms("d6", "t6").build().recipients()).again();
+    Push retry =
+        servers.registered(message.to(aPush(clock).toHms("d6", "t6").build().recipients())).again();
 
     deliver(Channel.HMS, message, chunk, other, retry);
 
@@ -163,10 +164,58 @@ class DeliveryIT extends DeliveryScene {
             .toApns("d1", "ab")
             .build();
 
-    deliver(Channel.APNS, push.again());
+    deliver(Channel.APNS, servers.registered(push).again());
 
     assertThat(servers.sql().queryForObject("SELECT due_at FROM later", Timestamp.class))
         .isEqualTo(Timestamp.from(push.expiresAt().minusSeconds(2)));
+  }
+
+  /// FCM is to have ten seconds, and they are there.
+  @Test
+  void a_short_wait_of_our_own_making_ends_with_a_last_try_too() throws Exception {
+    fcm.answers.put("d1", new DeliveryOutcome.Deferred(503, "UNAVAILABLE", null, true));
+    Push push =
+        aPush(clock)
+            .from(APP)
+            .delivered(options(Route.AUTO, Duration.ofSeconds(60), null))
+            .toFcm("d1", "t1")
+            .build();
+    clock.advance(Duration.ofSeconds(35));
+
+    deliver(Channel.FCM, servers.registered(push).again().again());
+
+    assertThat(servers.sql().queryForObject("SELECT due_at FROM later", Timestamp.class))
+        .isEqualTo(Timestamp.from(push.expiresAt().minusSeconds(2)));
+  }
+
+  @Test
+  void a_pause_of_the_credential_is_no_try() throws Exception {
+    fcm.answers.put("d1", new DeliveryOutcome.CredentialFault(0, "credential_paused"));
+
+    deliver(Channel.FCM, aPush(clock).from(APP).toFcm("d1", "t1").build());
+
+    assertThat(servers.sql().queryForObject("SELECT pushes FROM later", String.class))
+        .contains("\"attempt\":0", "\"waited\":true");
+  }
+
+  /// Nobody's phone rings for a call of two hours ago, because the workers were down.
+  @Test
+  void now_or_never_is_not_hours_later() throws Exception {
+    Push call =
+        aPush(clock)
+            .from(APP)
+            .delivered(options(Route.AUTO, Duration.ZERO, null))
+            .toApns("d1", "ab")
+            .build();
+    clock.advance(Duration.ofSeconds(20));
+    deliver(Channel.APNS, call);
+    clock.advance(Duration.ofSeconds(20));
+    deliver(Channel.APNS, call);
+
+    assertThat(apns.sent).containsExactly("d1");
+    assertThat(events(DeliveryEvent.Ended.class))
+        .extracting(DeliveryEvent.Ended::state)
+        .containsExactly(DeliveryState.DELIVERED, DeliveryState.EXPIRED);
   }
 
   @Test

@@ -51,7 +51,8 @@ abstract class DeliveryScene {
 
   @BeforeEach
   void empty() {
-    for (String table : List.of("inbox", "later", "deliveries", "messages", "channel_tokens")) {
+    for (String table :
+        List.of("inbox", "later", "deliveries", "messages", "devices", "channel_tokens")) {
       servers.sql().update("DELETE FROM " + table);
     }
   }
@@ -66,6 +67,11 @@ abstract class DeliveryScene {
   Delivery delivery(Provider... providers) {
     return DeliveryForTests.at(
         servers, servers.sessions(), nodes, routes, clock, meters, providers);
+  }
+
+  /// A device with one token.
+  void registered(String device, String channel, String kind, String token, Instant at) {
+    servers.register(APP, device, channel, kind, token, at);
   }
 
   void deliver(Channel channel, Push... pushes) {

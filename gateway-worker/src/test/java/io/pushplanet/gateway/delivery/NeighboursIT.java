@@ -165,7 +165,7 @@ class NeighboursIT {
   void what_trips_over_a_bug_again_and_again_fails_and_is_kept_to_be_replayed_once()
       throws Exception {
     Delivery delivery = delivery(servers.sessions());
-    Push push = aPush(clock).toApns("bug", "aa").toApns("d2", "bb").build();
+    Push push = servers.registered(aPush(clock).toApns("bug", "aa").toApns("d2", "bb").build());
     byte[] batch = batch(push);
     for (int tries = 1; tries < DeliveryForTests.MOST_ERRORS; tries++) {
       delivery.deliver(Channel.APNS, batch, false, Ticket.ofNoOrder());

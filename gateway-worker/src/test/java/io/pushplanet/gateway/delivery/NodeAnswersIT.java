@@ -129,11 +129,8 @@ class NodeAnswersIT extends NodeScene {
   void a_fallback_that_waits_for_its_turn_is_called_off_when_the_device_acknowledges()
       throws Exception {
     Push push =
-        aPush(clock)
-            .from(APP)
-            .toFcm("waiting", "t1")
-            .toFcm("other", "t2")
-            .build()
+        servers
+            .registered(aPush(clock).from(APP).toFcm("waiting", "t1").toFcm("other", "t2").build())
             .without(Channel.MQTT);
     Future<?> batch = delivering(Channel.FCM, push);
     Eventually.within(PATIENCE, () -> assertThat(fcm.sent).containsExactly("other"));
@@ -151,7 +148,10 @@ class NodeAnswersIT extends NodeScene {
 
   @Test
   void a_fallback_that_is_alone_in_its_batch_is_called_off_as_well() throws Exception {
-    Push push = aPush(clock).from(APP).toFcm("waiting", "t1").build().without(Channel.MQTT);
+    Push push =
+        servers
+            .registered(aPush(clock).from(APP).toFcm("waiting", "t1").build())
+            .without(Channel.MQTT);
     Future<?> batch = delivering(Channel.FCM, push);
     assertThat(fcm.waits.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
 
@@ -179,7 +179,8 @@ class NodeAnswersIT extends NodeScene {
 
   @Test
   void a_fallback_that_was_sent_all_the_same_is_not_told_to_be_called_off() throws Exception {
-    Push push = aPush(clock).from(APP).toFcm("d1", "t1").build().without(Channel.MQTT);
+    Push push =
+        servers.registered(aPush(clock).from(APP).toFcm("d1", "t1").build()).without(Channel.MQTT);
     deliver(Channel.FCM, push);
     List<DeliveryEvent> sent = servers.drain(Topology.EVENTS, DeliveryEvent.class);
     write(List.of(acknowledgedLate(push, "d1", clock.instant())));
@@ -195,11 +196,8 @@ class NodeAnswersIT extends NodeScene {
   @Test
   void a_fallback_is_sent_while_the_database_cannot_be_asked() throws Exception {
     Push push =
-        aPush(clock)
-            .from(APP)
-            .toFcm("waiting", "t1")
-            .toFcm("other", "t2")
-            .build()
+        servers
+            .registered(aPush(clock).from(APP).toFcm("waiting", "t1").toFcm("other", "t2").build())
             .without(Channel.MQTT);
     write(List.of(acknowledgedLate(push, "waiting", clock.instant())));
     servers.sql().execute("RENAME TABLE deliveries TO deliveries_away");

@@ -107,7 +107,7 @@ class OtherWaysIT extends DeliveryScene {
     fcm.answers.put("d1", new DeliveryOutcome.TokenGone(404, "UNREGISTERED", clock.instant()));
     Recipient both = both("d1", "t");
 
-    deliver(Channel.MQTT, aPush(clock).from(APP).build().to(List.of(both)));
+    deliver(Channel.MQTT, servers.registered(aPush(clock).from(APP).build().to(List.of(both))));
     deliver(Channel.FCM, servers.drain("push.fcm.high", Push.class).getFirst());
     Push last = servers.drain("push.mqtt.high", Push.class).getFirst();
     deliver(Channel.MQTT, last);

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.testing.Eventually;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class PlacesTest {
@@ -144,5 +146,21 @@ class PlacesTest {
 
     assertThat(slow).isEqualTo(12);
     assertThat(slow + fill(SHOP)).isEqualTo(80);
+  }
+
+  @Test
+  void who_is_sent_away_comes_back_when_those_before_have_had_their_turn() throws Exception {
+    int held = fill(SHOP);
+    places.leave(SHOP, nanos.get());
+    places.enter(SHOP);
+    pass(Duration.ofSeconds(8));
+
+    List<Duration> back = IntStream.range(0, 10_000).mapToObj(_ -> places.backIn(SHOP)).toList();
+
+    assertThat(held).isEqualTo(80);
+    assertThat(back.getFirst()).isEqualTo(Places.SOONEST_BACK);
+    assertThat(back.get(1_000)).isBetween(Duration.ofSeconds(100), Duration.ofSeconds(110));
+    assertThat(back.getLast()).isEqualTo(Places.LATEST_BACK);
+    assertThat(places.backIn(BANK)).as("another app").isEqualTo(Places.SOONEST_BACK);
   }
 }

@@ -13,10 +13,11 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/// Answers what the test says, per device; accepts otherwise.
+/// Answers what the test says, per device or token; accepts otherwise.
 final class ScriptedProvider implements Provider {
   final Map<String, DeliveryOutcome> answers = new ConcurrentHashMap<>();
   final Queue<String> sent = new ConcurrentLinkedQueue<>();
+  final Queue<String> tokens = new ConcurrentLinkedQueue<>();
   final Queue<List<String>> requests = new ConcurrentLinkedQueue<>();
   final Channel channel;
   volatile int together = 1;
@@ -40,9 +41,12 @@ final class ScriptedProvider implements Provider {
 
   @Override
   public DeliveryOutcome send(Push push, Recipient recipient) {
+    String token = recipient.token(channel).map(Recipient.Token::text).orElse("");
     sent.add(recipient.device().value());
-    return answers.getOrDefault(
-        recipient.device().value(), new DeliveryOutcome.Accepted(200, "", "provider-id"));
+    tokens.add(token);
+    DeliveryOutcome otherwise =
+        answers.getOrDefault(token, new DeliveryOutcome.Accepted(200, "", "provider-id"));
+    return answers.getOrDefault(recipient.device().value(), otherwise);
   }
 
   @Override

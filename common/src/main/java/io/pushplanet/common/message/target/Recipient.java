@@ -4,6 +4,7 @@ import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.Route;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +52,29 @@ public record Recipient(
   public Recipient(
       DeviceId device, boolean mqtt, @Nullable ApnsToken apns, @Nullable FcmToken fcm) {
     this(device, mqtt, apns, fcm, null);
+  }
+
+  /// What a vendor knows the device by.
+  ///
+  /// @param text a token, or the JSON of a subscription
+  public record Token(String text, Instant registeredAt) {
+    @Override
+    public String toString() {
+      return "Token[***, " + registeredAt + "]";
+    }
+  }
+
+  /// Of a vendor's channel; none of MQTT, which has sessions.
+  public Optional<Token> token(Channel channel) {
+    return Optional.ofNullable(
+        switch (channel) {
+          case APNS -> apns == null ? null : new Token(apns.token(), apns.registeredAt());
+          case FCM -> fcm == null ? null : new Token(fcm.token(), fcm.registeredAt());
+          case HMS -> hms == null ? null : new Token(hms.token(), hms.registeredAt());
+          case WEBPUSH ->
+              webpush == null ? null : new Token(webpush.json(), webpush.registeredAt());
+          case MQTT -> null;
+        });
   }
 
   /// Whether only messages that name this device are for it: a call rings, and not for what a topic is told.

@@ -1,0 +1,93 @@
+package io.pushplanet.gateway.token;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.device.Platform;
+import io.pushplanet.common.message.target.ApnsPushType;
+import io.pushplanet.common.message.target.ApnsToken;
+import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.message.target.HmsToken;
+import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.message.target.WebPushSubscription;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// A row of `devices` beside one of the device's living tokens in `channel_tokens`, as an outer join has it: a device without
+/// tokens has one row, a device with two has two, and one that is gone has nulls.
+///
+/// @param exists whether the device does
+public record DeviceRow(
+    boolean exists,
+    boolean mqtt,
+    String platform,
+    @Nullable String channel,
+    @Nullable String token,
+    String kind,
+    String environment,
+    @Nullable Instant registeredAt) {
+  /// Of `devices d` and `channel_tokens t`.
+  public static final String COLUMNS =
+      "d.mqtt, d.platform, t.channel, t.token, t.kind, t.environment, t.registered_at";
+
+  /// @param row has [#COLUMNS]
+  public static DeviceRow of(ResultSet row) throws SQLException {
+    boolean mqtt = row.getBoolean("mqtt");
+    boolean exists = !row.wasNull();
+    LocalDateTime registeredAt = row.getObject("registered_at", LocalDateTime.class);
+    return new DeviceRow(
+        exists,
+        mqtt,
+        orEmpty(row.getString("platform")),
+        row.getString("channel"),
+        row.getString("token"),
+        orEmpty(row.getString("kind")),
+        orEmpty(row.getString("environment")),
+        registeredAt == null ? null : registeredAt.toInstant(ZoneOffset.UTC));
+  }
+
+  private static String orEmpty(@Nullable String text) {
+    return text == null ? "" : text;
+  }
+
+  /// @param rows all of one device, at least one
+  public static Recipient recipient(DeviceId device, List<DeviceRow> rows) {
+    ApnsToken apns = null;
+    FcmToken fcm = null;
+    WebPushSubscription webpush = null;
+    HmsToken hms = null;
+    for (DeviceRow row : rows) {
+      if (row.token == null || row.channel == null || row.registeredAt == null) {
+        continue;
+      }
+      switch (row.channel) {
+        case "apns" -> apns = apns(row, row.token, row.registeredAt);
+        case "fcm" -> fcm = new FcmToken(row.token, row.kind, row.registeredAt);
+        case "hms" -> hms = new HmsToken(row.token, row.registeredAt);
+        case "webpush" -> webpush = new WebPushSubscription(row.token, row.registeredAt);
+        default -> {
+          // A channel of a newer version.
+        }
+      }
+    }
+    DeviceRow first = rows.getFirst();
+    return new Recipient(device, first.mqtt, apns, fcm, webpush, hms, platform(first));
+  }
+
+  private static @Nullable ApnsToken apns(DeviceRow row, String token, Instant registeredAt) {
+    return ApnsPushType.ofKind(row.kind)
+        .map(type -> new ApnsToken(token, row.environment, registeredAt, type))
+        .orElse(null);
+  }
+
+  private static @Nullable Platform platform(DeviceRow row) {
+    return switch (row.platform) {
+      case "ios" -> Platform.IOS;
+      case "web" -> Platform.WEB;
+      default -> null;
+    };
+  }
+}
