@@ -295,7 +295,7 @@ class MessageIT {
     shop.put(
         "/devices/d1",
         "{\"platform\":\"android\",\"channels\":{\"mqtt\":true},\"user\":\"u1\",\"topics\":[\"t1\"],\"tags\":[\"vip\"]}");
-    List.of("push.mqtt.high", "push.fanout").forEach(dispatcher::drain);
+    List.of("push.mqtt.high", "push.fanout.high").forEach(dispatcher::drain);
 
     Answer user =
         shop.post("/messages", "{\"audience\":{\"user\":\"u1\"},\"content\":{\"title\":\"a\"}}");
@@ -319,7 +319,27 @@ class MessageIT {
     assertThat(user.json().at("/recipients/estimate").intValue()).isEqualTo(1);
     assertThat(nobody.json().at("/recipients/estimate").intValue()).isZero();
     assertThat(dispatcher.drain("push.mqtt.high")).hasSize(1);
-    assertThat(dispatcher.drain("push.fanout")).hasSize(4);
+    assertThat(dispatcher.drain("push.fanout.high")).hasSize(4);
+  }
+
+  @Test
+  void an_order_goes_to_the_queue_of_its_priority_and_low_beside_normal() {
+    List.of("push.fanout", "push.fanout.high", "push.fanout.normal").forEach(dispatcher::drain);
+
+    for (String priority : List.of("high", "normal", "low")) {
+      send(
+          "{\"audience\":{\"all\":true},\"content\":{\"title\":\"a\"},\"delivery\":{\"priority\":\""
+              + priority
+              + "\"}}");
+    }
+
+    assertThat(dispatcher.drain("push.fanout.high"))
+        .extracting(order -> order.at("/push/delivery/priority").stringValue())
+        .containsExactly("high");
+    assertThat(dispatcher.drain("push.fanout.normal"))
+        .extracting(order -> order.at("/push/delivery/priority").stringValue())
+        .containsExactly("normal", "low");
+    assertThat(dispatcher.drain("push.fanout")).as("no longer published to").isEmpty();
   }
 
   @Test

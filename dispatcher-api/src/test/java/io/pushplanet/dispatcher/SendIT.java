@@ -275,7 +275,7 @@ class SendIT {
         devices.executeBatch();
       }
     });
-    dispatcher.drain("push.fanout");
+    dispatcher.drain("push.fanout.high");
 
     Answer answer =
         shop.post(
@@ -283,7 +283,7 @@ class SendIT {
 
     assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
     assertThat(answer.json().at("/recipients/estimate").intValue()).isEqualTo(65);
-    assertThat(dispatcher.drain("push.fanout"))
+    assertThat(dispatcher.drain("push.fanout.high"))
         .singleElement()
         .satisfies(order -> {
           assertThat(order.at("/audience/users/0").stringValue()).isEqualTo("guest");

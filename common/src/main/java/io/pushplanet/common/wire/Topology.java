@@ -10,7 +10,9 @@ import java.util.Map;
 /// Every queue of the platform. All are durable; on RabbitMQ they are quorum queues. Correctness relies on nothing but
 /// durable queues, persistent messages, confirms, manual acknowledgement, prefetch and redelivery.
 public final class Topology {
-  public static final String FANOUT = "push.fanout";
+  /// Where orders of both priorities went before each had a queue of its own. Nothing is published there any more; workers of
+  /// this version and the next take what an older process left, or still leaves.
+  public static final String OLD_FANOUT = "push.fanout";
 
   /// That messages were accepted. Apart from the other events, so that from full queues it is taken beside what came of them.
   public static final String ACCEPTED = "push.accepted";
@@ -30,7 +32,16 @@ public final class Topology {
 
   /// The lane of a channel: `push.apns.high`.
   public static String lane(io.pushplanet.common.delivery.Channel channel, Priority priority) {
-    return "push." + channel.word() + "." + (priority == Priority.HIGH ? "high" : "normal");
+    return "push." + channel.word() + "." + word(priority);
+  }
+
+  /// Where orders wait for the fan-out role: `push.fanout.high`.
+  public static String fanout(Priority priority) {
+    return "push.fanout." + word(priority);
+  }
+
+  private static String word(Priority priority) {
+    return priority == Priority.HIGH ? "high" : "normal";
   }
 
   /// All lanes, the high ones first.
@@ -46,7 +57,10 @@ public final class Topology {
 
   public static List<String> queues() {
     List<String> queues = new ArrayList<>(lanes());
-    queues.addAll(List.of(FANOUT, ACCEPTED, EVENTS, OWED, DEAD));
+    for (Priority priority : Priority.values()) {
+      queues.add(fanout(priority));
+    }
+    queues.addAll(List.of(OLD_FANOUT, ACCEPTED, EVENTS, OWED, DEAD));
     return List.copyOf(queues);
   }
 

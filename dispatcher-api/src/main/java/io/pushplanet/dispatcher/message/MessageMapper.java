@@ -133,7 +133,7 @@ interface MessageMapper {
   @Select(
       """
       SELECT id, pushes FROM later
-      WHERE app_id = #{app} AND message_id = #{id} AND lane <> 'push.fanout'
+      WHERE app_id = #{app} AND message_id = #{id} AND lane NOT LIKE 'push.fanout%'
       LIMIT #{limit} FOR UPDATE SKIP LOCKED
       """)
   List<LaterRow> lockLater(

@@ -242,7 +242,8 @@ class PushDispatch {
     List<Parcel> parcels = new ArrayList<>();
     parcels.add(
         Parcel.of(
-            Topology.FANOUT, new FanoutOrder(push.ofAudience(about), request.audience(), null)));
+            Topology.fanout(push.delivery().priority()),
+            new FanoutOrder(push.ofAudience(about), request.audience(), null)));
     Parcel news = news(push, request, List.of(), about);
     return prepared(push, parcels, news, estimate);
   }

@@ -29,8 +29,8 @@ import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /// Brings a message with an open audience to its lanes, one step per order: reads a page of devices, publishes them in
-/// chunks of at most [Push#MOST_RECIPIENTS] with the events that tell of them, and last the order for the rest. All of it is
-/// confirmed before [#expand] returns, so a crash repeats at most one step; that this publishes the order for the rest once more is [FanoutSteps]'
+/// chunks of at most [Push#MOST_RECIPIENTS] with the events that tell of them, and last the order for the rest, to the queue of its
+/// priority. All of it is confirmed before [#expand] returns, so a crash repeats at most one step; that this publishes the order for the rest once more is [FanoutSteps]'
 /// matter. Memory is bounded by the page. Thread-safe.
 public final class Fanout {
   /// Devices per step.
@@ -87,26 +87,35 @@ public final class Fanout {
       return;
     }
     DevicePage page = devices.after(push.app(), order.audience(), order.after(), pageSize);
-    publishPage(again ? push.putOff() : push, page.recipients(), now);
     DeviceId last = page.last();
-    if (last == null) {
+    // One event then tells of all its recipients and that there are no more. Of several each might
+    // come without the others.
+    boolean endsInOneChunk =
+        last == null
+            && !page.recipients().isEmpty()
+            && page.recipients().size() <= Push.MOST_RECIPIENTS;
+    publishPage(again ? push.putOff() : push, page.recipients(), endsInOneChunk, now);
+    if (last != null) {
+      lanes.publishAndWait(
+          Topology.fanout(push.delivery().priority()),
+          List.of(WireForm.write(new FanoutOrder(push, order.audience(), last))));
+    } else if (!endsInOneChunk) {
       publishEvents(
           List.of(new DeliveryEvent.Expanded(push.app(), now, push.id(), List.of(), true)));
-      return;
     }
-    lanes.publishAndWait(
-        Topology.FANOUT, List.of(WireForm.write(new FanoutOrder(push, order.audience(), last))));
   }
 
   /// All chunks at once, so that the lane lets neighbours travel together; their events are confirmed before them.
-  private void publishPage(Push push, List<Recipient> page, Instant now) {
+  ///
+  /// @param last whether the event of its only chunk is to tell that there are no more
+  private void publishPage(Push push, List<Recipient> page, boolean last, Instant now) {
     Set<DeviceKey> connected = connected(push, page);
     Map<Channel, List<Recipient>> byChannel = new LinkedHashMap<>();
     List<DeliveryEvent> events = new ArrayList<>();
     for (List<Recipient> chunk : chunks(page)) {
       events.add(
           new DeliveryEvent.Expanded(
-              push.app(), now, push.id(), chunk.stream().map(Recipient::device).toList(), false));
+              push.app(), now, push.id(), chunk.stream().map(Recipient::device).toList(), last));
     }
     for (Recipient recipient : page) {
       boolean here = connected.contains(new DeviceKey(push.app(), recipient.device()));

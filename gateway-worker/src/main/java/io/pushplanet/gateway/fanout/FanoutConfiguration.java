@@ -2,6 +2,7 @@ package io.pushplanet.gateway.fanout;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.wire.DeadItem;
@@ -9,6 +10,7 @@ import io.pushplanet.common.wire.FanoutOrder;
 import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.intake.BatchHandler;
 import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
@@ -20,6 +22,7 @@ import java.security.SecureRandom;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -32,7 +35,7 @@ import org.springframework.validation.annotation.Validated;
 @EnableConfigurationProperties(FanoutConfiguration.FanoutSettings.class)
 @ForRole(Role.FANOUT)
 class FanoutConfiguration {
-  /// @param prefetch broadcasts that one worker expands side by side
+  /// @param prefetch broadcasts of each priority that one worker expands side by side
   @Validated
   @ConfigurationProperties(prefix = "gateway.fanout", ignoreUnknownFields = false)
   record FanoutSettings(@Positive @DefaultValue("4") int prefetch) {}
@@ -62,18 +65,22 @@ class FanoutConfiguration {
       DeadLetters deadLetters,
       SecureRandom random,
       MeterRegistry meters) {
-    Subscription orders =
-        new Subscription(
-            Topology.FANOUT,
-            settings.prefetch(),
-            (body, redelivered, _) -> {
-              List<DeadItem> dead = new ArrayList<>();
-              WireForm.readBatch(body, FanoutOrder.class, dead::add)
-                  .forEach(order ->
-                      steps.take(order, redelivered, step -> fanout.expand(step, redelivered)));
-              DeadItems.throwIfAny(dead);
-            });
+    BatchHandler expand =
+        (body, redelivered, _) -> {
+          List<DeadItem> dead = new ArrayList<>();
+          WireForm.readBatch(body, FanoutOrder.class, dead::add)
+              .forEach(order ->
+                  steps.take(order, redelivered, step -> fanout.expand(step, redelivered)));
+          DeadItems.throwIfAny(dead);
+        };
+    List<Subscription> orders =
+        Stream.of(
+                Topology.fanout(Priority.HIGH),
+                Topology.fanout(Priority.NORMAL),
+                Topology.OLD_FANOUT)
+            .map(queue -> new Subscription(queue, settings.prefetch(), expand))
+            .toList();
     return new QueueConsumer(
-        connections, "fanout", List.of(orders), lanes::takesNothing, deadLetters, random, meters);
+        connections, "fanout", orders, lanes::takesNothing, deadLetters, random, meters);
   }
 }

@@ -3,24 +3,38 @@ package io.pushplanet.gateway.fanout;
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
 import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.FanoutOrder;
 import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
+import io.pushplanet.gateway.fanout.FanoutConfiguration.FanoutSettings;
+import io.pushplanet.gateway.intake.DeadLetters;
+import io.pushplanet.gateway.intake.QueueConsumer;
+import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,6 +43,8 @@ class FanoutIT {
   private static final String APP = "fanout-it";
   private static final int DEVICES = 1_250;
   private static final int PAGE = 600;
+  private static final String ORDERS = Topology.fanout(Priority.HIGH);
+  private static final Duration SOON = Duration.ofSeconds(60);
 
   private final RealServers servers = start();
   private final Fanout fanout =
@@ -99,10 +115,37 @@ class FanoutIT {
                 .flatMap(event -> ((DeliveryEvent.Expanded) event).recipients().stream()))
         .hasSize(DEVICES)
         .doesNotHaveDuplicates();
-    assertThat(events)
-        .last()
-        .isInstanceOfSatisfying(
-            DeliveryEvent.Expanded.class, end -> assertThat(end.last()).isTrue());
+    assertThat(expanded(events))
+        .filteredOn(DeliveryEvent.Expanded::last)
+        .as("told with the only chunk of the last page")
+        .singleElement()
+        .satisfies(end -> assertThat(end.recipients()).hasSize(DEVICES - 2 * PAGE));
+  }
+
+  @Test
+  void that_there_are_no_more_is_told_behind_a_last_page_of_several_chunks() throws Exception {
+    servers.sql().update("DELETE FROM devices WHERE app_id = ? AND device_id >= 'd00590'", APP);
+
+    int steps =
+        expandAll(
+            new FanoutOrder(aPush(Clock.systemUTC()).from(APP).build(), new Audience.All(), null));
+
+    List<DeliveryEvent.Expanded> told =
+        expanded(servers.drain(Topology.EVENTS, DeliveryEvent.class));
+    assertThat(steps).isEqualTo(1);
+    assertThat(told).extracting(event -> event.recipients().size()).containsExactly(500, 90, 0);
+    assertThat(told).extracting(DeliveryEvent.Expanded::last).containsExactly(false, false, true);
+  }
+
+  @Test
+  void an_audience_without_anyone_has_an_end_too() throws Exception {
+    expandAll(
+        new FanoutOrder(
+            aPush(Clock.systemUTC()).from(APP).build(), new Audience.Topic("nobody"), null));
+
+    assertThat(expanded(servers.drain(Topology.EVENTS, DeliveryEvent.class)))
+        .singleElement()
+        .satisfies(end -> assertThat(end.last()).isTrue());
   }
 
   @Test
@@ -180,15 +223,14 @@ class FanoutIT {
     try (RedisLink redis = RedisLink.open(client)) {
       FanoutSteps steps = new FanoutSteps(redis, Clock.systemUTC());
       fanout.expand(order, false);
-      List<FanoutOrder> waiting =
-          new ArrayList<>(servers.drain(Topology.FANOUT, FanoutOrder.class));
+      List<FanoutOrder> waiting = new ArrayList<>(servers.drain(ORDERS, FanoutOrder.class));
       steps.take(order, true, step -> fanout.expand(step, true));
-      waiting.addAll(servers.drain(Topology.FANOUT, FanoutOrder.class));
+      waiting.addAll(servers.drain(ORDERS, FanoutOrder.class));
       assertThat(waiting).hasSize(2).containsOnly(waiting.getFirst());
 
       while (!waiting.isEmpty()) {
         steps.take(waiting.removeFirst(), false, step -> fanout.expand(step, false));
-        waiting.addAll(servers.drain(Topology.FANOUT, FanoutOrder.class));
+        waiting.addAll(servers.drain(ORDERS, FanoutOrder.class));
       }
     } finally {
       client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
@@ -204,14 +246,104 @@ class FanoutIT {
         .doesNotHaveDuplicates();
   }
 
+  @Test
+  void a_high_order_does_not_wait_behind_a_backlog_of_normal_ones() throws Exception {
+    for (String device : List.of("d00000", "d00002")) {
+      servers
+          .sql()
+          .update(
+              "INSERT INTO device_topics (app_id, topic, device_id) VALUES (?, 'few', ?)",
+              APP,
+              device);
+    }
+    List<byte[]> backlog =
+        IntStream.range(0, 500).mapToObj(_ -> WireForm.write(toFew(Urgency.NORMAL))).toList();
+    FanoutOrder high = toFew(Urgency.HIGH);
+    servers.lanes().publishAndWait(Topology.fanout(Priority.NORMAL), backlog);
+    servers.lanes().publishAndWait(Topology.fanout(Priority.HIGH), List.of(WireForm.write(high)));
+
+    List<Push> out = whatConsumersSend(501);
+
+    assertThat(out).extracting(Push::id).doesNotHaveDuplicates();
+    assertThat(out.subList(0, 250)).extracting(Push::id).contains(high.push().id());
+  }
+
+  @Test
+  void what_an_older_process_left_in_the_one_queue_is_expanded() throws Exception {
+    Push push = aPush(Clock.systemUTC()).from(APP).build();
+    servers
+        .lanes()
+        .publishAndWait(
+            Topology.OLD_FANOUT,
+            List.of(WireForm.write(new FanoutOrder(push, new Audience.All(), null))));
+
+    // One chunk of each page.
+    List<Push> out = whatConsumersSend(3);
+
+    assertThat(devices(out)).hasSize(625).doesNotHaveDuplicates();
+  }
+
+  private static FanoutOrder toFew(Urgency urgency) {
+    DeliveryOptions options =
+        new DeliveryOptions(Route.AUTO, Duration.ofHours(1), urgency, null, Duration.ofSeconds(5));
+    return new FanoutOrder(
+        aPush(Clock.systemUTC()).from(APP).delivered(options).build(),
+        new Audience.Topic("few"),
+        null);
+  }
+
+  /// Has a worker take all orders, and listens at the lanes to MQTT.
+  private List<Push> whatConsumersSend(int pushes) throws Exception {
+    List<Push> out = Collections.synchronizedList(new ArrayList<>());
+    RedisClient client = RedisClient.create(servers.services().redis().toString());
+    try (RedisLink redis = RedisLink.open(client);
+        Connection connection = servers.connections().newConnection();
+        Channel channel = connection.createChannel()) {
+      for (Priority priority : Priority.values()) {
+        channel.basicConsume(
+            Topology.lane(io.pushplanet.common.delivery.Channel.MQTT, priority),
+            true,
+            (_, message) -> out.addAll(WireForm.readBatch(message.getBody(), Push.class)),
+            _ -> {});
+      }
+      QueueConsumer consumer =
+          new FanoutConfiguration()
+              .fanoutOrders(
+                  servers.connections(),
+                  fanout,
+                  new FanoutSteps(redis, Clock.systemUTC()),
+                  new FanoutSettings(4),
+                  servers.lanes(),
+                  new DeadLetters(servers.connections()),
+                  new SecureRandom(),
+                  new SimpleMeterRegistry());
+      consumer.start();
+      try {
+        Eventually.within(SOON, () -> assertThat(out).hasSize(pushes));
+      } finally {
+        consumer.stop();
+      }
+    } finally {
+      client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+    }
+    return List.copyOf(out);
+  }
+
+  private static List<DeliveryEvent.Expanded> expanded(List<DeliveryEvent> events) {
+    return events.stream()
+        .filter(DeliveryEvent.Expanded.class::isInstance)
+        .map(DeliveryEvent.Expanded.class::cast)
+        .toList();
+  }
+
   private int expandAll(FanoutOrder order) throws Exception {
     fanout.expand(order, false);
     int steps = 1;
-    List<FanoutOrder> rest = servers.drain(Topology.FANOUT, FanoutOrder.class);
+    List<FanoutOrder> rest = servers.drain(ORDERS, FanoutOrder.class);
     while (!rest.isEmpty()) {
       fanout.expand(rest.getFirst(), false);
       steps++;
-      rest = servers.drain(Topology.FANOUT, FanoutOrder.class);
+      rest = servers.drain(ORDERS, FanoutOrder.class);
     }
     return steps;
   }
