@@ -19,6 +19,9 @@ public final class Topology {
 
   public static final String EVENTS = "push.events";
 
+  /// Events that cannot be written yet, because they came before what they need.
+  public static final String EARLY = "push.early";
+
   /// Rows that MySQL could not take: messages that are parked or wait for another try, on their way to it.
   public static final String OWED = "push.owed";
 
@@ -60,7 +63,7 @@ public final class Topology {
     for (Priority priority : Priority.values()) {
       queues.add(fanout(priority));
     }
-    queues.addAll(List.of(OLD_FANOUT, ACCEPTED, EVENTS, OWED, DEAD));
+    queues.addAll(List.of(OLD_FANOUT, ACCEPTED, EVENTS, EARLY, OWED, DEAD));
     return List.copyOf(queues);
   }
 

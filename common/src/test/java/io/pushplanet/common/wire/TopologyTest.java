@@ -23,13 +23,13 @@ class TopologyTest {
   }
 
   @Test
-  void the_queues_are_the_lanes_and_seven_more() {
+  void the_queues_are_the_lanes_and_eight_more() {
     assertThat(Topology.queues())
         .containsAll(Topology.lanes())
         .contains(
             Topology.fanout(Priority.HIGH), "push.fanout.high", "push.fanout.normal", "push.fanout")
-        .contains("push.accepted", "push.events", "push.owed", "push.dead")
-        .hasSize(17);
+        .contains("push.accepted", "push.events", "push.early", "push.owed", "push.dead")
+        .hasSize(18);
   }
 
   @Test

@@ -12,16 +12,17 @@ final class Batch {
 
   private final CompletableFuture<Written> written = new CompletableFuture<>();
 
+  private final List<DeliveryEvent> early = new ArrayList<>();
   private final List<Refusal> refused = new ArrayList<>();
   private int open;
-  private boolean notYet;
 
   /// Everything is written but this.
   ///
-  /// @param notYet whether some of it is to be handed out again
+  /// @param early events that may be written later
   /// @param refused events that the database does not take
-  record Written(boolean notYet, List<Refusal> refused) {
+  record Written(List<DeliveryEvent> early, List<Refusal> refused) {
     Written {
+      early = List.copyOf(early);
       refused = List.copyOf(refused);
     }
   }
@@ -40,10 +41,12 @@ final class Batch {
   }
 
   /// One of the events was written.
-  ///
-  /// @param isNotYet not so, but it may be when it is handed out again
-  void tellOne(boolean isNotYet) {
-    notYet |= isNotYet;
+  void wrote() {
+    close();
+  }
+
+  void isEarly(DeliveryEvent event) {
+    early.add(event);
     close();
   }
 
@@ -54,7 +57,7 @@ final class Batch {
 
   private void close() {
     if (--open == 0) {
-      written.complete(new Written(notYet, refused));
+      written.complete(new Written(early, refused));
     }
   }
 

@@ -2,7 +2,9 @@ package io.pushplanet.gateway.statistics;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.common.wire.Topology;
+import io.pushplanet.gateway.intake.BatchHandler;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
 import io.pushplanet.gateway.intake.Subscription;
@@ -16,7 +18,6 @@ import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +35,9 @@ class StatisticsConfiguration {
   private static final Logger LOG = LoggerFactory.getLogger(StatisticsConfiguration.class);
 
   /// @param prefetch AMQP messages in hand, of `push.accepted` and of `push.events`
+  /// @param earlyPrefetch AMQP messages in hand of `push.early`: receipts that came before their deliveries, or that a device
+  ///   made up, and uplinks of an app whose others are being written
+  /// @param earlyPause how long what is in `push.early` waits for the next look at it
   /// @param writers transactions at once; each takes a connection of the database's pool
   /// @param gather how long events may wait for others to be written with
   /// @param mostEvents events written in one transaction
@@ -45,6 +49,8 @@ class StatisticsConfiguration {
   @ConfigurationProperties(prefix = "gateway.statistics", ignoreUnknownFields = false)
   record StatisticsSettings(
       @Positive @DefaultValue("200") int prefetch,
+      @Positive @DefaultValue("32") int earlyPrefetch,
+      @NotNull @DefaultValue("1s") Duration earlyPause,
       @Positive @DefaultValue("2") int writers,
       @NotNull @DefaultValue("100ms") Duration gather,
       @Positive @DefaultValue("2000") int mostEvents,
@@ -61,13 +67,18 @@ class StatisticsConfiguration {
   StatisticsIntake statisticsIntake(
       StatisticsWriter writer,
       DeadLetters deadLetters,
+      LanePublisher lanes,
       StatisticsSettings settings,
       Clock clock,
       MeterRegistry meters) {
     return new StatisticsIntake(
         writer,
         new Refusals(deadLetters, clock, settings.refusedTimes(), settings.refusedFor()),
-        clock,
+        new EarlyEvents(
+            events -> lanes.publishAndWait(Topology.EARLY, events),
+            clock,
+            settings.earlyPause(),
+            meters),
         settings.writers(),
         settings.gather(),
         settings.mostEvents(),
@@ -83,15 +94,18 @@ class StatisticsConfiguration {
       DeadLetters deadLetters,
       SecureRandom random,
       MeterRegistry meters) {
-    List<Subscription> both =
-        Stream.of(Topology.ACCEPTED, Topology.EVENTS)
-            .map(queue ->
-                new Subscription(
-                    queue, settings.prefetch(), (body, redelivered, _) -> intake.take(body)))
-            .toList();
-    // It publishes nothing, and what it takes away makes room.
+    BatchHandler take = (body, redelivered, _) -> intake.take(body);
+    List<Subscription> queues =
+        List.of(
+            new Subscription(Topology.ACCEPTED, settings.prefetch(), take),
+            new Subscription(Topology.EVENTS, settings.prefetch(), take),
+            new Subscription(
+                Topology.EARLY,
+                settings.earlyPrefetch(),
+                (body, redelivered, _) -> intake.takeEarly(body)));
+    // It publishes little, and what it takes away makes room.
     return new QueueConsumer(
-        connections, "statistics", both, () -> false, deadLetters, random, meters);
+        connections, "statistics", queues, () -> false, deadLetters, random, meters);
   }
 
   @Bean

@@ -1,6 +1,5 @@
 package io.pushplanet.gateway.statistics;
 
-import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
@@ -11,10 +10,8 @@ import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.statistics.Refusals.Refusal;
 import io.pushplanet.gateway.statistics.Stories.Told;
 import java.sql.SQLException;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -36,12 +33,9 @@ import org.springframework.transaction.TransactionException;
 
 /// Gathers the events of many AMQP messages into one transaction. [#take] is called once per AMQP message, each on a thread of
 /// its own, and returns when its events are written. Several threads write, each always the same messages, so that they do
-/// not meet in a row of `messages` or `deliveries`; what they hold back, [Stories] says. Bounded by the prefetch of
-/// `push.accepted` and `push.events`. Thread-safe.
+/// not meet in a row of `messages` or `deliveries`; what they hold back, [Stories] says. What cannot be written yet goes to
+/// `push.early` ([EarlyEvents]). Bounded by the prefetch of the three queues. Thread-safe.
 public final class StatisticsIntake implements AutoCloseable {
-  /// How long a receipt may be ahead of its delivery's row; after that it is taken for made up and dropped.
-  static final Duration RECEIPT_PATIENCE = Duration.ofSeconds(30);
-
   private static final Logger LOG = LoggerFactory.getLogger(StatisticsIntake.class);
   private static final Duration LONGEST_WAIT_FOR_ROOM = Duration.ofSeconds(60);
   private static final Duration NAP = Duration.ofMillis(5);
@@ -52,7 +46,7 @@ public final class StatisticsIntake implements AutoCloseable {
 
   private final StatisticsWriter writer;
   private final Refusals refusals;
-  private final Clock clock;
+  private final EarlyEvents early;
   private final Duration gather;
   private final int mostEvents;
   private final int prefetch;
@@ -63,30 +57,17 @@ public final class StatisticsIntake implements AutoCloseable {
   private volatile long wroteNanos = System.nanoTime();
   private final Timer writes;
   private final DistributionSummary sizes;
-  private final Counter droppedReceipts;
-
-  /// A receipt came before its delivery's row, or somebody else holds an uplink's app: the message is handed out again shortly.
-  static final class NotYet extends RuntimeException {
-    private static final long serialVersionUID = 1;
-
-    NotYet() {
-      super(
-          "a receipt is ahead of its delivery, or uplinks of an app are being written",
-          null,
-          false,
-          false);
-    }
-  }
 
   /// @param refusals what the database does not take
+  /// @param early what it does not take yet
   /// @param writers threads that write, at most as many as the database has connections for
   /// @param gather how long events may wait for others
   /// @param mostEvents per transaction
-  /// @param prefetch of each of the two queues
+  /// @param prefetch of each of the two queues that events come by at first
   StatisticsIntake(
       StatisticsWriter writer,
       Refusals refusals,
-      Clock clock,
+      EarlyEvents early,
       int writers,
       Duration gather,
       int mostEvents,
@@ -94,14 +75,13 @@ public final class StatisticsIntake implements AutoCloseable {
       MeterRegistry meters) {
     this.writer = writer;
     this.refusals = refusals;
-    this.clock = clock;
+    this.early = early;
     this.gather = gather;
     this.mostEvents = mostEvents;
     this.prefetch = prefetch;
     this.writes =
         Timer.builder("pushplanet.statistics.write").publishPercentileHistogram().register(meters);
     this.sizes = meters.summary("pushplanet.statistics.events");
-    this.droppedReceipts = meters.counter("pushplanet.statistics.receipts.dropped");
     this.waiting =
         Stream.<BlockingQueue<Batch>>generate(() -> new ArrayBlockingQueue<>(2 * prefetch))
             .limit(writers)
@@ -112,7 +92,8 @@ public final class StatisticsIntake implements AutoCloseable {
             .toList();
   }
 
-  /// Writes the events of one AMQP message, or buries those that the database keeps refusing; acknowledge it afterwards.
+  /// Writes the events of one AMQP message, puts aside those that cannot be written yet, or buries those that the database keeps
+  /// refusing; acknowledge it afterwards.
   ///
   /// @param body a batch of [DeliveryEvent] in wire form
   /// @throws DeadItems when some of them cannot be read and the others are written
@@ -121,35 +102,59 @@ public final class StatisticsIntake implements AutoCloseable {
   public void take(byte[] body) {
     inHand.incrementAndGet();
     try {
-      boolean notYet = false;
-      List<Refusal> refused = new ArrayList<>();
       List<DeadItem> dead = new ArrayList<>();
-      for (Batch batch : handOver(WireForm.readBatch(body, DeliveryEvent.class, dead::add))) {
-        // Without a clock, which would cost more than the wait: a statement ends within the
-        // connection's time, after a few tries at most, and with it the batch.
-        Batch.Written written = batch.written().get();
-        notYet |= written.notYet();
-        refused.addAll(written.refused());
-      }
-      if (notYet) {
-        throw new NotYet();
-      }
-      if (!refused.isEmpty() && !refusals.bury(body, refused)) {
-        throw new IllegalStateException(
-            "the database refuses "
-                + refused.size()
-                + " of the events: "
-                + refused.getFirst().reason());
-      }
+      write(body, WireForm.readBatch(body, DeliveryEvent.class, dead::add));
       DeadItems.throwIfAny(dead);
-    } catch (ExecutionException e) {
-      throw new IllegalStateException("the events were not written: " + e.getCause(), e.getCause());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while writing events", e);
     } finally {
       inHand.decrementAndGet();
     }
+  }
+
+  /// The same for an AMQP message of `push.early`, after a pause: what still cannot be written goes back there, behind all others.
+  public void takeEarly(byte[] body) {
+    List<DeadItem> dead = new ArrayList<>();
+    List<DeliveryEvent> events = WireForm.readBatch(body, DeliveryEvent.class, dead::add);
+    try {
+      TimeUnit.MILLISECONDS.sleep(early.pause(events).toMillis());
+    } catch (InterruptedException e) {
+      throw interrupted(e);
+    }
+    write(body, events);
+    DeadItems.throwIfAny(dead);
+  }
+
+  private void write(byte[] body, List<DeliveryEvent> events) {
+    List<DeliveryEvent> notYet = new ArrayList<>();
+    List<Refusal> refused = new ArrayList<>();
+    try {
+      for (Batch batch : handOver(events)) {
+        // Without a clock, which would cost more than the wait: a statement ends within the
+        // connection's time, after a few tries at most, and with it the batch.
+        Batch.Written written = batch.written().get();
+        notYet.addAll(written.early());
+        refused.addAll(written.refused());
+      }
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("the events were not written: " + e.getCause(), e.getCause());
+    } catch (InterruptedException e) {
+      throw interrupted(e);
+    }
+    // Before anything is put aside: a message that goes round would leave a copy of it each time.
+    if (!refused.isEmpty() && !refusals.bury(body, refused)) {
+      throw new IllegalStateException(
+          "the database refuses "
+              + refused.size()
+              + " of the events: "
+              + refused.getFirst().reason());
+    }
+    if (!notYet.isEmpty()) {
+      early.putAside(notYet);
+    }
+  }
+
+  private static IllegalStateException interrupted(InterruptedException e) {
+    Thread.currentThread().interrupt();
+    return new IllegalStateException("interrupted while writing events", e);
   }
 
   private List<Batch> handOver(List<DeliveryEvent> events) throws InterruptedException {
@@ -269,11 +274,17 @@ public final class StatisticsIntake implements AutoCloseable {
     List<DeliveryEvent> events = told.stream().map(Told::event).toList();
     sizes.record(events.size());
     try {
-      Set<DeliveryEvent> notYet = writes.record(() -> notYet(writer.write(events)));
+      Set<DeliveryEvent> notYet = writes.record(() -> early.among(writer.write(events)));
       if (told.size() == 1) {
         refusals.remove(told.getFirst().event());
       }
-      told.forEach(one -> one.batch().tellOne(notYet.contains(one.event())));
+      for (Told one : told) {
+        if (notYet.contains(one.event())) {
+          one.batch().isEarly(one.event());
+        } else {
+          one.batch().wrote();
+        }
+      }
     } catch (RuntimeException e) {
       LOG.warn(
           "event=statistics_write_failed events={} reason=\"{}\"", events.size(), e.toString());
@@ -310,18 +321,5 @@ public final class StatisticsIntake implements AutoCloseable {
           true;
       default -> false;
     };
-  }
-
-  private Set<DeliveryEvent> notYet(List<DeliveryEvent> unwritten) {
-    Set<DeliveryEvent> notYet = new HashSet<>();
-    for (DeliveryEvent event : unwritten) {
-      if (event instanceof DeliveryEvent.Receipt receipt
-          && !receipt.at().plus(RECEIPT_PATIENCE).isAfter(clock.instant())) {
-        droppedReceipts.increment();
-      } else {
-        notYet.add(event);
-      }
-    }
-    return notYet;
   }
 }

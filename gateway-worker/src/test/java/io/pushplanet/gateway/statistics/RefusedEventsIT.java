@@ -199,7 +199,7 @@ class RefusedEventsIT {
     return new StatisticsIntake(
         new StatisticsWriter(servers.database()),
         new Refusals(new DeadLetters(servers.connections()), clock, TRIES, PATIENCE),
-        clock,
+        new EarlyEvents(_ -> {}, clock, Duration.ZERO, new SimpleMeterRegistry()),
         2,
         Duration.ofMillis(5),
         100,

@@ -49,7 +49,7 @@ class StatisticsIntakeTest {
     return new StatisticsIntake(
         new StatisticsWriter(database),
         new Refusals(new DeadLetters(new ConnectionFactory()), clock, 10, Duration.ofMinutes(5)),
-        clock,
+        new EarlyEvents(_ -> {}, clock, Duration.ZERO, new SimpleMeterRegistry()),
         1,
         Duration.ofMillis(5),
         100,

@@ -21,7 +21,15 @@ class StatisticsSettingsTest {
         assertThat(context.getBean(StatisticsSettings.class))
             .isEqualTo(
                 new StatisticsSettings(
-                    200, 2, Duration.ofMillis(100), 2_000, Duration.ofMinutes(5), 10, 30)));
+                    200,
+                    32,
+                    Duration.ofSeconds(1),
+                    2,
+                    Duration.ofMillis(100),
+                    2_000,
+                    Duration.ofMinutes(5),
+                    10,
+                    30)));
   }
 
   @Test
