@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /// Stops a message as far as it can still be stopped: marks it, and takes out what waits in `later` and in inboxes. What waits
@@ -55,6 +56,8 @@ class Cancellation {
     this.accepted = accepted;
     this.lanes = lanes;
     this.transactions = new TransactionTemplate(transactions);
+    // No gap locks: nobody who parks another message waits.
+    this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
     this.clock = clock;
   }
 
@@ -67,8 +70,7 @@ class Cancellation {
     }
     Instant now = clock.instant();
     mapper.cancel(app.value(), id.day(), id.value(), now);
-    // After the message: whoever parks it for many devices just now looks at the message
-    // afterwards.
+    // After the message: whoever parks it just now looks at the message afterwards.
     mapper.cancelBroadcast(app.value(), id.value(), now);
     takeFromLater(app, id);
     takeFromInboxes(app, id);
@@ -123,24 +125,20 @@ class Cancellation {
   }
 
   private void takeFromInboxes(AppId app, MessageId id) {
-    String after = "";
-    List<String> queued;
-    do {
-      queued = mapper.queued(id.day(), id.value(), after, AT_ONCE);
-      if (!queued.isEmpty()) {
-        List<String> some = queued;
-        transactions.executeWithoutResult(status -> fromInboxesOf(app, id, some));
-        after = queued.getLast();
-      }
-    } while (queued.size() == AT_ONCE);
+    boolean more = true;
+    while (more) {
+      more = Boolean.TRUE.equals(transactions.execute(status -> someFromInboxes(app, id)));
+    }
   }
 
-  private void fromInboxesOf(AppId app, MessageId id, List<String> devices) {
-    List<String> waiting = mapper.lockInbox(app.value(), id.value(), devices);
-    if (!waiting.isEmpty()) {
-      tell(app, id, waiting.stream().map(DeviceId::new).toList());
-      mapper.deleteInbox(app.value(), id.value(), waiting);
+  private boolean someFromInboxes(AppId app, MessageId id) {
+    List<MessageMapper.InboxRow> rows = mapper.lockInbox(app.value(), id.value(), AT_ONCE);
+    if (rows.isEmpty()) {
+      return false;
     }
+    tell(app, id, rows.stream().map(row -> new DeviceId(row.deviceId())).toList());
+    mapper.deleteInbox(app.value(), id.value(), rows);
+    return rows.size() == AT_ONCE;
   }
 
   private void tell(AppId app, MessageId id, List<DeviceId> devices) {

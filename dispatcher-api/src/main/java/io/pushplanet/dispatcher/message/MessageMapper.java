@@ -54,6 +54,8 @@ interface MessageMapper {
   /// @param pushes a lane batch
   record LaterRow(String id, String pushes) {}
 
+  record InboxRow(String deviceId, String slot) {}
+
   @Select(
       """
       SELECT id, audience, content, delivery, accepted_at, expires_at, expanded_at, cancelled_at,
@@ -148,43 +150,24 @@ interface MessageMapper {
       """)
   void deleteLater(@Param("ids") Collection<String> ids);
 
+  /// Those that somebody else holds just now are left out.
   @Select(
       """
-      SELECT device_id FROM deliveries
-      WHERE day = #{day} AND message_id = #{id} AND device_id > #{after} AND state = 'queued'
-      ORDER BY device_id LIMIT #{limit}
+      SELECT device_id, slot FROM inbox
+      WHERE app_id = #{app} AND message_id = #{id} LIMIT #{limit} FOR UPDATE SKIP LOCKED
       """)
-  List<String> queued(
-      @Param("day") LocalDate day,
-      @Param("id") String id,
-      @Param("after") String after,
-      @Param("limit") int limit);
-
-  @Select(
-      """
-      <script>
-      SELECT device_id FROM inbox
-      WHERE app_id = #{app} AND device_id IN
-      <foreach collection="devices" item="device" open="(" separator="," close=")">#{device}</foreach>
-      AND message_id = #{id} ORDER BY device_id FOR UPDATE SKIP LOCKED
-      </script>
-      """)
-  List<String> lockInbox(
-      @Param("app") String app,
-      @Param("id") String id,
-      @Param("devices") Collection<String> devices);
+  List<InboxRow> lockInbox(
+      @Param("app") String app, @Param("id") String id, @Param("limit") int limit);
 
   @Delete(
       """
       <script>
-      DELETE FROM inbox
-      WHERE app_id = #{app} AND device_id IN
-      <foreach collection="devices" item="device" open="(" separator="," close=")">#{device}</foreach>
-      AND message_id = #{id}
+      DELETE FROM inbox WHERE
+      <foreach collection="rows" item="row" separator=" OR ">
+        (app_id = #{app} AND device_id = #{row.deviceId} AND slot = #{row.slot} AND message_id = #{id})
+      </foreach>
       </script>
       """)
   void deleteInbox(
-      @Param("app") String app,
-      @Param("id") String id,
-      @Param("devices") Collection<String> devices);
+      @Param("app") String app, @Param("id") String id, @Param("rows") Collection<InboxRow> rows);
 }

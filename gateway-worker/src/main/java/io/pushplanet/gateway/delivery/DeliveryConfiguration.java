@@ -98,7 +98,7 @@ class DeliveryConfiguration {
             retries),
         new ProviderDelivery(
             providers,
-            new ProviderOutcomes(tokens, retries, settings.mostErrors(), clock),
+            new ProviderOutcomes(tokens, reachability, retries, settings.mostErrors(), clock),
             settledBefore),
         settledBefore,
         new WaitedFor(new Registrations(database), reachability),

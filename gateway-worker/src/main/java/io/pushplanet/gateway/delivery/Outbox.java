@@ -24,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// Everything that must be durable before an AMQP message is acknowledged: what is parked, what waits, what goes to another
@@ -96,6 +97,11 @@ final class Outbox implements AutoCloseable {
     this.retries = retries;
     this.clock = clock;
     this.metrics = metrics;
+  }
+
+  /// Asks or writes to MySQL in a turn of the lane. Not for who has one.
+  <T> T inTurn(Supplier<T> work) {
+    return databaseTurns.take(work);
   }
 
   synchronized void end(Parcel parcel, DeliveryState state, Attempt attempt) {

@@ -30,13 +30,20 @@ final class ProviderOutcomes {
   private static final Duration LAST_TRY = Duration.ofSeconds(2);
 
   private final Tokens tokens;
+  private final Reachability reachability;
   private final RetrySchedule retries;
   private final int mostErrors;
   private final Clock clock;
 
   /// @param mostErrors how often we may trip over a message before it is buried
-  ProviderOutcomes(Tokens tokens, RetrySchedule retries, int mostErrors, Clock clock) {
+  ProviderOutcomes(
+      Tokens tokens,
+      Reachability reachability,
+      RetrySchedule retries,
+      int mostErrors,
+      Clock clock) {
     this.tokens = tokens;
+    this.reachability = reachability;
     this.retries = retries;
     this.mostErrors = mostErrors;
     this.clock = clock;
@@ -201,7 +208,7 @@ final class ProviderOutcomes {
   /// Where the device has another token since, the message comes back and goes to that one.
   private void afterDeadToken(
       Channel channel, Parcel parcel, int status, String reason, Instant since, Outbox outbox) {
-    Optional<Fate> fate = forget(channel, parcel, since, reason);
+    Optional<Fate> fate = forget(channel, parcel, since, reason, outbox);
     String words = fate.map(Fate::words).orElse("token kept: the database is away");
     if (fate.equals(Optional.of(Fate.REPLACED))) {
       outbox.retry(
@@ -216,20 +223,30 @@ final class ProviderOutcomes {
         channel, parcel, outbox.attempt(channel, "rejected", status, reason, null, words), outbox);
   }
 
+  /// In a turn: a campaign to many dead tokens leaves connections to those who look for what was cancelled.
+  ///
   /// @return nothing while the database is away
-  private Optional<Fate> forget(Channel channel, Parcel parcel, Instant since, String reason) {
+  private Optional<Fate> forget(
+      Channel channel, Parcel parcel, Instant since, String reason, Outbox outbox) {
     Recipient.Token token = parcel.recipient().token(channel).orElseThrow();
+    if (!reachability.mayAsk()) {
+      return Optional.empty();
+    }
     try {
-      return Optional.of(
-          tokens.forget(
-              parcel.push().app(),
-              parcel.recipient().device(),
-              channel,
-              environment(channel, parcel),
-              token,
-              since,
-              reason));
+      Fate fate =
+          outbox.inTurn(() ->
+              tokens.forget(
+                  parcel.push().app(),
+                  parcel.recipient().device(),
+                  channel,
+                  environment(channel, parcel),
+                  token,
+                  since,
+                  reason));
+      reachability.answered();
+      return Optional.of(fate);
     } catch (DataAccessException e) {
+      reachability.failed(e);
       LOG.warn(
           "event=token_not_forgotten appId={} deviceId={} reason=\"{}\"",
           parcel.push().app(),

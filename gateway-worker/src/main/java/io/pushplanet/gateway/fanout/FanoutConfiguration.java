@@ -68,9 +68,10 @@ class FanoutConfiguration {
     BatchHandler expand =
         (body, redelivered, _) -> {
           List<DeadItem> dead = new ArrayList<>();
-          WireForm.readBatch(body, FanoutOrder.class, dead::add)
-              .forEach(order ->
-                  steps.take(order, redelivered, step -> fanout.expand(step, redelivered)));
+          steps.takeEach(
+              WireForm.readBatch(body, FanoutOrder.class, dead::add),
+              redelivered,
+              step -> fanout.expand(step, redelivered));
           DeadItems.throwIfAny(dead);
         };
     List<Subscription> orders =

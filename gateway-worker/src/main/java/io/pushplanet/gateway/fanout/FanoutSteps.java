@@ -6,6 +6,7 @@ import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.wire.FanoutOrder;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,6 +23,8 @@ final class FanoutSteps {
   /// A step takes seconds. Of one that began so long ago and is not done, the order is no copy: an operator had it replayed, for instance.
   private static final Duration LONGEST_STEP = Duration.ofMinutes(10);
 
+  static final int MOST_FAILED = 3;
+
   private static final String DONE = "done";
 
   private final RedisLink redis;
@@ -30,6 +33,29 @@ final class FanoutSteps {
   FanoutSteps(RedisLink redis, Clock clock) {
     this.redis = redis;
     this.clock = clock;
+  }
+
+  /// Does the steps of orders that share an AMQP message. One that fails keeps no neighbour back, which may be another app's: the
+  /// message is handed out again, and those that are done are left out then. Where [#MOST_FAILED] fail, all the rest would.
+  ///
+  /// @throws RuntimeException what the first that failed did
+  void takeEach(List<FanoutOrder> orders, boolean redelivered, Consumer<FanoutOrder> expand) {
+    RuntimeException first = null;
+    int failed = 0;
+    for (FanoutOrder order : orders) {
+      try {
+        take(order, redelivered, expand);
+      } catch (RuntimeException e) {
+        first = first == null ? e : first;
+        failed++;
+        if (failed == MOST_FAILED) {
+          break;
+        }
+      }
+    }
+    if (first != null) {
+      throw first;
+    }
   }
 
   /// Does the step, unless it is done, or under way by another order. One that fails may begin again.

@@ -18,9 +18,11 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,6 +62,9 @@ public final class InboxStore {
 
   /// Forced: in a short table it would read, and wait for, the rows of others.
   private static final String DELETE = "DELETE inbox FROM inbox FORCE INDEX (PRIMARY) WHERE %s";
+
+  private static final String CANCELLED =
+      "SELECT id FROM messages WHERE (%s) AND cancelled_at IS NOT NULL";
 
   private static final String ONE_MESSAGE =
       "(app_id = ? AND device_id = ? AND slot = ? AND message_id = ?)";
@@ -112,7 +117,55 @@ public final class InboxStore {
       List<Parked> sorted = few.stream().sorted(Parked.BY_KEY).toList();
       Deadlocks.retrying(
           () -> transactions.executeWithoutResult(status -> parkInTransaction(sorted)));
+      takeOutCancelled(sorted);
     }
+  }
+
+  /// Whoever cancels marks the message first and takes out its rows then; this looks at the message once its rows are there. One of
+  /// both finds them.
+  private void takeOutCancelled(List<Parked> sorted) {
+    Set<MessageId> cancelled = cancelled(sorted);
+    List<Row> rows =
+        sorted.stream()
+            .filter(parked -> cancelled.contains(parked.push().id()))
+            .map(parked ->
+                new Row(parked.push().app(), parked.device(), parked.slot(), parked.push().id()))
+            .toList();
+    if (rows.isEmpty()) {
+      return;
+    }
+    Instant now = clock.instant();
+    lanes.publishAndWait(
+        Topology.EVENTS,
+        rows.stream()
+            .map(row ->
+                WireForm.write(
+                    new DeliveryEvent.Ended(
+                        row.app(),
+                        now,
+                        row.message(),
+                        row.device(),
+                        DeliveryState.CANCELLED,
+                        new Attempt(null, now, "cancelled", null, "cancelled", null, null))))
+            .toList());
+    delete(rows);
+  }
+
+  private Set<MessageId> cancelled(List<Parked> parked) {
+    List<MessageId> ids = parked.stream().map(one -> one.push().id()).distinct().toList();
+    Set<MessageId> cancelled = new HashSet<>();
+    for (int from = 0; from < ids.size(); from += ROWS_PER_STATEMENT) {
+      List<MessageId> some = ids.subList(from, Math.min(from + ROWS_PER_STATEMENT, ids.size()));
+      List<Object> keys = new ArrayList<>();
+      some.forEach(id -> Collections.addAll(keys, id.day(), id.value()));
+      cancelled.addAll(
+          database.query(
+              CANCELLED.formatted(
+                  String.join(" OR ", Collections.nCopies(some.size(), "(day = ? AND id = ?)"))),
+              (row, _) -> new MessageId(row.getString("id")),
+              keys.toArray()));
+    }
+    return cancelled;
   }
 
   /// Takes out what its device has got on another way. A row that stays, because the database is away or the device's node has

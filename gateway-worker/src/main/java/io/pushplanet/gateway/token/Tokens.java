@@ -53,9 +53,10 @@ public final class Tokens {
   public enum Fate {
     FORGOTTEN("token forgotten"),
     FORGOTTEN_BEFORE("token forgotten before"),
+    /// Since the time that the provider names.
     NEWER("token kept: registered again since"),
-    /// Another one is to be sent to.
-    REPLACED("the device has another token since"),
+    /// Since the message was addressed: with another token, or as one of another environment.
+    REPLACED("the device has registered anew since"),
     /// Too many die at once: more likely our credential than their devices.
     SPARED("token kept: too many die at once, check the credential"),
     /// Nothing was accepted with this credential yet.
@@ -168,13 +169,12 @@ public final class Tokens {
   private Fate before(AppId app, DeviceId device, Channel channel, Recipient.Token token) {
     List<Fate> found =
         database.query(
-            "SELECT token, dead_at FROM channel_tokens WHERE app_id = ? AND device_id = ? AND channel = ?",
-            (row, _) -> {
-              if (row.getTimestamp("dead_at") != null) {
-                return Fate.FORGOTTEN_BEFORE;
-              }
-              return row.getString("token").equals(token.text()) ? Fate.NEWER : Fate.REPLACED;
-            },
+            """
+            SELECT registered_at > ? AS later FROM channel_tokens
+            WHERE app_id = ? AND device_id = ? AND channel = ? AND dead_at IS NULL
+            """,
+            (row, _) -> row.getBoolean("later") ? Fate.REPLACED : Fate.NEWER,
+            Timestamp.from(token.registeredAt()),
             app.value(),
             device.value(),
             channel.word());

@@ -64,7 +64,7 @@ class DeadTokensIT extends DeliveryScene {
 
   @Test
   void a_message_to_a_token_that_was_replaced_goes_to_the_new_one() throws Exception {
-    registered("d1", "apns", "token", "new", clock.instant());
+    registered("d1", "apns", "token", "new", clock.instant().plusSeconds(1));
     var gone = new DeliveryOutcome.TokenGone(410, "Unregistered", clock.instant());
     apns.answers.put("old", gone);
     Push push = aPush(clock).from(APP).toApns("d1", "old").build();

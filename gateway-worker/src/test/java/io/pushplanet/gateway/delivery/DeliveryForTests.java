@@ -103,7 +103,9 @@ public final class DeliveryForTests {
         new MqttDelivery(
             new NodeDelivery(directory, nodes, ANSWER_WITHIN, clock, metrics), retries),
         new ProviderDelivery(
-            providers, new ProviderOutcomes(tokens, retries, MOST_ERRORS, clock), settledBefore),
+            providers,
+            new ProviderOutcomes(tokens, reachability, retries, MOST_ERRORS, clock),
+            settledBefore),
         settledBefore,
         new WaitedFor(new Registrations(database), reachability),
         new Outboxes(

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
 import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.MessageId;
@@ -75,6 +76,33 @@ class InboxStoreIT {
 
     assertThat(held()).containsExactly(push.id().value());
     assertThat(collapsed()).isEmpty();
+  }
+
+  /// The worker takes it up when whoever cancelled it has looked into inboxes already.
+  @Test
+  void what_was_cancelled_is_not_parked_for_days() throws Exception {
+    Push cancelled = collapsing();
+    Push other = aPush(Clock.systemUTC()).build();
+    servers
+        .sql()
+        .update(
+            "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, cancelled_at)"
+                + " VALUES (?, ?, ?, '', '', '', NOW(), NOW(), NOW())",
+            cancelled.id().day(),
+            cancelled.id().value(),
+            cancelled.app().value());
+
+    inbox.park(List.of(new Parked(cancelled, DEVICE), new Parked(other, DEVICE)));
+
+    assertThat(held()).containsExactly(other.id().value());
+    assertThat(servers.drain(Topology.EVENTS, DeliveryEvent.class))
+        .singleElement()
+        .isInstanceOfSatisfying(
+            DeliveryEvent.Ended.class,
+            ended -> {
+              assertThat(ended.message()).isEqualTo(cancelled.id());
+              assertThat(ended.state()).isEqualTo(DeliveryState.CANCELLED);
+            });
   }
 
   @Test
