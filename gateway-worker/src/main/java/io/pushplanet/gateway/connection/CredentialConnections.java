@@ -36,7 +36,8 @@ final class CredentialConnections {
   /// after which it has looked at others, or by a refusal, after which it may refuse the next as well.
   private static final int MOST_WRITES = 20;
 
-  private static final int MOST_REFUSALS = 5;
+  /// Connections at a time that have let nobody in yet, before others are tried.
+  private static final int MOST_CLOSED_TO_US = 2;
 
   private final ConnectionTarget target;
   private final ConnectionSettings settings;
@@ -126,7 +127,7 @@ final class CredentialConnections {
       exchange.waitsUntilNanos = now + settings.connectTimeout().toNanos();
     }
     if (exchange.written >= MOST_WRITES
-        || exchange.refusals >= MOST_REFUSALS
+        || exchange.refusals >= Exchange.MOST_REFUSALS
         || now - exchange.waitsUntilNanos >= 0) {
       exchange.end(new NotSent(why));
       return;
@@ -221,14 +222,25 @@ final class CredentialConnections {
     }
   }
 
-  /// Not while another opens, and not while those who wait are fewer than the first answers will let in.
+  /// Not while another opens, and not while those who wait are fewer than the first answers will let in. A connection that has
+  /// not let anybody in promises none.
   @GuardedBy("lock")
   private void openIfUseful() {
     List<Http2Connection> quiet = park(Http2Connection::isQuiet);
-    int expected =
-        connections.stream().mapToInt(it -> it.isProven() ? 0 : settings.streams() - 1).sum();
+    int expected = 0;
+    int closedToUs = 0;
+    for (Http2Connection connection : connections) {
+      if (!connection.isProven()) {
+        boolean isTried = connection.underWay() > 0;
+        expected += isTried ? settings.streams() - 1 : 0;
+        closedToUs += isTried ? 0 : 1;
+      }
+    }
     boolean useful =
-        !opening && connections.size() < settings.perCredential() && waiting > expected;
+        !opening
+            && connections.size() < settings.perCredential()
+            && waiting > expected
+            && closedToUs < MOST_CLOSED_TO_US;
     if (!useful) {
       toPool(quiet);
       return;
@@ -362,10 +374,11 @@ final class CredentialConnections {
     }
   }
 
-  /// A peer that lets nothing in while nothing is under way, by a window or a limit of zero, has had its time.
+  /// A peer that lets nothing in while nothing is under way, by a window or a limit of zero, has had its time, also where that is
+  /// how it began.
   private void leaveStarved() {
     for (Http2Connection connection : connections) {
-      if (connection.isProven() && connection.isIdle(settings.deadAfter())) {
+      if (connection.isIdle(settings.deadAfter())) {
         connection.close("starved");
       }
     }

@@ -37,6 +37,10 @@ final class Deadlines {
     answeredNanos = nowNanos;
   }
 
+  boolean answeredSince(long nanos) {
+    return answeredNanos - nanos >= 0;
+  }
+
   /// To be called when something is under way.
   void keepLooking() {
     if (!looking) {

@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
 final class Exchange {
   static final int MOST_BODY_BYTES = 64 * 1024;
 
+  /// By REFUSED_STREAM. The last try is on another connection, where this one answered nobody meanwhile.
+  static final int MOST_REFUSALS = 5;
+
   private static final VarHandle REPLY = reply();
   private static final byte[] NOTHING = {};
 
@@ -24,6 +27,7 @@ final class Exchange {
   long waitsUntilNanos;
   int written;
   int refusals;
+  long firstRefusedNanos;
   @Nullable Http2Connection refusedBy;
 
   // Between the sender and the event loop.
@@ -76,6 +80,14 @@ final class Exchange {
       end = reply;
     }
     return end;
+  }
+
+  void refused(Http2Connection by, long nowNanos) {
+    refusedBy = by;
+    refusals++;
+    if (refusals == 1) {
+      firstRefusedNanos = nowNanos;
+    }
   }
 
   /// Made ready for another stream.

@@ -297,10 +297,16 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     closeOnceUnused();
   }
 
-  /// The peer did not look at it.
-  void notLookedAt(Exchange exchange, String why) {
+  /// The peer did not look at it. A connection that refuses it again and again, and answers nobody meanwhile, lets nothing
+  /// through: it is left.
+  void refused(Exchange exchange) {
+    exchange.refused(connection(), nowNanos);
+    if (exchange.refusals >= Exchange.MOST_REFUSALS - 1
+        && !deadlines.answeredSince(exchange.firstRefusedNanos)) {
+      connection().retire();
+    }
     remove(exchange);
-    connection().giveBack(exchange, why, true);
+    connection().giveBack(exchange, "refused_stream", true);
     closeOnceUnused();
   }
 

@@ -129,9 +129,7 @@ final class PeerFrames implements Http2FrameListener {
       return;
     }
     if (error == Http2Error.REFUSED_STREAM.code()) {
-      exchange.refusedBy = connection;
-      exchange.refusals++;
-      streams.notLookedAt(exchange, "refused_stream");
+      streams.refused(exchange);
     } else {
       streams.noAnswer(exchange, "stream_reset");
     }

@@ -115,6 +115,55 @@ class Http2FaultsIT extends Http2Scene {
   }
 
   @Test
+  void a_connection_that_refuses_everything_is_left_for_another() throws Exception {
+    start(
+        10,
+        NEVER,
+        (peer, stream, headers, body) -> {
+          if (peer.number == 1 && id(headers) > 0) {
+            peer.reset(stream, REFUSED_STREAM);
+          } else {
+            process(peer, stream, headers);
+          }
+        });
+    assertThat(send(0)).isInstanceOf(Answered.class);
+
+    assertThat(send(1)).isInstanceOf(Answered.class);
+    assertThat(server.peers).hasSize(2);
+    Eventually.within(PATIENCE, () -> assertThat(server.peers.getFirst().left).isTrue());
+  }
+
+  @Test
+  void a_connection_that_refuses_some_for_long_and_answers_others_is_kept() throws Exception {
+    AtomicInteger refusals = new AtomicInteger();
+    Held held = new Held();
+    start(
+        1,
+        10,
+        NEVER,
+        (peer, stream, headers, body) -> {
+          if (id(headers) == 1) {
+            if (refusals.incrementAndGet() == 2) {
+              held.answerAll();
+            }
+            peer.reset(stream, REFUSED_STREAM);
+          } else if (id(headers) == 2) {
+            held.add(peer, stream, headers);
+          } else {
+            process(peer, stream, headers);
+          }
+        });
+    assertThat(send(0)).isInstanceOf(Answered.class);
+    Future<Reply> answered = threads.submit(() -> send(2));
+    Eventually.within(PATIENCE, () -> assertThat(held.streams()).hasSize(1));
+
+    assertThat(send(1)).isEqualTo(new NotSent("refused_stream"));
+
+    assertThat(answered.get()).isInstanceOf(Answered.class);
+    assertThat(server.peers).hasSize(1).noneMatch(peer -> peer.left);
+  }
+
+  @Test
   void a_reset_stream_takes_no_other_along() throws Exception {
     start(
         1_000,

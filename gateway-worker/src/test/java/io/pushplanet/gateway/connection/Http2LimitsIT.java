@@ -2,6 +2,7 @@ package io.pushplanet.gateway.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.pushplanet.common.message.Priority;
@@ -211,6 +212,71 @@ class Http2LimitsIT extends Http2Scene {
     assertThat(replies).allMatch(Answered.class::isInstance);
     assertThat(server.peers).hasSize(2);
     assertThat(processed).hasSize(10).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void a_connection_that_begins_with_no_stream_is_left() throws Exception {
+    undisturbed(this::leaveWhoAllowsNone);
+  }
+
+  private void leaveWhoAllowsNone() throws Exception {
+    deadAfter = SOON;
+    start(1, 1_000, NEVER, new Closed(1));
+
+    assertThat(send(1)).isInstanceOf(Answered.class);
+    assertThat(server.peers).hasSize(2);
+    assertThat(server.peers.getFirst().left).isTrue();
+  }
+
+  @Test
+  void a_connection_that_begins_with_no_stream_is_met_with_another() throws Exception {
+    start(16, 1_000, NEVER, new Closed(1));
+
+    assertThat(sendAll(1, 20)).allMatch(Answered.class::isInstance);
+    assertThat(server.peers).hasSize(2);
+  }
+
+  @Test
+  void a_server_that_allows_no_stream_is_not_tried_with_all_connections() throws Exception {
+    undisturbed(this::tryWithTwo);
+  }
+
+  private void tryWithTwo() throws Exception {
+    deadAfter = SOON;
+    start(16, 1_000, NEVER, new Closed(1_000));
+
+    submitAll(1, 20);
+    Eventually.within(PATIENCE, () -> assertThat(server.peers).anyMatch(peer -> peer.left));
+
+    assertThat(server.peers).hasSizeLessThanOrEqualTo(4);
+  }
+
+  /// Allows no stream on the first connections.
+  private final class Closed implements Script {
+    private final int connections;
+
+    Closed(int connections) {
+      this.connections = connections;
+    }
+
+    @Override
+    public void connected(Peer peer) {
+      if (peer.number <= connections) {
+        peer.settings(new Http2Settings().maxConcurrentStreams(0));
+      } else {
+        Script.super.connected(peer);
+      }
+    }
+
+    @Override
+    public void request(Peer peer, int stream, Http2Headers headers, byte[] body) {
+      if (peer.number > connections) {
+        process(peer, stream, headers);
+      } else {
+        // Written before our SETTINGS were read.
+        peer.reset(stream, Http2Error.REFUSED_STREAM.code());
+      }
+    }
   }
 
   private final class Unwidened implements Script {
