@@ -17,6 +17,10 @@ final class ConnectFailure {
   /// Where nothing more is known.
   static final String UNKNOWN = "no_connection";
 
+  /// The peer took connections, and ended them before it had answered anything: by GOAWAY, by a TLS alert for our certificate,
+  /// or without a word.
+  static final String ENDED = "connection_ended";
+
   private ConnectFailure() {}
 
   /// `dns_failed`: our resolver. `connect_refused`, `no_route`: a firewall or the wrong address. `connect_timeout`: something

@@ -27,6 +27,10 @@ final class CredentialConnections {
   /// knock one after the other.
   private static final Duration AFTER_A_FAILURE = Duration.ofSeconds(1);
 
+  /// The pause after the second connection in a row that ended before it had answered anything. It doubles with each up to
+  /// [#AFTER_A_FAILURE]; the first is replaced at once, for that happens.
+  private static final Duration AFTER_AN_UNPROVEN = Duration.ofMillis(250);
+
   /// Another connection is opened when four fifths of the streams were in use for so long.
   private static final Duration CROWDED = Duration.ofSeconds(1);
 
@@ -64,6 +68,10 @@ final class CredentialConnections {
 
   @GuardedBy("lock")
   private long noConnectBeforeNanos = System.nanoTime();
+
+  /// Connections in a row that ended before they had answered anything.
+  @GuardedBy("lock")
+  private int unprovenInARow;
 
   @GuardedBy("lock")
   private String lastFailure = ConnectFailure.UNKNOWN;
@@ -323,6 +331,7 @@ final class CredentialConnections {
         return;
       }
       connections = connections.stream().filter(it -> it != connection).toList();
+      countEnd(connection);
       Thread.ofVirtual()
           .start(() -> {
             try {
@@ -339,6 +348,17 @@ final class CredentialConnections {
       }
     } finally {
       lock.unlock();
+    }
+  }
+
+  /// A peer that ends each connection would be called again for as long as a message is left.
+  @GuardedBy("lock")
+  private void countEnd(Http2Connection ended) {
+    unprovenInARow = ended.isProven() ? 0 : unprovenInARow + 1;
+    if (unprovenInARow > 1) {
+      long doubled = AFTER_AN_UNPROVEN.toNanos() << Math.min(unprovenInARow - 2, 10);
+      noConnectBeforeNanos = System.nanoTime() + Math.min(doubled, AFTER_A_FAILURE.toNanos());
+      lastFailure = ConnectFailure.ENDED;
     }
   }
 
@@ -412,6 +432,8 @@ final class CredentialConnections {
     for (Http2Connection connection : connections) {
       if (choice.test(connection) && connection.park()) {
         parked.add(connection);
+        // Its end is the pool's.
+        unprovenInARow = connection.isProven() ? 0 : unprovenInARow;
       }
     }
     if (!parked.isEmpty()) {

@@ -34,10 +34,14 @@ final class PooledConnections
     return new DefaultPooledObject<>(connection);
   }
 
-  /// Asks it if it was silent for long. Whoever waits for a connection waits for one PING without an answer at most: what had
+  /// Asks it if it was silent for long. A new one is good, also where the peer has ended it already: that is known to who borrows
+  /// it, and no failed connect. Whoever waits for a connection waits for one PING without an answer at most: what had
   /// been silent then, too, has likely died with that one.
   @Override
   public boolean validateObject(ConnectionTarget target, PooledObject<Http2Connection> pooled) {
+    if (pooled.getBorrowedCount() == 1) {
+      return true;
+    }
     Http2Connection connection = pooled.getObject();
     if (!connection.isUsable() || connection.silence() < settings.pingAfter().toNanos()) {
       return connection.isUsable();

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /// What HTTP/2 servers do to their clients: each request has one end, and none is written twice unless the server said that
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.Test;
 class Http2FaultsIT extends Http2Scene {
   private static final long INTERNAL_ERROR = 0x2;
   private static final long REFUSED_STREAM = 0x7;
+  private static final long ENHANCE_YOUR_CALM = 0xb;
   private static final int MAX_STREAM = Integer.MAX_VALUE;
 
   @Test
@@ -161,6 +163,72 @@ class Http2FaultsIT extends Http2Scene {
 
     assertThat(answered.get()).isInstanceOf(Answered.class);
     assertThat(server.peers).hasSize(1).noneMatch(peer -> peer.left);
+  }
+
+  @Test
+  void a_server_that_says_goaway_to_each_new_connection_is_not_called_again_and_again()
+      throws Exception {
+    start(1, 10, NEVER, new Ending(1_000, peer -> peer.goAway(0, ENHANCE_YOUR_CALM, "")));
+
+    assertThat(send(1)).isEqualTo(new NotSent("connection_ended"));
+    assertThat(server.peers).hasSize(2);
+  }
+
+  @Test
+  void a_server_that_takes_connections_and_closes_them_is_not_called_for_each_message()
+      throws Exception {
+    start(1, 10, NEVER, new Ending(1_000, Peer::drop));
+
+    List<Reply> replies = sendAll(1, 100);
+
+    assertThat(replies).noneMatch(Answered.class::isInstance);
+    // As many as pauses fit into a slow run.
+    assertThat(server.peers).hasSizeLessThan(20);
+  }
+
+  @Test
+  void one_new_connection_that_ends_is_replaced_at_once_and_each_message_has_its_answer()
+      throws Exception {
+    start(1, 10, NEVER, new Ending(1, peer -> peer.goAway(0, NO_ERROR, "")));
+
+    assertThat(sendAll(1, 20)).allMatch(Answered.class::isInstance);
+    assertThat(server.peers).hasSize(2);
+  }
+
+  @Test
+  void after_a_pause_a_server_that_takes_connections_again_is_found() throws Exception {
+    start(1, 10, NEVER, new Ending(2, peer -> peer.goAway(0, NO_ERROR, "")));
+    assertThat(send(1)).isEqualTo(new NotSent("connection_ended"));
+
+    Eventually.within(PATIENCE, () -> assertThat(send(2)).isInstanceOf(Answered.class));
+
+    assertThat(server.peers).hasSize(3);
+  }
+
+  /// Ends the first connections before it answers anything.
+  private final class Ending implements Script {
+    private final int connections;
+    private final Consumer<Peer> end;
+
+    Ending(int connections, Consumer<Peer> end) {
+      this.connections = connections;
+      this.end = end;
+    }
+
+    @Override
+    public void connected(Peer peer) {
+      Script.super.connected(peer);
+      if (peer.number <= connections) {
+        end.accept(peer);
+      }
+    }
+
+    @Override
+    public void request(Peer peer, int stream, Http2Headers headers, byte[] body) {
+      if (peer.number > connections) {
+        process(peer, stream, headers);
+      }
+    }
   }
 
   @Test
