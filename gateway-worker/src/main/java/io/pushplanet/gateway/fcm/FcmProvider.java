@@ -145,7 +145,7 @@ final class FcmProvider implements Provider {
       return bulkRests.map(wait -> new PutOff(0, "quarter_hour", wait));
     }
     return pace.get()
-        .putOff(push.delivery().priority(), push.cameBack())
+        .putOff(push.delivery().priority(), push.cameBack(), left(push))
         .map(FcmProvider::projectRests);
   }
 
@@ -157,7 +157,7 @@ final class FcmProvider implements Provider {
     if (putOff.isPresent() || pace.isEmpty()) {
       return putOff;
     }
-    return switch (pace.get().turn(push.delivery().priority(), push.cameBack())) {
+    return switch (pace.get().turn(push.delivery().priority(), push.cameBack(), left(push))) {
       case ProjectPace.Turn.Rest(Duration wait) -> Optional.of(projectRests(wait));
       case ProjectPace.Turn.After(Duration wait) -> {
         if (!wait.isZero()) {
@@ -166,6 +166,10 @@ final class FcmProvider implements Provider {
         yield Optional.empty();
       }
     };
+  }
+
+  private Duration left(Push push) {
+    return Duration.between(sends.clock().instant(), push.expiresAt());
   }
 
   /// Empty without a credential: sending says what is wrong.

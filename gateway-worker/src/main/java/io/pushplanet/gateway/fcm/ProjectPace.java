@@ -20,7 +20,7 @@ import java.util.Optional;
 /// - After a pause the rate climbs within [Schedule#RAMP]; a 429 for the project lets everything rest for as long as Google
 ///   asks (at most [#LONGEST_REST]), and lowers the rate by [Schedule#CUT]; it climbs again by [Schedule#CLIMB_PER_SECOND].
 /// - Who would wait longer than [Schedule#LONGEST_WAIT] does so outside of the worker, and comes back when the pace has
-///   reached it, as it will have climbed until then; nobody new overtakes it meanwhile.
+///   reached it, as it will have climbed until then; nobody new overtakes it meanwhile, unless those who are due do not come.
 ///
 /// Thread-safe; nothing here waits but for the schedule.
 final class ProjectPace {
@@ -31,6 +31,12 @@ final class ProjectPace {
 
   /// Who comes back comes so much faster than the rate: some are late or find no place, and nobody's place may stay empty.
   private static final double SOONER = 1.1;
+
+  /// Those who were due and have not come for so long are not going to: they were cancelled, or have expired.
+  static final Duration LOST_AFTER = Duration.ofSeconds(2);
+
+  /// Of a message whose time to live does not end before its turn.
+  static final Duration LONG = Duration.ofDays(28);
 
   private final Schedule schedule;
   private final Clock clock;
@@ -52,8 +58,14 @@ final class ProjectPace {
     /// When the next message leaves.
     Instant next;
 
+    /// The first of those that were sent away without a gap between them comes back then.
+    Instant firstBack;
+
     /// The next that is sent away comes back not before.
     Instant nextBack;
+
+    /// When somebody who came back asked last.
+    Instant cameBack;
 
     int left;
     int used;
@@ -69,7 +81,9 @@ final class ProjectPace {
 
     Lease(Instant now) {
       next = now;
+      firstBack = now;
       nextBack = now;
+      cameBack = now;
       told = now;
     }
   }
@@ -87,23 +101,33 @@ final class ProjectPace {
   }
 
   Turn turn(Priority priority) {
-    return turn(priority, false);
+    return turn(priority, false, LONG);
   }
 
   /// Whether the message finds others waiting before it, and when it is to ask again; asks nobody.
   ///
   /// @param back whether it was sent away before
-  synchronized Optional<Duration> putOff(Priority priority, boolean back) {
-    Instant now = clock.instant();
+  /// @param left of its time to live
+  synchronized Optional<Duration> putOff(Priority priority, boolean back, Duration left) {
     Lease lease = leases.get(priority);
-    return lease == null || back || !lease.nextBack.isAfter(now.plus(Schedule.LONGEST_WAIT))
-        ? Optional.empty()
-        : Optional.of(sentAway(lease, now, Duration.ZERO).delay());
+    if (lease == null) {
+      return Optional.empty();
+    }
+    Instant now = clock.instant();
+    if (back) {
+      lease.cameBack = now;
+      return Optional.empty();
+    }
+    forgetTheLost(lease, now);
+    return lease.nextBack.isAfter(now.plus(Schedule.LONGEST_WAIT))
+        ? Optional.of(sentAway(lease, now, Duration.ZERO, left).delay())
+        : Optional.empty();
   }
 
   /// @param back whether it was sent away before
-  synchronized Turn turn(Priority priority, boolean back) {
-    Optional<Duration> putOff = putOff(priority, back);
+  /// @param left of its time to live
+  synchronized Turn turn(Priority priority, boolean back, Duration left) {
+    Optional<Duration> putOff = putOff(priority, back, left);
     if (putOff.isPresent()) {
       return new Turn.Rest(putOff.get());
     }
@@ -114,7 +138,7 @@ final class ProjectPace {
       switch (schedule.take(
           priority, lease.wanted, back ? Schedule.LONGEST_WAIT_AGAIN : Schedule.LONGEST_WAIT)) {
         case Schedule.Answer.None(Duration wait) -> {
-          return sentAway(lease, now, wait);
+          return sentAway(lease, now, wait, left);
         }
         case Schedule.Answer.Places(
                 Duration startsIn,
@@ -150,15 +174,28 @@ final class ProjectPace {
     }
   }
 
-  /// They come back one after the other, as the outlook is and a little sooner.
-  private static Turn.Rest sentAway(Lease lease, Instant now, Duration wait) {
+  /// Nobody waits for those who do not come.
+  private static void forgetTheLost(Lease lease, Instant now) {
+    Instant lastSign = lease.cameBack.isAfter(lease.firstBack) ? lease.cameBack : lease.firstBack;
+    if (lease.nextBack.isAfter(now) && lastSign.plus(LOST_AFTER).isBefore(now)) {
+      lease.nextBack = now;
+    }
+  }
+
+  /// They come back one after the other, as the outlook is and a little sooner. Who has expired by then needs no turn.
+  private static Turn.Rest sentAway(Lease lease, Instant now, Duration wait, Duration left) {
     Instant at = now.plus(wait);
-    if (lease.nextBack.isAfter(at)) {
+    boolean behindOthers = lease.nextBack.isAfter(at);
+    if (behindOthers) {
       at = lease.nextBack;
     }
-    double ahead = Duration.between(lease.told, at).toNanos() / 1e9;
-    lease.nextBack = at.plusNanos((long) (lease.outlook.gapNanos(ahead) / SOONER));
-    return new Turn.Rest(Duration.between(now, at));
+    Duration delay = Duration.between(now, at);
+    if (delay.compareTo(left) < 0) {
+      lease.firstBack = behindOthers ? lease.firstBack : at;
+      double ahead = Duration.between(lease.told, at).toNanos() / 1e9;
+      lease.nextBack = at.plusNanos((long) (lease.outlook.gapNanos(ahead) / SOONER));
+    }
+    return new Turn.Rest(delay);
   }
 
   /// Google said that the project has sent too much.

@@ -171,12 +171,69 @@ class ProjectPaceTest {
     }
     clock.advance(((Turn.Rest) first).delay());
     Turn newcomer = pace.turn(Priority.NORMAL);
-    Turn back = pace.turn(Priority.NORMAL, true);
+    Turn back = pace.turn(Priority.NORMAL, true, ProjectPace.LONG);
 
     assertThat(((Turn.Rest) last).delay())
         .isBetween(Duration.ofMillis(1_000), Duration.ofMillis(1_500));
     assertThat(newcomer).isInstanceOf(Turn.Rest.class);
     assertThat(back).isInstanceOf(Turn.After.class);
+  }
+
+  /// A line of ten seconds.
+  private void sendAway(Duration left) {
+    leaving(Priority.NORMAL, Duration.ofSeconds(61));
+    while (pace.turn(Priority.NORMAL) instanceof Turn.After) {
+      // Until those that wait fill a quarter of a second.
+    }
+    for (int i = 0; i < 100_000; i++) {
+      assertThat(pace.turn(Priority.NORMAL, false, left)).isInstanceOf(Turn.Rest.class);
+    }
+  }
+
+  @Test
+  void those_who_were_sent_away_and_do_not_come_back_hold_nobody_up() {
+    sendAway(ProjectPace.LONG);
+
+    clock.advance(Duration.ofSeconds(1));
+    assertThat(pace.turn(Priority.NORMAL)).isInstanceOf(Turn.Rest.class);
+    clock.advance(ProjectPace.LOST_AFTER);
+
+    assertThat(pace.turn(Priority.NORMAL)).isInstanceOf(Turn.After.class);
+  }
+
+  @Test
+  void as_long_as_some_of_them_come_back_they_are_not_overtaken() {
+    sendAway(ProjectPace.LONG);
+
+    for (int second = 0; second < 8; second++) {
+      clock.advance(Duration.ofSeconds(1));
+      pace.turn(Priority.NORMAL, true, ProjectPace.LONG);
+    }
+
+    assertThat(pace.turn(Priority.NORMAL)).isInstanceOf(Turn.Rest.class);
+  }
+
+  @Test
+  void who_is_not_due_before_the_projects_rest_is_over_is_not_lost() {
+    leaving(Priority.NORMAL, Duration.ofSeconds(61));
+    pace.refused(Duration.ofSeconds(60));
+    for (int i = 0; i < 100_000; i++) {
+      pace.turn(Priority.NORMAL);
+    }
+
+    clock.advance(Duration.ofSeconds(30));
+
+    assertThat(((Turn.Rest) pace.turn(Priority.NORMAL)).delay())
+        .isGreaterThan(Duration.ofSeconds(38));
+  }
+
+  @Test
+  void who_expires_before_its_turn_holds_nobody_up() {
+    sendAway(Duration.ofMillis(100));
+
+    clock.advance(Duration.ofSeconds(1));
+
+    assertThat(pace.turn(Priority.NORMAL)).isInstanceOf(Turn.After.class);
   }
 
   @Test
@@ -195,7 +252,7 @@ class ProjectPaceTest {
     while (!coming.isEmpty()) {
       Coming one = coming.remove();
       clock.advance(Duration.between(clock.instant(), one.at()));
-      switch (slow.turn(Priority.NORMAL, one.back())) {
+      switch (slow.turn(Priority.NORMAL, one.back(), ProjectPace.LONG)) {
         case Turn.After(Duration wait) -> left.add(one.at().plus(wait));
         case Turn.Rest(Duration wait) -> {
           sentAway++;
