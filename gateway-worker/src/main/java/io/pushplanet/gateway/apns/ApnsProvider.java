@@ -58,6 +58,7 @@ final class ApnsProvider implements Provider {
   /// A device that got too many rests so long at first.
   private static final Duration DEVICE_REST = Duration.ofSeconds(30);
 
+  private static final int TOO_MANY_REQUESTS = 429;
   private static final String CLOSED = "connection closed";
   private static final String RECONNECTED = CLOSED + "; sent again";
 
@@ -203,6 +204,10 @@ final class ApnsProvider implements Provider {
       @Nullable Instant expiresAt) {}
 
   private DeliveryOutcome withKey(Attempt attempt, ApnsKey key) {
+    Optional<Duration> rest = tokens.rest(key);
+    if (rest.isPresent()) {
+      return new PutOff(0, "provider_token_rest", rest.get());
+    }
     ConnectionTarget target =
         new ConnectionTarget(
             key.teamId() + "/" + key.keyId() + "/" + key.fingerprint(),
@@ -210,6 +215,9 @@ final class ApnsProvider implements Provider {
             withoutCertificate);
     ProviderToken proof = tokens.current(key);
     Exchanged first = exchange(target, attempt, proof);
+    if (first.reply() instanceof Answered answered && answered.status() < TOO_MANY_REQUESTS) {
+      tokens.taken(key);
+    }
     return switch (remedy(first.reply())) {
       case NONE -> outcome(attempt, first);
       case ANOTHER_CONNECTION ->
@@ -224,10 +232,15 @@ final class ApnsProvider implements Provider {
                       outcome(attempt, exchange(target, attempt, another))))
               .orElseGet(() -> outcome(attempt, first));
       case OLDER_TOKEN -> {
-        tokens.keepOlder(key, proof);
-        yield outcome(attempt, first);
+        Duration after = sends.jittered(ProviderTokens.REST);
+        boolean rests = tokens.keepOlder(key, proof, after);
+        yield tooManyTokens(after, rests ? "provider token rests" : "older provider token kept");
       }
     };
+  }
+
+  private static Deferred tooManyTokens(Duration after, String done) {
+    return new Deferred(TOO_MANY_REQUESTS, "TooManyProviderTokenUpdates", after, false, done);
   }
 
   private DeliveryOutcome withCertificate(Attempt attempt, ApnsCertificate certificate) {
@@ -319,9 +332,7 @@ final class ApnsProvider implements Provider {
       case REJECTED -> new Rejected(status, reason.isEmpty() ? "http_" + status : reason);
       case CREDENTIAL_FAULT, RENEW_PROVIDER_TOKEN, RECONNECT_OR_CREDENTIAL_FAULT ->
           fault(attempt, status, reason);
-      case KEEP_OLDER_PROVIDER_TOKEN ->
-          new Deferred(
-              status, reason, sends.jittered(DEVICE_REST), false, "older provider token kept");
+      case KEEP_OLDER_PROVIDER_TOKEN -> tooManyTokens(sends.jittered(ProviderTokens.REST), CLOSED);
       case RECONNECT -> new Deferred(status, reason, null, false, CLOSED);
       case DEVICE_BUSY ->
           new Deferred(

@@ -117,7 +117,7 @@ final class BroadcastChannels {
         yield new Answer.NotNow(reason, sends.jittered(REST));
       }
       case KEEP_OLDER_PROVIDER_TOKEN -> {
-        tokens.keepOlder(key, proof);
+        tokens.keepOlder(key, proof, sends.jittered(ProviderTokens.REST));
         yield new Answer.NotNow(reason, sends.jittered(REST));
       }
       case DEVICE_BUSY, UNAVAILABLE, RECONNECT ->

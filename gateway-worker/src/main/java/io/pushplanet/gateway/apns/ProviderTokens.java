@@ -11,7 +11,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,6 +39,10 @@ final class ProviderTokens {
   /// renewed is what it answers. Or nothing, while it is away.
   private static final Duration ASKED_EVERY = Duration.ofSeconds(1);
 
+  /// How long messages rest whose only token APNs calls one too many: callers spread it. As long, at most, one that tries
+  /// afterwards is waited for.
+  static final Duration REST = Duration.ofSeconds(30);
+
   /// Every answer of a connection may say the same.
   private static final Duration TOLD_EVERY = Duration.ofMinutes(1);
 
@@ -45,6 +51,14 @@ final class ProviderTokens {
 
   /// The secret's fingerprint is in it, so that a corrected upload of the same key id gets a token of its own.
   private record Signer(String teamId, String keyId, String fingerprint) {}
+
+  /// @param tried whether one message is under way to see whether APNs takes it now
+  private record Rest(ProviderToken of, Instant until, boolean tried) {
+    /// What lies further ahead was said before the clock stepped back.
+    boolean lasts(Instant now) {
+      return now.isBefore(until) && !until.isAfter(now.plus(SHORTEST_LIFE));
+    }
+  }
 
   private static final class Slot {
     final ApnsKey key;
@@ -59,8 +73,14 @@ final class ProviderTokens {
 
     volatile Instant asksAgainAt = Instant.MIN;
 
+    final AtomicReference<@Nullable Rest> rest = new AtomicReference<>();
+
     @GuardedBy("lock")
     @Nullable ProviderToken previous;
+
+    /// APNs called it one too many: rather than yet another it is shown again when the one that was kept is too old.
+    @GuardedBy("lock")
+    @Nullable ProviderToken tooMany;
 
     @GuardedBy("lock")
     Instant noRenewalBefore = Instant.MIN;
@@ -80,6 +100,23 @@ final class ProviderTokens {
     /// When this token is renewed.
     Instant until(ProviderToken token) {
       return token.issuedAt().plus(token.equals(kept) ? LONGEST_LIFE : RENEWED_AFTER);
+    }
+
+    /// What lies further ahead was said before the clock stepped back.
+    @GuardedBy("lock")
+    boolean isTooSoonForAnother(Instant now) {
+      return now.isBefore(noRenewalBefore) && !noRenewalBefore.isAfter(now.plus(SHORTEST_LIFE));
+    }
+
+    /// What is used while it is too soon for a new one.
+    @GuardedBy("lock")
+    Optional<ProviderToken> insteadOfNew(Instant now) {
+      return isTooSoonForAnother(now)
+          ? Stream.of(Optional.ofNullable(current), Optional.ofNullable(tooMany))
+              .flatMap(Optional::stream)
+              .filter(token -> isAccepted(token, now))
+              .findFirst()
+          : Optional.empty();
     }
 
     boolean asksNow(ProviderToken token, Instant now) {
@@ -127,6 +164,7 @@ final class ProviderTokens {
       if (accepted.isPresent() && !slot.asksNow(accepted.get(), now)) {
         return accepted.get();
       }
+      Optional<ProviderToken> instead = slot.insteadOfNew(now);
       ProviderToken next =
           switch (shared.current(slot.key)) {
             case Known.Agreed(ProviderToken token) when isAccepted(token, now) ->
@@ -134,12 +172,12 @@ final class ProviderTokens {
             case Known.Agreed(ProviderToken token) -> {
               Optional<ProviderToken> refused =
                   Optional.of(token).filter(it -> isOfTheFuture(it, now));
-              yield agreed(slot.key, refused, accepted, now);
+              yield agreed(slot, instead, refused, accepted, now);
             }
-            case Known.None() -> agreed(slot.key, Optional.empty(), accepted, now);
+            case Known.None() -> agreed(slot, instead, Optional.empty(), accepted, now);
             // Who has nothing to send with asks once more before making one alone.
             case Known.Silent() ->
-                accepted.orElseGet(() -> agreed(slot.key, Optional.empty(), accepted, now));
+                accepted.orElseGet(() -> agreed(slot, instead, Optional.empty(), accepted, now));
           };
       if (next.equals(held)) {
         asksLater(slot);
@@ -178,13 +216,12 @@ final class ProviderTokens {
         return Optional.of(held);
       }
       Instant now = clock.instant();
-      // What lies further ahead was said before the clock stepped back.
-      if (now.isBefore(slot.noRenewalBefore)
-          && !slot.noRenewalBefore.isAfter(now.plus(SHORTEST_LIFE))) {
+      if (slot.isTooSoonForAnother(now)) {
         return Optional.empty();
       }
       slot.noRenewalBefore = now.plus(SHORTEST_LIFE);
-      ProviderToken agreed = agreed(key, Optional.of(refused), Optional.empty(), now);
+      ProviderToken agreed =
+          agreed(slot, Optional.empty(), Optional.of(refused), Optional.empty(), now);
       if (agreed.jwt().equals(refused.jwt())) {
         return Optional.empty();
       }
@@ -197,19 +234,17 @@ final class ProviderTokens {
   }
 
   /// APNs has seen too many tokens of this team: no new one for 20 minutes, and back to the older one, this worker's own or the
-  /// others', for as long as APNs accepts it.
-  void keepOlder(ApnsKey key, ProviderToken refused) {
+  /// others', for as long as APNs accepts it. Where there is none, all messages rest: each would cost a connection.
+  ///
+  /// @param rest how long
+  /// @return whether they rest
+  boolean keepOlder(ApnsKey key, ProviderToken refused, Duration rest) {
     Slot slot = slot(key);
     slot.lock.lock();
     try {
       Instant now = clock.instant();
       slot.noRenewalBefore = now.plus(SHORTEST_LIFE);
-      if (slot.current != null && slot.current.jwt().equals(refused.jwt())) {
-        Optional.ofNullable(slot.previous)
-            .filter(older -> isAnother(older, refused, now))
-            .or(() -> othersThan(refused, slot, now))
-            .ifPresent(older -> keep(slot, older, refused, now));
-      }
+      slot.tooMany = refused;
       if (now.isAfter(slot.toldAt.plus(TOLD_EVERY))) {
         slot.toldAt = now;
         LOG.error(
@@ -218,8 +253,45 @@ final class ProviderTokens {
             key.teamId(),
             key.keyId());
       }
+      if (slot.current == null || !slot.current.jwt().equals(refused.jwt())) {
+        return false;
+      }
+      Optional<ProviderToken> older =
+          Optional.ofNullable(slot.previous)
+              .filter(it -> isAnother(it, refused, now))
+              .or(() -> othersThan(refused, slot, now));
+      older.ifPresent(it -> keep(slot, it, refused, now));
+      if (older.isEmpty()) {
+        slot.rest.set(new Rest(refused, now.plus(rest), false));
+      }
+      return older.isEmpty();
     } finally {
       slot.lock.unlock();
+    }
+  }
+
+  /// How long messages with this key still rest. When a rest is over one of them is let through, and the others wait for what it hears.
+  Optional<Duration> rest(ApnsKey key) {
+    Slot slot = slot(key);
+    Rest rest = slot.rest.get();
+    if (rest == null || !rest.of().equals(slot.current)) {
+      return Optional.empty();
+    }
+    Instant now = clock.instant();
+    if (rest.lasts(now)) {
+      return Optional.of(Duration.between(now, rest.until()));
+    }
+    return slot.rest.compareAndSet(rest, new Rest(rest.of(), now.plus(REST), true))
+        ? Optional.empty()
+        : Optional.of(REST);
+  }
+
+  /// APNs had nothing against the key's token: a rest that was over is.
+  void taken(ApnsKey key) {
+    Slot slot = slot(key);
+    Rest rest = slot.rest.get();
+    if (rest != null && rest.tried()) {
+      slot.rest.compareAndSet(rest, null);
     }
   }
 
@@ -314,13 +386,19 @@ final class ProviderTokens {
     return left.isPositive() ? left : Duration.ofSeconds(1);
   }
 
-  /// @param alone what is used when the others do not answer; empty for a new one
+  /// @param instead what is offered to the others; empty for a new one
+  /// @param alone what is used when the others do not answer; empty for what was offered
   private ProviderToken agreed(
-      ApnsKey key, Optional<ProviderToken> refused, Optional<ProviderToken> alone, Instant now) {
-    ProviderToken minted = ProviderToken.mint(key, now);
-    ProviderToken agreed =
-        shared.agree(key, minted, refused, RENEWED_AFTER).or(() -> alone).orElse(minted);
-    if (agreed.jwt().equals(minted.jwt())) {
+      Slot slot,
+      Optional<ProviderToken> instead,
+      Optional<ProviderToken> refused,
+      Optional<ProviderToken> alone,
+      Instant now) {
+    ApnsKey key = slot.key;
+    ProviderToken offer = instead.orElseGet(() -> ProviderToken.mint(key, now));
+    Duration life = instead.map(it -> lifeLeft(slot, it, now)).orElse(RENEWED_AFTER);
+    ProviderToken agreed = shared.agree(key, offer, refused, life).or(() -> alone).orElse(offer);
+    if (instead.isEmpty() && agreed.jwt().equals(offer.jwt())) {
       metrics.tokenMinted();
       LOG.info("event=provider_token_minted teamId={} keyId={}", key.teamId(), key.keyId());
     }

@@ -140,7 +140,7 @@ class ProviderTokensOverHoursIT {
       case "403 ExpiredProviderToken" -> {
         var _ = worker.renewed(key, token);
       }
-      case "429 TooManyProviderTokenUpdates" -> worker.keepOlder(key, token);
+      case "429 TooManyProviderTokenUpdates" -> worker.keepOlder(key, token, ProviderTokens.REST);
       default -> {}
     }
     return answer;

@@ -232,7 +232,7 @@ class ProviderTokensTest {
     shared.held.clear();
     ProviderToken newer = tokens.current(key);
 
-    tokens.keepOlder(key, newer);
+    tokens.keepOlder(key, newer, ProviderTokens.REST);
 
     assertThat(tokens.renewed(key, older)).isEmpty();
     assertThat(tokens.current(key)).isEqualTo(older);
@@ -240,7 +240,7 @@ class ProviderTokensTest {
     assertThat(tokens.current(key)).isEqualTo(older);
     clock.advance(Duration.ofMinutes(1));
     shared.held.clear();
-    assertThat(tokens.current(key)).isNotEqualTo(older).isNotEqualTo(newer);
+    assertThat(tokens.current(key)).isEqualTo(newer);
   }
 
   @Test
@@ -248,15 +248,15 @@ class ProviderTokensTest {
     ProviderTokens tokens = worker(new Away());
     ProviderToken refused = tokens.current(key);
     try (LogLines log = new LogLines(ProviderTokens.class)) {
-      tokens.keepOlder(key, refused);
-      tokens.keepOlder(key, refused);
+      tokens.keepOlder(key, refused, ProviderTokens.REST);
+      tokens.keepOlder(key, refused, ProviderTokens.REST);
       assertThat(log.said())
           .singleElement()
           .asString()
           .contains("event=apns_too_many_provider_tokens");
 
       clock.advance(Duration.ofSeconds(61));
-      tokens.keepOlder(key, refused);
+      tokens.keepOlder(key, refused, ProviderTokens.REST);
       assertThat(log.said()).hasSize(2);
     }
   }
@@ -272,8 +272,8 @@ class ProviderTokensTest {
     ProviderTokens another = worker(shared);
     assertThat(another.current(key)).isEqualTo(newer);
 
-    one.keepOlder(key, newer);
-    another.keepOlder(key, newer);
+    one.keepOlder(key, newer, ProviderTokens.REST);
+    another.keepOlder(key, newer, ProviderTokens.REST);
 
     assertThat(shared.life).isEqualTo(Duration.ofMinutes(7));
     clock.advance(Duration.ofMinutes(5));
@@ -325,11 +325,94 @@ class ProviderTokensTest {
     clock.advance(ProviderTokens.RENEWED_AFTER.plusSeconds(10));
     assertThat(tokens.current(key)).isEqualTo(token);
 
-    tokens.keepOlder(key, token);
+    assertThat(tokens.keepOlder(key, token, ProviderTokens.REST)).isTrue();
 
     shared.held.clear();
     clock.advance(SOON);
+    assertThat(tokens.rest(key)).isPresent();
+    clock.advance(ProviderTokens.LONGEST_LIFE.minus(ProviderTokens.RENEWED_AFTER));
+    shared.held.clear();
     assertThat(tokens.current(key)).isNotEqualTo(token);
+  }
+
+  @Test
+  void with_no_older_token_all_rest_and_one_at_a_time_tries() {
+    ProviderTokens tokens = worker(new OneForAll());
+    ProviderToken token = tokens.current(key);
+    Duration rest = Duration.ofSeconds(45);
+
+    assertThat(tokens.keepOlder(key, token, rest)).isTrue();
+
+    clock.advance(rest.minusSeconds(1));
+    assertThat(tokens.rest(key)).contains(Duration.ofSeconds(1));
+    clock.advance(Duration.ofSeconds(1));
+    assertThat(tokens.rest(key)).isEmpty();
+    assertThat(tokens.rest(key)).contains(ProviderTokens.REST);
+    // The one that tried got no answer.
+    clock.advance(ProviderTokens.REST);
+    assertThat(tokens.rest(key)).isEmpty();
+    tokens.taken(key);
+    assertThat(tokens.rest(key)).isEmpty();
+    assertThat(tokens.rest(key)).isEmpty();
+    assertThat(tokens.current(key)).isEqualTo(token);
+  }
+
+  @Test
+  void what_was_under_way_before_the_refusal_does_not_end_the_rest() {
+    ProviderTokens tokens = worker(new OneForAll());
+    tokens.keepOlder(key, tokens.current(key), ProviderTokens.REST);
+
+    tokens.taken(key);
+
+    assertThat(tokens.rest(key)).contains(ProviderTokens.REST);
+  }
+
+  @Test
+  void with_an_older_token_nobody_rests() {
+    OneForAll shared = new OneForAll();
+    ProviderTokens tokens = worker(shared);
+    tokens.current(key);
+    clock.advance(ProviderTokens.RENEWED_AFTER);
+    shared.held.clear();
+    ProviderToken newer = tokens.current(key);
+
+    assertThat(tokens.keepOlder(key, newer, ProviderTokens.REST)).isFalse();
+
+    assertThat(tokens.rest(key)).isEmpty();
+  }
+
+  @Test
+  void a_rest_ends_with_the_token_that_it_is_of() {
+    OneForAll shared = new OneForAll();
+    ProviderTokens tokens = worker(shared);
+    ProviderToken refused = tokens.current(key);
+    tokens.keepOlder(key, refused, ProviderTokens.REST);
+    shared.held.put(key.keyId(), ProviderToken.mint(key, clock.instant().plusSeconds(5)));
+
+    tokens.share();
+
+    assertThat(tokens.current(key)).isNotEqualTo(refused);
+    assertThat(tokens.rest(key)).isEmpty();
+  }
+
+  @Test
+  void no_new_token_is_made_within_twenty_minutes_after_one_too_many() {
+    OneForAll shared = new OneForAll();
+    ProviderTokens tokens = worker(shared);
+    tokens.current(key);
+    clock.advance(ProviderTokens.RENEWED_AFTER);
+    shared.held.clear();
+    ProviderToken newer = tokens.current(key);
+    tokens.keepOlder(key, newer, ProviderTokens.REST);
+
+    Set<ProviderToken> seen = new HashSet<>();
+    for (int minute = 8; minute < 20; minute++) {
+      clock.advance(minute == 8 ? Duration.ofMinutes(8) : Duration.ofMinutes(1));
+      shared.held.clear();
+      seen.add(tokens.current(key));
+    }
+
+    assertThat(seen).containsOnly(newer);
   }
 
   @Test
@@ -387,8 +470,8 @@ class ProviderTokensTest {
     one.share();
     assertThat(one.current(key)).isEqualTo(newer);
 
-    fresh.keepOlder(key, newer);
-    one.keepOlder(key, newer);
+    fresh.keepOlder(key, newer, ProviderTokens.REST);
+    one.keepOlder(key, newer, ProviderTokens.REST);
     fresh.share();
     one.share();
 

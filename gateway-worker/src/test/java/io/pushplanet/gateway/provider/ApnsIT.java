@@ -318,18 +318,30 @@ class ApnsIT {
   }
 
   @Test
-  void sparrow_50_too_many_provider_tokens_defer_the_push_and_nothing_new_is_signed() {
+  void sparrow_50_too_many_provider_tokens_let_the_key_rest_and_nothing_new_is_signed() {
+    platform.uploadKey("restless", key("JJJJJJJJJJ", "KEY0000010"), "production");
+    assertThat(send("restless", TOKEN)).isInstanceOf(Accepted.class);
     double minted = minted(platform.context);
     platform
         .simulators
         .script()
         .add(ScriptLine.next(APNS, 1, Fate.answer(429, "TooManyProviderTokenUpdates")));
 
-    DeliveryOutcome outcome = send("shop", TOKEN);
+    DeliveryOutcome outcome = send("restless", TOKEN);
+    int heard = platform.simulators.ledger().entries("").size();
+    DeliveryOutcome next = send("restless", TOKEN);
 
     assertThat(outcome)
         .isInstanceOfSatisfying(
-            Deferred.class, deferred -> assertThat(deferred.ambiguous()).isFalse());
+            Deferred.class,
+            deferred -> {
+              assertThat(deferred.ambiguous()).isFalse();
+              assertThat(deferred.done()).isEqualTo("provider token rests");
+            });
+    assertThat(next)
+        .isInstanceOfSatisfying(
+            PutOff.class, putOff -> assertThat(putOff.reason()).isEqualTo("provider_token_rest"));
+    assertThat(platform.simulators.ledger().entries("")).hasSize(heard);
     assertThat(send("shop", TOKEN)).isInstanceOf(Accepted.class);
     assertThat(minted(platform.context)).isEqualTo(minted);
   }

@@ -49,7 +49,7 @@ class TimelineIT {
     PAUSED("deferred", "queued", "credential paused; retry at …", false),
     /// The project is not there, or the token: one answer does not say which.
     IN_DOUBT("deferred", "queued", "credential in doubt; retry at …", false),
-    OLDER_TOKEN("deferred", "queued", "older provider token kept; retry at …", false),
+    TOKEN_RESTS("deferred", "queued", "provider token rests; retry at …", false),
     SLOWED("deferred", "queued", "project slowed; retry at …", false),
     DEVICE_RESTS("deferred", "queued", "device rests; retry at …", false),
     APP_RESTS("deferred", "queued", "app rests; retry at …", false),
@@ -140,7 +140,7 @@ class TimelineIT {
             Fate.answer(410, "Unregistered").since(1_700_000_000_000L),
             Sequel.KEPT),
         apns(413, "PayloadTooLarge", Sequel.NOT_REPEATED),
-        apns(429, "TooManyProviderTokenUpdates", Sequel.OLDER_TOKEN),
+        apns(429, "TooManyProviderTokenUpdates", Sequel.TOKEN_RESTS),
         apns(429, "TooManyRequests", Sequel.DEVICE_RESTS),
         apns(500, "InternalServerError", Sequel.CLOSED),
         apns(503, "ServiceUnavailable", Sequel.CLOSED),
