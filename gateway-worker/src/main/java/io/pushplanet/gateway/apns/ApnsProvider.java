@@ -147,14 +147,12 @@ final class ApnsProvider implements Provider {
         activity.token() == null
             ? known
             : new ApnsToken(activity.token(), known.environment(), known.registeredAt());
-    DeliveryOutcome outcome =
-        sends.with(
-            credentials.apns(push.app(), token.environment()),
-            credential ->
-                credential instanceof ApnsKey
-                    ? sent(push, recipient, token, credential)
-                    : new Rejected(0, "live_activity_needs_a_p8_key"));
-    return aboutNoDevice(outcome);
+    return sends.with(
+        credentials.apns(push.app(), token.environment()),
+        credential ->
+            credential instanceof ApnsKey
+                ? aboutNoDevice(sent(push, recipient, token, credential))
+                : new Rejected(0, "live_activity_needs_a_p8_key"));
   }
 
   private static DeliveryOutcome aboutNoDevice(DeliveryOutcome outcome) {

@@ -26,13 +26,14 @@ public record Sends(Clock clock, RandomGenerator random) {
   public static final String THIRD_PARTY_REST = "third_party_auth_rest";
 
   private static final Duration CREDENTIALS_REST = Duration.ofSeconds(5);
+  private static final String TOPIC_DISALLOWED = "TopicDisallowed";
 
   /// The token is at fault, or the credential: it counts against the credential when nearly every token gets it.
   private static final Set<String> DOUBTFUL =
       Set.of(
           "BadDeviceToken",
           "DeviceTokenNotForTopic",
-          "TopicDisallowed",
+          TOPIC_DISALLOWED,
           "SENDER_ID_MISMATCH",
           // FCM's, without a code of its own.
           "NOT_FOUND",
@@ -95,7 +96,9 @@ public record Sends(Clock clock, RandomGenerator random) {
 
   private static void tell(CredentialLane lane, DeliveryOutcome outcome) {
     if (DOUBTFUL.contains(outcome.reason())) {
-      lane.doubted(outcome.reason());
+      if (isAboutWhoIsRegistered(outcome)) {
+        lane.doubted(outcome.reason());
+      }
       return;
     }
     switch (outcome) {
@@ -117,6 +120,21 @@ public record Sends(Clock clock, RandomGenerator random) {
           Deferred _,
           PutOff _ -> {}
     }
+  }
+
+  /// A token that came with the message (a Live Activity's) may be anything, and says nothing of the credential.
+  private static boolean isAboutWhoIsRegistered(DeliveryOutcome outcome) {
+    return switch (outcome) {
+      case DeliveryOutcome.TokenGone _, DeliveryOutcome.TokenForeign _, CredentialFault _ -> true;
+      case Rejected rejected -> rejected.reason().equals(TOPIC_DISALLOWED);
+      case DeliveryOutcome.Remedied _,
+          DeliveryOutcome.Accepted _,
+          DeliveryOutcome.Expired _,
+          DeliveryOutcome.InternalError _,
+          Deferred _,
+          PutOff _ ->
+          false;
+    };
   }
 
   /// Reads an answer; where none came, the request is tried again.

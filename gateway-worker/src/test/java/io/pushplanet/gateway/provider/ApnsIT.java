@@ -188,6 +188,19 @@ class ApnsIT {
   }
 
   @Test
+  void bad_tokens_of_live_activities_do_not_pause_the_apps_credential() {
+    platform.uploadKey("activities", key("HHHHHHHHHH", "KEY0000009"), "production");
+    platform.simulators.script().add(ScriptLine.next(APNS, 60, Fate.answer(400, "BadDeviceToken")));
+
+    for (int i = 0; i < 60; i++) {
+      assertThat(sendActivity("activities", "%080x".formatted(i)))
+          .isEqualTo(new Rejected(400, "BadDeviceToken"));
+    }
+
+    assertThat(send("activities", TOKEN)).isInstanceOf(Accepted.class);
+  }
+
+  @Test
   void an_app_without_a_credential_is_told_so() {
     assertThat(send("nobody", TOKEN)).isEqualTo(new Rejected(0, "no_credential"));
   }
