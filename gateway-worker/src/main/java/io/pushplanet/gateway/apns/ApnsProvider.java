@@ -336,14 +336,14 @@ final class ApnsProvider implements Provider {
           new Deferred(
               status,
               reason,
-              resting.refused(addressee(attempt), sends.asked(answered)),
+              resting.refused(addressee(attempt), sends.asked(answered, reason)),
               false,
               RestingDevices.RESTS);
       case UNAVAILABLE ->
           new Deferred(
               status,
               reason.isEmpty() ? "http_" + status : reason,
-              sends.asked(answered).orElse(null),
+              sends.asked(answered, reason).orElse(null),
               true,
               closed ? CLOSED : null);
     };

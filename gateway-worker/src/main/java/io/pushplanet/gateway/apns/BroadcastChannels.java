@@ -121,7 +121,7 @@ final class BroadcastChannels {
         yield new Answer.NotNow(reason, sends.jittered(REST));
       }
       case DEVICE_BUSY, UNAVAILABLE, RECONNECT ->
-          new Answer.NotNow(reason, sends.askedOr(answered, REST));
+          new Answer.NotNow(reason, sends.askedOr(answered, said, REST));
       // A good answer that lacks what it was asked for is none.
       case ACCEPTED -> new Answer.NotNow("no_channel_id", sends.jittered(REST));
       case REJECTED,

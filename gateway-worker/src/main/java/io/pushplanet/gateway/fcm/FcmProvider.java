@@ -279,14 +279,16 @@ final class FcmProvider implements Provider {
       }
       case QUOTA -> {
         if (error.narrow()) {
-          Duration rest = resting.refused(attempt.token().token(), sends.asked(answered));
+          Duration rest =
+              resting.refused(attempt.token().token(), sends.asked(answered, error.code()));
           yield new Deferred(status, reason, rest, false, RestingDevices.RESTS);
         }
-        Duration rest = sends.askedOr(answered, QUOTA_REST);
+        Duration rest = sends.askedOr(answered, error.code(), QUOTA_REST);
         paces.of(attempt.account().projectId()).refused(rest);
         yield new Deferred(status, reason, rest, false, "project slowed");
       }
-      case UNAVAILABLE -> new Deferred(status, reason, sends.asked(answered).orElse(null), true);
+      case UNAVAILABLE ->
+          new Deferred(status, reason, sends.asked(answered, error.code()).orElse(null), true);
     };
   }
 

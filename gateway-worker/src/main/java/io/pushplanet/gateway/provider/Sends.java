@@ -25,6 +25,9 @@ public record Sends(Clock clock, RandomGenerator random) {
   /// Nobody was asked: the service that FCM passes the message on to does not take its key.
   public static final String THIRD_PARTY_REST = "third_party_auth_rest";
 
+  /// Who answers without the vendor's form is waited for so long at most, whatever it asks for.
+  static final Duration LONGEST_OF_ANYBODY = Duration.ofMinutes(15);
+
   private static final Duration CREDENTIALS_REST = Duration.ofSeconds(5);
   private static final String TOPIC_DISALLOWED = "TopicDisallowed";
 
@@ -147,6 +150,17 @@ public record Sends(Clock clock, RandomGenerator random) {
     };
   }
 
+  /// The wait that is asked for, where the body may be anybody's: a proxy's page would let messages expire. Else as
+  /// [#asked(Answered)].
+  ///
+  /// @param word the vendor's own in the body; without one the wait is bounded
+  public Optional<Duration> asked(Answered answered, String word) {
+    Optional<Duration> asked = asked(answered);
+    return word.isEmpty()
+        ? asked.map(it -> it.compareTo(LONGEST_OF_ANYBODY) > 0 ? LONGEST_OF_ANYBODY : it)
+        : asked;
+  }
+
   /// The wait that the vendor asks for. None is no wait to ask for: it would come again at once until its time to live ends.
   public Optional<Duration> asked(Answered answered) {
     return answered
@@ -158,6 +172,11 @@ public record Sends(Clock clock, RandomGenerator random) {
   /// The wait that the vendor asks for, else `rest` up to twice over.
   public Duration askedOr(Answered answered, Duration rest) {
     return asked(answered).orElseGet(() -> jittered(rest));
+  }
+
+  /// @param word as of [#asked(Answered, String)]
+  public Duration askedOr(Answered answered, String word, Duration rest) {
+    return asked(answered, word).orElseGet(() -> jittered(rest));
   }
 
   public Duration jittered(Duration rest) {

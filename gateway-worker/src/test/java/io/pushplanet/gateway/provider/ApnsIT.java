@@ -225,6 +225,22 @@ class ApnsIT {
   }
 
   @Test
+  void a_retry_after_that_is_not_apples_is_kept_for_a_quarter_of_an_hour_at_most() {
+    platform
+        .simulators
+        .script()
+        .add(ScriptLine.next(APNS, 1, Fate.answer(502, "").retryAfter(Duration.ofDays(1))));
+
+    assertThat(send("shop", TOKEN))
+        .isInstanceOfSatisfying(
+            Deferred.class,
+            deferred -> {
+              assertThat(deferred.reason()).isEqualTo("http_502");
+              assertThat(deferred.after()).isEqualTo(Duration.ofMinutes(15));
+            });
+  }
+
+  @Test
   void a_device_that_gets_too_many_rests_alone_and_without_being_asked_for() {
     String busy = "b5".repeat(32);
     platform.simulators.script().add(ScriptLine.next(APNS, 1, Fate.answer(429, "TooManyRequests")));

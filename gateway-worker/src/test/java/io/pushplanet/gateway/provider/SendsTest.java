@@ -31,4 +31,15 @@ class SendsTest {
 
     assertThat(sends.askedOr(busy, REST)).isEqualTo(Duration.ofSeconds(7));
   }
+
+  @Test
+  void what_a_page_of_anybody_asks_for_is_waited_a_quarter_of_an_hour_at_most() {
+    Answered page = new Answered(503, Map.of("retry-after", "86400"), new byte[0]);
+    Answered brief = new Answered(503, Map.of("retry-after", "7"), new byte[0]);
+
+    assertThat(sends.asked(page, "")).contains(Duration.ofMinutes(15));
+    assertThat(sends.asked(brief, "")).contains(Duration.ofSeconds(7));
+    assertThat(sends.asked(page, "ServiceUnavailable")).contains(Duration.ofDays(1));
+    assertThat(sends.askedOr(page, "", REST)).isEqualTo(Duration.ofMinutes(15));
+  }
 }
