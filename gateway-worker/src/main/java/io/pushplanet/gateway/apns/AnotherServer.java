@@ -18,6 +18,7 @@ final class AnotherServer {
   private final Cache<String, Instant> replacedAt =
       Caffeine.newBuilder().maximumSize(MOST_CREDENTIALS).build();
 
+  /// @param clock one that nobody sets back
   AnotherServer(Clock clock) {
     this.clock = clock;
   }

@@ -33,6 +33,8 @@ import io.pushplanet.gateway.provider.ProviderMetrics;
 import io.pushplanet.gateway.provider.RecentForms;
 import io.pushplanet.gateway.provider.RestingDevices;
 import io.pushplanet.gateway.provider.Sends;
+import io.pushplanet.gateway.time.SteadyClock;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -92,8 +94,9 @@ final class ApnsProvider implements Provider {
     this.certificates = new Certificates(trust);
     this.sends = sends;
     this.metrics = metrics;
-    this.resting = new RestingDevices(sends.clock(), DEVICE_REST);
-    this.anotherServer = new AnotherServer(sends.clock());
+    Clock steady = new SteadyClock(sends.clock());
+    this.resting = new RestingDevices(steady, DEVICE_REST);
+    this.anotherServer = new AnotherServer(steady);
     this.news = new RefusalNews(sends.clock());
   }
 

@@ -20,6 +20,7 @@ import io.pushplanet.gateway.credential.CredentialLookup.Missing;
 import io.pushplanet.gateway.credential.CredentialLookup.Paused;
 import io.pushplanet.gateway.credential.CredentialLookup.Unavailable;
 import io.pushplanet.gateway.credential.CredentialLookup.Unreadable;
+import io.pushplanet.gateway.time.SteadyClock;
 import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Clock;
@@ -69,6 +70,7 @@ public final class CredentialCache implements AutoCloseable {
   private final CredentialVault vault;
   private final CredentialPauses pauses;
   private final Clock clock;
+  private final Clock steady;
   private final Ticker ticker;
 
   /// By the ticker; null while it answers.
@@ -89,6 +91,7 @@ public final class CredentialCache implements AutoCloseable {
     this.source = source;
     this.pauses = pauses;
     this.clock = clock;
+    this.steady = new SteadyClock(clock);
     this.ticker = ticker;
     this.database = JdbcClient.create(source);
     this.vault = vault;
@@ -252,7 +255,7 @@ public final class CredentialCache implements AutoCloseable {
       return new Found<>(
           CredentialParser.parse(row, secret),
           new CredentialLane(
-              row.id(), key.app(), row.provider(), row.environment(), clock, pauses));
+              row.id(), key.app(), row.provider(), row.environment(), steady, pauses));
     } catch (CredentialUnreadable | IllegalArgumentException e) {
       LOG.error(
           "event=credential_unreadable appId={} credentialId={} reason=\"{}\"",

@@ -37,6 +37,7 @@ public final class CredentialLane {
   @GuardedBy("this")
   private int doubts;
 
+  /// @param clock one that nobody sets back: doubts would count for as long
   CredentialLane(
       long id,
       AppId app,

@@ -32,6 +32,7 @@ import io.pushplanet.gateway.provider.ProviderMetrics;
 import io.pushplanet.gateway.provider.RecentForms;
 import io.pushplanet.gateway.provider.RestingDevices;
 import io.pushplanet.gateway.provider.Sends;
+import io.pushplanet.gateway.time.SteadyClock;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -90,7 +91,7 @@ final class FcmProvider implements Provider {
     this.paces = paces;
     this.quarterHours = quarterHours;
     this.paceMetrics = paceMetrics;
-    this.resting = new RestingDevices(sends.clock(), QUOTA_REST);
+    this.resting = new RestingDevices(new SteadyClock(sends.clock()), QUOTA_REST);
     this.others = others;
     this.news = new RefusalNews(sends.clock());
   }

@@ -28,6 +28,7 @@ public final class RestingDevices {
 
   private record Rest(int inARow, Instant until) {}
 
+  /// @param clock one that nobody sets back: rests would last for as long
   /// @param firstRest where the provider does not say how long
   public RestingDevices(Clock clock, Duration firstRest) {
     this.clock = clock;

@@ -3,8 +3,10 @@ package io.pushplanet.gateway.provider;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.gateway.time.SteadyClock;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 class RestingDevicesTest {
@@ -52,6 +54,18 @@ class RestingDevicesTest {
     devices.taken("one");
 
     assertThat(devices.refused("one", UNSAID)).isEqualTo(FIRST_REST);
+  }
+
+  @Test
+  void a_device_does_not_rest_for_as_long_as_the_time_of_day_is_set_back() {
+    AtomicLong nanos = new AtomicLong();
+    RestingDevices steady = new RestingDevices(new SteadyClock(clock, nanos::get), FIRST_REST);
+    steady.refused("one", UNSAID);
+
+    clock.advance(Duration.ofHours(-1));
+    nanos.addAndGet(FIRST_REST.toNanos());
+
+    assertThat(steady.rest("one")).isEmpty();
   }
 
   @Test
