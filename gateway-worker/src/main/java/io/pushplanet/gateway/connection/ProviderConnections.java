@@ -127,7 +127,8 @@ public final class ProviderConnections implements AutoCloseable {
 
   /// Sends a request.
   ///
-  /// @param spoils whether an answer leaves its connection unusable, so that no other request gets on it
+  /// @param spoils whether an answer leaves its connection unusable. It is looked at once the sender wakes up, and from then on
+  ///     no request gets on it; those that did before, be it after the answer, end there
   public Reply send(ConnectionTarget target, ProviderRequest request, Predicate<Answered> spoils) {
     CredentialConnections connections = inUse(target);
     long beganNanos = System.nanoTime();
