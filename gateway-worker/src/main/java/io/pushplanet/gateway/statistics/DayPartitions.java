@@ -11,13 +11,24 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
 import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Gives each UTC day of the tables that grow a partition of its own, some days ahead, and drops those past the retention:
 /// that costs the same however many rows a day has. Which day it is says MySQL: a worker whose clock is ahead drops nothing too early. One process at a time (MySQL's `GET_LOCK`); safe to repeat.
+///
+/// A change of partitions needs the table for itself for a moment. Behind a transaction that has read it (a backup's long SELECT) it
+/// would wait, and whoever comes next would wait behind it: it gives up after two seconds and leaves that table to the next round.
 public final class DayPartitions {
   static final List<String> TABLES = List.of("messages", "deliveries", "statistics_minutes");
 
+  private static final Logger LOG = LoggerFactory.getLogger(DayPartitions.class);
   private static final int DAYS_AHEAD = 3;
+  private static final int PATIENCE_SECONDS = 2;
+
+  /// ER_LOCK_WAIT_TIMEOUT
+  private static final int LOCK_WAIT_TIMEOUT = 1205;
+
   private static final String LOCK = "pushplanet.day-partitions";
   private static final DateTimeFormatter NAME = DateTimeFormatter.ofPattern("'p'yyyyMMdd");
 
@@ -42,16 +53,40 @@ public final class DayPartitions {
         return List.of();
       }
       try {
-        LocalDate today = today(connection);
-        List<String> done = new ArrayList<>();
-        for (String table : TABLES) {
-          addAhead(connection, table, today, done);
-          dropOld(connection, table, today.minusDays(retentionDays), done);
-        }
-        return done;
+        return maintain(connection);
       } finally {
         unlock(connection);
       }
+    }
+  }
+
+  private List<String> maintain(Connection connection) throws SQLException {
+    LocalDate today = today(connection);
+    List<String> done = new ArrayList<>();
+    execute(connection, "SET SESSION lock_wait_timeout = " + PATIENCE_SECONDS);
+    try {
+      for (String table : TABLES) {
+        maintain(connection, table, today, done);
+      }
+    } finally {
+      // The connection goes back to the pool.
+      execute(connection, "SET SESSION lock_wait_timeout = DEFAULT");
+    }
+    return done;
+  }
+
+  private void maintain(Connection connection, String table, LocalDate today, List<String> done)
+      throws SQLException {
+    try {
+      addAhead(connection, table, today, done);
+      dropOld(connection, table, today.minusDays(retentionDays), done);
+    } catch (SQLException e) {
+      if (e.getErrorCode() != LOCK_WAIT_TIMEOUT) {
+        throw e;
+      }
+      LOG.warn(
+          "event=day_partitions_refused table={} action=\"a transaction that has read the table holds it, a backup maybe: the next round tries again; if this comes all day, end that transaction\"",
+          table);
     }
   }
 
@@ -68,16 +103,18 @@ public final class DayPartitions {
     TreeSet<LocalDate> present = days(connection, table);
     LocalDate from = present.isEmpty() ? today : present.getLast().plusDays(1);
     List<String> parts = new ArrayList<>();
+    List<String> added = new ArrayList<>();
     for (LocalDate day = from; !day.isAfter(today.plusDays(DAYS_AHEAD)); day = day.plusDays(1)) {
       parts.add(
           "PARTITION %s VALUES LESS THAN ('%s')".formatted(NAME.format(day), day.plusDays(1)));
-      done.add(table + " +" + NAME.format(day));
+      added.add(table + " +" + NAME.format(day));
     }
     if (!parts.isEmpty()) {
       execute(
           connection,
           "ALTER TABLE %s REORGANIZE PARTITION p_later INTO (%s, PARTITION p_later VALUES LESS THAN (MAXVALUE))"
               .formatted(table, String.join(", ", parts)));
+      done.addAll(added);
     }
   }
 

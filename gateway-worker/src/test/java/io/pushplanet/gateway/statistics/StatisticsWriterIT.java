@@ -396,6 +396,44 @@ class StatisticsWriterIT {
         .doesNotContain("deliveries -p20261125");
   }
 
+  @Test
+  void a_table_that_a_long_transaction_has_read_is_left_to_the_next_round() throws Exception {
+    DataSource database = onDay(freshDatabase(), "2026-11-21");
+    List<String> refused;
+    List<String> next;
+    try (Connection pooled = database.getConnection();
+        var rounds = Executors.newSingleThreadExecutor();
+        Connection backup = database.getConnection()) {
+      JdbcTemplate sql = new JdbcTemplate(new SingleConnectionDataSource(pooled, true));
+      DayPartitions partitions = new DayPartitions(new SingleConnectionDataSource(pooled, true), 1);
+      backup.setAutoCommit(false);
+      new JdbcTemplate(new SingleConnectionDataSource(backup, true))
+          .queryForList("SELECT * FROM deliveries");
+
+      refused = rounds.submit(partitions::maintain).get(30, TimeUnit.SECONDS);
+      sql.execute("SET SESSION innodb_lock_wait_timeout = 5");
+      sql.update(
+          """
+          INSERT INTO deliveries (day, message_id, device_id, app_id, state, attempts, queued_at)
+          VALUES ('2026-11-21', 'm', 'd1', 'a', 'queued', '[]', NOW())
+          """);
+      assertThat(
+              sql.queryForObject(
+                  "SELECT @@SESSION.lock_wait_timeout = @@GLOBAL.lock_wait_timeout", Boolean.class))
+          .as("what the connection was lent with")
+          .isTrue();
+      backup.commit();
+      next = rounds.submit(partitions::maintain).get(30, TimeUnit.SECONDS);
+    }
+
+    assertThat(refused)
+        .contains("messages +p20261121", "statistics_minutes +p20261121")
+        .noneMatch(done -> done.startsWith("deliveries"));
+    assertThat(next)
+        .contains("deliveries +p20261121")
+        .allMatch(done -> done.startsWith("deliveries"));
+  }
+
   private String freshDatabase() {
     servers.sql().execute("DROP DATABASE IF EXISTS day_partitions");
     servers.sql().execute("CREATE DATABASE day_partitions");
