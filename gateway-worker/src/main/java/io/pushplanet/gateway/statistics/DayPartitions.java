@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Gives each UTC day of the tables that grow a partition of its own, some days ahead, and drops those past the retention:
-/// that costs the same however many rows a day has. Which day it is says MySQL: a worker whose clock is ahead drops nothing too early. One process at a time (MySQL's `GET_LOCK`); safe to repeat.
+/// that costs the same however many rows a day has. Which day it is says MySQL: a worker whose clock is ahead drops nothing too early. One worker at a time; safe to repeat.
 ///
 /// A change of partitions needs the table for itself for a moment. Behind a transaction that has read it (a backup's long SELECT) it
 /// would wait, and whoever comes next would wait behind it: it gives up after two seconds and leaves that table to the next round.
@@ -29,10 +29,9 @@ public final class DayPartitions {
   /// ER_LOCK_WAIT_TIMEOUT
   private static final int LOCK_WAIT_TIMEOUT = 1205;
 
-  private static final String LOCK = "pushplanet.day-partitions";
   private static final DateTimeFormatter NAME = DateTimeFormatter.ofPattern("'p'yyyyMMdd");
 
-  private final DataSource database;
+  private final Leader leader;
   private final int retentionDays;
 
   /// @param retentionDays how many whole days before today are kept, at least 1
@@ -40,24 +39,16 @@ public final class DayPartitions {
     if (retentionDays < 1) {
       throw new IllegalArgumentException("at least 1 day is kept");
     }
-    this.database = database;
+    this.leader = new Leader(database, "day-partitions");
     this.retentionDays = retentionDays;
   }
 
   /// Makes the coming days' partitions and drops the old ones.
   ///
   /// @return what was done, for the log, such as `messages +p20261122`
-  public List<String> maintain() throws SQLException {
-    try (Connection connection = database.getConnection()) {
-      if (!lock(connection)) {
-        return List.of();
-      }
-      try {
-        return maintain(connection);
-      } finally {
-        unlock(connection);
-      }
-    }
+  /// @throws org.springframework.dao.DataAccessException when the database is away
+  public List<String> maintain() {
+    return leader.lead(List.of(), this::maintain);
   }
 
   private List<String> maintain(Connection connection) throws SQLException {
@@ -143,17 +134,6 @@ public final class DayPartitions {
       }
     }
     return days;
-  }
-
-  private static boolean lock(Connection connection) throws SQLException {
-    try (Statement statement = connection.createStatement();
-        ResultSet row = statement.executeQuery("SELECT GET_LOCK('" + LOCK + "', 0)")) {
-      return row.next() && row.getInt(1) == 1;
-    }
-  }
-
-  private static void unlock(Connection connection) throws SQLException {
-    execute(connection, "DO RELEASE_LOCK('" + LOCK + "')");
   }
 
   private static void execute(Connection connection, String sql) throws SQLException {

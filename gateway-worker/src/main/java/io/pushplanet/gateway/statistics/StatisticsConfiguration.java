@@ -11,10 +11,10 @@ import io.pushplanet.gateway.intake.Subscription;
 import io.pushplanet.gateway.later.Rounds;
 import io.pushplanet.gateway.role.ForRole;
 import io.pushplanet.gateway.role.Role;
+import jakarta.validation.constraints.AssertTrue;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
 import java.security.SecureRandom;
-import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -33,6 +33,7 @@ import org.springframework.validation.annotation.Validated;
 @ForRole(Role.STATISTICS)
 class StatisticsConfiguration {
   private static final Logger LOG = LoggerFactory.getLogger(StatisticsConfiguration.class);
+  private static final Duration EVERY_HOUR = Duration.ofHours(1);
 
   /// @param prefetch AMQP messages in hand, of `push.accepted` and of `push.events`
   /// @param earlyPrefetch AMQP messages in hand of `push.early`: receipts that came before their deliveries, or that a device
@@ -45,6 +46,7 @@ class StatisticsConfiguration {
   ///   its AMQP message goes round
   /// @param refusedTimes how often, besides
   /// @param retentionDays whole days of messages, deliveries and statistics kept before today
+  /// @param uplinkRetention what devices published longer ago is deleted, whether the app's backend has read it or not
   @Validated
   @ConfigurationProperties(prefix = "gateway.statistics", ignoreUnknownFields = false)
   record StatisticsSettings(
@@ -56,7 +58,13 @@ class StatisticsConfiguration {
       @Positive @DefaultValue("2000") int mostEvents,
       @NotNull @DefaultValue("5m") Duration refusedFor,
       @Positive @DefaultValue("10") int refusedTimes,
-      @Positive @DefaultValue("30") int retentionDays) {}
+      @Positive @DefaultValue("30") int retentionDays,
+      @NotNull @DefaultValue("30d") Duration uplinkRetention) {
+    @AssertTrue(message = "gateway.statistics.uplink-retention must be positive")
+    boolean isUplinkKept() {
+      return uplinkRetention.isPositive();
+    }
+  }
 
   @Bean
   StatisticsWriter statisticsWriter(DataSource database) {
@@ -113,18 +121,20 @@ class StatisticsConfiguration {
     DayPartitions partitions = new DayPartitions(database, settings.retentionDays());
     return new Rounds(
         "day-partitions",
-        Duration.ofHours(1),
+        EVERY_HOUR,
         () -> {
-          try {
-            List<String> done = partitions.maintain();
-            if (!done.isEmpty()) {
-              LOG.info("event=day_partitions done=\"{}\"", String.join(", ", done));
-            }
-            return false;
-          } catch (SQLException e) {
-            throw new IllegalStateException(e);
+          List<String> done = partitions.maintain();
+          if (!done.isEmpty()) {
+            LOG.info("event=day_partitions done=\"{}\"", String.join(", ", done));
           }
+          return false;
         },
         meters);
+  }
+
+  @Bean
+  Rounds uplinkRetention(DataSource database, StatisticsSettings settings, MeterRegistry meters) {
+    UplinkRetention retention = new UplinkRetention(database, settings.uplinkRetention());
+    return new Rounds("uplink-retention", EVERY_HOUR, retention::trim, meters);
   }
 }

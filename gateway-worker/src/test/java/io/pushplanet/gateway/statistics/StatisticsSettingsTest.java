@@ -29,7 +29,17 @@ class StatisticsSettingsTest {
                     2_000,
                     Duration.ofMinutes(5),
                     10,
-                    30)));
+                    30,
+                    Duration.ofDays(30))));
+  }
+
+  @Test
+  void a_retention_that_keeps_no_uplink_stops_the_start() {
+    runner
+        .withPropertyValues("gateway.statistics.uplink-retention=0s")
+        .run(context ->
+            assertThat(context.getStartupFailure())
+                .hasStackTraceContaining("gateway.statistics.uplink-retention must be positive"));
   }
 
   @Test

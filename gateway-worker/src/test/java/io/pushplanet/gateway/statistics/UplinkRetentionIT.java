@@ -1,0 +1,109 @@
+package io.pushplanet.gateway.statistics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.gateway.RealServers;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+class UplinkRetentionIT {
+  private final RealServers servers = start();
+  private final UplinkRetention retention =
+      new UplinkRetention(servers.database(), Duration.ofDays(30));
+
+  @BeforeEach
+  void forget_earlier_tests() {
+    servers.sql().update("DELETE FROM uplinks");
+  }
+
+  @AfterEach
+  void close() {
+    servers.close();
+  }
+
+  @Test
+  void what_is_older_than_the_retention_goes_and_nothing_else() {
+    published(2 * UplinkRetention.MOST_ROWS + 1, "31 DAY");
+    published(2, "29 DAY");
+
+    List<Boolean> more = new ArrayList<>();
+    do {
+      more.add(retention.trim());
+    } while (more.getLast());
+
+    assertThat(more).containsExactly(true, true, false);
+    assertThat(count()).isEqualTo(2);
+  }
+
+  @Test
+  void another_worker_that_is_at_it_is_left_alone() throws Exception {
+    published(1, "31 DAY");
+    try (Connection other = servers.database().getConnection()) {
+      JdbcTemplate sql = new JdbcTemplate(new SingleConnectionDataSource(other, true));
+      sql.queryForList("SELECT GET_LOCK('pushplanet.uplink-retention', 0)");
+
+      assertThat(retention.trim()).isFalse();
+      assertThat(count()).isOne();
+      sql.queryForList("SELECT RELEASE_LOCK('pushplanet.uplink-retention')");
+    }
+
+    retention.trim();
+    assertThat(count()).isZero();
+  }
+
+  @Test
+  void old_ones_are_found_by_index() {
+    published(1_000, "1 DAY");
+    servers.sql().execute("ANALYZE TABLE uplinks");
+
+    assertThat(
+            servers
+                .sql()
+                .queryForList(
+                    "EXPLAIN FORMAT=TRADITIONAL " + UplinkRetention.DELETE,
+                    Duration.ofDays(30).toSeconds(),
+                    UplinkRetention.MOST_ROWS))
+        .isNotEmpty()
+        .allSatisfy(step -> {
+          assertThat(step.get("key")).isEqualTo("uplinks_by_time");
+          assertThat(String.valueOf(step.get("Extra"))).doesNotContain("filesort");
+        });
+  }
+
+  private void published(int number, String ago) {
+    List<Object[]> rows = new ArrayList<>();
+    for (int count = 0; count < number; count++) {
+      rows.add(new Object[] {UUID.randomUUID().toString()});
+    }
+    servers
+        .sql()
+        .batchUpdate(
+            """
+            INSERT INTO uplinks (event_id, app_id, device_id, at, payload)
+            VALUES (?, 'uplinks-it', 'd1', UTC_TIMESTAMP(3) - INTERVAL %s, '')
+            """
+                .formatted(ago),
+            rows);
+  }
+
+  private long count() {
+    Long count = servers.sql().queryForObject("SELECT COUNT(*) FROM uplinks", Long.class);
+    return count == null ? 0 : count;
+  }
+
+  private static RealServers start() {
+    try {
+      return new RealServers();
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}
