@@ -27,6 +27,7 @@ import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.Subscription;
+import io.pushplanet.cm.transport.gate.Rate;
 import io.pushplanet.cm.uplink.DelayedWills;
 import io.pushplanet.cm.uplink.Uplinks;
 import io.pushplanet.common.message.MessageId;
@@ -63,7 +64,10 @@ public final class ConnectionPipeline {
 
   /// @param packet what a device may send
   /// @param uplinksInFlight unacknowledged publishes of one device
-  public record Limits(PacketLimits packet, int uplinksInFlight) {}
+  /// @param uplinksPerSecond publishes of one connection; 0 for no limit
+  /// @param uplinkBurst how many may come at once
+  public record Limits(
+      PacketLimits packet, int uplinksInFlight, int uplinksPerSecond, int uplinkBurst) {}
 
   public ConnectionPipeline(
       DeviceHandshake handshake,
@@ -330,7 +334,9 @@ public final class ConnectionPipeline {
 
     private void published(DeviceSession current, MqttPacket.Publish publish) {
       if (inbound == null) {
-        inbound = new InboundFlow(link, uplinks, admission, limits.uplinksInFlight());
+        Rate rate =
+            new Rate(limits.uplinksPerSecond(), limits.uplinkBurst(), link.loop().nowNanos());
+        inbound = new InboundFlow(link, uplinks, admission, limits.uplinksInFlight(), rate);
       }
       inbound.published(current.key(), publish);
     }
@@ -375,7 +381,7 @@ public final class ConnectionPipeline {
       boolean busy = session != null && session.swept(nowNanos);
       if (inbound != null) {
         busy |= inbound.swept(nowNanos);
-        if (inbound.isEmpty()) {
+        if (inbound.isAtRest(nowNanos)) {
           inbound = null;
         }
       }

@@ -7,33 +7,53 @@ import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.link.Link;
+import io.pushplanet.cm.transport.gate.Rate;
 import io.pushplanet.cm.uplink.InboundWindow;
 import io.pushplanet.cm.uplink.UplinkOutcome;
 import io.pushplanet.cm.uplink.Uplinks;
 import io.pushplanet.common.session.DeviceKey;
 
 /// What one device publishes: receipts and uplinks become events ([Uplinks]) and are acknowledged once the broker has them. A
-/// device whose [InboundWindow] is full is not read meanwhile. Needed only while something is open: an empty one is as good as a
-/// new one. Confined to the connection's event loop.
+/// device whose [InboundWindow] is full is not read meanwhile, nor is one that publishes faster than its rate. Needed only while
+/// something is open or the rate remembers something: one that is at rest is as good as a new one. Confined to the connection's
+/// event loop.
 final class InboundFlow {
   private final Link link;
   private final Uplinks uplinks;
   private final Admission admission;
   private final InboundWindow window;
+  private final Rate rate;
+  private boolean slowed;
 
   /// @param most the Receive Maximum that the client was told
-  InboundFlow(Link link, Uplinks uplinks, Admission admission, int most) {
+  /// @param rate of what it publishes, good or not
+  InboundFlow(Link link, Uplinks uplinks, Admission admission, int most, Rate rate) {
     this.link = link;
     this.uplinks = uplinks;
     this.admission = admission;
     this.window = new InboundWindow(most);
+    this.rate = rate;
   }
 
-  boolean isEmpty() {
-    return window.isEmpty();
+  boolean isAtRest(long nowNanos) {
+    return window.isEmpty() && rate.isRested(nowNanos);
   }
 
   void published(DeviceKey device, MqttPacket.Publish publish) {
+    long nowNanos = link.loop().nowNanos();
+    rate.spend(nowNanos);
+    if (!slowed && rate.waitNanos(nowNanos) > 0) {
+      slowed = true;
+      uplinks.countSlowed();
+    }
+    take(device, publish, nowNanos);
+    if (link.isOpen() && isHeldBack()) {
+      link.pauseReading();
+      link.watch();
+    }
+  }
+
+  private void take(DeviceKey device, MqttPacket.Publish publish, long nowNanos) {
     if (publish.qos() == QoS.AT_LEAST_ONCE && window.isExhausted()) {
       violation(
           ReasonCode.RECEIVE_MAXIMUM_EXCEEDED, "more than " + window.most() + " unacknowledged");
@@ -44,17 +64,13 @@ final class InboundFlow {
       return;
     }
     int packetId = publish.packetId();
-    window.arrived(packetId, link.loop().nowNanos());
+    window.arrived(packetId, nowNanos);
     var outcome =
         uplinks.take(device, publish, () -> link.loop().execute(() -> confirmed(packetId)));
     switch (outcome) {
       case UplinkOutcome.Taken _ -> {}
       case UplinkOutcome.Refused(var reason, var why) -> refuse(publish, reason, why);
       case UplinkOutcome.Violation(var reason, var why) -> violation(reason, why);
-    }
-    if (link.isOpen() && isFull()) {
-      link.pauseReading();
-      link.watch();
     }
   }
 
@@ -85,9 +101,13 @@ final class InboundFlow {
       return;
     }
     window.done(packetId, () -> link.send(new MqttPacket.PubAck(packetId, ReasonCode.SUCCESS)));
-    if (!isFull()) {
+    if (!isHeldBack()) {
       link.resumeReading();
     }
+  }
+
+  private boolean isHeldBack() {
+    return slowed || isFull();
   }
 
   /// A 3.1.1 client knows no Receive Maximum, and at QoS 0 nobody does: such a one is slowed down instead. At QoS 0 not for
@@ -103,11 +123,12 @@ final class InboundFlow {
 
   /// @return whether it has to be looked at again in a second
   boolean swept(long nowNanos) {
-    if (!window.isHeldBack()) {
+    if (!slowed && !window.isHeldBack()) {
       return false;
     }
+    slowed &= rate.waitNanos(nowNanos) > 0;
     window.swept(nowNanos);
-    if (!isFull()) {
+    if (!isHeldBack()) {
       link.resumeReading();
     }
     return true;

@@ -212,7 +212,7 @@ final class FullTable {
         metrics,
         new NothingParked(),
         new Uplinks((_, _) -> true, 4_096, 16, CLOCK, new SplittableRandom(4), meters),
-        new ConnectionPipeline.Limits(PacketLimits.UNAUTHENTICATED, 32),
+        new ConnectionPipeline.Limits(PacketLimits.UNAUTHENTICATED, 32, 10, 100),
         CLOCK,
         (_, _) -> () -> {});
   }

@@ -137,4 +137,88 @@ class InboundFlowTest extends PipelineScene {
     assertThat(client.paused).isFalse();
     assertThat(client.packets).filteredOn(MqttPacket.PubAck.class::isInstance).hasSize(2);
   }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void a_device_that_publishes_too_fast_is_not_read_until_its_rate_allows_it(MqttVersion version) {
+    var pipeline = pipeline(10, 2, 5);
+    var flood = connected(pipeline, version, "flood");
+    publish(flood, 10);
+    assertThat(told).hasSize(5);
+    assertThat(flood.paused).isTrue();
+    assertThat(slowed()).isOne();
+
+    publish(connected(pipeline, version, "other"), 1);
+    assertThat(told).as("another device").hasSize(6);
+
+    sweepAt(flood, 400);
+    assertThat(flood.paused).as("before its next one is due").isTrue();
+    sweepAt(flood, 1_000);
+    publish(flood, 10);
+    assertThat(told).as("two of one second").hasSize(8);
+    assertThat(flood.paused).isTrue();
+    assertThat(flood.open).isTrue();
+    assertThat(slowed()).isEqualTo(2);
+  }
+
+  @Test
+  void a_confirm_does_not_let_a_device_on_that_publishes_too_fast() {
+    var client = connected(pipeline(10, 2, 3), MqttVersion.V5, "d1");
+    for (int id = 1; id <= 3; id++) {
+      client.receive(uplink(id));
+    }
+
+    confirms.forEach(Runnable::run);
+    loop.turn();
+
+    assertThat(client.packets).filteredOn(MqttPacket.PubAck.class::isInstance).hasSize(3);
+    assertThat(client.paused).isTrue();
+  }
+
+  @Test
+  void what_nobody_may_publish_counts_too() {
+    var client = connected(pipeline(10, 2, 3), MqttVersion.V5, "d1");
+    for (int id = 1; id <= 3; id++) {
+      client.receive(
+          new MqttPacket.Publish(
+              "elsewhere", Binary.EMPTY, QoS.AT_LEAST_ONCE, false, false, id, MqttProperties.NONE));
+    }
+
+    assertThat(client.open).isTrue();
+    assertThat(client.paused).isTrue();
+  }
+
+  @Test
+  void a_device_has_its_burst_again_after_a_rest_and_not_sooner() {
+    var client = connected(pipeline(10, 2, 5), MqttVersion.V5, "d1");
+    publish(client, 4);
+    sweepAt(client, 1_000);
+    publish(client, 10);
+    assertThat(told).as("of the first five, and two of one second").hasSize(7);
+
+    sweepAt(client, 10_000);
+    sweepAt(client, 11_000);
+    publish(client, 10);
+
+    assertThat(told).hasSize(7 + 5);
+  }
+
+  /// At QoS 0; the broker confirms each at once.
+  private void publish(Client client, int number) {
+    for (int count = 0; count < number; count++) {
+      client.receive(uplink(0));
+      confirms.forEach(Runnable::run);
+      confirms.clear();
+      loop.turn();
+    }
+  }
+
+  private void sweepAt(Client client, long millis) {
+    loop.nowNanos = TimeUnit.MILLISECONDS.toNanos(millis);
+    client.sweep(loop.nowNanos);
+  }
+
+  private double slowed() {
+    return meters.get("cm.uplink.slowed").counter().count();
+  }
 }

@@ -90,6 +90,11 @@ abstract class PipelineScene {
           (_, _) -> {});
 
   ConnectionPipeline pipeline(int mostSessions) {
+    return pipeline(mostSessions, 0, 1);
+  }
+
+  /// @param uplinksPerSecond of one device; 0 for no limit
+  ConnectionPipeline pipeline(int mostSessions, int uplinksPerSecond, int uplinkBurst) {
     var gate = new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(1));
     return new ConnectionPipeline(
         new DeviceHandshake(credential, 16, UPLINKS_IN_FLIGHT, 4_608, Uplinks.UPLINK),
@@ -102,7 +107,8 @@ abstract class PipelineScene {
         metrics,
         new NothingParked(),
         new Uplinks(this::tell, 4_096, UPLINKS_IN_FLIGHT, clock, new SplittableRandom(3), meters),
-        new ConnectionPipeline.Limits(PacketLimits.UNAUTHENTICATED, UPLINKS_IN_FLIGHT),
+        new ConnectionPipeline.Limits(
+            PacketLimits.UNAUTHENTICATED, UPLINKS_IN_FLIGHT, uplinksPerSecond, uplinkBurst),
         clock,
         (_, task) -> {
           due.add(task);

@@ -284,7 +284,10 @@ class NodeConfiguration {
         inbox,
         uplinks,
         new ConnectionPipeline.Limits(
-            PacketLimits.UNAUTHENTICATED.withPacketBytes(packetBytes), inFlight),
+            PacketLimits.UNAUTHENTICATED.withPacketBytes(packetBytes),
+            inFlight,
+            settings.uplink().perSecond(),
+            settings.uplink().burst()),
         clock,
         (delay, task) -> {
           var timer = ForkJoinPool.commonPool().schedule(task, delay.toSeconds(), TimeUnit.SECONDS);

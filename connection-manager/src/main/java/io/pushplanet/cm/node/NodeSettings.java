@@ -181,9 +181,14 @@ record NodeSettings(
 
   /// @param bytes largest uplink
   /// @param inFlight publishes of one device that wait for the broker's confirm (its Receive Maximum); those of QoS 0 count too
+  /// @param perSecond what one device may publish, uplinks and receipts together; it is not read for a while when it publishes
+  ///     faster. 0 for no limit
+  /// @param burst how much one device may publish at once, and again after a rest
   /// @param mostOpen events of all devices that wait for the broker's confirm
   record Uplink(
       @NotNull @DefaultValue("4KB") DataSize bytes,
       @Positive @DefaultValue("32") int inFlight,
+      @Min(0) @DefaultValue("10") int perSecond,
+      @Positive @DefaultValue("100") int burst,
       @Positive @DefaultValue("20000") int mostOpen) {}
 }

@@ -40,6 +40,7 @@ public final class Uplinks {
   private final Counter uplinks;
   private final Counter wills;
   private final Counter droppedWills;
+  private final Counter slowed;
 
   /// @param mostBytes of an uplink
   /// @param share events of QoS 0 of one device that may wait for the broker
@@ -59,6 +60,11 @@ public final class Uplinks {
     this.uplinks = meters.counter("cm.uplink.received", "kind", "uplink");
     this.wills = meters.counter("cm.uplink.received", "kind", "will");
     this.droppedWills = meters.counter("cm.uplink.wills.dropped");
+    this.slowed =
+        Counter.builder("cm.uplink.slowed")
+            .description(
+                "pauses in which a device was not read, because it published faster than `cm.uplink.per-second`")
+            .register(meters);
   }
 
   /// @param confirmed runs when the broker has the event, on another thread
@@ -98,6 +104,11 @@ public final class Uplinks {
       leave(device);
     }
     return outcome;
+  }
+
+  /// A device is not read for a while, because it publishes too fast.
+  public void countSlowed() {
+    slowed.increment();
   }
 
   private void leave(DeviceKey device) {

@@ -41,6 +41,8 @@ class NodeSettingsTest {
       assertThat(settings.keepAlive().learn()).isTrue();
       assertThat(settings.keepAlive().deadPathAfter()).isEqualTo(Duration.ofSeconds(20));
       assertThat(settings.uplink().bytes().toBytes()).isEqualTo(4096);
+      assertThat(settings.uplink().perSecond()).isEqualTo(10);
+      assertThat(settings.uplink().burst()).isEqualTo(100);
       assertThat(settings.wsPort()).isNull();
       assertThat(settings.wssPort()).isNull();
       assertThat(settings.admission().connectsPerSecond()).isEqualTo(5000);
@@ -64,6 +66,7 @@ class NodeSettingsTest {
             "cm.delivery.frames-waiting",
             "cm.drain.per-second",
             "cm.uplink.in-flight",
+            "cm.uplink.burst",
             "cm.uplink.most-open");
     runner
         .withPropertyValues(limits.stream().map(limit -> limit + "=2").toArray(String[]::new))

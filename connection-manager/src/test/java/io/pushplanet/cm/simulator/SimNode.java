@@ -138,7 +138,7 @@ final class SimNode {
             SESSION_METRICS,
             stores.new InboxOf(this),
             new Uplinks((_, _) -> true, 4_096, 16, clock, world.random, METERS),
-            new ConnectionPipeline.Limits(PacketLimits.UNAUTHENTICATED, 8),
+            new ConnectionPipeline.Limits(PacketLimits.UNAUTHENTICATED, 8, 0, 1),
             clock,
             (delay, task) -> {
               work(delay.toMillis(), delay.toMillis(), task);

@@ -30,6 +30,11 @@ public final class Rate {
     return Math.max(0, due.get() - toleranceNanos - (nowNanos - startNanos));
   }
 
+  /// Whether none has come for so long that it is as good as new.
+  public boolean isRested(long nowNanos) {
+    return due.get() - (nowNanos - startNanos) <= 0;
+  }
+
   /// One came. Several threads that looked at [#waitNanos] at once may each spend one: the rate stays, the burst does not.
   public void spend(long nowNanos) {
     if (intervalNanos == 0) {
