@@ -23,6 +23,11 @@ final class MessageChange {
     this.app = app;
   }
 
+  /// Of its recipients those whom nothing has ended.
+  int queued() {
+    return recipients - delivered - failed - expired - cancelled;
+  }
+
   void add(DeliveryState state, int count) {
     switch (state) {
       case QUEUED -> {}

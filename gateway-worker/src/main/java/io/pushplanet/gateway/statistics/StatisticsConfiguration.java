@@ -137,4 +137,10 @@ class StatisticsConfiguration {
     UplinkRetention retention = new UplinkRetention(database, settings.uplinkRetention());
     return new Rounds("uplink-retention", EVERY_HOUR, retention::trim, meters);
   }
+
+  @Bean
+  Rounds queuedSweeper(DataSource database, LanePublisher lanes, MeterRegistry meters) {
+    QueuedSweeper sweeper = new QueuedSweeper(database, lanes);
+    return new Rounds("queued-sweeper", EVERY_HOUR, lanes::takesNothing, sweeper::sweep, meters);
+  }
 }

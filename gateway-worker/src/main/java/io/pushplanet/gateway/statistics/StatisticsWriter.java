@@ -70,14 +70,15 @@ public final class StatisticsWriter {
             displayed_at = VALUES(displayed_at), opened_at = VALUES(opened_at)
           """);
 
-  /// Events of a message may come before its `accepted`: the row then waits for its texts with empty ones.
+  /// Events of a message may come before its `accepted`: the row then waits for its texts with empty ones. An assignment sees
+  /// what those before it have assigned.
   private static final Bulk CHANGE_MESSAGES =
       new Bulk(
           """
           INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, expanded_at,
-            recipients, delivered, failed, expired, cancelled, duplicates, opened)\
+            recipients, delivered, failed, expired, cancelled, duplicates, opened, open_until)\
           """,
-          16,
+          17,
           """
           ON DUPLICATE KEY UPDATE
             accepted_at = IF(VALUES(audience) = '', accepted_at, VALUES(accepted_at)),
@@ -89,7 +90,8 @@ public final class StatisticsWriter {
             recipients = recipients + VALUES(recipients), delivered = delivered + VALUES(delivered),
             failed = failed + VALUES(failed), expired = expired + VALUES(expired),
             cancelled = cancelled + VALUES(cancelled), duplicates = duplicates + VALUES(duplicates),
-            opened = opened + VALUES(opened)
+            opened = opened + VALUES(opened),
+            open_until = IF(audience <> '' AND recipients > delivered + failed + expired + cancelled, expires_at, NULL)
           """);
 
   private static final Bulk COUNT_MINUTES =
@@ -306,7 +308,8 @@ public final class StatisticsWriter {
       change.expired,
       change.cancelled,
       change.duplicates,
-      change.opened
+      change.opened,
+      accepted == null || change.queued() <= 0 ? null : accepted.expiresAt()
     };
   }
 

@@ -1,0 +1,176 @@
+package io.pushplanet.gateway.statistics;
+
+import io.pushplanet.common.delivery.Attempt;
+import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.wire.LanePublisher;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
+import java.sql.Connection;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+/// Ends deliveries that nobody else will: still `queued` an hour after their message's time to live, and in no inbox. A message
+/// that stands in `later` or in a broadcast's list is left to those who end it there. Such deliveries are what a send leaves that was
+/// answered `503` after the broker had taken its acceptance and not its pushes.
+///
+/// They are told behind all that is told of them already, as of when the message expired: what is told twice is the same event, and
+/// a device's late acknowledgement replaces it. One worker at a time; not thread-safe.
+final class QueuedSweeper {
+  /// Messages per sweep.
+  static final int MOST_MESSAGES = 100;
+
+  private static final Logger LOG = LoggerFactory.getLogger(QueuedSweeper.class);
+  private static final int MOST_DEVICES = 1_000;
+
+  /// What MySQL's clock says counts, as where partitions are dropped.
+  static final String OPEN =
+      """
+      SELECT id, app_id, open_until FROM messages FORCE INDEX (messages_by_open)
+      WHERE open_until >= ? AND open_until < UTC_TIMESTAMP(3) - INTERVAL 1 HOUR AND (open_until > ? OR id > ?)
+      ORDER BY open_until, id LIMIT ?
+      """;
+
+  static final String WAITS =
+      """
+      SELECT EXISTS (SELECT 1 FROM later WHERE app_id = ? AND message_id = ?)
+        OR EXISTS (SELECT 1 FROM broadcast_devices WHERE app_id = ? AND message_id = ?)
+      """;
+
+  static final String QUEUED =
+      """
+      SELECT device_id FROM deliveries FORCE INDEX (PRIMARY)
+      WHERE day = ? AND message_id = ? AND device_id > ? AND state = 'queued' ORDER BY device_id LIMIT ?
+      """;
+
+  static final String PARKED =
+      "SELECT device_id FROM inbox WHERE app_id = ? AND message_id = ? AND device_id IN (%s)";
+
+  private static final String CLOSE =
+      """
+      UPDATE messages SET open_until = NULL
+      WHERE day = ? AND id = ? AND recipients <= delivered + failed + expired + cancelled
+      """;
+
+  private final Leader leader;
+  private final LanePublisher lanes;
+  private Open last = Open.NONE;
+
+  /// A message of which something is queued.
+  private record Open(MessageId id, AppId app, Instant until) {
+    static final Open NONE =
+        new Open(
+            new MessageId("00000000-0000-7000-8000-000000000000"),
+            new AppId("none"),
+            Instant.EPOCH);
+  }
+
+  QueuedSweeper(DataSource database, LanePublisher lanes) {
+    this.leader = new Leader(database, "queued-sweeper");
+    this.lanes = lanes;
+  }
+
+  /// Goes on where the last sweep ended.
+  ///
+  /// @return whether there may be more
+  /// @throws RuntimeException when the database or the broker is away: nothing is lost, call again
+  boolean sweep() {
+    return leader.lead(false, this::sweep);
+  }
+
+  private boolean sweep(Connection connection) {
+    JdbcTemplate sql = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
+    Timestamp from = Timestamp.from(last.until());
+    List<Open> page =
+        sql.query(
+            OPEN,
+            (row, _) ->
+                new Open(
+                    new MessageId(row.getString("id")),
+                    new AppId(row.getString("app_id")),
+                    row.getTimestamp("open_until").toInstant()),
+            from,
+            from,
+            last.id().value(),
+            MOST_MESSAGES);
+    int ended = 0;
+    for (Open message : page) {
+      ended += waits(sql, message) ? 0 : end(sql, message);
+    }
+    if (ended > 0) {
+      LOG.info("event=queued_expired deliveries={}", ended);
+    }
+    boolean more = page.size() == MOST_MESSAGES;
+    last = more ? page.getLast() : Open.NONE;
+    return more;
+  }
+
+  private static boolean waits(JdbcTemplate sql, Open message) {
+    String app = message.app().value();
+    String id = message.id().value();
+    return Boolean.TRUE.equals(sql.queryForObject(WAITS, Boolean.class, app, id, app, id));
+  }
+
+  /// @return how many
+  private int end(JdbcTemplate sql, Open message) {
+    int ended = 0;
+    String device = "";
+    List<String> queued;
+    do {
+      queued =
+          sql.query(
+              QUEUED,
+              (row, _) -> row.getString("device_id"),
+              message.id().day(),
+              message.id().value(),
+              device,
+              MOST_DEVICES);
+      if (!queued.isEmpty()) {
+        device = queued.getLast();
+        Set<String> parked = parked(sql, message, queued);
+        List<byte[]> told =
+            queued.stream()
+                .filter(one -> !parked.contains(one))
+                .map(one -> WireForm.write(expired(message, new DeviceId(one))))
+                .toList();
+        lanes.publishAndWait(Topology.EVENTS, told);
+        ended += told.size();
+      }
+    } while (queued.size() == MOST_DEVICES);
+    if (device.isEmpty()) {
+      // A worker of an older version ended the last of them: it does not know the column.
+      sql.update(CLOSE, message.id().day(), message.id().value());
+    }
+    return ended;
+  }
+
+  private static Set<String> parked(JdbcTemplate sql, Open message, List<String> devices) {
+    List<Object> values = new ArrayList<>(List.of(message.app().value(), message.id().value()));
+    values.addAll(devices);
+    String marks = String.join(", ", Collections.nCopies(devices.size(), "?"));
+    return new HashSet<>(
+        sql.query(
+            PARKED.formatted(marks), (row, _) -> row.getString("device_id"), values.toArray()));
+  }
+
+  private static DeliveryEvent expired(Open message, DeviceId device) {
+    Attempt attempt =
+        new Attempt(
+            null, message.until(), "expired", null, "ttl", null, "nothing was heard of it in time");
+    return new DeliveryEvent.Ended(
+        message.app(), message.until(), message.id(), device, DeliveryState.EXPIRED, attempt);
+  }
+}
