@@ -1,5 +1,6 @@
 package io.pushplanet.cm.session;
 
+import io.pushplanet.cm.transport.EventLoop;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// Compares this node's sessions with the directory, in bulk: announces what it does not know, lets go of what another node
@@ -30,6 +32,7 @@ final class Comparison {
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
   static final Duration PAUSE_WHILE_AWAY = Duration.ofSeconds(1);
   private static final Duration WAITS_IN_SOCKETS = Duration.ofSeconds(10);
+  private static final Runnable UNHEARD = () -> {};
   private static final DeviceKey NOBODY =
       new DeviceKey(new AppId("nobody"), new DeviceId("nobody"));
 
@@ -96,7 +99,7 @@ final class Comparison {
           return;
         }
         try {
-          compare(some);
+          compare(some, UNHEARD);
         } finally {
           // Inboxes are not in the directory; their next turn may be half an hour away.
           lookInto(some.stream().filter(this::isPatrolled).toList());
@@ -128,7 +131,7 @@ final class Comparison {
   boolean all() {
     boolean wasAway = !health.isReachable();
     try {
-      if (!compareEach(table.all().iterator())) {
+      if (!compareEach(table.all().iterator(), UNHEARD)) {
         // Nobody is here; whether the directory is, is to be known all the same.
         directory.owners(List.of(NOBODY));
       }
@@ -143,16 +146,43 @@ final class Comparison {
     }
   }
 
-  /// Those of one loop: what a loop that stood still may go on with.
+  /// Those of one loop: what a loop that stood still may go on with. If it is stopped once more meanwhile, what was compared before says
+  /// nothing any more, and all are compared again.
   ///
-  /// @return whether all could be compared
-  boolean allOf(Loop loop) {
-    try {
-      compareEach(of(loop));
-      return true;
-    } catch (DirectoryUnavailable away) {
-      health.failed(away);
-      return false;
+  /// @param nanoTime the loop's clock
+  /// @return the reading of it when the last answer came
+  long allOf(Loop loop, LongSupplier nanoTime) {
+    var pulse = new Pulse(nanoTime);
+    do {
+      pulse.begin();
+      compareEach(of(loop), pulse::beat);
+    } while (pulse.hasMissed());
+    return pulse.lastNanos;
+  }
+
+  /// Beats with each answer of the directory. A call has a deadline below [EventLoop#STANDSTILL], so a longer pause is not its own.
+  private static final class Pulse {
+    private final LongSupplier nanoTime;
+    private long lastNanos;
+    private boolean missed;
+
+    Pulse(LongSupplier nanoTime) {
+      this.nanoTime = nanoTime;
+    }
+
+    void begin() {
+      missed = false;
+      lastNanos = nanoTime.getAsLong();
+    }
+
+    void beat() {
+      long now = nanoTime.getAsLong();
+      missed |= now - lastNanos > EventLoop.STANDSTILL.toNanos();
+      lastNanos = now;
+    }
+
+    boolean hasMissed() {
+      return missed;
     }
   }
 
@@ -169,10 +199,10 @@ final class Comparison {
   }
 
   /// @return whether there was any
-  private boolean compareEach(Iterator<DeviceSession> sessions) {
+  private boolean compareEach(Iterator<DeviceSession> sessions, Runnable answered) {
     boolean any = sessions.hasNext();
     while (sessions.hasNext()) {
-      compare(bulkOf(sessions));
+      compare(bulkOf(sessions), answered);
     }
     return any;
   }
@@ -193,15 +223,16 @@ final class Comparison {
 
   void some(List<DeviceSession> sessions) {
     try {
-      compare(sessions);
+      compare(sessions, UNHEARD);
     } catch (DirectoryUnavailable away) {
       health.failed(away);
     }
   }
 
-  private void compare(List<DeviceSession> sessions) {
+  private void compare(List<DeviceSession> sessions, Runnable answered) {
     var devices = sessions.stream().map(DeviceSession::key).toList();
     var owners = directory.owners(devices);
+    answered.run();
     Map<DeviceKey, DeviceSession> unknown = new HashMap<>();
     for (int index = 0; index < devices.size(); index++) {
       var session = sessions.get(index);
@@ -210,29 +241,29 @@ final class Comparison {
       }
     }
     if (!unknown.isEmpty()) {
-      announce(unknown);
+      announce(unknown, answered);
     }
   }
 
-  private void announce(Map<DeviceKey, DeviceSession> unknown) {
+  private void announce(Map<DeviceKey, DeviceSession> unknown, Runnable answered) {
     Map<DeviceKey, Long> epochs = new HashMap<>();
     unknown.forEach((device, session) -> {
       // Before it is announced, for it may end meanwhile.
       session.presume();
       epochs.put(device, session.epoch());
     });
-    directory
-        .announce(epochs)
-        .forEach((device, owner) -> {
-          var session = unknown.get(device);
-          if (session == null || table.find(device) != session) {
-            return;
-          }
-          if (judge(session, owner) instanceof Tenure.Kept) {
-            metrics.reannounced.increment();
-            lookIntoInbox(session);
-          }
-        });
+    var owners = directory.announce(epochs);
+    answered.run();
+    owners.forEach((device, owner) -> {
+      var session = unknown.get(device);
+      if (session == null || table.find(device) != session) {
+        return;
+      }
+      if (judge(session, owner) instanceof Tenure.Kept) {
+        metrics.reannounced.increment();
+        lookIntoInbox(session);
+      }
+    });
     announcedAtMillis = clock.millis();
   }
 

@@ -23,6 +23,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -326,18 +327,23 @@ public final class Registrar implements AutoCloseable {
   /// A loop stood still (its process was stopped, paused, starved) and calls this before it reads on. Compares the sessions of that loop
   /// with the directory, so that nothing is delivered or acknowledged under an epoch that was lost meanwhile: for as long as that takes,
   /// or until a call to the directory fails, which each does at its deadline. Without it, this node goes on as it does without Redis.
-  public void stoodStill(Loop loop, Duration gap) {
+  ///
+  /// @param nanoTime the loop's clock
+  /// @return the reading of it when the last answer came
+  public long stoodStill(Loop loop, Duration gap, LongSupplier nanoTime) {
     metrics.standstills.increment();
     LOG.warn("event=stood_still millis={} sessions={}", gap.toMillis(), table.size());
     try {
-      if (comparison.allOf(loop)) {
-        workers.execute(() -> comparison.lookIntoAllOf(loop));
-        return;
-      }
+      long answeredNanos = comparison.allOf(loop, nanoTime);
+      workers.execute(() -> comparison.lookIntoAllOf(loop));
+      return answeredNanos;
+    } catch (DirectoryUnavailable away) {
+      health.failed(away);
     } catch (RuntimeException | Error bug) {
       LOG.error("event=comparison_error", bug);
     }
     LOG.warn("event=standstill_unverified");
+    return nanoTime.getAsLong();
   }
 
   /// Compares sessions with the directory, a few at a time, until [#close].

@@ -69,7 +69,7 @@ public final class EventLoop implements Loop {
   private final Sweep sweep = new Sweep(this, connections);
   private final Thread thread;
   private volatile boolean stopping;
-  private volatile Standstill standstill = (_, _) -> {};
+  private volatile Standstill standstill = (_, _, clock) -> clock.getAsLong();
   private boolean begun;
   private boolean stoodStill;
   private long nowNanos;
@@ -295,9 +295,9 @@ public final class EventLoop implements Loop {
       begun = true;
       // Once: between two looks it could stop unnoticed.
       long now = nanoTime.getAsLong();
-      noticeStandstill(now - nowNanos);
-      nowNanos = now;
-      lookedNanos = now;
+      long gap = now - nowNanos;
+      nowNanos = gap > STANDSTILL.toNanos() ? standstillOver(gap) : now;
+      lookedNanos = nowNanos;
       stoodStill = false;
     }
   }
@@ -312,13 +312,14 @@ public final class EventLoop implements Loop {
 
   /// A turn begins at least once a second; when the last one began long ago, nobody knows what happened meanwhile. Peers that
   /// seem silent have not been listened to: their silence is judged when they have been.
-  private void noticeStandstill(long gap) {
-    if (gap > STANDSTILL.toNanos()) {
-      metrics.loopLag.record(gap, TimeUnit.NANOSECONDS);
-      nextSweepNanos = nowNanos + gap + SWEEP_NANOS;
-      sweep.abandon();
-      standstill.over(this, Duration.ofNanos(gap));
-    }
+  ///
+  /// @return since when: what is done about it may take longer than a standstill, and is none
+  private long standstillOver(long gap) {
+    metrics.loopLag.record(gap, TimeUnit.NANOSECONDS);
+    sweep.abandon();
+    long since = standstill.over(this, Duration.ofNanos(gap), nanoTime);
+    nextSweepNanos = since + SWEEP_NANOS;
+    return since;
   }
 
   private long nextWakeNanos() {

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -78,7 +79,7 @@ class RegistrarTest {
 
   @Test
   void what_waited_in_the_socket_while_the_node_stood_still_proves_nothing() {
-    registrar.stoodStill(session.loop(), Duration.ofSeconds(30));
+    registrar.stoodStill(session.loop(), Duration.ofSeconds(30), () -> 0);
     clock.advance(Duration.ofSeconds(2));
 
     registrar.heard(session);
@@ -97,9 +98,9 @@ class RegistrarTest {
     var workers = new ArrayDeque<Runnable>();
     var waked = registrar(workers::add, Runnable::run);
 
-    waked.stoodStill(first, Duration.ofSeconds(30));
+    waked.stoodStill(first, Duration.ofSeconds(30), () -> 0);
     assertThat(here).allMatch(DeviceSession::isLost);
-    waked.stoodStill(second, Duration.ofSeconds(30));
+    waked.stoodStill(second, Duration.ofSeconds(30), () -> 0);
 
     assertThat(there).noneMatch(DeviceSession::isLost);
     assertThat(directory.asked)
@@ -109,11 +110,34 @@ class RegistrarTest {
     assertThat(workers).as("looks into the inboxes").hasSize(2);
   }
 
+  /// Another node takes a device that was compared already.
+  @Test
+  void a_loop_that_is_stopped_while_it_compares_starts_over() {
+    var nanoTime = new AtomicLong();
+    var loop = new QuietClient().loop();
+    var all = IntStream.range(0, 1_200).mapToObj(n -> session(device("a" + n), loop)).toList();
+    directory.whileAsked =
+        () -> {
+          boolean stopped = directory.asked.size() == 1_000;
+          nanoTime.addAndGet(Duration.ofMillis(stopped ? 3_500 : 1_900).toNanos());
+          if (stopped) {
+            var taken = directory.asked.getFirst();
+            directory.owned.put(taken, new SessionOwner(new NodeId("b"), 9));
+          }
+        };
+
+    long since = registrar.stoodStill(loop, Duration.ofSeconds(30), nanoTime::get);
+
+    assertThat(all).filteredOn(DeviceSession::isLost).hasSize(1);
+    assertThat(directory.asked).as("each twice, and no oftener").hasSize(2 * all.size());
+    assertThat(since).isEqualTo(nanoTime.get());
+  }
+
   @Test
   void a_loop_that_stood_still_goes_on_when_the_directory_is_away() {
     directory.isAway = true;
 
-    registrar.stoodStill(session.loop(), Duration.ofSeconds(30));
+    registrar.stoodStill(session.loop(), Duration.ofSeconds(30), () -> 0);
 
     assertThat(session.isLost()).isFalse();
     assertThat(registrar.isReachable()).isFalse();
@@ -282,6 +306,7 @@ class RegistrarTest {
     private final List<Map<DeviceKey, Long>> announced = new ArrayList<>();
     private Runnable meanwhile = () -> {};
     private Runnable whileClaiming = () -> {};
+    private Runnable whileAsked = () -> {};
     private Answer claimed = new Answer.Done();
     private final List<DeviceKey> asked = new ArrayList<>();
     private final Map<DeviceKey, SessionOwner> owned = new HashMap<>();
@@ -302,6 +327,7 @@ class RegistrarTest {
         throw new DirectoryUnavailable("away", null);
       }
       asked.addAll(devices);
+      whileAsked.run();
       return owned;
     }
 

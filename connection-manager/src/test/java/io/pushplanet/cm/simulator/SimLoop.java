@@ -92,10 +92,10 @@ final class SimLoop implements Loop {
     busy = true;
     try {
       long gap = world.nowNanos() - turnNanos;
-      if (gap > EventLoop.STANDSTILL.toNanos()) {
-        node.stoodStill(Duration.ofNanos(gap));
-      }
-      turnNanos = world.nowNanos();
+      turnNanos =
+          gap > EventLoop.STANDSTILL.toNanos()
+              ? node.stoodStill(Duration.ofNanos(gap))
+              : world.nowNanos();
       for (int step = 0; step < STEPS_PER_TURN && stepOnce(); step++) {}
       if (sweepDue) {
         sweepDue = false;

@@ -231,7 +231,7 @@ final class SimNode {
   }
 
   /// Before anything that waited in the kernel is read.
-  void stoodStill(Duration gap) {
+  long stoodStill(Duration gap) {
     var elsewhere =
         table.all().stream()
             .filter(session ->
@@ -239,9 +239,10 @@ final class SimNode {
                     instanceof Fencing.Tenure.Lost)
             .toList();
     int losses = stores.losses;
+    long since = world.nowNanos();
     if (!bugs.contains(Bug.NO_CHECK_AFTER_STANDSTILL)) {
       atOnce = true;
-      registrar.stoodStill(loop, gap);
+      since = registrar.stoodStill(loop, gap, world::nowNanos);
       atOnce = false;
     }
     // What Redis forgot between our look and the node's, the node cannot know: the other one
@@ -249,6 +250,7 @@ final class SimNode {
     if (registrar.isReachable() && losses == stores.losses) {
       forbidden.addAll(elsewhere);
     }
+    return since;
   }
 
   void frame(NodeFrame frame, FrameDispatch.Answers answers) {

@@ -39,8 +39,10 @@ class StandstillIT {
   void a_loop_that_stood_still_tells_before_it_reads_what_came_meanwhile() throws Exception {
     try (var transport = start();
         var client = OneLoop.connect(transport)) {
-      transport.onStandstill(
-          (_, gap) -> happened.add(gap.toSeconds() >= 60 ? "stood still" : "hiccup"));
+      transport.onStandstill((_, gap, clock) -> {
+        happened.add(gap.toSeconds() >= 60 ? "stood still" : "hiccup");
+        return clock.getAsLong();
+      });
       client.getOutputStream().write(1);
       assertThat(next()).isEqualTo("read");
 
@@ -49,6 +51,73 @@ class StandstillIT {
 
       assertThat(next()).isEqualTo("stood still");
       assertThat(next()).isEqualTo("read");
+    }
+  }
+
+  /// Comparing a million sessions takes as long as a standstill. It is none, and what is written afterwards leaves.
+  @Test
+  void what_a_loop_does_about_a_standstill_may_take_longer_than_one() throws Exception {
+    var told = new AtomicInteger();
+    try (var transport =
+            OneLoop.start(
+                this::nanoTime,
+                connection ->
+                    input -> {
+                      connection.authenticated();
+                      input.position(input.limit());
+                      connection.write(new byte[] {7});
+                    });
+        var client = OneLoop.connect(transport)) {
+      transport.onStandstill((_, gap, clock) -> {
+        if (gap.toSeconds() >= 60) {
+          told.incrementAndGet();
+          jumpedNanos.addAndGet(Duration.ofSeconds(60).toNanos());
+        }
+        return clock.getAsLong();
+      });
+      client.setSoTimeout(30_000);
+
+      jumpedNanos.addAndGet(Duration.ofSeconds(60).toNanos());
+      client.getOutputStream().write(1);
+
+      assertThat(client.getInputStream().read()).isEqualTo(7);
+      assertThat(told).hasValue(1);
+    }
+  }
+
+  /// It is stopped on the way back, after the last answer of the directory came.
+  @Test
+  void who_stands_still_once_more_while_he_looks_after_the_first_time_is_told_again()
+      throws Exception {
+    var gaps = new LinkedBlockingQueue<Duration>();
+    try (var transport =
+            OneLoop.start(
+                this::nanoTime,
+                connection ->
+                    input -> {
+                      connection.authenticated();
+                      input.position(input.limit());
+                      connection.write(new byte[] {7});
+                    });
+        var client = OneLoop.connect(transport)) {
+      transport.onStandstill((_, gap, clock) -> {
+        long answered = clock.getAsLong();
+        if (gap.toSeconds() >= 60) {
+          gaps.add(gap);
+          jumpedNanos.addAndGet(Duration.ofSeconds(gaps.size() == 1 ? 120 : 0).toNanos());
+        }
+        return answered;
+      });
+      client.setSoTimeout(30_000);
+
+      jumpedNanos.addAndGet(Duration.ofSeconds(60).toNanos());
+      client.getOutputStream().write(1);
+
+      assertThat(client.getInputStream().read()).isEqualTo(7);
+      assertThat(gaps)
+          .hasSize(2)
+          .last()
+          .satisfies(gap -> assertThat(gap).isGreaterThan(Duration.ofSeconds(119)));
     }
   }
 
@@ -69,7 +138,7 @@ class StandstillIT {
                       jumpedNanos.addAndGet(Duration.ofSeconds(60).toNanos());
                     });
         var client = OneLoop.connect(transport)) {
-      transport.onStandstill((loop, _) -> {
+      transport.onStandstill((loop, _, clock) -> {
         var connection = answering.get();
         if (connection != null) {
           loop.execute(() -> {
@@ -77,6 +146,7 @@ class StandstillIT {
             connection.closeAfterFlush();
           });
         }
+        return clock.getAsLong();
       });
       client.setSoTimeout(30_000);
       client.getOutputStream().write(1);
@@ -116,11 +186,13 @@ class StandstillIT {
         var client = OneLoop.connect(transport)) {
       var connection = accepted.get(60, TimeUnit.SECONDS);
       OneLoop.run(connection, connection::authenticated);
-      transport.onStandstill((loop, _) ->
-          loop.execute(() -> {
-            connection.dropPending();
-            connection.closeAfterFlush();
-          }));
+      transport.onStandstill((loop, _, clock) -> {
+        loop.execute(() -> {
+          connection.dropPending();
+          connection.closeAfterFlush();
+        });
+        return clock.getAsLong();
+      });
       client.setSoTimeout(30_000);
       looksLeft.set(look);
       client.getOutputStream().write(1);
@@ -158,11 +230,13 @@ class StandstillIT {
       int waiting = Math.ceilDiv(OneLoop.pending(connection) - 1, OneLoop.PIECE);
       assertThat(waiting).isPositive();
       var dropped = new CompletableFuture<Boolean>();
-      transport.onStandstill((loop, _) ->
-          loop.execute(() -> {
-            dropped.complete(connection.dropPending());
-            connection.close(CloseCause.OURS);
-          }));
+      transport.onStandstill((loop, _, clock) -> {
+        loop.execute(() -> {
+          dropped.complete(connection.dropPending());
+          connection.close(CloseCause.OURS);
+        });
+        return clock.getAsLong();
+      });
 
       jumpedNanos.addAndGet(Duration.ofSeconds(60).toNanos());
       client.setSoTimeout(30_000);
