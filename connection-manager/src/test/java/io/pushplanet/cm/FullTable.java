@@ -45,6 +45,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -187,7 +188,7 @@ final class FullTable {
             new Epochs(),
             new NodeId("full"),
             table,
-            _ -> List.of(),
+            _ -> Optional.of(List.of()),
             metrics,
             meters,
             CLOCK,

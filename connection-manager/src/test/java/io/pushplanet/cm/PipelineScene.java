@@ -46,6 +46,7 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
@@ -75,7 +76,7 @@ abstract class PipelineScene {
           new Epochs(),
           new NodeId("a"),
           table,
-          _ -> List.of(),
+          _ -> Optional.of(List.of()),
           metrics,
           meters,
           clock,

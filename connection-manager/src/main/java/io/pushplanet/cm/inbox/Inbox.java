@@ -24,6 +24,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -128,20 +129,19 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     }
   }
 
-  /// Those of the devices for which something is parked; all of them while MySQL is away, so that each asks until it knows.
-  /// Blocks.
-  public Collection<DeviceKey> among(List<DeviceKey> devices) {
+  /// Those of the devices for which something is parked; empty while MySQL is away. Blocks.
+  public Optional<Collection<DeviceKey>> among(List<DeviceKey> devices) {
     try {
       var now = clock.instant();
       var found = new LinkedHashSet<>(table.among(devices, now));
       found.addAll(broadcasts.among(devices, now.toEpochMilli()));
       reads.increment();
       reached(true, "");
-      return found;
+      return Optional.of(found);
     } catch (SQLException away) {
       readFailures.increment();
       reached(false, String.valueOf(away.getMessage()));
-      return devices;
+      return Optional.empty();
     }
   }
 

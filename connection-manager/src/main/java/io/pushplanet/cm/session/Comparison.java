@@ -40,7 +40,7 @@ final class Comparison {
   private final DirectoryHealth health;
   private final NodeId node;
   private final SessionTable table;
-  private final Registrar.Parked parked;
+  private final Patrol patrol;
   private final SessionMetrics metrics;
   private final InstantSource clock;
   private final Duration every;
@@ -58,7 +58,7 @@ final class Comparison {
       DirectoryHealth health,
       NodeId node,
       SessionTable table,
-      Registrar.Parked parked,
+      Patrol patrol,
       SessionMetrics metrics,
       InstantSource clock,
       Registrar.Settings settings) {
@@ -66,7 +66,7 @@ final class Comparison {
     this.health = health;
     this.node = node;
     this.table = table;
-    this.parked = parked;
+    this.patrol = patrol;
     this.metrics = metrics;
     this.clock = clock;
     this.every = settings.verifyEvery();
@@ -102,7 +102,7 @@ final class Comparison {
           compare(some, UNHEARD);
         } finally {
           // Inboxes are not in the directory; their next turn may be half an hour away.
-          lookInto(some.stream().filter(this::isPatrolled).toList());
+          patrol.lookInto(some.stream().filter(this::isPatrolled).toList());
         }
         due -= some.size();
       }
@@ -187,11 +187,11 @@ final class Comparison {
   }
 
   void lookIntoAll() {
-    lookIntoEach(table.all().iterator());
+    patrol.lookIntoEach(table.all().iterator());
   }
 
   void lookIntoAllOf(Loop loop) {
-    lookIntoEach(of(loop));
+    patrol.lookIntoEach(of(loop));
   }
 
   private Iterator<DeviceSession> of(Loop loop) {
@@ -205,12 +205,6 @@ final class Comparison {
       compare(bulkOf(sessions), answered);
     }
     return any;
-  }
-
-  private void lookIntoEach(Iterator<DeviceSession> sessions) {
-    while (sessions.hasNext()) {
-      lookInto(bulkOf(sessions));
-    }
   }
 
   private static List<DeviceSession> bulkOf(Iterator<DeviceSession> sessions) {
@@ -270,20 +264,6 @@ final class Comparison {
   /// Whether what a device says now was said after its session was announced, and did not wait in a socket meanwhile.
   boolean hearsAfterAnnouncing() {
     return clock.millis() - announcedAtMillis > WAITS_IN_SOCKETS.toMillis();
-  }
-
-  private void lookInto(List<DeviceSession> sessions) {
-    if (sessions.isEmpty()) {
-      return;
-    }
-    parked
-        .among(sessions.stream().map(DeviceSession::key).toList())
-        .forEach(device -> {
-          var session = table.find(device);
-          if (session != null && !session.isLost()) {
-            lookIntoInbox(session);
-          }
-        });
   }
 
   private static void lookIntoInbox(DeviceSession session) {

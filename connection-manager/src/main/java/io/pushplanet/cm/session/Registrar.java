@@ -50,6 +50,7 @@ public final class Registrar implements AutoCloseable {
   private final Executor workers;
   private final DirectoryHealth health;
   private final OrderLine orders;
+  private final Patrol patrol;
   private final Comparison comparison;
   private final Arrivals arrivals;
   private final Set<DeviceSession> changed = ConcurrentHashMap.newKeySet();
@@ -78,8 +79,8 @@ public final class Registrar implements AutoCloseable {
   /// What waits for devices, as far as the registrar asks.
   @FunctionalInterface
   public interface Parked {
-    /// Those of the devices that may have something: all of them while nobody can say. Blocks.
-    Collection<DeviceKey> among(List<DeviceKey> devices);
+    /// Those of the devices that have something; empty while nobody can say. Blocks.
+    Optional<Collection<DeviceKey>> among(List<DeviceKey> devices);
   }
 
   /// What a claim came to.
@@ -124,8 +125,9 @@ public final class Registrar implements AutoCloseable {
             settings.claimWithin(),
             sender);
     this.arrivals = new Arrivals(settings.formerWithin(), timer);
+    this.patrol = new Patrol(table, parked, workers);
     this.comparison =
-        new Comparison(directory, health, node, table, parked, metrics, clock, settings);
+        new Comparison(directory, health, node, table, patrol, metrics, clock, settings);
   }
 
   /// Whether the directory answered last time.
@@ -365,6 +367,7 @@ public final class Registrar implements AutoCloseable {
   /// Those sessions whose turn it is, or all when the directory was away. For one thread.
   public void compareNext() {
     try {
+      patrol.catchUp();
       comparison.next();
     } catch (RuntimeException | Error bug) {
       LOG.error("event=comparison_error", bug);

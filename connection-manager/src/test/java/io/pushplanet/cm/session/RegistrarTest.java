@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -44,6 +45,9 @@ class RegistrarTest {
   private final SessionTable table = new SessionTable();
   private final Asked directory = new Asked();
   private final List<Runnable> timers = new ArrayList<>();
+  private final AtomicInteger looks = new AtomicInteger();
+  private Runnable whileLooking = () -> {};
+  private boolean parkedAway;
   private final Registrar registrar = registrar(Runnable::run, Runnable::run);
   private final DeviceSession session = session(DEVICE);
 
@@ -52,7 +56,7 @@ class RegistrarTest {
         directory,
         new NodeId("a"),
         table,
-        devices -> devices,
+        this::parkedAmong,
         metrics,
         meters,
         clock,
@@ -61,7 +65,7 @@ class RegistrarTest {
             Duration.ofSeconds(5),
             Duration.ofSeconds(1),
             Duration.ofMinutes(5),
-            Duration.ofMinutes(30)),
+            Duration.ofDays(1_000)),
         workers,
         sender,
         (_, task) -> timers.add(task));
@@ -268,6 +272,68 @@ class RegistrarTest {
     assertThat(directory.orders).containsExactly(new Order.Remember(DEVICE, EPOCH, AT_ONE));
   }
 
+  /// A million devices would ask twice a second each.
+  @Test
+  void while_mysql_is_away_no_inbox_is_read_on_suspicion_and_all_are_looked_into_once_it_is_back() {
+    var asking = new AsksForParked();
+    var all = known(1_200, asking);
+    parkedAway = true;
+
+    registrar.lapsed();
+    registrar.compareNext();
+    registrar.compareNext();
+    assertThat(looks).as("statements: one each time").hasValue(3);
+    assertThat(asking.times).isZero();
+
+    parkedAway = false;
+    registrar.compareNext();
+    assertThat(asking.times).as("each is looked after").isEqualTo(all.size());
+
+    registrar.compareNext();
+    assertThat(asking.times).as("once").isEqualTo(all.size());
+  }
+
+  @Test
+  void who_is_missed_while_all_are_looked_into_again_gets_another_look() {
+    var asking = new AsksForParked();
+    var all = known(1_200, asking);
+    parkedAway = true;
+    registrar.lapsed();
+    parkedAway = false;
+    whileLooking = () -> parkedAway = looks.get() == 3;
+
+    registrar.compareNext();
+    assertThat(asking.times).isLessThan(all.size());
+    parkedAway = false;
+    int before = asking.times;
+    registrar.compareNext();
+
+    assertThat(asking.times - before).isEqualTo(all.size());
+  }
+
+  /// So many, of which the directory knows.
+  private List<DeviceSession> known(int sessions, AsksForParked client) {
+    var all = IntStream.range(0, sessions).mapToObj(n -> session(device("a" + n), client)).toList();
+    all.forEach(each -> directory.owned.put(each.key(), new SessionOwner(new NodeId("a"), EPOCH)));
+    client.times = 0;
+    return all;
+  }
+
+  private Optional<Collection<DeviceKey>> parkedAmong(List<DeviceKey> devices) {
+    looks.incrementAndGet();
+    whileLooking.run();
+    return parkedAway ? Optional.empty() : Optional.of(devices);
+  }
+
+  private static final class AsksForParked extends QuietClient {
+    private int times;
+
+    @Override
+    public void askForParked() {
+      times++;
+    }
+  }
+
   private static DeviceKey device(String id) {
     return new DeviceKey(DEVICE.app(), new DeviceId(id));
   }
@@ -286,6 +352,10 @@ class RegistrarTest {
   }
 
   private DeviceSession session(DeviceKey device, Loop loop) {
+    return session(device, new QuietClient(loop));
+  }
+
+  private DeviceSession session(DeviceKey device, QuietClient client) {
     var shared =
         new DeviceSession.Shared(
             new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
@@ -293,8 +363,7 @@ class RegistrarTest {
             new LateAcknowledgements(1, _ -> {}),
             clock);
     var made =
-        new DeviceSession(
-            device, EPOCH, new SessionTerms(16, 1 << 20, 3_600), shared, new QuietClient(loop));
+        new DeviceSession(device, EPOCH, new SessionTerms(16, 1 << 20, 3_600), shared, client);
     made.subscribe(AT_ONE);
     table.put(made);
     return made;

@@ -327,13 +327,14 @@ final class Stores {
   }
 
   /// As [io.pushplanet.cm.inbox.Inbox#among] says it.
-  Collection<DeviceKey> parkedAmong(List<DeviceKey> devices) {
+  Optional<Collection<DeviceKey>> parkedAmong(List<DeviceKey> devices) {
     return mysqlAway
-        ? devices
-        : devices.stream()
-            .filter(device ->
-                shelf.has(device) || !inbox.getOrDefault(device, new TreeMap<>()).isEmpty())
-            .toList();
+        ? Optional.empty()
+        : Optional.of(
+            devices.stream()
+                .filter(device ->
+                    shelf.has(device) || !inbox.getOrDefault(device, new TreeMap<>()).isEmpty())
+                .toList());
   }
 
   private void hindered(DeviceKey device) {
