@@ -127,18 +127,18 @@ final class Comparison {
     return Math.floorMod(session.heldKey().hashCode() - pass, passesPerPatrol) == 0;
   }
 
+  /// Whether the directory is there, one small question says: to compare a million sessions takes seconds, in which one call or another may fail, and
+  /// connects and disconnects need not do without it meanwhile.
+  ///
   /// @return whether all could be compared
   boolean all() {
-    boolean wasAway = !health.isReachable();
     try {
-      if (!compareEach(table.all().iterator(), UNHEARD)) {
-        // Nobody is here; whether the directory is, is to be known all the same.
-        directory.owners(List.of(NOBODY));
-      }
-      health.answered(table.size());
-      if (wasAway) {
+      directory.owners(List.of(NOBODY));
+      if (!health.isReachable()) {
+        health.answered(table.size());
         onceMore.set(true);
       }
+      compareEach(table.all().iterator(), UNHEARD);
       return true;
     } catch (DirectoryUnavailable away) {
       health.failed(away);
@@ -198,13 +198,10 @@ final class Comparison {
     return table.all().stream().filter(session -> session.loop().equals(loop)).iterator();
   }
 
-  /// @return whether there was any
-  private boolean compareEach(Iterator<DeviceSession> sessions, Runnable answered) {
-    boolean any = sessions.hasNext();
+  private void compareEach(Iterator<DeviceSession> sessions, Runnable answered) {
     while (sessions.hasNext()) {
       compare(bulkOf(sessions), answered);
     }
-    return any;
   }
 
   private static List<DeviceSession> bulkOf(Iterator<DeviceSession> sessions) {

@@ -230,6 +230,29 @@ class RegistrarTest {
     assertThat(directory.announced.getLast()).containsKeys(late.toArray(DeviceKey[]::new));
   }
 
+  /// A million sessions take seconds, in which one call or another may fail.
+  @Test
+  void a_node_does_without_the_directory_until_it_answers_not_until_all_are_compared() {
+    var sessions = IntStream.range(0, 1_200).mapToObj(n -> session(device("a" + n))).toList();
+    var reachable = new ArrayList<Boolean>();
+    directory.whileAsked =
+        () -> {
+          reachable.add(registrar.isReachable());
+          if (reachable.size() == 3) {
+            throw new DirectoryUnavailable("one call", null);
+          }
+        };
+    registrar.away(new DirectoryUnavailable("away", null));
+
+    registrar.compareNext();
+    assertThat(reachable).containsExactly(false, true, true);
+    assertThat(registrar.isReachable()).isFalse();
+    registrar.compareNext();
+
+    assertThat(reachable.subList(3, reachable.size())).containsExactly(false, true, true, true);
+    assertThat(directory.asked).containsAll(sessions.stream().map(DeviceSession::key).toList());
+  }
+
   @Test
   void a_device_that_subscribes_over_and_over_stands_in_line_once() {
     var sender = new ArrayDeque<Runnable>();
