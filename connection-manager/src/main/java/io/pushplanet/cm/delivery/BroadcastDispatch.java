@@ -1,6 +1,7 @@
 package io.pushplanet.cm.delivery;
 
 import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.Doubts;
 import io.pushplanet.cm.session.Letter;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.Settlement;
@@ -16,7 +17,6 @@ import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,23 +32,23 @@ public final class BroadcastDispatch {
   private final DeliveryMetrics metrics;
   private final InstantSource clock;
   private final LongSupplier nanoTime;
-  private final Consumer<DeviceSession> doubt;
+  private final Doubts doubts;
   private final Map<Loop, BroadcastLane> lanes = new ConcurrentHashMap<>();
 
-  /// @param doubt told of sessions that a gateway knows a newer owner of
+  /// @param doubts told where gateways are wrong about who has a device, or this node is
   public BroadcastDispatch(
       SessionTable sessions,
       DeliverySettings settings,
       DeliveryMetrics metrics,
       InstantSource clock,
       LongSupplier nanoTime,
-      Consumer<DeviceSession> doubt) {
+      Doubts doubts) {
     this.sessions = sessions;
     this.settings = settings;
     this.metrics = metrics;
     this.clock = clock;
     this.nanoTime = nanoTime;
-    this.doubt = doubt;
+    this.doubts = doubts;
   }
 
   /// @throws NullPointerException when a field is missing
@@ -88,11 +88,15 @@ public final class BroadcastDispatch {
       Letter letter,
       Map<Loop, BroadcastLane.Part> parts) {
     long epoch = frame.epochs().get(target);
-    var session = sessions.find(new DeviceKey(frame.app(), frame.devices().get(target)));
+    var device = new DeviceKey(frame.app(), frame.devices().get(target));
+    var session = sessions.find(device);
     if (session == null) {
+      if (epoch > 0) {
+        doubts.absent(device, epoch);
+      }
       run.ended(target, Result.NOT_HERE, null);
     } else if (!Fencing.mayDeliver(epoch, session.epoch())) {
-      doubt.accept(session);
+      doubts.doubt(session);
       run.ended(target, Result.NOT_HERE, null);
     } else if (metrics.openTargets.incrementAndGet() > settings.mostOpenTargets()) {
       metrics.openTargets.decrementAndGet();

@@ -2,6 +2,7 @@ package io.pushplanet.cm.delivery;
 
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.Doubts;
 import io.pushplanet.cm.session.Letter;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.SessionTable;
@@ -16,7 +17,6 @@ import io.pushplanet.common.wire.Refusal;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,7 +34,7 @@ public final class FrameDispatch {
   private final DeliveryMetrics metrics;
   private final InstantSource clock;
   private final LongSupplier nanoTime;
-  private final Consumer<DeviceSession> doubt;
+  private final Doubts doubts;
 
   /// Hears the outcomes of frames, from any thread.
   public interface Answers {
@@ -58,20 +58,20 @@ public final class FrameDispatch {
       long answerByNanos,
       Answers answers) {}
 
-  /// @param doubt told of sessions that a gateway knows a newer owner of
+  /// @param doubts told where gateways are wrong about who has a device, or this node is
   public FrameDispatch(
       SessionTable sessions,
       DeliverySettings settings,
       DeliveryMetrics metrics,
       InstantSource clock,
       LongSupplier nanoTime,
-      Consumer<DeviceSession> doubt) {
+      Doubts doubts) {
     this.sessions = sessions;
     this.settings = settings;
     this.metrics = metrics;
     this.clock = clock;
     this.nanoTime = nanoTime;
-    this.doubt = doubt;
+    this.doubts = doubts;
   }
 
   public void dispatch(NodeFrame frame, Answers answers) {
@@ -111,13 +111,17 @@ public final class FrameDispatch {
       refuse(frame, index, Refusal.NO_LETTER, null, run.answers());
       return;
     }
-    var session = sessions.find(new DeviceKey(target.app(), target.device()));
+    var device = new DeviceKey(target.app(), target.device());
+    var session = sessions.find(device);
     if (session == null) {
+      if (target.epoch() != null) {
+        doubts.absent(device, target.epoch());
+      }
       answer(frame, index, Result.NOT_HERE, run.answers());
       return;
     }
     if (!Fencing.mayDeliver(target.epoch(), session.epoch())) {
-      doubt.accept(session);
+      doubts.doubt(session);
       answer(frame, index, Result.NOT_HERE, run.answers());
       return;
     }

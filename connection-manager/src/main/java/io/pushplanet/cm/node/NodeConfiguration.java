@@ -326,10 +326,10 @@ class NodeConfiguration {
     var deliveryMetrics = new DeliveryMetrics(meters);
     var dispatch =
         new FrameDispatch(
-            table, deliverySettings, deliveryMetrics, clock, System::nanoTime, registrar::doubt);
+            table, deliverySettings, deliveryMetrics, clock, System::nanoTime, registrar);
     var broadcasts =
         new BroadcastDispatch(
-            table, deliverySettings, deliveryMetrics, clock, System::nanoTime, registrar::doubt);
+            table, deliverySettings, deliveryMetrics, clock, System::nanoTime, registrar);
     int pending = Math.toIntExact(of.pendingBytes().toBytes());
     var networks =
         settings.keepAlive().learn()

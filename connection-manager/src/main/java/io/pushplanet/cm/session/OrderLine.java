@@ -41,6 +41,7 @@ final class OrderLine {
   private final int most;
   private final Duration patience;
   private final Executor sender;
+  private final Consumer<Order> untold;
   private final Queue<Waiting> line = new ConcurrentLinkedQueue<>();
   private final AtomicInteger waiting = new AtomicInteger();
   private final AtomicBoolean underWay = new AtomicBoolean();
@@ -90,6 +91,7 @@ final class OrderLine {
   /// @param most in line
   /// @param patience whoever has stood in line for longer, and waits for an answer, is not asked for any more
   /// @param sender runs what blocks, one after the other; may let a little time pass in between, for neighbours to come
+  /// @param untold hears of orders for whose answer nobody waits, and which nobody knows to have been carried out
   OrderLine(
       Directory directory,
       DirectoryHealth health,
@@ -98,7 +100,8 @@ final class OrderLine {
       InstantSource clock,
       int most,
       Duration patience,
-      Executor sender) {
+      Executor sender,
+      Consumer<Order> untold) {
     this.directory = directory;
     this.health = health;
     this.metrics = metrics;
@@ -106,6 +109,7 @@ final class OrderLine {
     this.most = most;
     this.patience = patience;
     this.sender = sender;
+    this.untold = untold;
     Gauge.builder("cm.session.registrations.waiting", waiting, AtomicInteger::get).register(meters);
   }
 
@@ -170,16 +174,10 @@ final class OrderLine {
   private void carryOut(List<Waiting> some) {
     try {
       var travelling = inTime(some);
-      if (health.isReachable()) {
-        handBack(travelling);
-      } else {
-        // The comparison and the lease make up for what is not said here.
-        metrics.directoryFailures.increment(travelling.size());
+      if (!hasHandedBack(travelling)) {
         handBackNothing(some);
+        giveBack(travelling);
       }
-    } catch (DirectoryUnavailable away) {
-      health.failed(away);
-      handBackNothing(some);
     } catch (RuntimeException | Error bug) {
       metrics.directoryFailures.increment();
       LOG.error("event=registration_error orders={}", some.size(), bug);
@@ -211,6 +209,29 @@ final class OrderLine {
     }
     handOver.go();
     return travelling;
+  }
+
+  /// @return false when the directory is away; nobody knows then what became of them
+  private boolean hasHandedBack(List<Travelling> some) {
+    if (!health.isReachable()) {
+      metrics.directoryFailures.increment(some.size());
+      return false;
+    }
+    try {
+      handBack(some);
+      return true;
+    } catch (DirectoryUnavailable away) {
+      health.failed(away);
+      return false;
+    }
+  }
+
+  private void giveBack(List<Travelling> some) {
+    for (var each : some) {
+      if (each.from().asker == null) {
+        untold.accept(each.order());
+      }
+    }
   }
 
   private void handBack(List<Travelling> some) {

@@ -38,9 +38,11 @@ import org.slf4j.LoggerFactory;
 ///
 /// While the directory is away sessions live on, new ones under a provisional epoch of the same form (the clock's
 /// milliseconds); when it is back they are announced and their inbox is drained.
-public final class Registrar implements AutoCloseable {
+public final class Registrar implements Doubts, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
   private static final int MOST_DOUBTED = 10_000;
+  // Between two looks at whose turn it is.
+  private static final int MOST_TOLD_LATE = 2_000;
 
   private final Directory directory;
   private final NodeId node;
@@ -53,6 +55,8 @@ public final class Registrar implements AutoCloseable {
   private final Patrol patrol;
   private final Comparison comparison;
   private final Arrivals arrivals;
+  private final Untold untold = new Untold();
+  private final int mostInLine;
   private final Set<DeviceSession> changed = ConcurrentHashMap.newKeySet();
   private final Set<DeviceSession> doubted = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean lookingAtDoubted = new AtomicBoolean();
@@ -123,7 +127,9 @@ public final class Registrar implements AutoCloseable {
             clock,
             settings.waiting(),
             settings.claimWithin(),
-            sender);
+            sender,
+            untold::keep);
+    this.mostInLine = settings.waiting();
     this.arrivals = new Arrivals(settings.formerWithin(), timer);
     this.patrol = new Patrol(table, parked, workers);
     this.comparison =
@@ -157,6 +163,7 @@ public final class Registrar implements AutoCloseable {
 
   private void taken(
       DeviceKey device, Former wish, Optional<Answer> answer, Loop loop, Consumer<Claim> then) {
+    untold.forget(device);
     if (answer.isEmpty() || !(answer.get() instanceof Answer.Claimed claimed)) {
       var held = table.find(device);
       long now = clock.millis();
@@ -243,9 +250,19 @@ public final class Registrar implements AutoCloseable {
     tell(new Order.End(session.key(), session.epoch(), seconds, left));
   }
 
-  /// What cannot be said now, the comparison and the lease make up for.
+  /// An end that cannot be told now is told later. A subscription is not: its session is compared, and remembered again once the device has said something.
   private void tell(Order order) {
-    tell(() -> order);
+    if (!tell(() -> order)) {
+      untold.keep(order);
+    }
+  }
+
+  /// Half of the line stays free for those who connect.
+  private void tellUntold() {
+    int room = mostInLine / 2 - orders.waiting();
+    if (room > 0 && health.isReachable()) {
+      untold.take(Math.min(room, MOST_TOLD_LATE)).forEach(this::tell);
+    }
   }
 
   private boolean tell(Supplier<Order> order) {
@@ -265,12 +282,21 @@ public final class Registrar implements AutoCloseable {
     }
   }
 
-  /// A gateway has seen a newer owner than this session.
+  @Override
   public void doubt(DeviceSession session) {
     metrics.doubted.increment();
     if (health.isReachable() && doubted.size() < MOST_DOUBTED) {
       doubted.add(session);
       lookAtDoubted();
+    }
+  }
+
+  /// The end of its connection here was never told, or came to nothing. Whoever has been in the directory with this epoch was arriving before it was: in this order, or one
+  /// that comes into the table in between would be taken for one that has left it.
+  @Override
+  public void absent(DeviceKey device, long epoch) {
+    if (!arrivals.isArriving(device) && table.find(device) == null) {
+      untold.keep(new Order.Release(device, epoch));
     }
   }
 
@@ -369,6 +395,7 @@ public final class Registrar implements AutoCloseable {
     try {
       patrol.catchUp();
       comparison.next();
+      tellUntold();
     } catch (RuntimeException | Error bug) {
       LOG.error("event=comparison_error", bug);
     }

@@ -307,7 +307,7 @@ class BroadcastLaneTest {
             new DeliveryMetrics(meters),
             clock,
             loop::nowNanos,
-            _ -> {})
+            new NoDoubts())
         .dispatch(
             new NodeBroadcast(
                 "1",

@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.Doubts;
 import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.QuietClient;
 import io.pushplanet.cm.session.SessionLimits;
@@ -42,6 +43,14 @@ class FrameDispatchTest {
   private final HandLoop loop = new HandLoop();
   private final SessionTable table = new SessionTable();
   private final Map<Integer, Result> answers = new HashMap<>();
+  private final Map<DeviceKey, Long> absent = new HashMap<>();
+  private final Doubts doubts =
+      new NoDoubts() {
+        @Override
+        public void absent(DeviceKey device, long epoch) {
+          absent.put(device, epoch);
+        }
+      };
   private final FrameDispatch dispatch =
       new FrameDispatch(
           table,
@@ -49,7 +58,7 @@ class FrameDispatchTest {
           metrics,
           clock,
           () -> loop.nowNanos,
-          _ -> {});
+          doubts);
   private final DeviceSession.Shared shared =
       new DeviceSession.Shared(
           new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
@@ -100,6 +109,16 @@ class FrameDispatchTest {
     assertThat(answers)
         .isEqualTo(Map.of(0, Result.DELIVERED, 1, Result.NOT_HERE, 2, Result.DELIVERED));
     assertThat(metrics.openTargets).hasValue(0);
+  }
+
+  @Test
+  void that_a_device_is_not_here_is_told_with_the_epoch_under_which_it_is_believed_to_be() {
+    device("d1", new QuietClient(loop));
+
+    dispatch("d1", "gone");
+
+    assertThat(answers).isEqualTo(Map.of(1, Result.NOT_HERE));
+    assertThat(absent).isEqualTo(Map.of(key("gone"), 1L));
   }
 
   /// Its socket breaks in the midst of a message.

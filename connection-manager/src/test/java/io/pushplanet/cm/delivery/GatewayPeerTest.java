@@ -99,8 +99,8 @@ class GatewayPeerTest {
         link,
         settings,
         metrics,
-        new FrameDispatch(table, settings, metrics, clock, () -> 0, _ -> {}),
-        new BroadcastDispatch(table, settings, metrics, clock, () -> 0, _ -> {}),
+        new FrameDispatch(table, settings, metrics, clock, () -> 0, new NoDoubts()),
+        new BroadcastDispatch(table, settings, metrics, clock, () -> 0, new NoDoubts()),
         _ -> {
           throw new NoClassDefFoundError("for the test");
         },

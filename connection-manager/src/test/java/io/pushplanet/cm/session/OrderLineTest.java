@@ -40,10 +40,19 @@ class OrderLineTest {
   private final HandLoop loop = new HandLoop();
   private final HandLoop broken = new HandLoop();
   private final List<String> told = new ArrayList<>();
+  private final List<Order> untold = new ArrayList<>();
   private int refusals;
   private final OrderLine line =
       new OrderLine(
-          asked, health, metrics, meters, clock, MOST, Duration.ofSeconds(5), this::execute);
+          asked,
+          health,
+          metrics,
+          meters,
+          clock,
+          MOST,
+          Duration.ofSeconds(5),
+          this::execute,
+          untold::add);
 
   @Test
   void who_stands_in_line_when_a_round_trip_begins_travels_in_it_in_order() {
@@ -129,6 +138,19 @@ class OrderLineTest {
     assertThat(told).containsExactly("0 has no answer", "1 has no answer", "2 has no answer");
     assertThat(asked.batches).hasSize(1);
     assertThat(health.isReachable()).isFalse();
+  }
+
+  @Test
+  void what_nobody_waits_for_is_given_back_when_nobody_knows_whether_it_was_carried_out() {
+    asked.away = true;
+    claim(0);
+    line.add(new Order.Release(device(1), 7), null);
+    send();
+    line.add(new Order.Release(device(2), 7), null);
+    send();
+
+    assertThat(untold)
+        .containsExactly(new Order.Release(device(1), 7), new Order.Release(device(2), 7));
   }
 
   @Test

@@ -334,6 +334,90 @@ class RegistrarTest {
     assertThat(asking.times - before).isEqualTo(all.size());
   }
 
+  @Test
+  void an_end_that_the_directory_has_not_heard_of_is_told_once_it_is_back() {
+    table.remove(session);
+    registrar.away(new DirectoryUnavailable("away", null));
+    registrar.release(session, 3_600);
+    assertThat(directory.orders).isEmpty();
+
+    registrar.compareNext();
+    registrar.compareNext();
+
+    assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 3_600, AT_ONE));
+  }
+
+  @Test
+  void an_end_that_was_under_way_when_the_directory_went_away_is_told_again() {
+    table.remove(session);
+    directory.isAway = true;
+    registrar.release(session, 3_600);
+    assertThat(registrar.isReachable()).isFalse();
+
+    directory.isAway = false;
+    registrar.compareNext();
+
+    assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 3_600, AT_ONE));
+  }
+
+  /// 100,000 resets at once.
+  @Test
+  void ends_that_find_no_room_in_line_are_told_when_there_is_some() {
+    var sender = new ArrayDeque<Runnable>();
+    var slow = registrar(Runnable::run, sender::add);
+    var all = IntStream.range(0, 1_000).mapToObj(n -> session(device("a" + n))).toList();
+    all.forEach(each -> {
+      table.remove(each);
+      slow.release(each, 3_600);
+    });
+
+    for (int round = 0; round < 1_000 && directory.orders.size() < all.size(); round++) {
+      while (!sender.isEmpty()) {
+        sender.remove().run();
+      }
+      slow.compareNext();
+    }
+
+    assertThat(directory.orders)
+        .extracting(Order::device)
+        .containsExactlyInAnyOrderElementsOf(all.stream().map(DeviceSession::key).toList());
+  }
+
+  @Test
+  void the_end_of_a_connection_is_not_told_after_the_device_has_come_back() {
+    table.remove(session);
+    registrar.away(new DirectoryUnavailable("away", null));
+    registrar.release(session, 3_600);
+    registrar.claim(DEVICE, Former.RESUME, new QuietClient().loop(), _ -> {});
+
+    registrar.compareNext();
+
+    assertThat(directory.orders).isEmpty();
+  }
+
+  @Test
+  void what_the_directory_has_here_and_is_not_is_released() {
+    registrar.absent(DEVICE, EPOCH);
+    registrar.absent(device("gone"), EPOCH);
+
+    registrar.compareNext();
+
+    assertThat(directory.orders).containsExactly(new Order.Release(device("gone"), EPOCH));
+  }
+
+  @Test
+  void a_device_that_is_arriving_is_not_released() {
+    var sender = new ArrayDeque<Runnable>();
+    var slow = registrar(Runnable::run, sender::add);
+    slow.claim(device("new"), Former.FORGET, new QuietClient().loop(), _ -> {});
+
+    slow.absent(device("new"), EPOCH);
+    slow.compareNext();
+    sender.forEach(Runnable::run);
+
+    assertThat(directory.orders).containsExactly(new Order.Claim(device("new"), Former.FORGET));
+  }
+
   /// So many, of which the directory knows.
   private List<DeviceSession> known(int sessions, AsksForParked client) {
     var all = IntStream.range(0, sessions).mapToObj(n -> session(device("a" + n), client)).toList();
@@ -406,6 +490,9 @@ class RegistrarTest {
 
     @Override
     public List<Answer> carryOut(List<Order> some) {
+      if (isAway) {
+        throw new DirectoryUnavailable("away", null);
+      }
       orders.addAll(some);
       whileClaiming.run();
       return some.stream()

@@ -115,11 +115,9 @@ final class SimNode {
         new DeliverySettings("gateway", new Secret("x"), 100, 8, 3_000, Duration.ofSeconds(30));
     var deliveryMetrics = new DeliveryMetrics(METERS);
     dispatch =
-        new FrameDispatch(
-            table, delivery, deliveryMetrics, clock, loop::nowNanos, registrar::doubt);
+        new FrameDispatch(table, delivery, deliveryMetrics, clock, loop::nowNanos, registrar);
     broadcasts =
-        new BroadcastDispatch(
-            table, delivery, deliveryMetrics, clock, loop::nowNanos, registrar::doubt);
+        new BroadcastDispatch(table, delivery, deliveryMetrics, clock, loop::nowNanos, registrar);
     pipeline =
         new ConnectionPipeline(
             handshake,
