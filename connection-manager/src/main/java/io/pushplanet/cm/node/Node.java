@@ -102,7 +102,7 @@ final class Node {
     try {
       var own = lease();
       boolean known = directory.heartbeat(own);
-      if (leaseWatch.mayHaveMissed(own.at(), known)) {
+      if (leaseWatch.mayHaveMissed(own.at(), clock.instant(), known)) {
         // Gateways took this node or its devices for gone, or did not know it yet, and parked what
         // was for them.
         registrar.lapsed();

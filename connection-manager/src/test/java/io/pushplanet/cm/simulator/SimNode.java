@@ -189,8 +189,11 @@ final class SimNode {
   private void heartbeat() {
     if (stores.redisAway || cutFromRedis) {
       registrar.away(new DirectoryUnavailable("away", null));
-    } else if (lease.mayHaveMissed(Instant.ofEpochMilli(clockMillis()), stores.heartbeat(id))) {
-      registrar.lapsed();
+    } else {
+      var now = Instant.ofEpochMilli(clockMillis());
+      if (lease.mayHaveMissed(now, now, stores.heartbeat(id))) {
+        registrar.lapsed();
+      }
     }
     work(HEARTBEAT_MILLIS, HEARTBEAT_MILLIS, this::heartbeat);
   }
