@@ -9,7 +9,7 @@ import java.util.random.RandomGenerator;
 ///
 /// Per keep-alive interval it counts the silences that ended with a packet of the device and those that ended with nothing. An
 /// interval is *proven* after [#ENOUGH] silences of which at most 5 % were the end, and *deadly* after [#DEATHS] ends that
-/// were more than an eighth; between the two, connections end for other reasons too. Both are forgotten by halves, so that a
+/// were more than an eighth of these ends and of all silences of that length or more that were survived; between the two, connections end for other reasons too. Both are forgotten by halves, so that a
 /// network that has changed, or had an outage, is soon judged anew. Thread-safe; a short lock, about once per ping.
 public final class Network {
   /// Shorter silences say nothing: every translator is more patient
@@ -86,27 +86,27 @@ public final class Network {
     return usedMillis;
   }
 
+  /// Who survives a longer silence survives this one, too: those who died of it had other reasons.
   private int firstDeadly() {
-    for (int interval = 0; interval < INTERVALS.length; interval++) {
-      if (died[interval] >= DEATHS && diedMoreThanOneIn(DEADLY_ONE_IN, interval)) {
-        return interval;
+    int first = INTERVALS.length;
+    int survivors = 0;
+    for (int interval = INTERVALS.length - 1; interval >= 0; interval--) {
+      survivors += survived[interval];
+      if (died[interval] >= DEATHS && died[interval] * DEADLY_ONE_IN > survivors + died[interval]) {
+        first = interval;
       }
     }
-    return INTERVALS.length;
+    return first;
   }
 
   private int longestProvenBelow(int deadly) {
     for (int interval = deadly - 1; interval >= 0; interval--) {
       if (survived[interval] + died[interval] >= ENOUGH
-          && !diedMoreThanOneIn(TOLERATED_ONE_IN, interval)) {
+          && died[interval] * TOLERATED_ONE_IN <= survived[interval] + died[interval]) {
         return interval;
       }
     }
     return -1;
-  }
-
-  private boolean diedMoreThanOneIn(int silences, int interval) {
-    return died[interval] * silences > survived[interval] + died[interval];
   }
 
   /// Who survived a silence would have survived every shorter one: the longest interval within these seconds, give or take a

@@ -112,6 +112,24 @@ class NetworksTest {
         .isEqualTo(180);
   }
 
+  /// Batteries that are empty, elevators: one connection in ten ends at an interval that few devices have.
+  @Test
+  void an_interval_is_not_deadly_where_longer_ones_survive() {
+    var network = networks.of(address("203.0.113.9"), Optional.empty());
+    for (int silence = 0; silence < 20; silence++) {
+      network.died(90);
+      network.survived(90, 90);
+    }
+    assertThat(networks.advise(network, 600)).as("as far as is known").isEqualTo(60);
+
+    for (int silence = 0; silence < 200; silence++) {
+      network.survived(600, 600);
+    }
+
+    assertThat(networks.advise(network, 600)).isGreaterThanOrEqualTo(600);
+    assertThat(networks.advise(network, 90)).isGreaterThanOrEqualTo(90);
+  }
+
   @Test
   void devices_share_what_they_learn_by_block_and_by_operator() {
     var one = networks.of(address("203.0.113.9"), Optional.empty());

@@ -145,7 +145,9 @@ public final class MqttLink implements ConnectionHandler, Link {
   @Override
   public void pathDied(long sentNanos) {
     if (network != null) {
-      network.died(seconds(sentNanos - silentSinceNanos));
+      int idle = seconds(sentNanos - silentSinceNanos);
+      // It was to speak before that: longer silences are not what it tried.
+      network.died(keepAliveSeconds > 0 ? Math.min(idle, keepAliveSeconds) : idle);
       network = null;
     }
   }

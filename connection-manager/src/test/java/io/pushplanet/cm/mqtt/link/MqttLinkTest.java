@@ -149,6 +149,18 @@ class MqttLinkTest {
     assertThat(advised()).isLessThan(KEEP_ALIVE);
   }
 
+  /// Overdue, but not yet given up.
+  @Test
+  void a_path_that_died_is_blamed_for_no_longer_a_silence_than_its_device_had_promised() {
+    for (int count = 0; count < OFTEN; count++) {
+      connected(MqttVersion.V3_1_1);
+      pass(Duration.ofSeconds(KEEP_ALIVE * 4 / 3));
+      inTurn(() -> newest.get().pathDied(sockets.loop().nowNanos()));
+    }
+
+    assertThat(advised()).isLessThan(KEEP_ALIVE);
+  }
+
   @Test
   void what_a_client_sends_along_with_its_connect_is_no_answer_to_what_it_is_told() {
     var connection = inTurn(sockets::accept);
