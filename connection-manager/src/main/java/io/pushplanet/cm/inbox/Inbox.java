@@ -152,11 +152,11 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
 
   @Override
   public void delivered(InboxRow row, @Nullable Instant lateAt, Then then) {
-    if (lateAt == null) {
-      finished(row, DeliveryState.DELIVERED, null, "from inbox", then);
-    } else {
-      finished(row, LateAcknowledgements.event(row.device(), row.message(), lateAt), then);
-    }
+    var event =
+        lateAt == null
+            ? ended(row, DeliveryState.DELIVERED, null, "from inbox")
+            : LateAcknowledgements.event(row.device(), row.message(), lateAt);
+    finished(row, event, drained::increment, then);
   }
 
   @Override
@@ -183,21 +183,23 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
 
   private void finished(
       InboxRow row, DeliveryState state, @Nullable String reason, String action, Then then) {
-    var now = clock.instant();
-    var attempt = new Attempt(Channel.MQTT, now, state.word(), null, reason, null, action);
-    finished(
-        row,
-        new DeliveryEvent.Ended(
-            row.device().app(), now, row.message(), row.device().device(), state, attempt),
-        then);
+    finished(row, ended(row, state, reason, action), () -> {}, then);
   }
 
-  private void finished(InboxRow row, DeliveryEvent event, Then then) {
+  private DeliveryEvent ended(
+      InboxRow row, DeliveryState state, @Nullable String reason, String action) {
+    var now = clock.instant();
+    var attempt = new Attempt(Channel.MQTT, now, state.word(), null, reason, null, action);
+    return new DeliveryEvent.Ended(
+        row.device().app(), now, row.message(), row.device().device(), state, attempt);
+  }
+
+  private void finished(InboxRow row, DeliveryEvent event, Runnable confirmed, Then then) {
     boolean told =
         events.tell(
             event,
             () -> {
-              drained.increment();
+              confirmed.run();
               deletions.add(row, then);
             });
     if (!told) {

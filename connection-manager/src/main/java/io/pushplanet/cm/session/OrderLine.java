@@ -214,7 +214,7 @@ final class OrderLine {
   /// @return false when the directory is away; nobody knows then what became of them
   private boolean hasHandedBack(List<Travelling> some) {
     if (!health.isReachable()) {
-      metrics.directoryFailures.increment(some.size());
+      metrics.ordersUntold.increment(some.size());
       return false;
     }
     try {

@@ -268,7 +268,7 @@ public final class Registrar implements Doubts, AutoCloseable {
   private boolean tell(Supplier<Order> order) {
     boolean inLine = health.isReachable() && orders.add(order, null);
     if (!inLine) {
-      metrics.directoryFailures.increment();
+      metrics.ordersUntold.increment();
     }
     return inLine;
   }

@@ -31,6 +31,7 @@ public final class SessionMetrics {
   final Counter fenced;
   final Counter deadPaths;
   final Counter directoryFailures;
+  final Counter ordersUntold;
   final Counter reannounced;
   final Counter takeovers;
   final Counter doubted;
@@ -53,6 +54,7 @@ public final class SessionMetrics {
     fenced = meters.counter("cm.session.fenced");
     deadPaths = meters.counter("cm.session.dead.paths");
     directoryFailures = meters.counter("cm.session.directory.failures");
+    ordersUntold = meters.counter("cm.session.orders.untold");
     reannounced = meters.counter("cm.session.reannounced");
     takeovers = meters.counter("cm.session.takeovers");
     doubted = meters.counter("cm.session.doubted");

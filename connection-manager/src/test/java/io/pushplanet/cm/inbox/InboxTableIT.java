@@ -6,12 +6,14 @@ import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.common.wire.Refusal;
 import io.pushplanet.quickstart.services.LocalServices;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -44,6 +46,7 @@ class InboxTableIT {
   private final InboxTable table = new InboxTable(database, PER_DEVICE, PER_READ);
   private final AppId shop = new AppId("a" + UUID.randomUUID());
   private final AppId news = new AppId("b" + UUID.randomUUID());
+  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final AtomicBoolean heapIsFull = new AtomicBoolean();
   private int parked;
 
@@ -222,6 +225,28 @@ class InboxTableIT {
   }
 
   @Test
+  void only_what_a_device_has_acknowledged_counts_as_drained() throws SQLException {
+    var device = new DeviceKey(shop, new DeviceId("d1"));
+    var other = new DeviceKey(shop, new DeviceId("d2"));
+    park(device, 3);
+    park(other, 3);
+    var rows = table.read(List.of(device), NOW).get(device).rows();
+    var others = table.read(List.of(other), NOW).get(other).rows();
+    try (var inbox = inbox()) {
+      inbox.delivered(rows.get(0), null, _ -> {});
+      inbox.delivered(rows.get(1), NOW, _ -> {});
+      inbox.failed(rows.get(2), new Settlement.Refused(Refusal.TOO_LONG, "for the test"), _ -> {});
+      inbox.over(others.get(0).with(InboxRow.Fate.EXPIRED), _ -> {});
+      inbox.over(others.get(1).with(InboxRow.Fate.COLLAPSED), _ -> {});
+      inbox.over(others.get(2).with(InboxRow.Fate.CANCELLED), _ -> {});
+
+      Eventually.within(
+          PATIENCE, () -> assertThat(table.read(List.of(device, other), NOW)).isEmpty());
+    }
+    assertThat(meters.get("cm.inbox.drained").counter().count()).isEqualTo(2);
+  }
+
+  @Test
   void while_the_heap_is_full_reading_waits_for_it() throws Exception {
     var device = new DeviceKey(shop, new DeviceId("d1"));
     park(device, 2);
@@ -271,7 +296,7 @@ class InboxTableIT {
         MutableClock.started(),
         new Inbox.Settings(1, 100, Duration.ZERO, 1, PER_DEVICE, PER_READ),
         heapIsFull::get,
-        new SimpleMeterRegistry());
+        meters);
   }
 
   /// Statements of the only connection there is.

@@ -141,6 +141,19 @@ class OrderLineTest {
   }
 
   @Test
+  void orders_that_are_not_even_sent_are_counted_but_not_as_calls_that_failed() {
+    asked.away = true;
+    claim(0);
+    send();
+    claim(1);
+    line.add(new Order.Release(device(2), 7), null);
+    send();
+
+    assertThat(failures()).isEqualTo(1);
+    assertThat(meters.get("cm.session.orders.untold").counter().count()).isEqualTo(2);
+  }
+
+  @Test
   void what_nobody_waits_for_is_given_back_when_nobody_knows_whether_it_was_carried_out() {
     asked.away = true;
     claim(0);
