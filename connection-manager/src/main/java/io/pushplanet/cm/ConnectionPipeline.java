@@ -85,7 +85,7 @@ public final class ConnectionPipeline {
       DelayedWills.Timer timer) {
     this.handshake = handshake;
     this.admission = admission;
-    this.reception = new Reception(handshake, admission, sessions);
+    this.reception = new Reception(handshake, admission, sessions, registrar);
     this.registrar = registrar;
     this.sessions = sessions;
     this.detached = detached;

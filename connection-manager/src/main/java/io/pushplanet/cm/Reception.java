@@ -10,6 +10,7 @@ import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.link.Link;
+import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.session.SessionTable;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -20,11 +21,14 @@ final class Reception {
   private final DeviceHandshake handshake;
   private final Admission admission;
   private final SessionTable sessions;
+  private final Registrar registrar;
 
-  Reception(DeviceHandshake handshake, Admission admission, SessionTable sessions) {
+  Reception(
+      DeviceHandshake handshake, Admission admission, SessionTable sessions, Registrar registrar) {
     this.handshake = handshake;
     this.admission = admission;
     this.sessions = sessions;
+    this.registrar = registrar;
   }
 
   /// Null when it was refused.
@@ -46,10 +50,12 @@ final class Reception {
     };
   }
 
-  /// Who is here already takes no more room, and cannot be told apart before the credential is checked.
+  /// Who is here already takes no more room, and cannot be told apart before the credential is checked. Who was let in and waits for the directory takes
+  /// it already: in a storm on a slow Redis those are tens of thousands.
   private @Nullable Welcome admit(Link link, Welcome known) {
     boolean isHere = sessions.find(known.device()) != null;
-    return switch (admission.askForRoom(isHere, sessions.size(), link.door())) {
+    return switch (admission.askForRoom(
+        isHere, sessions.size() + registrar.arriving(), link.door())) {
       case AdmissionOutcome.Refused refused -> refuse(link, known.connect(), refused);
       case AdmissionOutcome.Admitted _ ->
           known.with(link.advised(known.connect(), known.keepAlive()));

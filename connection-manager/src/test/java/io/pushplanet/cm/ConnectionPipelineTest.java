@@ -106,6 +106,26 @@ class ConnectionPipelineTest extends PipelineScene {
     assertThat(other.refusal).isEqualTo(ReasonCode.SERVER_BUSY);
   }
 
+  /// A slow Redis, and a million devices that come at once.
+  @Test
+  void a_node_is_full_with_those_who_wait_for_the_directory() {
+    var pipeline = pipeline(2);
+    connected(pipeline, MqttVersion.V5, "d1");
+    connecting(pipeline, MqttVersion.V5, "d2", null);
+
+    var other = connecting(pipeline, MqttVersion.V5, "d3", null);
+    var again = connecting(pipeline, MqttVersion.V5, "d1", null);
+    letGo();
+    again.end();
+    letGo();
+    var later = connected(pipeline, MqttVersion.V5, "d3");
+
+    assertThat(other.refusal).isEqualTo(ReasonCode.SERVER_BUSY);
+    assertThat(again.refusal).isNull();
+    assertThat(later.open).as("there is room again").isTrue();
+    assertThat(registrar.arriving()).isZero();
+  }
+
   @Test
   void mqtt_3_2_2_20_when_to_come_back_is_told_to_whoever_has_room_for_it() {
     var pipeline = pipeline(0);

@@ -68,6 +68,7 @@ public final class Admission {
   /// Whether there is room for a device whose credential is good.
   ///
   /// @param isHere it is one of the `sessions`
+  /// @param sessions that there are, or will be in a moment
   /// @param door as in [#ask]
   public AdmissionOutcome askForRoom(boolean isHere, int sessions, Door door) {
     return isHere || sessions < mostSessions

@@ -73,6 +73,11 @@ final class Arrivals {
     arriving.merge(device, Arriving.ONE, (others, _) -> others.with(others.claims() + 1));
   }
 
+  /// Devices with connections between claim and table.
+  int size() {
+    return arriving.size();
+  }
+
   /// Whether a connection of the device is between claim and table. Who asks for its session afterwards finds it there, if it was on its way before.
   boolean isArriving(DeviceKey device) {
     return arriving.containsKey(device);

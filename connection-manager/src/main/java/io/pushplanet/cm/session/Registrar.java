@@ -141,6 +141,11 @@ public final class Registrar implements Doubts, AutoCloseable {
     return health.isReachable();
   }
 
+  /// Devices that were claimed and are not in the table yet.
+  public int arriving() {
+    return arrivals.size();
+  }
+
   /// Takes the device over for this node. `then` runs on the loop; what it is given must end in [#arrived] or [#abandon].
   ///
   /// @return false when too many are in line
