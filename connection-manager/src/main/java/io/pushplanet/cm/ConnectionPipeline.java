@@ -231,7 +231,7 @@ public final class ConnectionPipeline {
 
     private void established(Welcome known, Claim.Taken claim, long beganNanos) {
       if (!link.isOpen()) {
-        registrar.abandon(known.device(), claim.epoch());
+        registrar.abandon(known.device(), claim, known.terms().expirySeconds());
         return;
       }
       var made =

@@ -209,11 +209,17 @@ public final class Registrar implements Doubts, AutoCloseable {
     return arrivals.arrived(device, epoch);
   }
 
-  /// The connection for which a device was claimed is gone.
-  public void abandon(DeviceKey device, long epoch) {
-    arrived(device, epoch);
+  /// The connection for which a device was claimed is gone. The session that it took up lives on as it was, for as long as the device wished this time.
+  public void abandon(DeviceKey device, Claim.Taken claim, long expirySeconds) {
+    arrived(device, claim.epoch());
     if (table.find(device) == null) {
-      tell(new Order.Release(device, epoch));
+      tell(
+          claim
+              .remembered()
+              .filter(_ -> expirySeconds > 0)
+              .<Order>map(
+                  held -> new Order.End(device, claim.epoch(), expirySeconds, held.subscription()))
+              .orElseGet(() -> new Order.Release(device, claim.epoch())));
     }
   }
 

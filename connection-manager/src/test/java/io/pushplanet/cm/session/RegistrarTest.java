@@ -202,6 +202,26 @@ class RegistrarTest {
   }
 
   @Test
+  void a_session_that_a_connect_took_up_and_came_to_nothing_lives_as_long_as_was_wished() {
+    var other = device("other");
+
+    registrar.abandon(
+        other, new Claim.Taken(EPOCH, Optional.of(new Remembered(AT_ONE, EPOCH - 1))), 60);
+    registrar.abandon(
+        other, new Claim.Taken(EPOCH, Optional.of(new Remembered(null, EPOCH - 1))), 60);
+    registrar.abandon(other, new Claim.Taken(EPOCH, Optional.empty()), 60);
+    registrar.abandon(
+        other, new Claim.Taken(EPOCH, Optional.of(new Remembered(AT_ONE, EPOCH - 1))), 0);
+
+    assertThat(directory.orders)
+        .containsExactly(
+            new Order.End(other, EPOCH, 60, AT_ONE),
+            new Order.End(other, EPOCH, 60, null),
+            new Order.Release(other, EPOCH),
+            new Order.Release(other, EPOCH));
+  }
+
+  @Test
   void of_a_node_that_says_nothing_no_session_is_known() {
     var claims = claimed(Former.RESUME);
 
