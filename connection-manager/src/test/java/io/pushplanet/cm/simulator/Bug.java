@@ -6,6 +6,8 @@ enum Bug {
   NO_FENCING,
   /// A loop that stood still goes on as if nothing had happened.
   NO_CHECK_AFTER_STANDSTILL,
+  /// A loop that is stopped once more while it compares goes by what it was told before.
+  NO_CHECK_WHILE_COMPARING,
   /// Gateways do not look again after parking, and nodes do not patrol.
   NO_LOOK_AFTER_PARKING,
   /// Who takes up a session leaves no mark: a node sends again what the device has acknowledged elsewhere since.

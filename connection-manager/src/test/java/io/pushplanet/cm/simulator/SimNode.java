@@ -19,6 +19,7 @@ import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
+import io.pushplanet.cm.transport.EventLoop;
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.GateSettings;
 import io.pushplanet.cm.uplink.Uplinks;
@@ -71,7 +72,10 @@ final class SimNode {
   private final List<Runnable> waiting = new ArrayList<>();
   // Sessions that another node owned when this one woke up: they may do nothing any more.
   private final Set<DeviceSession> forbidden = Collections.newSetFromMap(new IdentityHashMap<>());
+  private final List<DeviceSession> elsewhere = new ArrayList<>();
   private boolean atOnce;
+  private boolean comparing;
+  private long frozenNanos;
 
   SimNode(
       NodeId id,
@@ -215,14 +219,28 @@ final class SimNode {
 
   void freeze() {
     frozen = true;
+    frozenNanos = world.nowNanos();
   }
 
   void thaw() {
     world.tell(id.value(), "thaws");
     frozen = false;
+    if (comparing && world.nowNanos() - frozenNanos > EventLoop.STANDSTILL.toNanos()) {
+      world.tell(id.value(), "was comparing");
+      elsewhere.addAll(elsewhere());
+    }
     waiting.forEach(what -> work(0, 5, what));
     waiting.clear();
     loop.wake();
+  }
+
+  /// A machine that is paused often is paused again soon.
+  void maybeStopAgain() {
+    if (comparing && world.chance(0.3)) {
+      world.tell(id.value(), "freezes again");
+      freeze();
+      world.after(200, 8_000, this::thaw);
+    }
   }
 
   void kill() {
@@ -233,17 +251,15 @@ final class SimNode {
 
   /// Before anything that waited in the kernel is read.
   long stoodStill(Duration gap) {
-    var elsewhere =
-        table.all().stream()
-            .filter(session ->
-                Fencing.judge(id, session.epoch(), stores.owners.get(session.key()))
-                    instanceof Fencing.Tenure.Lost)
-            .toList();
+    elsewhere.clear();
+    elsewhere.addAll(elsewhere());
     int losses = stores.losses;
     long since = world.nowNanos();
     if (!bugs.contains(Bug.NO_CHECK_AFTER_STANDSTILL)) {
       atOnce = true;
-      since = registrar.stoodStill(loop, gap, world::nowNanos);
+      comparing = true;
+      since = compared(gap);
+      comparing = false;
       atOnce = false;
     }
     // What Redis forgot between our look and the node's, the node cannot know: the other one
@@ -252,6 +268,23 @@ final class SimNode {
       forbidden.addAll(elsewhere);
     }
     return since;
+  }
+
+  private long compared(Duration gap) {
+    if (bugs.contains(Bug.NO_CHECK_WHILE_COMPARING)) {
+      long begunNanos = world.nowNanos();
+      registrar.stoodStill(loop, gap, () -> begunNanos);
+      return world.nowNanos();
+    }
+    return registrar.stoodStill(loop, gap, world::nowNanos);
+  }
+
+  private List<DeviceSession> elsewhere() {
+    return table.all().stream()
+        .filter(session ->
+            Fencing.judge(id, session.epoch(), stores.owners.get(session.key()))
+                instanceof Fencing.Tenure.Lost)
+        .toList();
   }
 
   void frame(NodeFrame frame, FrameDispatch.Answers answers) {

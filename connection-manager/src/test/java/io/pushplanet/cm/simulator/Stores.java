@@ -146,8 +146,12 @@ final class Stores {
         throw new DirectoryUnavailable("away", null);
       }
       T answer = effect.get();
+      node.maybeStopAgain();
       world.interleave();
-      if (world.chance(0.005)) {
+      boolean wasStopped = node.frozen;
+      world.passWhile(() -> node.frozen && node.alive);
+      // What came meanwhile is found before its deadline is, or not.
+      if (!node.alive || world.chance(wasStopped ? 0.2 : 0.005)) {
         throw new DirectoryUnavailable("no answer", null);
       }
       return answer;

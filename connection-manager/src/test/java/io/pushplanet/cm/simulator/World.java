@@ -3,6 +3,7 @@ package io.pushplanet.cm.simulator;
 import java.time.Instant;
 import java.util.PriorityQueue;
 import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
 
 /// Virtual time: what is to happen, when. Everything runs on the caller's thread; two worlds of one seed are alike to the
 /// last event.
@@ -89,6 +90,13 @@ final class World {
       }
     } finally {
       depth--;
+    }
+  }
+
+  /// Somebody is stopped in the midst of what he does: others go on until he is not.
+  void passWhile(BooleanSupplier stopped) {
+    while (stopped.getAsBoolean() && !events.isEmpty()) {
+      step();
     }
   }
 
