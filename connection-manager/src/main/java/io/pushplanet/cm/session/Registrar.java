@@ -432,13 +432,18 @@ public final class Registrar implements Doubts, AutoCloseable {
     }
   }
 
-  /// Waits at most five seconds for releases on their way.
+  private boolean hasToTell() {
+    return orders.waiting() > 0 || (health.isReachable() && !untold.isEmpty());
+  }
+
+  /// Waits at most five seconds for ends on their way, and for those that found no place in line when all devices left at once.
   @Override
   public void close() {
     closed.countDown();
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
     try {
-      while (orders.waiting() > 0 && System.nanoTime() < deadline) {
+      while (hasToTell() && System.nanoTime() < deadline) {
+        tellUntold();
         TimeUnit.MILLISECONDS.sleep(10);
       }
     } catch (InterruptedException interrupted) {

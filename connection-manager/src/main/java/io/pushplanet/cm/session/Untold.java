@@ -42,6 +42,10 @@ final class Untold {
     ends.remove(device);
   }
 
+  boolean isEmpty() {
+    return ends.isEmpty();
+  }
+
   /// So many of them, which are kept no more.
   List<Order> take(int most) {
     var some = new ArrayList<Order>();

@@ -368,6 +368,19 @@ class RegistrarTest {
   }
 
   @Test
+  void what_is_still_to_be_told_is_told_before_a_node_leaves() {
+    table.remove(session);
+    registrar.away(new DirectoryUnavailable("away", null));
+    registrar.release(session, 3_600);
+    registrar.doubtAll();
+    assertThat(directory.orders).isEmpty();
+
+    registrar.close();
+
+    assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 3_600, AT_ONE));
+  }
+
+  @Test
   void an_end_that_was_under_way_when_the_directory_went_away_is_told_again() {
     table.remove(session);
     directory.isAway = true;
