@@ -26,6 +26,10 @@ public record DeliveryOptions(
 
   public static final Duration DEFAULT_TTL = Duration.ofDays(3);
   public static final Duration DEFAULT_FALLBACK_AFTER = Duration.ofSeconds(5);
+
+  /// A worker holds the broker's message until the device's node has answered, and a node waits for no device for longer (`cm.delivery.longest-wait`).
+  public static final Duration LONGEST_FALLBACK_AFTER = Duration.ofSeconds(30);
+
   public static final DeliveryOptions DEFAULT =
       new DeliveryOptions(Route.AUTO, DEFAULT_TTL, Urgency.HIGH, null, DEFAULT_FALLBACK_AFTER);
 

@@ -26,7 +26,6 @@ import tools.jackson.databind.node.ObjectNode;
 /// Reads and validates a send request completely; every fault is named.
 final class SendRequestReader {
   private static final int LONGEST_TEXT = 64 * 1024;
-  private static final Duration LONGEST_FALLBACK = Duration.ofMinutes(10);
 
   /// FCM refuses these as keys of `data`
   /// (https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages#Message.FIELDS.data).
@@ -163,7 +162,8 @@ final class SendRequestReader {
     Duration ttl = delivery.duration("ttl", DeliveryOptions.LONGEST_TTL);
     Urgency urgency = delivery.word("priority", Urgency.class);
     String collapseKey = delivery.key("collapse_key", LONGEST_TEXT);
-    Duration fallbackAfter = delivery.duration("fallback_after", LONGEST_FALLBACK);
+    Duration fallbackAfter =
+        delivery.duration("fallback_after", DeliveryOptions.LONGEST_FALLBACK_AFTER);
     if (collapseKey != null) {
       int bytes = collapseKey.getBytes(StandardCharsets.UTF_8).length;
       if (bytes > DeliveryOptions.LONGEST_COLLAPSE_KEY_BYTES) {

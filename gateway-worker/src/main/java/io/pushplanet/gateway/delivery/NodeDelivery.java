@@ -49,6 +49,8 @@ final class NodeDelivery {
   /// For those before it in its lane a batch waits no longer: they hang.
   private static final Duration IN_ORDER_WITHIN = Duration.ofSeconds(2);
 
+  private static final Duration PATIENCE_STEP = Duration.ofMillis(100);
+
   private static final int MOST_PAYLOAD_BYTES = NodeFrame.MOST_BYTES / 2;
 
   private final SessionDirectory directory;
@@ -73,19 +75,25 @@ final class NodeDelivery {
   /// @param fallsBack whether another channel waits for this parcel's outcome
   record Request(Parcel parcel, boolean fallsBack) {}
 
-  /// What travels together to a node. A frame has one deadline, and neighbours are of any app: whoever does not wait for
-  /// as long as everybody else has a frame of its own, or it would send the others' messages to their vendors, too.
-  ///
-  /// @param patience null = the usual
-  private record Haste(NodeId node, @Nullable Duration patience) {
+  /// What travels together to a node. A frame has one deadline, and neighbours are of any app: whoever waits for less or more than
+  /// everybody else has a frame of its own, or it would send the others' messages to their vendors, too, or they its. Who has no vendor goes with
+  /// those who wait for as long as is usual.
+  private record Haste(NodeId node, Duration patience) {
     static Haste of(NodeId node, Request request) {
-      Duration wait = request.parcel().push().delivery().fallbackAfter();
       return new Haste(
           node,
-          request.fallsBack() && wait.compareTo(DeliveryOptions.DEFAULT_FALLBACK_AFTER) < 0
-              ? wait
-              : null);
+          request.fallsBack() ? fallsBackAfter(request) : DeliveryOptions.DEFAULT_FALLBACK_AFTER);
     }
+  }
+
+  /// Until its vendor is tried, in full steps: each wait has frames of its own.
+  private static Duration fallsBackAfter(Request request) {
+    Duration wait = request.parcel().push().delivery().fallbackAfter();
+    if (wait.compareTo(DeliveryOptions.LONGEST_FALLBACK_AFTER) > 0) {
+      return DeliveryOptions.LONGEST_FALLBACK_AFTER;
+    }
+    return PATIENCE_STEP.multipliedBy(
+        Math.ceilDiv(wait.toMillis(), (int) PATIENCE_STEP.toMillis()));
   }
 
   /// What a node (or the directory) said of a parcel.
@@ -395,15 +403,14 @@ final class NodeDelivery {
     return push.delivery().ttl().isZero() ? answerBy : push.expiresAt();
   }
 
-  /// The shortest wait that a parcel of the frame allows.
+  /// The wait of those of the frame that may fall back.
   private Instant answerBy(List<Request> frame) {
-    Duration wait = answerWithin;
-    for (Request request : frame) {
-      Duration own = request.parcel().push().delivery().fallbackAfter();
-      if (request.fallsBack() && own.compareTo(wait) < 0) {
-        wait = own;
-      }
-    }
+    Duration wait =
+        frame.stream()
+            .filter(Request::fallsBack)
+            .findFirst()
+            .map(NodeDelivery::fallsBackAfter)
+            .orElse(answerWithin);
     return clock.instant().plus(wait);
   }
 

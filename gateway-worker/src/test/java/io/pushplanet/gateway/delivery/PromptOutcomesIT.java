@@ -23,6 +23,8 @@ import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -132,6 +134,27 @@ class PromptOutcomesIT extends NodeScene {
     assertThat(servers.drain("push.fcm.high", Push.class)).isEmpty();
   }
 
+  @Test
+  void each_waits_for_its_device_as_long_as_its_message_says() throws Exception {
+    List<Push> pushes = new ArrayList<>();
+    for (int seconds : List.of(1, 5, 20, 600)) {
+      connect("d" + seconds);
+      node.answer("d" + seconds, Result.DELIVERED);
+      pushes.add(withFcm("d" + seconds, Duration.ofSeconds(seconds)));
+    }
+    Instant begun = clock.instant().truncatedTo(ChronoUnit.MILLIS);
+
+    deliver(Channel.MQTT, pushes.toArray(Push[]::new));
+
+    Duration took = Duration.between(begun, clock.instant());
+    List<Integer> waits = List.of(1, 5, 20, 30);
+    for (int index = 0; index < waits.size(); index++) {
+      Duration wait = Duration.between(begun, node.answerBy(pushes.get(index).id()));
+      Duration wished = Duration.ofSeconds(waits.get(index));
+      assertThat(wait).isBetween(wished, wished.plus(took));
+    }
+  }
+
   private Push withFcm(String device, Duration fallbackAfter) {
     return aPush(clock)
         .from(APP)
@@ -183,7 +206,8 @@ class PromptOutcomesIT extends NodeScene {
     return servers
         .sql()
         .queryForObject(
-            "SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table%'",
+            "SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for"
+                + " table%'",
             Integer.class);
   }
 

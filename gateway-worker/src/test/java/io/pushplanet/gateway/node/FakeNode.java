@@ -22,6 +22,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -38,6 +39,7 @@ public final class FakeNode implements AutoCloseable {
   private final Queue<DeviceId> drained = new ConcurrentLinkedQueue<>();
   private final Queue<Integer> broadcasts = new ConcurrentLinkedQueue<>();
   private final Queue<MessageId> letters = new ConcurrentLinkedQueue<>();
+  private final Map<MessageId, Instant> answerBy = new ConcurrentHashMap<>();
   private final List<Open> frames = new ArrayList<>();
   private final Queue<Socket> sockets = new ConcurrentLinkedQueue<>();
   private volatile boolean refusesDrains;
@@ -127,6 +129,11 @@ public final class FakeNode implements AutoCloseable {
     return List.copyOf(letters);
   }
 
+  /// Until when the frame in which the message came last is waited for.
+  public Instant answerBy(MessageId message) {
+    return Objects.requireNonNull(answerBy.get(message));
+  }
+
   /// How many devices each broadcast was for.
   public List<Integer> broadcasts() {
     return List.copyOf(broadcasts);
@@ -212,7 +219,12 @@ public final class FakeNode implements AutoCloseable {
     write(out, 0x40, ByteBuffer.allocate(2).putShort(number).array());
     if (topic.equals(NodeFrame.DELIVER_TOPIC)) {
       NodeFrame frame = WireForm.read(payload, NodeFrame.class);
-      frame.letters().forEach(letter -> letters.add(letter.id()));
+      frame
+          .letters()
+          .forEach(letter -> {
+            letters.add(letter.id());
+            answerBy.put(letter.id(), frame.answerBy());
+          });
       take(
           new Open(
               frame.frame(),
