@@ -134,19 +134,19 @@ final class NodeDelivery {
       return;
     }
     List<Request> away = new ArrayList<>();
-    Map<Haste, List<Request>> byHaste = new LinkedHashMap<>();
+    Departures departures = new Departures();
     for (Request request : requests) {
       SessionOwner owner = owners.get(request.parcel().key());
       if (owner == null) {
         away.add(request);
       } else {
-        byHaste
-            .computeIfAbsent(Haste.of(owner.node(), request), _ -> new ArrayList<>())
-            .add(request);
+        departures.add(Haste.of(owner.node(), request), request);
       }
     }
     List<Outgoing> outgoing = new ArrayList<>();
-    byHaste.forEach((haste, some) -> addFrames(outgoing, haste.node(), some, owners, answers));
+    for (Departure one : departures.all) {
+      addFrames(outgoing, one.node(), one.requests(), owners, answers);
+    }
     try (ExecutorService frames = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<?>> sent = queue(outgoing, ticket, frames);
       if (!away.isEmpty()) {
@@ -160,6 +160,36 @@ final class NodeDelivery {
       throw new IllegalStateException("interrupted while delivering", e);
     } catch (ExecutionException e) {
       throw new IllegalStateException("a frame failed: " + e.getCause(), e.getCause());
+    }
+  }
+
+  /// What leaves together, after all of lower numbers.
+  private record Departure(int number, NodeId node, List<Request> requests) {}
+
+  /// Whoever is in the same haste leaves together. No message passes an earlier one to its device that waits for longer or less: where it would, another departure
+  /// begins, for all in its haste that come after it.
+  private static final class Departures {
+    final List<Departure> all = new ArrayList<>();
+    private final Map<Haste, Departure> open = new HashMap<>();
+    // Where it is not the first of all, which nearly always is the only one.
+    private final Map<DeviceKey, Integer> lastOf = new HashMap<>();
+
+    void add(Haste haste, Request request) {
+      DeviceKey device = request.parcel().key();
+      Departure known = open.get(haste);
+      Departure departure =
+          known != null && known.number() >= lastOf.getOrDefault(device, 0) ? known : begin(haste);
+      departure.requests().add(request);
+      if (departure.number() > 0) {
+        lastOf.put(device, departure.number());
+      }
+    }
+
+    private Departure begin(Haste haste) {
+      Departure begun = new Departure(all.size(), haste.node(), new ArrayList<>());
+      all.add(begun);
+      open.put(haste, begun);
+      return begun;
     }
   }
 

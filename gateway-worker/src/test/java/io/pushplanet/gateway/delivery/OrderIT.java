@@ -4,13 +4,20 @@ import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.Urgency;
+import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import io.pushplanet.gateway.order.Ticket;
 import io.pushplanet.gateway.order.Tickets;
 import java.sql.Connection;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
@@ -57,6 +64,28 @@ class OrderIT extends NodeScene {
     assertThat(node.letters()).containsExactlyElementsOf(ids(pushes));
   }
 
+  /// Each wait has frames of its own.
+  @Test
+  void within_a_batch_messages_to_a_device_keep_their_order_whatever_each_waits_for()
+      throws Exception {
+    for (String device : List.of("d1", "d2")) {
+      connect(device);
+      node.answer(device, Result.DELIVERED);
+    }
+    List<Push> pushes =
+        List.of(
+            fallingBack("d1", 5),
+            fallingBack("d1", 1),
+            fallingBack("d1", 5),
+            fallingBack("d2", 5),
+            fallingBack("d2", 1),
+            fallingBack("d1", 1));
+
+    await(List.of(delivering(Channel.MQTT, false, tickets.take(), pushes.toArray(Push[]::new))));
+
+    assertThat(node.letters()).containsExactlyElementsOf(ids(pushes));
+  }
+
   @Test
   void one_that_hangs_is_waited_for_once() throws Exception {
     connect("d1");
@@ -95,6 +124,26 @@ class OrderIT extends NodeScene {
     }
     assertThat(node.letters()).containsExactly(fresh.id(), again.id());
     assertThat(overtaking()).isZero();
+  }
+
+  private Push fallingBack(String device, int afterSeconds) {
+    return aPush(clock)
+        .from(APP)
+        .delivered(
+            new DeliveryOptions(
+                Route.AUTO,
+                Duration.ofHours(1),
+                Urgency.HIGH,
+                null,
+                Duration.ofSeconds(afterSeconds)))
+        .build()
+        .to(
+            List.of(
+                new Recipient(
+                    new DeviceId(device),
+                    true,
+                    null,
+                    new FcmToken("t-" + device, "token", clock.instant()))));
   }
 
   private Push toDevice(String device) {
