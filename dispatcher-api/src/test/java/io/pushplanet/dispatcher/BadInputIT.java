@@ -125,12 +125,9 @@ class BadInputIT {
         "{\"audience\":{},\"audience\":{}} | malformed_json",
         "{} x | malformed_json",
         "nul | malformed_json",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"\\ud800\":\"x\"}}} |"
-            + " malformed_json",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"a\":\"1\",\"\\u0061\":\"2\"}}}"
-            + " | malformed_json",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"a\":\"\\u12\"}}} |"
-            + " malformed_json",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"\\ud800\":\"x\"}}} | malformed_json",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"a\":\"1\",\"\\u0061\":\"2\"}}} | malformed_json",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"a\":\"\\u12\"}}} | malformed_json",
       })
   void what_is_not_json_is_400(String body, String code) {
     isProblem(shop.post("/messages", body), 400, code);
@@ -154,67 +151,36 @@ class BadInputIT {
         "{\"audience\":{\"device\":\"d 1\"},\"content\":{\"title\":\"a\"}} | /audience/device | not_a_device_id",
         "{\"audience\":{\"devices\":[\"a\",\"a\",\"b c\"]},\"content\":{\"title\":\"a\"}} | /audience/devices/2 | not_a_device_id",
         "{\"audience\":{\"devices\":[7,\"b c\"]},\"content\":{\"title\":\"a\"}} | /audience/devices/1 | not_a_device_id",
-        "{\"audience\":{\"device\":\"d1\",\"user\":\"u\"},\"content\":{\"title\":\"a\"}} |"
-            + " /audience | ambiguous",
-        "{\"audience\":{\"device\":\"d 1\"},\"content\":{\"title\":\"a\"}} | /audience/device |"
-            + " not_a_device_id",
         "{\"audience\":{\"devices\":[]},\"content\":{\"title\":\"a\"}} | /audience/devices | empty",
-        "{\"audience\":{\"all\":false},\"content\":{\"title\":\"a\"}} | /audience/all |"
-            + " unknown_value",
+        "{\"audience\":{\"all\":false},\"content\":{\"title\":\"a\"}} | /audience/all | unknown_value",
         "{\"audience\":{\"device\":\"d1\"}} | /content | required",
         "{\"audience\":{\"device\":\"d1\"},\"content\":{}} | /content | empty",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":7}} | /content/title |"
-            + " not_a_string",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"titel\":\"a\",\"body\":\"b\"}} |"
-            + " /content/titel | unknown_field",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"a/b\":7}}} | /content/data/a~1b"
-            + " | not_a_string",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"from\":\"x\"}}} |"
-            + " /content/data/from | reserved_key",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"google.x\":\"x\"}}} |"
-            + " /content/data/google.x | reserved_key",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"gcm.y\":\"x\"}}} |"
-            + " /content/data/gcm.y | reserved_key",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"aps\":\"x\"}}} |"
-            + " /content/data/aps | reserved_key",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"fcm\":{\"data\":{\"from\":\"x\"}}}}"
-            + " | /overrides/fcm/data/from | reserved_key",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"fcm\":{\"data\":{\"n\":1}}}}"
-            + " | /overrides/fcm/data/n | not_a_string",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"\\ud800\"}} | /content/title |"
-            + " not_unicode",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"ttl\":\"-PT5S\"}}"
-            + " | /delivery/ttl | negative",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"ttl\":\"5"
-            + " hours\"}} | /delivery/ttl | not_a_duration",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"ttl\":\"P29D\"}}"
-            + " | /delivery/ttl | too_long",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"fallback_after\":\"PT30.001S\"}}"
-            + " | /delivery/fallback_after | too_long",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"route\":\"pigeon\"}}"
-            + " | /delivery/route | unknown_value",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"collapse_key\":\"가가가가가가가가가가가가가가가가가가가가가가\"}}"
-            + " | /delivery/collapse_key | too_long",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"collapse_key\":\"order"
-            + " \"}} | /delivery/collapse_key | ends_in_blank",
-        "{\"audience\":{\"user\":\"u1 \"},\"content\":{\"title\":\"a\"}} | /audience/user |"
-            + " ends_in_blank",
-        "{\"audience\":{\"users\":[\"u1\",\"u2 \"]},\"content\":{\"title\":\"a\"}} |"
-            + " /audience/users/1 | ends_in_blank",
-        "{\"audience\":{\"tag\":\"vip \"},\"content\":{\"title\":\"a\"}} | /audience/tag |"
-            + " ends_in_blank",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"fcm\":{\"token\":\"x\"}}}"
-            + " | /overrides/fcm/token | reserved_key",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"fcm\":{\"topic\":\"x\"}}}"
-            + " | /overrides/fcm/topic | reserved_key",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"fcm\":{\"condition\":\"x\"}}}"
-            + " | /overrides/fcm/condition | reserved_key",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"fcm\":{\"condition\":null}}}"
-            + " | /overrides/fcm/condition | reserved_key",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"hms\":{\"token\":\"x\"}}}"
-            + " | /overrides/hms/token | reserved_key",
-        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"sound\":\"x\"} | /sound"
-            + " | unknown_field",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":7}} | /content/title | not_a_string",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"titel\":\"a\",\"body\":\"b\"}} | /content/titel | unknown_field",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"a/b\":7}}} | /content/data/a~1b | not_a_string",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"from\":\"x\"}}} | /content/data/from | reserved_key",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"google.x\":\"x\"}}} | /content/data/google.x | reserved_key",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"gcm.y\":\"x\"}}} | /content/data/gcm.y | reserved_key",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"aps\":\"x\"}}} | /content/data/aps | reserved_key",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"fcm\":{\"data\":{\"from\":\"x\"}}}} | /overrides/fcm/data/from | reserved_key",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"fcm\":{\"data\":{\"n\":1}}}} | /overrides/fcm/data/n | not_a_string",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"\\ud800\"}} | /content/title | not_unicode",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"ttl\":\"-PT5S\"}} | /delivery/ttl | negative",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"ttl\":\"5 hours\"}} | /delivery/ttl | not_a_duration",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"ttl\":\"P29D\"}} | /delivery/ttl | too_long",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"fallback_after\":\"PT10M1S\"}} | /delivery/fallback_after | too_long",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"route\":\"pigeon\"}} | /delivery/route | unknown_value",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"collapse_key\":\"가가가가가가가가가가가가가가가가가가가가가가\"}} | /delivery/collapse_key | too_long",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"collapse_key\":\"order \"}} | /delivery/collapse_key | ends_in_blank",
+        "{\"audience\":{\"user\":\"u1 \"},\"content\":{\"title\":\"a\"}} | /audience/user | ends_in_blank",
+        "{\"audience\":{\"users\":[\"u1\",\"u2 \"]},\"content\":{\"title\":\"a\"}} | /audience/users/1 | ends_in_blank",
+        "{\"audience\":{\"tag\":\"vip \"},\"content\":{\"title\":\"a\"}} | /audience/tag | ends_in_blank",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"fcm\":{\"token\":\"x\"}}} | /overrides/fcm/token | reserved_key",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"fcm\":{\"topic\":\"x\"}}} | /overrides/fcm/topic | reserved_key",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"fcm\":{\"condition\":\"x\"}}} | /overrides/fcm/condition | reserved_key",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"fcm\":{\"condition\":null}}} | /overrides/fcm/condition | reserved_key",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"overrides\":{\"hms\":{\"token\":\"x\"}}} | /overrides/hms/token | reserved_key",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"sound\":\"x\"} | /sound | unknown_field",
       })
   void a_wrong_message_is_told_where_and_why(String body, String pointer, String code) {
     Answer answer = shop.post("/messages", body);
@@ -263,8 +229,7 @@ class BadInputIT {
         "{\"and\":[{\"tag\":\"a\"},{}]}; /audience/and/1; required",
         "{\"and\":[{\"tag\":\"a\",\"topic\":\"b\"}]}; /audience/and/0; ambiguous",
         "{\"not\":{\"tag\":\"\"}}; /audience/not/tag; empty",
-        "{\"not\":{\"not\":{\"not\":{\"not\":{\"not\":{\"all\":true}}}}}};"
-            + " /audience/not/not/not/not/not; too_deep"
+        "{\"not\":{\"not\":{\"not\":{\"not\":{\"not\":{\"all\":true}}}}}}; /audience/not/not/not/not/not; too_deep"
       })
   void an_audience_of_others_is_checked_in_every_part(
       String audience, String pointer, String code) {
@@ -418,10 +383,7 @@ class BadInputIT {
   private static String head(Tenant tenant) {
     return "POST /v1/apps/"
         + tenant.app()
-        + "/messages HTTP/1.1\r\n"
-        + "Host: x\r\n"
-        + "Content-Type: application/json\r\n"
-        + "Authorization: Bearer "
+        + "/messages HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer "
         + tenant.key().text().reveal()
         + "\r\n";
   }

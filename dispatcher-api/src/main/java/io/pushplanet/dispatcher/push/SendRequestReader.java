@@ -27,6 +27,9 @@ import tools.jackson.databind.node.ObjectNode;
 final class SendRequestReader {
   private static final int LONGEST_TEXT = 64 * 1024;
 
+  /// More than is waited ([DeliveryOptions#LONGEST_FALLBACK_AFTER]): it was taken before that was told, and is still.
+  private static final Duration LONGEST_FALLBACK = Duration.ofMinutes(10);
+
   /// FCM refuses these as keys of `data`
   /// (https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages#Message.FIELDS.data).
   private static final Pattern RESERVED_BY_FCM =
@@ -162,8 +165,7 @@ final class SendRequestReader {
     Duration ttl = delivery.duration("ttl", DeliveryOptions.LONGEST_TTL);
     Urgency urgency = delivery.word("priority", Urgency.class);
     String collapseKey = delivery.key("collapse_key", LONGEST_TEXT);
-    Duration fallbackAfter =
-        delivery.duration("fallback_after", DeliveryOptions.LONGEST_FALLBACK_AFTER);
+    Duration fallbackAfter = delivery.duration("fallback_after", LONGEST_FALLBACK);
     if (collapseKey != null) {
       int bytes = collapseKey.getBytes(StandardCharsets.UTF_8).length;
       if (bytes > DeliveryOptions.LONGEST_COLLAPSE_KEY_BYTES) {
