@@ -12,6 +12,8 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -19,11 +21,9 @@ import java.util.regex.Pattern;
 final class HttpOperator {
   private static final Pattern CSRF = Pattern.compile("name=\"_csrf\" value=\"([^\"]+)\"");
 
+  private final CookieManager cookies = new CookieManager();
   private final HttpClient http =
-      HttpClient.newBuilder()
-          .cookieHandler(new CookieManager())
-          .connectTimeout(Duration.ofSeconds(60))
-          .build();
+      HttpClient.newBuilder().cookieHandler(cookies).connectTimeout(Duration.ofSeconds(60)).build();
   private final String address;
 
   HttpOperator(String address) {
@@ -74,6 +74,21 @@ final class HttpOperator {
       throw new AssertionError("no CSRF token on " + page);
     }
     return token.group(1);
+  }
+
+  String cookie(String name) {
+    return cookies.getCookieStore().getCookies().stream()
+        .filter(cookie -> cookie.getName().equals(name))
+        .findFirst()
+        .orElseThrow()
+        .getValue();
+  }
+
+  /// As somebody does who has got hold of a neighbouring host.
+  void plantCookie(String name, String value) throws IOException {
+    cookies.put(
+        URI.create(address),
+        Map.of("Set-Cookie", List.of(name + "=" + value + "; Path=/; HttpOnly")));
   }
 
   private HttpResponse<String> send(HttpRequest.Builder request)

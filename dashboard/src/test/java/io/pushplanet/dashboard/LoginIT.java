@@ -14,25 +14,27 @@ import org.junit.jupiter.api.Test;
 import org.springframework.security.crypto.password.PasswordEncoder;
 
 class LoginIT {
+  private static final String SESSION = "pushplanet-dashboard";
+
   private final RunningDashboard dashboard = RunningDashboard.shared();
 
   @Test
   void the_first_operator_of_the_settings_logs_in_and_out() {
     try (Chromium chromium = Chromium.open(dashboard.address())) {
       chromium.go("/messages");
-      assertThat(chromium.path()).isEqualTo("/login");
+      assertThat(chromium.path()).isEqualTo("/login?to=%2Fmessages");
 
       chromium
           .type("username", RunningDashboard.ADMIN)
           .type("password", RunningDashboard.PASSWORD)
           .press("Log in");
       assertThat(chromium.textOf("h1")).isEqualTo("Messages");
-      assertThat(chromium.cookie("pushplanet-dashboard").isHttpOnly()).isTrue();
-      assertThat(chromium.cookie("pushplanet-dashboard").getSameSite()).isEqualTo("Lax");
+      assertThat(chromium.cookie(SESSION).isHttpOnly()).isTrue();
+      assertThat(chromium.cookie(SESSION).getSameSite()).isEqualTo("Lax");
 
       chromium.press("Log out");
       assertThat(chromium.text()).contains("You are logged out");
-      assertThat(chromium.go("/messages").path()).isEqualTo("/login");
+      assertThat(chromium.go("/messages").path()).startsWith("/login?");
     }
   }
 
@@ -69,17 +71,121 @@ class LoginIT {
   }
 
   @Test
-  void a_login_gets_another_session_id_and_a_guarded_cookie() throws Exception {
+  void a_login_gets_a_session_id_of_its_own_and_a_guarded_cookie() throws Exception {
     HttpOperator operator = new HttpOperator(dashboard.address());
-    String before = operator.get("/login").headers().firstValue("Set-Cookie").orElseThrow();
+    operator.plantCookie(SESSION, "planted");
 
     HttpResponse<String> login = operator.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
 
-    String after = login.headers().firstValue("Set-Cookie").orElseThrow();
-    assertThat(after).contains("HttpOnly").contains("SameSite=Lax").isNotEqualTo(before);
+    assertThat(sessionsIn(login))
+        .singleElement()
+        .satisfies(cookie ->
+            assertThat(cookie)
+                .contains("HttpOnly")
+                .contains("SameSite=Lax")
+                .doesNotContain("planted"));
     assertThat(login.headers().firstValue("Content-Security-Policy").orElseThrow())
         .contains("script-src 'self'")
         .doesNotContain("unsafe");
+  }
+
+  @Test
+  void who_has_not_logged_in_gets_no_session() throws Exception {
+    HttpOperator stranger = new HttpOperator(dashboard.address());
+    List<HttpResponse<String>> answers =
+        List.of(
+            stranger.get("/"),
+            stranger.get("/messages?app=shop"),
+            stranger.get("/login"),
+            stranger.get("/login?failed"),
+            stranger.get("/error"),
+            stranger.get("/webjars/nothing"),
+            stranger.login("nobody-at-all", "wrong"),
+            stranger.postWithoutToken("/login"),
+            stranger.postWithoutToken("/apps"),
+            stranger.post("/login", "/logout"));
+
+    assertThat(answers).allSatisfy(answer -> assertThat(sessionsIn(answer)).isEmpty());
+  }
+
+  @Test
+  void nobody_is_logged_in_by_another_sites_form() throws Exception {
+    HttpOperator victim = new HttpOperator(dashboard.address());
+    victim.get("/login");
+    HttpOperator stranger = new HttpOperator(dashboard.address());
+    String form =
+        "/login?username=admin&password="
+            + RunningDashboard.PASSWORD.replace(" ", "%20")
+            + "&_csrf=";
+
+    assertThat(victim.postWithoutToken(form).statusCode()).isEqualTo(403);
+    assertThat(victim.postWithoutToken(form + stranger.csrf("/login")).statusCode()).isEqualTo(403);
+    assertThat(victim.get("/messages").statusCode()).isEqualTo(302);
+  }
+
+  @Test
+  void a_planted_cookie_makes_no_form_of_a_session() throws Exception {
+    HttpOperator stranger = new HttpOperator(dashboard.address());
+    String token = stranger.csrf("/login");
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+    admin.plantCookie("pushplanet-login", stranger.cookie("pushplanet-login"));
+
+    assertThat(admin.postWithoutToken("/apps?id=planted&name=P&_csrf=" + token).statusCode())
+        .isEqualTo(403);
+
+    assertThat(admin.get("/apps").body()).doesNotContain("planted");
+  }
+
+  @Test
+  void a_login_leads_to_the_page_that_was_wanted_and_never_to_another_site() throws Exception {
+    HttpOperator operator = new HttpOperator(dashboard.address());
+    String login = locationOf(operator.get("/messages?before=%22&app=shop"));
+    assertThat(login).isEqualTo("/login?to=%2Fmessages%3Fbefore%3D%2522%26app%3Dshop");
+    String wanted = "/messages?before=%22&app=shop";
+
+    assertThat(operator.get(login).body()).contains("value=\"/messages?before=%22&amp;app=shop\"");
+    assertThat(locationOf(loginFor(wanted, "wrong"))).isEqualTo(login.replace("?", "?failed&"));
+    assertThat(locationOf(loginFor(wanted, RunningDashboard.PASSWORD))).isEqualTo(wanted);
+    for (String elsewhere :
+        List.of(
+            "",
+            "messages",
+            "https://evil.example/",
+            "//evil.example/",
+            "/\\evil.example/",
+            "/\t/evil.example/",
+            "/messages\r\nSet-Cookie: a=b",
+            "/" + "x".repeat(1_000))) {
+      assertThat(locationOf(loginFor(elsewhere, RunningDashboard.PASSWORD)))
+          .as(elsewhere)
+          .isEqualTo("/");
+    }
+  }
+
+  private HttpResponse<String> loginFor(String wanted, String password) throws Exception {
+    return new HttpOperator(dashboard.address())
+        .post(
+            "/login",
+            "/login",
+            "username",
+            RunningDashboard.ADMIN,
+            "password",
+            password,
+            "to",
+            wanted);
+  }
+
+  private String locationOf(HttpResponse<String> answer) {
+    String location = answer.headers().firstValue("Location").orElseThrow();
+    assertThat(location).startsWith(dashboard.address());
+    return location.substring(dashboard.address().length());
+  }
+
+  private static List<String> sessionsIn(HttpResponse<String> answer) {
+    return answer.headers().allValues("Set-Cookie").stream()
+        .filter(cookie -> cookie.startsWith(SESSION + "="))
+        .toList();
   }
 
   @Test
@@ -130,13 +236,14 @@ class LoginIT {
 
       operator("watcher", "viewer");
       Eventually.within(
-          Duration.ofSeconds(60), () -> assertThat(chromium.path()).isEqualTo("/login"));
+          Duration.ofSeconds(60),
+          () -> assertThat(chromium.path()).isEqualTo("/login?to=%2Fnodes"));
 
       chromium
           .type("username", "watcher")
           .type("password", RunningDashboard.PASSWORD)
           .press("Log in");
-      assertThat(chromium.path()).startsWith("/nodes").doesNotContain("table");
+      assertThat(chromium.path()).isEqualTo("/nodes");
       assertThat(chromium.textOf("h1")).isEqualTo("Nodes");
     }
   }

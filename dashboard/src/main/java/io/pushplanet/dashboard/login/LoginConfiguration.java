@@ -5,7 +5,6 @@ import io.pushplanet.dashboard.audit.AuditLog;
 import io.pushplanet.dashboard.page.DatabaseAway;
 import io.pushplanet.dashboard.page.TextTypeHandler;
 import jakarta.servlet.DispatcherType;
-import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -28,21 +27,15 @@ import org.springframework.security.core.Authentication;
 import org.springframework.security.core.AuthenticationException;
 import org.springframework.security.crypto.bcrypt.BCryptPasswordEncoder;
 import org.springframework.security.crypto.password.PasswordEncoder;
-import org.springframework.security.web.AuthenticationEntryPoint;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.access.intercept.AuthorizationFilter;
-import org.springframework.security.web.authentication.LoginUrlAuthenticationEntryPoint;
 import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
-import org.springframework.security.web.savedrequest.HttpSessionRequestCache;
-import org.springframework.security.web.savedrequest.RequestCache;
 
 /// Who may call what. A page that is not named here needs a login; every change needs at least an operator.
 @Configuration(proxyBeanMethods = false)
 class LoginConfiguration {
   private static final Logger LOG = LoggerFactory.getLogger(LoginConfiguration.class);
   private static final int BCRYPT_STRENGTH = 11;
-  private static final AuthenticationEntryPoint LOGIN =
-      new LoginUrlAuthenticationEntryPoint("/login");
 
   private static final String CONTENT_SECURITY_POLICY =
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
@@ -109,11 +102,12 @@ class LoginConfiguration {
                 .hasRole("ADMIN"))
         .exceptionHandling(
             failures -> failures.authenticationEntryPoint(LoginConfiguration::askToLogIn))
-        .requestCache(cache -> cache.requestCache(pagesToComeBackTo()))
+        .requestCache(cache -> cache.disable())
+        .csrf(csrf -> csrf.csrfTokenRepository(new FormTokens()))
         .formLogin(form ->
             form.loginPage("/login")
                 .failureHandler(LoginConfiguration::failed)
-                .defaultSuccessUrl("/"))
+                .successHandler(LoginConfiguration::loggedIn))
         .logout(logout ->
             logout
                 .addLogoutHandler((_, _, who) -> loggedOut(who, audit))
@@ -130,24 +124,21 @@ class LoginConfiguration {
   /// What refreshes itself would show the login in its place, so it has the browser load the whole page again.
   private static void askToLogIn(
       HttpServletRequest request, HttpServletResponse response, AuthenticationException failure)
-      throws IOException, ServletException {
-    if (isPartOfPage(request)) {
+      throws IOException {
+    if (request.getHeader("HX-Request") != null) {
       response.setHeader("HX-Refresh", "true");
       response.setStatus(HttpServletResponse.SC_UNAUTHORIZED);
       return;
     }
-    LOGIN.commence(request, response, failure);
+    String wanted = WantedPage.of(request).map(page -> "?" + page.parameter()).orElse("");
+    response.sendRedirect(request.getContextPath() + "/login" + wanted);
   }
 
-  private static RequestCache pagesToComeBackTo() {
-    var pages = new HttpSessionRequestCache();
-    pages.setRequestMatcher(
-        request -> HttpMethod.GET.matches(request.getMethod()) && !isPartOfPage(request));
-    return pages;
-  }
-
-  private static boolean isPartOfPage(HttpServletRequest request) {
-    return request.getHeader("HX-Request") != null;
+  private static void loggedIn(
+      HttpServletRequest request, HttpServletResponse response, Authentication who)
+      throws IOException {
+    String page = WantedPage.toldTo(request).map(WantedPage::path).orElse("/");
+    response.sendRedirect(request.getContextPath() + page);
   }
 
   /// A session ends also while nothing can be written down.
@@ -172,7 +163,8 @@ class LoginConfiguration {
       return;
     }
     String why = failure instanceof LockedException ? "locked" : "failed";
-    response.sendRedirect(request.getContextPath() + "/login?" + why);
+    String wanted = WantedPage.toldTo(request).map(page -> "&" + page.parameter()).orElse("");
+    response.sendRedirect(request.getContextPath() + "/login?" + why + wanted);
   }
 
   /// For the authentication, whose failures Spring Security only understands as its own.
