@@ -14,6 +14,8 @@ import org.springframework.validation.annotation.Validated;
 /// @param dispatcherUrl where test pushes are sent
 /// @param testPushTimeout the longest a test push waits for the dispatcher
 /// @param mostPasswordChecks how many passwords are checked at once, since each costs much CPU on purpose
+/// @param mostWrongLogins how many logins from one address may fail within 15 minutes; it has to wait then. An address of IPv6 is
+/// its network of 64 bits
 /// @param credentialCheckWithin the longest an upload waits for a worker to ask the provider about it
 /// @param credentialOverlap how long a replaced credential is kept, stands in for one that is refused, and can be rolled back to
 /// @param bootstrapOperator the admin that is created while there is no operator
@@ -23,6 +25,7 @@ public record DashboardSettings(
     @NotNull @DefaultValue("http://127.0.0.1:8080") URI dispatcherUrl,
     @NotNull @DefaultValue("5s") Duration testPushTimeout,
     @Positive @DefaultValue("4") int mostPasswordChecks,
+    @Positive @DefaultValue("100") int mostWrongLogins,
     @NotNull @DefaultValue("15s") Duration credentialCheckWithin,
     @NotNull @DefaultValue("1d") Duration credentialOverlap,
     @Valid @NotNull @DefaultValue BootstrapOperator bootstrapOperator) {

@@ -162,7 +162,12 @@ class LoginConfiguration {
       response.sendError(HttpServletResponse.SC_SERVICE_UNAVAILABLE);
       return;
     }
-    String why = failure instanceof LockedException ? "locked" : "failed";
+    String why =
+        switch (failure) {
+          case AddressLockedException _ -> "address";
+          case LockedException _ -> "locked";
+          default -> "failed";
+        };
     String wanted = WantedPage.toldTo(request).map(page -> "&" + page.parameter()).orElse("");
     response.sendRedirect(request.getContextPath() + "/login?" + why + wanted);
   }

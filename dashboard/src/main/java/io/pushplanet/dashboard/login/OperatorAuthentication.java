@@ -5,7 +5,6 @@ import io.pushplanet.dashboard.audit.AuditAction;
 import io.pushplanet.dashboard.audit.AuditLog;
 import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -17,21 +16,21 @@ import org.springframework.security.authentication.LockedException;
 import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
 import org.springframework.security.core.Authentication;
 import org.springframework.security.crypto.password.PasswordEncoder;
+import org.springframework.security.web.authentication.WebAuthenticationDetails;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
 
 /// How an operator gets in, and proves to be the one before the password is changed. Five wrong passwords lock the name for a quarter of an hour, also when many are tried at once; then
-/// the count starts again. An unknown name costs the same time as a wrong password.
+/// the count starts again. An unknown name costs the same time as a wrong password. An address with too many wrong logins waits, too.
 @Component
 class OperatorAuthentication implements AuthenticationProvider {
-  static final int MOST_FAILURES = 5;
-  static final Duration LOCK = Duration.ofMinutes(15);
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(3);
 
   private final OperatorMapper operators;
   private final FirstOperator firstOperator;
   private final PasswordEncoder passwords;
   private final AuditLog audit;
+  private final WrongLogins wrongLogins;
   private final Clock clock;
   private final Semaphore checks;
   private final String nobodysPassword;
@@ -41,12 +40,14 @@ class OperatorAuthentication implements AuthenticationProvider {
       FirstOperator firstOperator,
       PasswordEncoder passwords,
       AuditLog audit,
+      WrongLogins wrongLogins,
       Clock clock,
       DashboardSettings settings) {
     this.operators = operators;
     this.firstOperator = firstOperator;
     this.passwords = passwords;
     this.audit = audit;
+    this.wrongLogins = wrongLogins;
     this.clock = clock;
     this.checks = new Semaphore(settings.mostPasswordChecks());
     this.nobodysPassword = String.valueOf(passwords.encode("nobody has this password"));
@@ -63,8 +64,19 @@ class OperatorAuthentication implements AuthenticationProvider {
 
   private Authentication check(Authentication login) {
     String name = login.getName();
+    String address =
+        login.getDetails() instanceof WebAuthenticationDetails web ? web.getRemoteAddress() : "";
+    if (wrongLogins.tooManyFrom(address)) {
+      throw new AddressLockedException();
+    }
     firstOperator.ensure();
-    Operator operator = proven(name, String.valueOf(login.getCredentials()), "wrong password");
+    Operator operator;
+    try {
+      operator = proven(name, String.valueOf(login.getCredentials()), "wrong password");
+    } catch (BadCredentialsException | LockedException e) {
+      wrongLogins.from(address, name);
+      throw e;
+    }
     operators.loggedIn(name, clock.instant());
     audit.record(name, AuditAction.LOGIN, name, "logged in");
     SignedIn signedIn = SignedIn.of(operator);
@@ -92,40 +104,27 @@ class OperatorAuthentication implements AuthenticationProvider {
   private Operator proven(String name, String password, String ifWrong) {
     Optional<Operator> found = operators.find(name);
     if (found.isPresent() && found.get().isLocked(clock.instant())) {
-      throw lockedOut(name);
+      throw locked();
     }
     boolean right = matches(password, found.map(Operator::password).orElse(nobodysPassword));
     if (found.isEmpty()) {
-      throw refused(name, "unknown name");
+      wrongLogins.ofUnknown(name);
+      throw refused();
     }
     if (!right) {
-      throw counted(name, ifWrong);
+      throw wrongLogins.lockAfter(name, ifWrong) ? locked() : refused();
     }
     if (operators.proved(name, clock.instant()) == 0) {
-      throw lockedOut(name);
+      throw locked();
     }
     return found.get();
   }
 
-  private LockedException lockedOut(String name) {
-    audit.record(name, AuditAction.LOGIN_LOCKED, name, "refused while locked");
+  private static LockedException locked() {
     return new LockedException("locked");
   }
 
-  private RuntimeException counted(String name, String why) {
-    BadCredentialsException refusal = refused(name, why);
-    Instant now = clock.instant();
-    operators.failed(name, now, MOST_FAILURES, now.plus(LOCK));
-    if (operators.find(name).filter(operator -> operator.isLocked(now)).isEmpty()) {
-      return refusal;
-    }
-    audit.record(
-        name, AuditAction.LOGIN_LOCKED, name, "locked after " + MOST_FAILURES + " failures");
-    return new LockedException("locked");
-  }
-
-  private BadCredentialsException refused(String name, String why) {
-    audit.record(name, AuditAction.LOGIN_FAILED, name, why);
+  private static BadCredentialsException refused() {
     return new BadCredentialsException("refused");
   }
 

@@ -50,6 +50,8 @@ interface OperatorMapper {
   void loggedIn(@Param("name") String name, @Param("now") Instant now);
 
   /// Assignments are made from left to right. A lock that has run out starts the count again.
+  ///
+  /// @return 0 when the name is locked already, or gone
   @Update(
       """
       UPDATE operators
@@ -57,7 +59,7 @@ interface OperatorMapper {
           locked_until = IF(failed_logins >= #{most}, #{lockedUntil}, NULL)
       WHERE name = #{name} AND (locked_until IS NULL OR locked_until <= #{now})
       """)
-  void failed(
+  int failed(
       @Param("name") String name,
       @Param("now") Instant now,
       @Param("most") int most,

@@ -30,6 +30,7 @@ class FirstOperatorIT {
                 URI.create("http://127.0.0.1:1"),
                 Duration.ofSeconds(1),
                 1,
+                1,
                 Duration.ofSeconds(1),
                 Duration.ofDays(1),
                 new DashboardSettings.BootstrapOperator(NAME, new Secret("a password of its own"))),

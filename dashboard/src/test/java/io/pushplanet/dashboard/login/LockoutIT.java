@@ -61,9 +61,26 @@ class LockoutIT {
                 .queryForMap(
                     "SELECT failed_logins, locked_until > NOW(3) AS locked, last_login_at FROM operators WHERE name = ?",
                     NAME))
-        .containsEntry("failed_logins", OperatorAuthentication.MOST_FAILURES)
+        .containsEntry("failed_logins", WrongLogins.MOST_OF_A_NAME)
         .containsEntry("locked", 1)
         .containsEntry("last_login_at", null);
+    assertThat(audited("login_failed")).isEqualTo(WrongLogins.MOST_OF_A_NAME);
+    assertThat(audited("login_locked")).isOne();
+
+    for (int i = 0; i < 10; i++) {
+      assertThat(login(authentication, RIGHT)).isEqualTo("locked");
+    }
+    assertThat(audited("login_locked")).as("what a lock refuses is not written").isOne();
+  }
+
+  private long audited(String action) {
+    return dashboard
+        .sql()
+        .queryForObject(
+            "SELECT COUNT(*) FROM audit WHERE operator = ? AND action = ?",
+            Long.class,
+            NAME,
+            action);
   }
 
   /// Everybody has read that the name is not locked before anybody hears that the password is wrong, and the right one is
@@ -115,11 +132,13 @@ class LockoutIT {
         dashboard.bean(FirstOperator.class),
         passwords,
         dashboard.bean(AuditLog.class),
+        dashboard.bean(WrongLogins.class),
         Clock.systemUTC(),
         new DashboardSettings(
             URI.create("http://127.0.0.1:1"),
             Duration.ofSeconds(1),
             WRONG + 1,
+            1,
             Duration.ofSeconds(1),
             Duration.ofDays(1),
             new DashboardSettings.BootstrapOperator(null, null)));
