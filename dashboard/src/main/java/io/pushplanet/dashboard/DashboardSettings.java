@@ -2,6 +2,7 @@ package io.pushplanet.dashboard;
 
 import io.pushplanet.common.access.Secret;
 import jakarta.validation.Valid;
+import jakarta.validation.constraints.AssertTrue;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
 import java.net.URI;
@@ -18,6 +19,7 @@ import org.springframework.validation.annotation.Validated;
 /// its network of 64 bits
 /// @param credentialCheckWithin the longest an upload waits for a worker to ask the provider about it
 /// @param credentialOverlap how long a replaced credential is kept, stands in for one that is refused, and can be rolled back to
+/// @param auditRetention an entry of the audit log that is older is deleted
 /// @param bootstrapOperator the admin that is created while there is no operator
 @Validated
 @ConfigurationProperties(prefix = "dashboard", ignoreUnknownFields = false)
@@ -28,7 +30,12 @@ public record DashboardSettings(
     @Positive @DefaultValue("100") int mostWrongLogins,
     @NotNull @DefaultValue("15s") Duration credentialCheckWithin,
     @NotNull @DefaultValue("1d") Duration credentialOverlap,
+    @NotNull @DefaultValue("400d") Duration auditRetention,
     @Valid @NotNull @DefaultValue BootstrapOperator bootstrapOperator) {
+  @AssertTrue(message = "dashboard.audit-retention must be positive")
+  boolean isKept() {
+    return auditRetention.isPositive();
+  }
 
   /// @param name the admin that is created while there is no operator
   /// @param password that admin's password

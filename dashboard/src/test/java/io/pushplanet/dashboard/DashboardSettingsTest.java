@@ -32,6 +32,7 @@ class DashboardSettingsTest {
       assertThat(settings.mostWrongLogins()).isEqualTo(100);
       assertThat(settings.credentialCheckWithin()).isEqualTo(Duration.ofSeconds(15));
       assertThat(settings.credentialOverlap()).isEqualTo(Duration.ofDays(1));
+      assertThat(settings.auditRetention()).isEqualTo(Duration.ofDays(400));
       assertThat(settings.bootstrapOperator().name()).isNull();
       assertThat(settings.bootstrapOperator().password()).isNull();
     });
@@ -43,5 +44,14 @@ class DashboardSettingsTest {
         .withPropertyValues("dashboard.dispatcher-uri=http://127.0.0.1:1")
         .run(started ->
             assertThat(started.getStartupFailure()).hasStackTraceContaining("dispatcher-uri"));
+  }
+
+  @Test
+  void an_audit_log_that_keeps_nothing_stops_the_start() {
+    context
+        .withPropertyValues("dashboard.audit-retention=0s")
+        .run(started ->
+            assertThat(started.getStartupFailure())
+                .hasStackTraceContaining("dashboard.audit-retention must be positive"));
   }
 }

@@ -2,6 +2,7 @@ package io.pushplanet.dashboard.audit;
 
 import java.time.Instant;
 import java.util.List;
+import org.apache.ibatis.annotations.Delete;
 import org.apache.ibatis.annotations.Insert;
 import org.apache.ibatis.annotations.Mapper;
 import org.apache.ibatis.annotations.Param;
@@ -27,4 +28,7 @@ interface AuditMapper {
       WHERE id < #{before} ORDER BY id DESC LIMIT #{most}
       """)
   List<AuditEntry> before(@Param("before") long before, @Param("most") int most);
+
+  @Delete("DELETE FROM audit WHERE at < #{before} ORDER BY at LIMIT #{most}")
+  int deleteBefore(@Param("before") Instant before, @Param("most") int most);
 }

@@ -33,6 +33,7 @@ class FirstOperatorIT {
                 1,
                 Duration.ofSeconds(1),
                 Duration.ofDays(1),
+                Duration.ofDays(1),
                 new DashboardSettings.BootstrapOperator(NAME, new Secret("a password of its own"))),
             asIfThereWereNone(dashboard.bean(OperatorMapper.class)),
             dashboard.bean(PasswordEncoder.class),

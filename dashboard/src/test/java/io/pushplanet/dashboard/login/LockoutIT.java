@@ -141,6 +141,7 @@ class LockoutIT {
             1,
             Duration.ofSeconds(1),
             Duration.ofDays(1),
+            Duration.ofDays(1),
             new DashboardSettings.BootstrapOperator(null, null)));
   }
 

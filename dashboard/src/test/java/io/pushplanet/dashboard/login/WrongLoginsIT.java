@@ -80,6 +80,7 @@ class WrongLoginsIT {
             MOST,
             Duration.ofSeconds(1),
             Duration.ofDays(1),
+            Duration.ofDays(1),
             new DashboardSettings.BootstrapOperator(null, null));
     OperatorMapper operators = dashboard.bean(OperatorMapper.class);
     AuditLog audit = dashboard.bean(AuditLog.class);
