@@ -1,6 +1,7 @@
 package io.pushplanet.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -9,6 +10,7 @@ import com.rabbitmq.client.MessageProperties;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.dashboard.browser.Chromium;
+import io.pushplanet.quickstart.services.LocalServices;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -21,6 +23,9 @@ class DeadLettersIT {
   private static final String LANE = "push.webpush.normal";
   private static final String ID = "01a1fc9a-a1eb-76b5-9f6e-4fed5846eeaf";
   private static final String PUSH = "{\"id\":\"" + ID + "\",\"grüße\":1}";
+
+  private static final String UNTIL_ALARM =
+      "(fun Wait() -> case rabbit_alarm:get_alarms() of [] -> timer:sleep(50), Wait(); _ -> ok end end)().";
 
   private final RunningDashboard dashboard = RunningDashboard.shared();
   private Connection connection;
@@ -98,6 +103,38 @@ class DeadLettersIT {
     assertThat(audited().stream().skip(before))
         .containsExactly(
             "from " + LANE, "failed: the broker did not take it; it stays, from " + LANE);
+  }
+
+  @Test
+  void a_broker_that_takes_nothing_holds_up_no_page() throws Exception {
+    LocalServices services = dashboard.services();
+    assumeTrue(services.isRabbitMq(), "the embedded broker blocks nobody");
+    bury(LANE, "broken", PUSH);
+    waiting(Topology.DEAD, 1);
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+    services.rabbitmqctl("set_vm_memory_high_watermark", "0");
+    try {
+      services.rabbitmqctl("eval", UNTIL_ALARM);
+
+      admin.post("/dead-letters", "/dead-letters/replay", "letter", "all");
+
+      assertThat(admin.get("/dead-letters").body())
+          .contains("The broker takes no messages just now")
+          .contains(ID);
+      assertThat(admin.get("/dead-letters").body()).contains(ID);
+      assertThat(broker.queueDeclarePassive(Topology.DEAD).getMessageCount()).isOne();
+    } finally {
+      services.rabbitmqctl("set_vm_memory_high_watermark", "0.4");
+    }
+
+    Eventually.within(
+        Duration.ofSeconds(60),
+        () -> {
+          admin.post("/dead-letters", "/dead-letters/replay", "letter", "all");
+          assertThat(admin.get("/dead-letters").body()).contains("No dead letters");
+        });
+    waiting(LANE, 1);
   }
 
   private List<String> audited() {

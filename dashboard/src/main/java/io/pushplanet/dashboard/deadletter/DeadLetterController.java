@@ -64,6 +64,12 @@ class DeadLetterController {
                   + some
                   + " letters, or has no queue for the next one. Nothing is lost: the others are still here."
                   + " Try again when it is back and the workers run.");
+      case DeadLetters.Outcome.BrokerTakesNothing(int some) ->
+          flash.addFlashAttribute(
+              "problem",
+              "The broker takes no messages just now: its memory or its disk runs out. "
+                  + some
+                  + " letters were done before it said so. Nothing is lost: try again when it has room.");
     }
   }
 }

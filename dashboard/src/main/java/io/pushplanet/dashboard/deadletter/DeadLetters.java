@@ -2,16 +2,17 @@ package io.pushplanet.dashboard.deadletter;
 
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
 import com.rabbitmq.client.MessageProperties;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.wire.BriefConnection;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.dashboard.audit.AuditAction;
 import io.pushplanet.dashboard.audit.AuditLog;
 import java.io.IOException;
+import java.io.Serial;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
@@ -63,6 +64,16 @@ class DeadLetters {
 
     /// The broker went away, or did not take a letter: it has no such queue any more. Those before it are done.
     record BrokerAway(int letters) implements Outcome {}
+
+    /// The broker takes no messages just now. Those before it are done.
+    record BrokerTakesNothing(int letters) implements Outcome {}
+  }
+
+  /// Done before any letter is in hand.
+  private interface Preparation {
+    Preparation NONE = _ -> {};
+
+    void on(Channel channel) throws IOException, InterruptedException, TimeoutException;
   }
 
   private interface Deed {
@@ -75,11 +86,13 @@ class DeadLetters {
     var letters = new ArrayList<DeadLetter>();
     var waiting = new int[1];
     try {
-      eachLetter((_, response, letter) -> {
-        waiting[0] = Math.max(waiting[0], letters.size() + 1 + response.getMessageCount());
-        letters.add(letter);
-        return false;
-      });
+      eachLetter(
+          Preparation.NONE,
+          (_, response, letter) -> {
+            waiting[0] = Math.max(waiting[0], letters.size() + 1 + response.getMessageCount());
+            letters.add(letter);
+            return false;
+          });
       return new Look.Known(letters, waiting[0]);
     } catch (IOException | TimeoutException | RuntimeException e) {
       // amqp-client throws AlreadyClosedException, which is unchecked.
@@ -94,6 +107,7 @@ class DeadLetters {
         operator,
         AuditAction.DEAD_LETTER_REPLAYED,
         wanted.and(DeadLetter::isReplayable),
+        DeadLetters::mustTake,
         (channel, response, letter) -> {
           // A queue that is not there any more gives the letter back, and the broker confirms it
           // all the same.
@@ -110,29 +124,47 @@ class DeadLetters {
         });
   }
 
+  /// That it takes nothing RabbitMQ says to none but who publishes, and the letters in hand come back no sooner than it takes
+  /// something again.
+  private static void mustTake(Channel channel)
+      throws IOException, InterruptedException, TimeoutException {
+    String own = channel.queueDeclare().getQueue();
+    channel.basicPublish("", own, MessageProperties.MINIMAL_BASIC, new byte[1]);
+    if (!channel.waitForConfirms(CONFIRM_MILLIS)) {
+      throw new IOException("the broker refused a message to its own sender");
+    }
+  }
+
   /// Throws those of the oldest letters that are `wanted` away.
   synchronized Outcome drop(String operator, Predicate<DeadLetter> wanted) {
-    return finish(operator, AuditAction.DEAD_LETTER_DROPPED, wanted, (_, _, _) -> true);
+    return finish(
+        operator, AuditAction.DEAD_LETTER_DROPPED, wanted, Preparation.NONE, (_, _, _) -> true);
   }
 
   private Outcome finish(
-      String operator, AuditAction action, Predicate<DeadLetter> wanted, Deed deed) {
+      String operator,
+      AuditAction action,
+      Predicate<DeadLetter> wanted,
+      Preparation preparation,
+      Deed deed) {
     var done = new ArrayList<DeadLetter>();
     var begun = new ArrayList<DeadLetter>();
     try {
-      eachLetter((channel, response, letter) -> {
-        if (!wanted.test(letter)) {
-          return false;
-        }
-        // First, for what is not written down is not done.
-        begun.add(letter);
-        audit.record(operator, action, subject(letter), "from " + origin(letter));
-        if (!deed.with(channel, response, letter)) {
-          throw new IOException("the broker refused the letter");
-        }
-        done.add(letter);
-        return true;
-      });
+      eachLetter(
+          preparation,
+          (channel, response, letter) -> {
+            if (!wanted.test(letter)) {
+              return false;
+            }
+            // First, for what is not written down is not done.
+            begun.add(letter);
+            audit.record(operator, action, subject(letter), "from " + origin(letter));
+            if (!deed.with(channel, response, letter)) {
+              throw new IOException("the broker refused the letter");
+            }
+            done.add(letter);
+            return true;
+          });
       return new Outcome.Done(done.size());
     } catch (IOException | TimeoutException | ShutdownSignalException e) {
       LOG.warn("event=dead_letters_unfinished done={} reason=\"{}\"", done.size(), e.toString());
@@ -144,7 +176,9 @@ class DeadLetters {
             subject(letter),
             "failed: the broker did not take it; it stays, from " + origin(letter));
       }
-      return new Outcome.BrokerAway(done.size());
+      return e instanceof TakesNothing
+          ? new Outcome.BrokerTakesNothing(done.size())
+          : new Outcome.BrokerAway(done.size());
     }
   }
 
@@ -156,24 +190,15 @@ class DeadLetters {
     return letter.isReplayable() ? letter.queue() : "an unknown queue";
   }
 
-  private void eachLetter(Deed deed) throws IOException, TimeoutException {
-    try (Connection connection = broker.newConnection("dashboard-dead-letters")) {
-      Channel channel = connection.createChannel();
-      if (channel == null) {
-        throw new IOException("no channel left");
-      }
-      if (!exists(connection)) {
-        return;
-      }
-      channel.confirmSelect();
-      for (int seen = 0; seen < MOST; seen++) {
-        GetResponse letter = channel.basicGet(Topology.DEAD, false);
-        if (letter == null) {
-          return;
+  private void eachLetter(Preparation preparation, Deed deed) throws IOException, TimeoutException {
+    try (BriefConnection connection = BriefConnection.open(broker, "dashboard-dead-letters")) {
+      try {
+        eachLetter(connection, preparation, deed);
+      } catch (IOException | ShutdownSignalException e) {
+        if (connection.takesNothing()) {
+          throw new TakesNothing(e);
         }
-        if (deed.with(channel, letter, DeadLetter.of(letter))) {
-          channel.basicAck(letter.getEnvelope().getDeliveryTag(), false);
-        }
+        throw e;
       }
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
@@ -181,12 +206,37 @@ class DeadLetters {
     }
   }
 
-  /// Asked on a channel of its own, which a missing queue closes.
-  private static boolean exists(Connection connection) throws IOException, TimeoutException {
+  private static void eachLetter(BriefConnection connection, Preparation preparation, Deed deed)
+      throws IOException, InterruptedException, TimeoutException {
     Channel channel = connection.createChannel();
-    if (channel == null) {
-      throw new IOException("no channel left");
+    if (!exists(connection)) {
+      return;
     }
+    channel.confirmSelect();
+    preparation.on(channel);
+    for (int seen = 0; seen < MOST; seen++) {
+      GetResponse letter = channel.basicGet(Topology.DEAD, false);
+      if (letter == null) {
+        return;
+      }
+      if (deed.with(channel, letter, DeadLetter.of(letter))) {
+        channel.basicAck(letter.getEnvelope().getDeliveryTag(), false);
+      }
+    }
+  }
+
+  /// The connection was broken off, for the broker takes no messages.
+  private static final class TakesNothing extends IOException {
+    @Serial private static final long serialVersionUID = 1;
+
+    TakesNothing(Exception cause) {
+      super("the broker takes no messages just now", cause);
+    }
+  }
+
+  /// Asked on a channel of its own, which a missing queue closes.
+  private static boolean exists(BriefConnection connection) throws IOException, TimeoutException {
+    Channel channel = connection.createChannel();
     try {
       AMQP.Queue.DeclareOk found = channel.queueDeclarePassive(Topology.DEAD);
       channel.close();

@@ -1,9 +1,10 @@
 package io.pushplanet.gateway.intake;
 
 import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.MessageProperties;
+import com.rabbitmq.client.ShutdownSignalException;
+import io.pushplanet.common.wire.BriefConnection;
 import io.pushplanet.common.wire.BrokerUnavailable;
 import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.Topology;
@@ -30,8 +31,8 @@ public final class DeadLetters {
   /// @param letters each is a letter of its own
   /// @throws BrokerUnavailable when it did not
   public void bury(String queue, List<DeadItem> letters) {
-    try (Connection connection = connections.newConnection("dead-letters");
-        Channel channel = connection.createChannel()) {
+    try (BriefConnection connection = BriefConnection.open(connections, "dead-letters")) {
+      Channel channel = connection.createChannel();
       // A queue that was deleted meanwhile would swallow the letter, and the broker confirm it.
       Topology.declare(channel);
       channel.confirmSelect();
@@ -53,7 +54,7 @@ public final class DeadLetters {
       if (!channel.waitForConfirms(CONFIRM_MILLIS)) {
         throw new BrokerUnavailable("the broker refused a dead letter", null);
       }
-    } catch (IOException | TimeoutException e) {
+    } catch (IOException | TimeoutException | ShutdownSignalException e) {
       throw new BrokerUnavailable("a dead letter was not confirmed", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

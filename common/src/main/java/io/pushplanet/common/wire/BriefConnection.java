@@ -1,0 +1,78 @@
+package io.pushplanet.common.wire;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import java.io.IOException;
+import java.net.Socket;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// A connection to the broker for something rare. It rather ends than waits: from who publishes while memory or disk runs out,
+/// RabbitMQ reads no more (https://www.rabbitmq.com/docs/connection-blocked), and the driver would write, and close, for ever.
+/// Such a connection is broken off, so that whoever waits for it fails at once. Thread-safe.
+public final class BriefConnection implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(BriefConnection.class);
+  private static final int CLOSED_WITHIN_MILLIS = 1_000;
+
+  private final String name;
+  private final Connection connection;
+  private final @Nullable Socket socket;
+  private volatile boolean takesNothing;
+
+  private BriefConnection(String name, Connection connection, @Nullable Socket socket) {
+    this.name = name;
+    this.connection = connection;
+    this.socket = socket;
+  }
+
+  /// @param connections which do not recover by themselves
+  /// @param name of the connection as RabbitMQ's management shows it
+  public static BriefConnection open(ConnectionFactory connections, String name)
+      throws IOException, TimeoutException {
+    AtomicReference<@Nullable Socket> socket = new AtomicReference<>();
+    ConnectionFactory watched = connections.clone();
+    watched.setSocketConfigurator(connections.getSocketConfigurator().andThen(socket::set));
+    Connection connection = watched.newConnection(name);
+    BriefConnection made = new BriefConnection(name, connection, socket.get());
+    connection.addBlockedListener(made::breakOff, () -> {});
+    return made;
+  }
+
+  private void breakOff(String reason) {
+    LOG.warn("event=broker_takes_nothing connection={} reason=\"{}\"", name, reason);
+    takesNothing = true;
+    try {
+      if (socket != null) {
+        socket.close();
+      }
+    } catch (IOException e) {
+      LOG.debug("event=socket_close_failed connection={}", name, e);
+    }
+  }
+
+  public Channel createChannel() throws IOException {
+    Channel channel = connection.createChannel();
+    if (channel == null) {
+      throw new IOException("no channel left");
+    }
+    return channel;
+  }
+
+  public boolean isOpen() {
+    return connection.isOpen();
+  }
+
+  /// Whether it was broken off because the broker takes nothing just now.
+  public boolean takesNothing() {
+    return takesNothing;
+  }
+
+  @Override
+  public void close() {
+    connection.abort(CLOSED_WITHIN_MILLIS);
+  }
+}

@@ -1,0 +1,52 @@
+package io.pushplanet.gateway.intake;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.wire.BrokerUnavailable;
+import io.pushplanet.common.wire.DeadItem;
+import io.pushplanet.common.wire.Topology;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class DeadLettersIT extends IntakeScene {
+  private static final String UNTIL_ALARM =
+      "(fun Wait() -> case rabbit_alarm:get_alarms() of [] -> timer:sleep(50), Wait(); _ -> ok end end)().";
+
+  /// Larger than what two kernels take on the way to a broker that does not read.
+  private static final byte[] LARGE = new byte[8 * 1024 * 1024];
+
+  @Test
+  void a_broker_that_takes_nothing_is_not_waited_for() throws Exception {
+    assumeTrue(servers.services().isRabbitMq(), "the embedded broker blocks nobody");
+    DeadLetters letters = new DeadLetters(servers.connections());
+    letters.bury(QUEUE, List.of(new DeadItem(new byte[1], "before")));
+    servers.services().rabbitmqctl("set_vm_memory_high_watermark", "0");
+    try {
+      servers.services().rabbitmqctl("eval", UNTIL_ALARM);
+
+      for (byte[] body : List.of(new byte[1], LARGE)) {
+        assertThatThrownBy(() -> burySoon(letters, body))
+            .isInstanceOf(ExecutionException.class)
+            .hasCauseInstanceOf(BrokerUnavailable.class);
+      }
+    } finally {
+      servers.services().rabbitmqctl("set_vm_memory_high_watermark", "0.4");
+    }
+
+    Eventually.within(SOON, () -> burySoon(letters, new byte[] {2}));
+    assertThat(depth(Topology.DEAD)).isGreaterThanOrEqualTo(2);
+  }
+
+  private static void burySoon(DeadLetters letters, byte[] body) throws Exception {
+    FutureTask<Boolean> buried =
+        new FutureTask<>(() -> letters.bury(QUEUE, List.of(new DeadItem(body, "broken"))), true);
+    Thread.ofPlatform().daemon(true).start(buried);
+    assertThat(buried.get(40, TimeUnit.SECONDS)).isTrue();
+  }
+}
