@@ -116,9 +116,28 @@ public final class QueueConsumer implements SmartLifecycle {
   /// begun, at once.
   @Override
   public void stop() {
+    takeNoMore();
+    leave();
+  }
+
+  /// Returns when it takes no more, so that all consumers do before one of them is waited for: they stop one after the other.
+  @Override
+  public void stop(Runnable stopped) {
+    takeNoMore();
+    Thread.ofPlatform()
+        .name("intake-stop-" + name)
+        .start(() -> {
+          try {
+            leave();
+          } finally {
+            stopped.run();
+          }
+        });
+  }
+
+  private void takeNoMore() {
     running = false;
     closed.countDown();
-    leave();
   }
 
   /// Done by whoever comes first: who stops it, or the thread that connected meanwhile.

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
@@ -15,12 +16,16 @@ public final class Rounds implements SmartLifecycle {
   private static final Logger LOG = LoggerFactory.getLogger(Rounds.class);
   private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(2);
 
+  /// So long a stop waits for the round that runs: as long as it waits for the broker's confirm.
+  private static final Duration LAST_ROUND = Duration.ofSeconds(10);
+
   private final String name;
   private final Duration pause;
   private final BooleanSupplier resting;
   private final Work work;
   private final MeterRegistry meters;
   private final CountDownLatch closed = new CountDownLatch(1);
+  private volatile @Nullable Thread thread;
   private volatile boolean running;
 
   /// One round.
@@ -46,13 +51,45 @@ public final class Rounds implements SmartLifecycle {
   @Override
   public void start() {
     running = true;
-    Thread.ofVirtual().name(name).start(this::run);
+    thread = Thread.ofVirtual().name(name).start(this::run);
   }
 
+  /// Begins no other round, and waits for the one that runs: what it has published is not confirmed yet.
   @Override
   public void stop() {
+    beginNoMore();
+    awaitEnd();
+  }
+
+  /// Returns when it begins no other round: all are waited for at once.
+  @Override
+  public void stop(Runnable stopped) {
+    beginNoMore();
+    Thread.ofVirtual()
+        .name(name + "-stop")
+        .start(() -> {
+          try {
+            awaitEnd();
+          } finally {
+            stopped.run();
+          }
+        });
+  }
+
+  private void beginNoMore() {
     running = false;
     closed.countDown();
+  }
+
+  private void awaitEnd() {
+    Thread last = thread;
+    try {
+      if (last != null && !last.join(LAST_ROUND)) {
+        LOG.warn("event=round_left name={}", name);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   @Override

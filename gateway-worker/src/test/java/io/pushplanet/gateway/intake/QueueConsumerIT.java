@@ -12,14 +12,17 @@ import io.pushplanet.common.testing.Eventually;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
+import org.springframework.context.support.GenericApplicationContext;
 
 class QueueConsumerIT extends IntakeScene {
   @Test
@@ -212,6 +215,48 @@ class QueueConsumerIT extends IntakeScene {
         SOON, () -> assertThat(made).singleElement().matches(connection -> !connection.isOpen()));
     Eventually.within(SOON, () -> assertThat(depth(QUEUE)).isEqualTo(1));
     assertThat(consumed).isEmpty();
+  }
+
+  @Test
+  void all_consumers_of_a_process_take_no_more_before_one_of_them_is_waited_for() throws Exception {
+    Queue<Connection> made = new ConcurrentLinkedQueue<>();
+    CountDownLatch begun = new CountDownLatch(2);
+    CountDownLatch goesOn = new CountDownLatch(1);
+    List<QueueConsumer> consumers = new ArrayList<>();
+    GenericApplicationContext process = new GenericApplicationContext();
+    for (String name : List.of("one", "other")) {
+      QueueConsumer consumer =
+          consumer(
+              connections(connection -> {
+                made.add(connection);
+                return connection;
+              }),
+              new Subscription(
+                  QUEUE,
+                  1,
+                  (body, again, _) -> {
+                    begun.countDown();
+                    awaitUninterruptibly(goesOn);
+                  }),
+              new SimpleMeterRegistry());
+      consumers.add(consumer);
+      process.registerBean(name, QueueConsumer.class, () -> consumer);
+    }
+    publishOneByOne(2);
+    process.refresh();
+    assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
+
+    Thread ends = Thread.ofPlatform().start(process::close);
+    try {
+      Eventually.within(SOON, () -> assertThat(consumers).noneMatch(QueueConsumer::isRunning));
+      assertThat(made).as("what none has left yet").hasSize(2).allMatch(Connection::isOpen);
+    } finally {
+      goesOn.countDown();
+      ends.join();
+    }
+
+    assertThat(made).noneMatch(Connection::isOpen);
+    assertThat(depth(QUEUE)).isZero();
   }
 
   /// The same broker's connections, which tell of their channels.

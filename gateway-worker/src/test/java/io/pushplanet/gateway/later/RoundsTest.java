@@ -3,8 +3,10 @@ package io.pushplanet.gateway.later;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.testing.Eventually;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -61,5 +63,63 @@ class RoundsTest {
     resting.set(false);
     assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
     work.stop();
+  }
+
+  @Test
+  void a_stop_waits_for_the_round_that_runs() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch goesOn = new CountDownLatch(1);
+    AtomicBoolean done = new AtomicBoolean();
+    Rounds work = slow(begun, goesOn, done);
+    work.start();
+    assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+    FutureTask<Boolean> stop =
+        new FutureTask<>(() -> {
+          work.stop();
+          return done.get();
+        });
+    Thread.ofPlatform().daemon(true).start(stop);
+    Eventually.within(Duration.ofSeconds(20), () -> assertThat(work.isRunning()).isFalse());
+
+    goesOn.countDown();
+
+    assertThat(stop.get(20, TimeUnit.SECONDS)).as("the round was done").isTrue();
+  }
+
+  @Test
+  void rounds_end_side_by_side() throws Exception {
+    CountDownLatch begun = new CountDownLatch(2);
+    CountDownLatch goesOn = new CountDownLatch(1);
+    CountDownLatch stopped = new CountDownLatch(2);
+    AtomicBoolean done = new AtomicBoolean();
+    Rounds one = slow(begun, goesOn, done);
+    Rounds other = slow(begun, goesOn, done);
+    one.start();
+    other.start();
+    assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+
+    one.stop(stopped::countDown);
+    other.stop(stopped::countDown);
+
+    assertThat(stopped.getCount()).as("none is told stopped before its round is done").isEqualTo(2);
+    goesOn.countDown();
+    assertThat(stopped.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(done).isTrue();
+  }
+
+  private static Rounds slow(CountDownLatch begun, CountDownLatch goesOn, AtomicBoolean done) {
+    return new Rounds(
+        "test",
+        Duration.ofMillis(1),
+        () -> {
+          begun.countDown();
+          try {
+            done.set(goesOn.await(20, TimeUnit.SECONDS));
+          } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+          }
+          return false;
+        },
+        new SimpleMeterRegistry());
   }
 }
