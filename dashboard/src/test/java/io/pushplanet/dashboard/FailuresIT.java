@@ -17,6 +17,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -307,6 +309,51 @@ class FailuresIT {
               "device d1: asked",
               "device d1: dispatcher away");
     } finally {
+      other.stop();
+      dispatcher.stop(0);
+    }
+  }
+
+  @Test
+  void a_test_push_that_nobody_answers_may_have_been_sent() throws Exception {
+    new Rows(dashboard.sql()).app("unanswered", "Unanswered");
+    CountDownLatch asked = new CountDownLatch(1);
+    CountDownLatch answers = new CountDownLatch(1);
+    HttpServer dispatcher =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    dispatcher.createContext(
+        "/",
+        exchange -> {
+          asked.countDown();
+          try {
+            answers.await(60, TimeUnit.SECONDS);
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          }
+          exchange.close();
+        });
+    dispatcher.start();
+    RunningDashboard other =
+        RunningDashboard.start(
+            dashboard.services(),
+            Map.of(
+                "dashboard.dispatcher-url",
+                "http://127.0.0.1:" + dispatcher.getAddress().getPort(),
+                "dashboard.test-push-timeout",
+                "1s"));
+    try (Chromium chromium = Chromium.open(other.address())) {
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+      chromium.go("/test-push?app=unanswered&device=d1").press("Send");
+
+      assertThat(chromium.text())
+          .contains("has not answered in time, and may have accepted the push")
+          .doesNotContain("nothing was sent");
+      chromium.picture("test-push-unanswered-light");
+      assertThat(asked.getCount()).isZero();
+      assertThat(audited("unanswered"))
+          .containsExactly("device d1: asked", "device d1: no answer, perhaps accepted");
+    } finally {
+      answers.countDown();
       other.stop();
       dispatcher.stop(0);
     }

@@ -9,8 +9,10 @@ import io.pushplanet.dashboard.app.ApiKeys;
 import io.pushplanet.dashboard.audit.AuditAction;
 import io.pushplanet.dashboard.audit.AuditLog;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.URI;
 import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
@@ -60,7 +62,11 @@ class TestPush {
     /// The dispatcher, or the draft itself, has an objection.
     record Refused(String why) implements Result {}
 
+    /// Nothing was sent.
     record DispatcherAway(URI address) implements Result {}
+
+    /// The dispatcher has it, perhaps, and has not said so in time.
+    record Unanswered(URI address) implements Result {}
   }
 
   Result send(String by, AppId app, Draft draft) {
@@ -120,13 +126,19 @@ class TestPush {
             "The dispatcher cannot accept now (503). Is RabbitMQ running? Try again.");
       }
       return new Result.Refused(objection(answer.statusCode(), json));
-    } catch (IOException e) {
+    } catch (ConnectException | HttpConnectTimeoutException e) {
       LOG.warn(
           "event=dispatcher_away address={} reason=\"{}\"", settings.dispatcherUrl(), e.toString());
       return new Result.DispatcherAway(settings.dispatcherUrl());
+    } catch (IOException e) {
+      LOG.warn(
+          "event=test_push_unanswered address={} reason=\"{}\"",
+          settings.dispatcherUrl(),
+          e.toString());
+      return new Result.Unanswered(settings.dispatcherUrl());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return new Result.DispatcherAway(settings.dispatcherUrl());
+      return new Result.Unanswered(settings.dispatcherUrl());
     }
   }
 
@@ -163,6 +175,7 @@ class TestPush {
       case Result.Accepted(var message) -> "accepted as " + message;
       case Result.Refused(_) -> "refused";
       case Result.DispatcherAway(_) -> "dispatcher away";
+      case Result.Unanswered(_) -> "no answer, perhaps accepted";
     };
   }
 

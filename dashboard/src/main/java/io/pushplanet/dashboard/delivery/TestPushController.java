@@ -72,6 +72,12 @@ class TestPushController {
               "The dispatcher at "
                   + address
                   + " does not answer, so nothing was sent. Start it, or correct dashboard.dispatcher-url.");
+      case TestPush.Result.Unanswered(var address) ->
+          flash.addFlashAttribute(
+              "problem",
+              "The dispatcher at "
+                  + address
+                  + " has not answered in time, and may have accepted the push. Look at the messages before you send it again.");
     }
     flash.addFlashAttribute("draft", draft);
     flash.addAttribute("app", app);
