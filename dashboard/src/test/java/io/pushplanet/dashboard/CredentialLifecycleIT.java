@@ -12,7 +12,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.sql.Timestamp;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -184,6 +186,35 @@ class CredentialLifecycleIT {
       chromium.go("/apps/halted/credentials").pressIn("/" + paused() + "/try", "Try again");
       assertThat(chromium.text()).contains("the provider refuses it: 403 InvalidProviderToken");
     }
+  }
+
+  @Test
+  void certificates_that_have_ended_hide_none_that_ends_soon() {
+    for (int i = 0; i < 40; i++) {
+      certificate("ended-" + i, Duration.ofDays(-1 - i));
+    }
+    certificate("ends-last", Duration.ofDays(29));
+    certificate("ends-next", Duration.ofDays(2));
+    try (Chromium chromium = Chromium.open(dashboard.address())) {
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+      assertThat(chromium.go("/").textOf("#troubles"))
+          .containsSubsequence("ends-next", "ends-last", "ended-0", "has ended", "ended-19")
+          .doesNotContain("ended-20");
+      chromium.picture("overview-ended-light");
+    } finally {
+      dashboard.sql().update("DELETE FROM credentials WHERE created_by = 'ended'");
+    }
+  }
+
+  private void certificate(String app, Duration left) {
+    dashboard
+        .sql()
+        .update(
+            "INSERT INTO credentials (app_id, provider, environment, kind, state, detail, secret, expires_at, created_at, created_by)"
+                + " VALUES (?, 'apns', 'production', 'p12', 'active', '{}', '', ?, NOW(3), 'ended')",
+            app,
+            Timestamp.from(Instant.now().plus(left)));
   }
 
   @Test

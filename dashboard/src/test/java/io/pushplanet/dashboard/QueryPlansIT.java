@@ -58,7 +58,7 @@ class QueryPlansIT {
     return switch (property) {
       case "app" -> "plans";
       case "day" -> java.sql.Date.valueOf(java.time.LocalDate.of(2026, 11, 21));
-      case "from", "now", "since" -> java.sql.Timestamp.valueOf("2026-11-21 10:00:00");
+      case "from", "now", "since", "until" -> java.sql.Timestamp.valueOf("2026-11-21 10:00:00");
       case "most" -> 51;
       case "id", "device", "user", "after", "name", "without", "provider", "environment" -> "x-500";
       case "before" -> "5";

@@ -112,13 +112,21 @@ interface CredentialMapper {
       """)
   List<Trouble> paused();
 
-  /// What ends soon or has ended, of all apps.
+  /// What ends soon, of all apps.
   @Select(
       """
       SELECT app_id, provider, environment, kind, NULL AS reason, expires_at, NULL AS kept_at FROM credentials
-      WHERE expires_at < #{now} AND state = 'active' ORDER BY expires_at LIMIT 20
+      WHERE expires_at >= #{now} AND expires_at < #{until} AND state = 'active' ORDER BY expires_at LIMIT 20
       """)
-  List<Trouble> endingBefore(@Param("now") Instant now);
+  List<Trouble> endingBetween(@Param("now") Instant now, @Param("until") Instant until);
+
+  /// What has ended, of all apps; the last first.
+  @Select(
+      """
+      SELECT app_id, provider, environment, kind, NULL AS reason, expires_at, NULL AS kept_at FROM credentials
+      WHERE expires_at < #{now} AND state = 'active' ORDER BY expires_at DESC LIMIT 20
+      """)
+  List<Trouble> endedBefore(@Param("now") Instant now);
 
   /// Whose tokens looked dead in such numbers that none was forgotten, unless a credential has come into its place since.
   @Select(

@@ -64,11 +64,13 @@ public class Credentials {
     return rows.alerts(app);
   }
 
-  /// Those of all apps that are refused, then those whose tokens are kept, then those that end soon.
+  /// Those of all apps that are refused, then those whose tokens are kept, then those that end soon, then those that have ended.
   public List<Trouble> troubles() {
+    Instant now = clock.instant();
     List<Trouble> troubles = new ArrayList<>(rows.paused());
-    troubles.addAll(rows.tokensKeptSince(clock.instant().minus(KEPT_LATELY)));
-    troubles.addAll(rows.endingBefore(clock.instant().plus(SOON)));
+    troubles.addAll(rows.tokensKeptSince(now.minus(KEPT_LATELY)));
+    troubles.addAll(rows.endingBetween(now, now.plus(SOON)));
+    troubles.addAll(rows.endedBefore(now));
     return troubles;
   }
 

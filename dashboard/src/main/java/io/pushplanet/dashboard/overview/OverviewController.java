@@ -61,6 +61,7 @@ class OverviewController {
     model.addAttribute("span", span == Figures.Span.DAY ? "day" : "hour");
     model.addAttribute("totals", read(span).totals());
     model.addAttribute("troubles", credentials.troubles());
+    model.addAttribute("now", clock.instant());
     QueueDepths.Answer depths = queues.now();
     model.addAttribute("brokerAway", depths instanceof QueueDepths.Answer.Unknown);
     switch (depths) {

@@ -7,10 +7,12 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.gateway.alert.Alerts;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Timestamp;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,12 +23,19 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.RowMapper;
 
 /// Tells operators of credentials that end soon, once at each of the days set and once they have ended, and shows the days
 /// left and what is paused as metrics. Only .p12 certificates name their end; keys of Apple's, Google's and ours have none. Confined to one thread.
 final class CredentialExpiry {
   /// What is shown as metrics: more would be no help to anybody.
   private static final int MOST_SHOWN = 1_000;
+
+  /// Of each step in a round; the others have their turn in the next.
+  private static final int MOST_TOLD = 1_000;
+
+  /// Before whatever certificate has ended.
+  private static final Instant LONG_AGO = Instant.EPOCH;
 
   private static final double SECONDS_OF_A_DAY = Duration.ofDays(1).toSeconds();
 
@@ -42,6 +51,10 @@ final class CredentialExpiry {
   private record Place(String app, String provider, String environment) {}
 
   private record Ending(long id, Place place, Instant expiresAt) {}
+
+  private static final RowMapper<Ending> ENDING =
+      (row, _) ->
+          new Ending(row.getLong("id"), place(row), row.getTimestamp("expires_at").toInstant());
 
   /// A series that can be taken away again.
   private static final class Shown {
@@ -62,15 +75,19 @@ final class CredentialExpiry {
   /// @return false: all of it is done
   boolean round() {
     Instant now = clock.instant();
-    List<Ending> ending = ending();
     Map<Place, Double> left = new HashMap<>();
-    for (Ending one : ending) {
+    for (Ending one : shown(now)) {
       left.merge(one.place(), daysLeft(one, now), Math::min);
     }
     show(daysLeft, left, this::daysLeftMeter);
     show(paused, paused(), this::pausedMeter);
-    for (Ending one : ending) {
-      tell(one, now);
+    Instant after = LONG_AGO;
+    for (int day : days) {
+      Instant until = now.plus(Duration.ofDays(day));
+      for (Ending one : untold(after, until, day)) {
+        tell(one, day);
+      }
+      after = until;
     }
     return false;
   }
@@ -120,37 +137,63 @@ final class CredentialExpiry {
     return ChronoUnit.SECONDS.between(now, one.expiresAt()) / SECONDS_OF_A_DAY;
   }
 
-  /// Only the nearest of the days is told: a certificate that is uploaded with five days left is not three alerts.
-  private void tell(Ending one, Instant now) {
-    double left = daysLeft(one, now);
-    for (int day : days) {
-      if (left <= day) {
-        alerts.tell(
-            Alerts.Kind.CREDENTIAL_EXPIRES,
-            new AppId(one.place().app()),
-            one.id() + "/" + day,
-            one.place().provider() + "/" + one.place().environment(),
-            left <= 0
-                ? "This certificate has ended on " + one.expiresAt() + ". Upload another one."
-                : "This certificate ends on "
-                    + one.expiresAt()
-                    + ", within "
-                    + (day == 1 ? "a day" : day + " days")
-                    + ". Upload another one, or better a .p8 key, which does not end.");
-        return;
-      }
-    }
+  private void tell(Ending one, int day) {
+    alerts.tell(
+        Alerts.Kind.CREDENTIAL_EXPIRES,
+        new AppId(one.place().app()),
+        one.id() + "/" + day,
+        one.place().provider() + "/" + one.place().environment(),
+        day == 0
+            ? "This certificate has ended on " + one.expiresAt() + ". Upload another one."
+            : "This certificate ends on "
+                + one.expiresAt()
+                + ", within "
+                + (day == 1 ? "a day" : day + " days")
+                + ". Upload another one, or better a .p8 key, which does not end.");
   }
 
-  private List<Ending> ending() {
+  /// Only the nearest of the days is told: a certificate that is uploaded with five days left is not three alerts.
+  ///
+  /// @param after the end that is another day's
+  private List<Ending> untold(Instant after, Instant until, int day) {
     return database.query(
         """
         SELECT id, app_id, provider, environment, expires_at FROM credentials
-        WHERE expires_at IS NOT NULL AND state = 'active' ORDER BY expires_at LIMIT ?
+        WHERE expires_at > ? AND expires_at <= ? AND state = 'active' AND NOT EXISTS (
+          SELECT 1 FROM alerts
+          WHERE alert_key = CONVERT(CONCAT(?, credentials.id, ?) USING ascii) COLLATE ascii_bin)
+        ORDER BY expires_at LIMIT ?
         """,
-        (row, _) ->
-            new Ending(row.getLong("id"), place(row), row.getTimestamp("expires_at").toInstant()),
-        MOST_SHOWN);
+        ENDING,
+        Timestamp.from(after),
+        Timestamp.from(until),
+        Alerts.Kind.CREDENTIAL_EXPIRES.word() + "/",
+        "/" + day,
+        MOST_TOLD);
+  }
+
+  /// Those that end next, and as many of those that have ended last as there is room for.
+  private List<Ending> shown(Instant now) {
+    List<Ending> shown =
+        new ArrayList<>(
+            database.query(
+                """
+                SELECT id, app_id, provider, environment, expires_at FROM credentials
+                WHERE expires_at > ? AND state = 'active' ORDER BY expires_at LIMIT ?
+                """,
+                ENDING,
+                Timestamp.from(now),
+                MOST_SHOWN));
+    shown.addAll(
+        database.query(
+            """
+            SELECT id, app_id, provider, environment, expires_at FROM credentials
+            WHERE expires_at <= ? AND state = 'active' ORDER BY expires_at DESC LIMIT ?
+            """,
+            ENDING,
+            Timestamp.from(now),
+            MOST_SHOWN - shown.size()));
+    return shown;
   }
 
   private Map<Place, Double> paused() {
