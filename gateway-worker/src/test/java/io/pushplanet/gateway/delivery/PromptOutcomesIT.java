@@ -138,9 +138,9 @@ class PromptOutcomesIT extends NodeScene {
   void each_waits_for_its_device_as_long_as_its_message_says() throws Exception {
     List<Push> pushes = new ArrayList<>();
     for (int seconds : List.of(1, 5, 20, 600)) {
-      connect("d" + seconds);
-      node.answer("d" + seconds, Result.DELIVERED);
-      pushes.add(withFcm("d" + seconds, Duration.ofSeconds(seconds)));
+      connect("within-" + seconds);
+      node.answer("within-" + seconds, Result.DELIVERED);
+      pushes.add(withFcm("within-" + seconds, Duration.ofSeconds(seconds)));
     }
     Instant begun = clock.instant().truncatedTo(ChronoUnit.MILLIS);
 
