@@ -5,6 +5,9 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import java.io.IOException;
 import java.net.Socket;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -13,7 +16,8 @@ import org.slf4j.LoggerFactory;
 
 /// A connection to the broker for something rare. It rather ends than waits: from who publishes while memory or disk runs out,
 /// RabbitMQ reads no more (https://www.rabbitmq.com/docs/connection-blocked), and the driver would write, and close, for ever.
-/// Such a connection is broken off, so that whoever waits for it fails at once. Thread-safe.
+/// Such a connection is broken off, so that whoever waits for it fails at once; so is one that is open for too long, whatever the
+/// broker says. Thread-safe.
 public final class BriefConnection implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(BriefConnection.class);
   private static final int CLOSED_WITHIN_MILLIS = 1_000;
@@ -21,6 +25,7 @@ public final class BriefConnection implements AutoCloseable {
   private final String name;
   private final Connection connection;
   private final @Nullable Socket socket;
+  private final CountDownLatch closed = new CountDownLatch(1);
   private volatile boolean takesNothing;
 
   private BriefConnection(String name, Connection connection, @Nullable Socket socket) {
@@ -31,20 +36,37 @@ public final class BriefConnection implements AutoCloseable {
 
   /// @param connections which do not recover by themselves
   /// @param name of the connection as RabbitMQ's management shows it
-  public static BriefConnection open(ConnectionFactory connections, String name)
+  /// @param longest after so long it is broken off
+  public static BriefConnection open(ConnectionFactory connections, String name, Duration longest)
       throws IOException, TimeoutException {
     AtomicReference<@Nullable Socket> socket = new AtomicReference<>();
     ConnectionFactory watched = connections.clone();
     watched.setSocketConfigurator(connections.getSocketConfigurator().andThen(socket::set));
     Connection connection = watched.newConnection(name);
     BriefConnection made = new BriefConnection(name, connection, socket.get());
-    connection.addBlockedListener(made::breakOff, () -> {});
+    connection.addBlockedListener(made::blocked, () -> {});
+    Thread.ofVirtual().name(name + "-deadline").start(() -> made.end(longest));
     return made;
   }
 
-  private void breakOff(String reason) {
+  private void blocked(String reason) {
     LOG.warn("event=broker_takes_nothing connection={} reason=\"{}\"", name, reason);
     takesNothing = true;
+    breakOff();
+  }
+
+  private void end(Duration longest) {
+    try {
+      if (!closed.await(longest.toMillis(), TimeUnit.MILLISECONDS)) {
+        LOG.warn("event=broker_too_slow connection={} seconds={}", name, longest.toSeconds());
+        breakOff();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void breakOff() {
     try {
       if (socket != null) {
         socket.close();
@@ -73,6 +95,7 @@ public final class BriefConnection implements AutoCloseable {
 
   @Override
   public void close() {
+    closed.countDown();
     connection.abort(CLOSED_WITHIN_MILLIS);
   }
 }

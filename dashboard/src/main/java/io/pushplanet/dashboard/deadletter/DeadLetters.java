@@ -13,6 +13,7 @@ import io.pushplanet.dashboard.audit.AuditAction;
 import io.pushplanet.dashboard.audit.AuditLog;
 import java.io.IOException;
 import java.io.Serial;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
@@ -33,6 +34,7 @@ class DeadLetters {
 
   private static final Logger LOG = LoggerFactory.getLogger(DeadLetters.class);
   private static final long CONFIRM_MILLIS = 10_000;
+  private static final Duration LONGEST = Duration.ofSeconds(30);
 
   /// A queue without its leader answers nothing, and the library would wait ten minutes.
   private static final int PATIENCE_MILLIS = 3_000;
@@ -191,7 +193,8 @@ class DeadLetters {
   }
 
   private void eachLetter(Preparation preparation, Deed deed) throws IOException, TimeoutException {
-    try (BriefConnection connection = BriefConnection.open(broker, "dashboard-dead-letters")) {
+    try (BriefConnection connection =
+        BriefConnection.open(broker, "dashboard-dead-letters", LONGEST)) {
       try {
         eachLetter(connection, preparation, deed);
       } catch (IOException | ShutdownSignalException e) {

@@ -10,6 +10,7 @@ import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.Topology;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
@@ -19,6 +20,7 @@ import java.util.concurrent.TimeoutException;
 public final class DeadLetters {
   private static final int LONGEST_REASON = 500;
   private static final long CONFIRM_MILLIS = 10_000;
+  private static final Duration LONGEST = Duration.ofSeconds(20);
 
   private final ConnectionFactory connections;
 
@@ -31,7 +33,7 @@ public final class DeadLetters {
   /// @param letters each is a letter of its own
   /// @throws BrokerUnavailable when it did not
   public void bury(String queue, List<DeadItem> letters) {
-    try (BriefConnection connection = BriefConnection.open(connections, "dead-letters")) {
+    try (BriefConnection connection = BriefConnection.open(connections, "dead-letters", LONGEST)) {
       Channel channel = connection.createChannel();
       // A queue that was deleted meanwhile would swallow the letter, and the broker confirm it.
       Topology.declare(channel);

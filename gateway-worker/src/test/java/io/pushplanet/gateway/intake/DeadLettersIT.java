@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.wire.BriefConnection;
 import io.pushplanet.common.wire.BrokerUnavailable;
 import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.Topology;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -41,6 +43,17 @@ class DeadLettersIT extends IntakeScene {
 
     Eventually.within(SOON, () -> burySoon(letters, new byte[] {2}));
     assertThat(depth(Topology.DEAD)).isGreaterThanOrEqualTo(2);
+  }
+
+  /// Whatever the broker says, or does not.
+  @Test
+  void a_connection_that_is_open_for_too_long_is_broken_off() throws Exception {
+    try (BriefConnection connection =
+        BriefConnection.open(servers.connections(), "test", Duration.ofMillis(200))) {
+      Eventually.within(SOON, () -> assertThat(connection.isOpen()).isFalse());
+
+      assertThat(connection.takesNothing()).isFalse();
+    }
   }
 
   private static void burySoon(DeadLetters letters, byte[] body) throws Exception {
