@@ -37,7 +37,6 @@ import javax.sql.DataSource;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.DependsOn;
 
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties({DeliverySettings.class, NodeSettings.class})
@@ -120,18 +119,18 @@ class DeliveryConfiguration {
   @Bean
   Rounds looksAtPlaces(Delivery delivery, MeterRegistry meters) {
     return new Rounds(
-        "places",
-        LOOK,
-        () -> {
-          delivery.look();
-          return false;
-        },
-        meters);
+            "places",
+            LOOK,
+            () -> {
+              delivery.look();
+              return false;
+            },
+            meters)
+        .stoppingLast();
   }
 
   /// High lanes have a connection of their own, so that they never wait behind normal ones.
   @Bean
-  @DependsOn("looksAtPlaces")
   QueueConsumer highLanes(
       ConnectionFactory connections,
       Delivery delivery,
@@ -145,7 +144,6 @@ class DeliveryConfiguration {
   }
 
   @Bean
-  @DependsOn("looksAtPlaces")
   QueueConsumer normalLanes(
       ConnectionFactory connections,
       Delivery delivery,

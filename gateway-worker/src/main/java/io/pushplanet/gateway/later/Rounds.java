@@ -24,6 +24,7 @@ public final class Rounds implements SmartLifecycle {
   private final BooleanSupplier resting;
   private final Work work;
   private final MeterRegistry meters;
+  private final int phase;
   private final CountDownLatch closed = new CountDownLatch(1);
   private volatile @Nullable Thread thread;
   private volatile boolean running;
@@ -41,11 +42,32 @@ public final class Rounds implements SmartLifecycle {
   /// @param resting while true no round is begun
   public Rounds(
       String name, Duration pause, BooleanSupplier resting, Work work, MeterRegistry meters) {
+    this(name, pause, resting, work, meters, DEFAULT_PHASE);
+  }
+
+  private Rounds(
+      String name,
+      Duration pause,
+      BooleanSupplier resting,
+      Work work,
+      MeterRegistry meters,
+      int phase) {
+    this.phase = phase;
     this.name = name;
     this.pause = pause;
     this.resting = resting;
     this.work = work;
     this.meters = meters;
+  }
+
+  /// The same, but begun before what is in the usual phase, and going on until all of that has stopped.
+  public Rounds stoppingLast() {
+    return new Rounds(name, pause, resting, work, meters, DEFAULT_PHASE - 1);
+  }
+
+  @Override
+  public int getPhase() {
+    return phase;
   }
 
   @Override

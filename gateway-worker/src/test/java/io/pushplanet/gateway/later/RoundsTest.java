@@ -7,9 +7,12 @@ import io.pushplanet.common.testing.Eventually;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.support.GenericApplicationContext;
 
 class RoundsTest {
   @Test
@@ -121,5 +124,60 @@ class RoundsTest {
           return false;
         },
         new SimpleMeterRegistry());
+  }
+
+  /// Who drains lanes waits for somebody who looks after those that wait for a place.
+  @Test
+  void what_stops_last_goes_on_while_others_stop() {
+    Semaphore rounds = new Semaphore(0);
+    AtomicBoolean looked = new AtomicBoolean();
+    try (GenericApplicationContext context = new GenericApplicationContext()) {
+      context.registerBean(
+          "looks",
+          Rounds.class,
+          () ->
+              new Rounds(
+                      "looks",
+                      Duration.ofMillis(5),
+                      () -> {
+                        rounds.release();
+                        return false;
+                      },
+                      new SimpleMeterRegistry())
+                  .stoppingLast());
+      context.registerBean("drains", Drain.class, () -> new Drain(rounds, looked));
+      context.refresh();
+    }
+
+    assertThat(looked).isTrue();
+  }
+
+  /// Stops when it has been looked after for a while.
+  private record Drain(Semaphore rounds, AtomicBoolean looked) implements SmartLifecycle {
+    @Override
+    public void start() {}
+
+    @Override
+    public void stop() {}
+
+    @Override
+    public boolean isRunning() {
+      return true;
+    }
+
+    @Override
+    public void stop(Runnable stopped) {
+      rounds.drainPermits();
+      Thread.ofVirtual()
+          .start(() -> {
+            try {
+              looked.set(rounds.tryAcquire(50, 10, TimeUnit.SECONDS));
+            } catch (InterruptedException e) {
+              Thread.currentThread().interrupt();
+            } finally {
+              stopped.run();
+            }
+          });
+    }
   }
 }
