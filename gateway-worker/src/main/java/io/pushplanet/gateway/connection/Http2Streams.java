@@ -38,6 +38,9 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
   /// Of what we have to say to a peer that reads nothing.
   private static final int MOST_UNWRITTEN_BYTES = 1 << 20;
 
+  /// In a row. A server in trouble breaks off all that are under way once, at most.
+  static final int MOST_BROKEN_OFF = 10;
+
   private final String authority;
   private final boolean tls;
   private final Clock clock;
@@ -61,6 +64,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
   /// What goes out with the next flush, besides requests.
   private @Nullable ByteBuf out;
 
+  private int brokenOffInARow;
   private long unreported;
   private boolean firstFrameSeen;
   private boolean closed;
@@ -282,6 +286,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
 
   void answered(Exchange exchange) {
     deadlines.answered(nowNanos);
+    brokenOffInARow = 0;
     remove(exchange);
     if (!exchange.isWhole()) {
       reset(exchange.stream, Http2Error.CANCEL);
@@ -289,6 +294,16 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     connection().prove();
     exchange.end(exchange.answer());
     closeOnceUnused();
+  }
+
+  /// By the peer, which may have taken the request. A connection that breaks off one after the other, and answers nobody meanwhile,
+  /// is left.
+  void brokenOff(Exchange exchange) {
+    brokenOffInARow++;
+    if (brokenOffInARow >= MOST_BROKEN_OFF) {
+      connection().retire();
+    }
+    noAnswer(exchange, "stream_reset");
   }
 
   void noAnswer(Exchange exchange, String why) {

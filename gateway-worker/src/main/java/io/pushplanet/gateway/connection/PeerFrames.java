@@ -131,7 +131,7 @@ final class PeerFrames implements Http2FrameListener {
     if (error == Http2Error.REFUSED_STREAM.code()) {
       streams.refused(exchange);
     } else {
-      streams.noAnswer(exchange, "stream_reset");
+      streams.brokenOff(exchange);
     }
   }
 

@@ -136,6 +136,49 @@ class Http2FaultsIT extends Http2Scene {
   }
 
   @Test
+  void a_connection_that_breaks_off_one_after_the_other_is_left_for_another() throws Exception {
+    start(
+        10,
+        NEVER,
+        (peer, stream, headers, body) -> {
+          if (peer.number == 1 && id(headers) > 0) {
+            peer.reset(stream, INTERNAL_ERROR);
+          } else {
+            process(peer, stream, headers);
+          }
+        });
+    assertThat(send(0)).isInstanceOf(Answered.class);
+
+    for (int id = 1; id <= Http2Streams.MOST_BROKEN_OFF; id++) {
+      assertThat(send(id)).isEqualTo(new NoAnswer("stream_reset"));
+    }
+
+    assertThat(send(Http2Streams.MOST_BROKEN_OFF + 1)).isInstanceOf(Answered.class);
+    assertThat(server.peers).hasSize(2);
+    Eventually.within(PATIENCE, () -> assertThat(server.peers.getFirst().left).isTrue());
+  }
+
+  @Test
+  void a_connection_that_breaks_off_some_and_answers_others_is_kept() throws Exception {
+    start(
+        10,
+        NEVER,
+        (peer, stream, headers, body) -> {
+          if (id(headers) % 2 == 1) {
+            peer.reset(stream, INTERNAL_ERROR);
+          } else {
+            process(peer, stream, headers);
+          }
+        });
+
+    for (int id = 0; id <= 2 * Http2Streams.MOST_BROKEN_OFF; id++) {
+      send(id);
+    }
+
+    assertThat(server.peers).hasSize(1).noneMatch(peer -> peer.left);
+  }
+
+  @Test
   void a_connection_that_refuses_some_for_long_and_answers_others_is_kept() throws Exception {
     AtomicInteger refusals = new AtomicInteger();
     Held held = new Held();
