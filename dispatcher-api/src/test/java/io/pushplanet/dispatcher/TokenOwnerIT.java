@@ -82,6 +82,23 @@ class TokenOwnerIT {
   }
 
   @Test
+  void a_token_of_apns_that_an_older_version_wrote_in_capital_letters_is_taken_over()
+      throws Exception {
+    String registration = "{\"platform\":\"ios\",\"channels\":{\"apns\":{\"token\":\"%s\"}}}";
+    shop.put("/devices/former", registration.formatted("abcdef0123456789"));
+    try (Connection connection = connection();
+        Statement older = connection.createStatement()) {
+      older.executeUpdate(
+          "UPDATE channel_tokens SET token = UPPER(token) WHERE app_id = '" + shop.app() + "'");
+    }
+
+    Answer later = shop.put("/devices/later", registration.formatted("ABCDEF0123456789"));
+
+    assertThat(later.status()).as(later.toString()).isEqualTo(201);
+    assertThat(shop.get("/devices/former").json().at("/channels/apns").isObject()).isFalse();
+  }
+
+  @Test
   void of_several_devices_that_register_one_token_at_once_one_keeps_it() throws Exception {
     List<Callable<Integer>> registrations =
         IntStream.range(0, AT_ONCE)

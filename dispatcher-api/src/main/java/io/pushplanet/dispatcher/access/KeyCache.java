@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +47,7 @@ final class KeyCache implements AutoCloseable {
   private static final int MOST_IN_LINE = 1_000;
 
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(3);
+  private static final Duration REST = Duration.ofSeconds(1);
 
   private final KeyMapper keys;
   private final DataSource database;
@@ -99,28 +101,48 @@ final class KeyCache implements AutoCloseable {
         .build(loader);
   }
 
-  /// @param read from MySQL
-  record Loader(Function<String, Optional<StoredKey>> read, Turns turns)
-      implements CacheLoader<String, Optional<StoredKey>> {
+  static final class Loader implements CacheLoader<String, Optional<StoredKey>> {
+    private final Function<String, Optional<StoredKey>> read;
+    private final Turns turns;
+    private final AtomicLong restsUntilNanos = new AtomicLong(System.nanoTime());
+
+    /// @param read from MySQL
+    Loader(Function<String, Optional<StoredKey>> read, Turns turns) {
+      this.read = read;
+      this.turns = turns;
+    }
+
     @Override
     public Optional<StoredKey> load(String id) {
       return read.apply(id);
     }
 
-    /// Aside: who asks goes on with the key that is known.
+    /// Aside: who asks goes on with the key that is known. After one that failed none is read for a moment, for each request would begin
+    /// another.
     @Override
     public CompletableFuture<Optional<StoredKey>> asyncReload(
         String id, Optional<StoredKey> known, Executor executor) {
-      return CompletableFuture.supplyAsync(
-          () -> {
+      CompletableFuture<Optional<StoredKey>> read = new CompletableFuture<>();
+      if (System.nanoTime() - restsUntilNanos.get() < 0) {
+        read.completeExceptionally(unread("MySQL rests"));
+        return read;
+      }
+      Thread.ofVirtual()
+          .name("read-key")
+          .start(() -> {
             try {
-              return turns.inTurn(() -> load(id));
+              read.complete(turns.inTurn(() -> load(id)));
             } catch (RuntimeException e) {
-              // The cache logs all but this, and would do so at each request while MySQL is away.
-              throw new CancellationException(e.getMessage());
+              restsUntilNanos.set(System.nanoTime() + REST.toNanos());
+              read.completeExceptionally(unread(String.valueOf(e.getMessage())));
             }
-          },
-          task -> Thread.ofVirtual().name("read-key").start(task));
+          });
+      return read;
+    }
+
+    /// The cache logs every failure with its trace, but this one; within another it would, too.
+    private static CancellationException unread(String why) {
+      return new CancellationException(why);
     }
   }
 

@@ -95,16 +95,19 @@ interface DeviceMapper {
   List<TokenRow> lockTokens(@Param("app") String app, @Param("device") String device);
 
   /// Waits for those that are registering it just now.
+  ///
+  /// @param asBefore the token in the spelling in which an older version may have written it
   @Select(
       """
       SELECT device_id FROM channel_tokens
-      WHERE app_id = #{app} AND channel = #{channel} AND token = #{token} AND device_id <> #{device}
+      WHERE app_id = #{app} AND channel = #{channel} AND token IN (#{token}, #{asBefore}) AND device_id <> #{device}
       FOR UPDATE
       """)
   List<String> lockOthersWith(
       @Param("app") String app,
       @Param("channel") String channel,
       @Param("token") String token,
+      @Param("asBefore") String asBefore,
       @Param("device") String device);
 
   @Insert(

@@ -265,8 +265,10 @@ class DeviceRegistry {
       if (!isSame(before.get(channel), token)) {
         mapper.putToken(app.value(), device.value(), channel, token, now);
       }
+      String asBefore =
+          channel.equals("apns") ? token.token().toUpperCase(Locale.ROOT) : token.token();
       for (String other :
-          mapper.lockOthersWith(app.value(), channel, token.token(), device.value())) {
+          mapper.lockOthersWith(app.value(), channel, token.token(), asBefore, device.value())) {
         mapper.deleteToken(app.value(), other, channel);
         touched.add(new DeviceKey(app, new DeviceId(other)));
       }

@@ -159,10 +159,11 @@ interface MessageMapper {
   List<InboxRow> lockInbox(
       @Param("app") String app, @Param("id") String id, @Param("limit") int limit);
 
+  /// Forced: in a short table, or by another index, it would wait for the rows of others.
   @Delete(
       """
       <script>
-      DELETE FROM inbox WHERE
+      DELETE inbox FROM inbox FORCE INDEX (PRIMARY) WHERE
       <foreach collection="rows" item="row" separator=" OR ">
         (app_id = #{app} AND device_id = #{row.deviceId} AND slot = #{row.slot} AND message_id = #{id})
       </foreach>

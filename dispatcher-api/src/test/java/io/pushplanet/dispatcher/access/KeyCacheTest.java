@@ -8,9 +8,14 @@ import io.pushplanet.dispatcher.access.KeyCache.Loader;
 import io.pushplanet.dispatcher.limit.Turns;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 
 class KeyCacheTest {
@@ -50,6 +55,45 @@ class KeyCacheTest {
 
     pass(KNOWN);
     assertThat(cache.getIfPresent("k")).as("not for ever").isNull();
+  }
+
+  @Test
+  void while_mysql_is_away_one_key_is_read_a_second_and_the_log_says_nothing() {
+    List<LogRecord> told = new CopyOnWriteArrayList<>();
+    Logger caffeine = Logger.getLogger("com.github.benmanes.caffeine");
+    Handler listener =
+        new Handler() {
+          @Override
+          public void publish(LogRecord line) {
+            told.add(line);
+          }
+
+          @Override
+          public void flush() {}
+
+          @Override
+          public void close() {}
+        };
+    caffeine.addHandler(listener);
+    try {
+      assertThat(cache.get("k")).contains(KEY);
+      away = true;
+      pass(KNOWN.dividedBy(2).plusMinutes(1));
+      assertThat(cache.get("k")).contains(KEY);
+      Eventually.within(
+          Duration.ofSeconds(10),
+          () -> {
+            assertThat(asked).hasValue(2);
+            assertThat(cache.policy().refreshes()).isEmpty();
+          });
+      for (int i = 0; i < 100; i++) {
+        assertThat(cache.get("k")).contains(KEY);
+      }
+      assertThat(asked).hasValueLessThan(50);
+    } finally {
+      caffeine.removeHandler(listener);
+    }
+    assertThat(told).isEmpty();
   }
 
   @Test
