@@ -315,6 +315,45 @@ class FailuresIT {
   }
 
   @Test
+  void a_test_push_that_was_accepted_is_told_as_that_also_when_it_cannot_be_written_down()
+      throws Exception {
+    new Rows(dashboard.sql()).app("unwritten", "Unwritten");
+    HttpServer dispatcher =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    dispatcher.createContext(
+        "/",
+        exchange -> {
+          byte[] answer =
+              "{\"id\":\"01a1fc9a-a1eb-76b5-9f6e-4fed5846eeaf\",\"state\":\"accepted\"}"
+                  .getBytes(StandardCharsets.UTF_8);
+          exchange.sendResponseHeaders(202, answer.length);
+          exchange.getResponseBody().write(answer);
+          exchange.close();
+        });
+    dispatcher.start();
+    RunningDashboard other =
+        RunningDashboard.start(
+            dashboard.services(),
+            Map.of(
+                "dashboard.dispatcher-url",
+                "http://127.0.0.1:" + dispatcher.getAddress().getPort()));
+    try (Chromium chromium = Chromium.open(other.address());
+        Refusing _ =
+            Refusing.of(
+                dashboard.sql(),
+                "INSERT ON audit",
+                "NEW.subject = 'unwritten' AND NEW.detail LIKE '%accepted%'")) {
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+      chromium.go("/test-push?app=unwritten&device=d1").press("Send");
+      assertThat(chromium.text()).contains("Accepted").contains("01a1fc9a");
+      assertThat(audited("unwritten")).containsExactly("device d1: asked");
+    } finally {
+      other.stop();
+      dispatcher.stop(0);
+    }
+  }
+
+  @Test
   void a_test_push_that_nobody_answers_may_have_been_sent() throws Exception {
     new Rows(dashboard.sql()).app("unanswered", "Unanswered");
     CountDownLatch asked = new CountDownLatch(1);

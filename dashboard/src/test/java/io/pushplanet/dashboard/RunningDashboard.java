@@ -11,7 +11,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 /// The whole dashboard on free ports and real services, started once for all tests of this JVM.
 public final class RunningDashboard {
-  static final String ADMIN = "admin";
+  public static final String ADMIN = "admin";
   public static final String PASSWORD = "a password for tests";
   static final String MASTER_KEY = MasterKey.generate(new SecureRandom());
 

@@ -23,7 +23,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Service;
+import org.springframework.transaction.TransactionException;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
@@ -81,13 +83,22 @@ class TestPush {
     // First, for what is not written down is not sent.
     audit.record(by, AuditAction.TEST_PUSH, app.value(), to + ": asked");
     ApiKey key = keys.forTestPush(app);
+    Result result;
     try {
-      Result result = post(app, key, body);
-      audit.record(by, AuditAction.TEST_PUSH, app.value(), to + ": " + words(result));
-      return result;
-    } finally {
+      result = post(app, key, body);
+    } catch (RuntimeException e) {
       keys.endTestPush(app, key);
+      throw e;
     }
+    try {
+      audit.record(by, AuditAction.TEST_PUSH, app.value(), to + ": " + words(result));
+      keys.endTestPush(app, key);
+    } catch (DataAccessException | TransactionException e) {
+      // The operator hears what became of the push, or would send it again. The key ends with the
+      // next one's.
+      LOG.warn("event=test_push_not_written_down app={} reason=\"{}\"", app, e.toString());
+    }
+    return result;
   }
 
   private static Map<String, Object> request(Draft draft) {

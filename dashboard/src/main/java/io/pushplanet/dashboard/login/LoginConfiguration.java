@@ -164,7 +164,6 @@ class LoginConfiguration {
     }
     String why =
         switch (failure) {
-          case AddressLockedException _ -> "address";
           case LockedException _ -> "locked";
           default -> "failed";
         };

@@ -3,11 +3,13 @@ package io.pushplanet.dashboard.login;
 import io.pushplanet.dashboard.DashboardSettings;
 import io.pushplanet.dashboard.audit.AuditAction;
 import io.pushplanet.dashboard.audit.AuditLog;
+import java.io.Serial;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.springframework.dao.DataAccessException;
 import org.springframework.security.authentication.AuthenticationProvider;
 import org.springframework.security.authentication.AuthenticationServiceException;
@@ -20,8 +22,10 @@ import org.springframework.security.web.authentication.WebAuthenticationDetails;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
 
-/// How an operator gets in, and proves to be the one before the password is changed. Five wrong passwords lock the name for a quarter of an hour, also when many are tried at once; then
-/// the count starts again. An unknown name costs the same time as a wrong password. An address with too many wrong logins waits, too.
+/// How an operator gets in, and proves to be the one before the password is changed. Five wrong passwords lock the name for a
+/// quarter of an hour, also when many are tried at once; then the count starts again. An unknown name costs the same time as a wrong
+/// password. Logins from addresses that failed too often are checked one after the other, and names that are made up there are not
+/// written down: such an address may be that of a proxy, and everybody's.
 @Component
 class OperatorAuthentication implements AuthenticationProvider {
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(3);
@@ -33,6 +37,7 @@ class OperatorAuthentication implements AuthenticationProvider {
   private final WrongLogins wrongLogins;
   private final Clock clock;
   private final Semaphore checks;
+  private final Semaphore line = new Semaphore(1, true);
   private final String nobodysPassword;
 
   OperatorAuthentication(
@@ -66,22 +71,29 @@ class OperatorAuthentication implements AuthenticationProvider {
     String name = login.getName();
     String address =
         login.getDetails() instanceof WebAuthenticationDetails web ? web.getRemoteAddress() : "";
-    if (wrongLogins.tooManyFrom(address)) {
-      throw new AddressLockedException();
-    }
     firstOperator.ensure();
-    Operator operator;
-    try {
-      operator = proven(name, String.valueOf(login.getCredentials()), "wrong password");
-    } catch (BadCredentialsException | LockedException e) {
-      wrongLogins.from(address, name);
-      throw e;
-    }
+    String password = String.valueOf(login.getCredentials());
+    Operator operator =
+        wrongLogins.tooManyFrom(address)
+            ? inTurn(line, () -> proven(name, password, "wrong password"))
+            : counted(name, password, address);
     operators.loggedIn(name, clock.instant());
     audit.record(name, AuditAction.LOGIN, name, "logged in");
     SignedIn signedIn = SignedIn.of(operator);
     return UsernamePasswordAuthenticationToken.authenticated(
         signedIn, null, operator.role().authorities());
+  }
+
+  private Operator counted(String name, String password, String address) {
+    try {
+      return proven(name, password, "wrong password");
+    } catch (BadCredentialsException | LockedException e) {
+      if (e instanceof UnknownNameException) {
+        wrongLogins.ofUnknown(name);
+      }
+      wrongLogins.from(address, name);
+      throw e;
+    }
   }
 
   /// What is wrong with a present password, which is asked for before it is changed: whoever holds a stolen session can guess
@@ -108,8 +120,7 @@ class OperatorAuthentication implements AuthenticationProvider {
     }
     boolean right = matches(password, found.map(Operator::password).orElse(nobodysPassword));
     if (found.isEmpty()) {
-      wrongLogins.ofUnknown(name);
-      throw refused();
+      throw new UnknownNameException();
     }
     if (!right) {
       throw wrongLogins.lockAfter(name, ifWrong) ? locked() : refused();
@@ -118,6 +129,14 @@ class OperatorAuthentication implements AuthenticationProvider {
       throw locked();
     }
     return found.get();
+  }
+
+  private static final class UnknownNameException extends BadCredentialsException {
+    @Serial private static final long serialVersionUID = 1;
+
+    UnknownNameException() {
+      super("refused");
+    }
   }
 
   private static LockedException locked() {
@@ -130,8 +149,12 @@ class OperatorAuthentication implements AuthenticationProvider {
 
   /// A check costs much CPU on purpose, so a flood of logins must not take all of it.
   private boolean matches(String password, String stored) {
+    return inTurn(checks, () -> Passwords.fits(password) && passwords.matches(password, stored));
+  }
+
+  private static <T> T inTurn(Semaphore turns, Supplier<T> work) {
     try {
-      if (!checks.tryAcquire(LONGEST_WAIT.toMillis(), TimeUnit.MILLISECONDS)) {
+      if (!turns.tryAcquire(LONGEST_WAIT.toMillis(), TimeUnit.MILLISECONDS)) {
         throw new AuthenticationServiceException("too many logins at once");
       }
     } catch (InterruptedException e) {
@@ -139,9 +162,9 @@ class OperatorAuthentication implements AuthenticationProvider {
       throw new AuthenticationServiceException("interrupted", e);
     }
     try {
-      return Passwords.fits(password) && passwords.matches(password, stored);
+      return work.get();
     } finally {
-      checks.release();
+      turns.release();
     }
   }
 

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.springframework.security.authentication.BadCredentialsException;
+import org.springframework.security.authentication.LockedException;
 import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
 import org.springframework.security.core.AuthenticationException;
 import org.springframework.security.crypto.password.PasswordEncoder;
@@ -24,19 +25,51 @@ class WrongLoginsIT {
   private final OperatorAuthentication authentication = authentication();
 
   @Test
-  void an_address_that_fails_too_often_is_asked_for_no_password() {
+  void what_is_wrong_of_an_address_that_failed_too_often_is_not_written() {
     for (int i = 0; i < MOST; i++) {
       assertThat(login("spray-" + i, "192.0.2.1")).isInstanceOf(BadCredentialsException.class);
     }
 
     for (int i = MOST; i < 3 * MOST; i++) {
-      assertThat(login("spray-" + i, "192.0.2.1")).isInstanceOf(AddressLockedException.class);
+      assertThat(login("spray-" + i, "192.0.2.1")).isInstanceOf(BadCredentialsException.class);
     }
     assertThat(login("spray-elsewhere", "192.0.2.2")).isInstanceOf(BadCredentialsException.class);
     assertThat(audited("spray-%")).hasSize(MOST + 2).containsOnlyOnce("login_locked 192.0.2.1");
 
     clock.advance(WrongLogins.LOCK.plusMillis(1));
-    assertThat(login("spray-later", "192.0.2.1")).isInstanceOf(BadCredentialsException.class);
+    login("spray-later", "192.0.2.1");
+    assertThat(audited("spray-later")).hasSize(1);
+  }
+
+  /// It may be a proxy's, and that of all operators.
+  @Test
+  void a_right_password_gets_in_from_an_address_that_failed_too_often() {
+    for (int i = 0; i < 2 * MOST; i++) {
+      login("stranger-" + i, "192.0.2.3");
+    }
+
+    var login =
+        UsernamePasswordAuthenticationToken.unauthenticated(
+            RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+    login.setDetails(new WebAuthenticationDetails("192.0.2.3", null));
+
+    assertThat(authentication.authenticate(login).isAuthenticated()).isTrue();
+  }
+
+  @Test
+  void a_name_is_locked_from_such_an_address_too() {
+    for (int i = 0; i < MOST; i++) {
+      login("crowd-" + i, "192.0.2.4");
+    }
+    dashboard
+        .sql()
+        .update(
+            "INSERT INTO operators (name, password, role, created_at) VALUES ('crowded', '', 'viewer', NOW(3))");
+
+    for (int i = 1; i < WrongLogins.MOST_OF_A_NAME; i++) {
+      assertThat(login("crowded", "192.0.2.4")).isInstanceOf(BadCredentialsException.class);
+    }
+    assertThat(login("crowded", "192.0.2.4")).isInstanceOf(LockedException.class);
   }
 
   @Test
@@ -46,9 +79,11 @@ class WrongLoginsIT {
           .isInstanceOf(BadCredentialsException.class);
     }
 
-    assertThat(login("six", "2001:db8:1:2:ffff:0:0:1")).isInstanceOf(AddressLockedException.class);
-    assertThat(login("six", "2001:db8:1:3:0:0:0:1")).isInstanceOf(BadCredentialsException.class);
+    login("sixth", "2001:db8:1:2:ffff:0:0:1");
+    login("sixth-elsewhere", "2001:db8:1:3:0:0:0:1");
     assertThat(audited("six-%")).contains("login_locked 20010db800010002::/64");
+    assertThat(audited("sixth")).isEmpty();
+    assertThat(audited("sixth-elsewhere")).hasSize(1);
   }
 
   private AuthenticationException login(String name, String address) {
