@@ -53,7 +53,8 @@ public final class ApnsSimulator implements AutoCloseable {
   private final Provider provider;
   private final SimulatorServer server;
 
-  private ApnsSimulator(
+  /// Starts listening.
+  public ApnsSimulator(
       ApnsSettings settings,
       ApnsDirectory directory,
       Authority authority,
@@ -70,17 +71,6 @@ public final class ApnsSimulator implements AutoCloseable {
     this.providerTokens =
         new ProviderTokens(directory::key, environment(settings), settings.tokenRenewal(), clock);
     this.server = SimulatorServer.overTls(settings.port(), authority, false, Conversation::new);
-  }
-
-  /// Starts listening.
-  public static ApnsSimulator start(
-      ApnsSettings settings,
-      ApnsDirectory directory,
-      Authority authority,
-      Ledger ledger,
-      Script script,
-      Clock clock) {
-    return new ApnsSimulator(settings, directory, authority, ledger, script, clock);
   }
 
   /// The port it listens on.

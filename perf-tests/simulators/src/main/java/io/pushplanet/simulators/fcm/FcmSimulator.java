@@ -41,7 +41,8 @@ public final class FcmSimulator implements AutoCloseable {
   private final SimulatorServer server;
   private final AtomicLong lastName = new AtomicLong();
 
-  private FcmSimulator(
+  /// Starts listening; port 0 takes a free one.
+  public FcmSimulator(
       int port,
       FcmDirectory directory,
       Authority authority,
@@ -56,17 +57,6 @@ public final class FcmSimulator implements AutoCloseable {
     this.quotas = new Quotas(clock);
     this.clock = clock;
     this.server = SimulatorServer.overTls(port, authority, true, client -> new Conversation());
-  }
-
-  /// Starts listening; port 0 takes a free one.
-  public static FcmSimulator start(
-      int port,
-      FcmDirectory directory,
-      Authority authority,
-      Ledger ledger,
-      Script script,
-      Clock clock) {
-    return new FcmSimulator(port, directory, authority, ledger, script, clock);
   }
 
   /// The port it listens on.

@@ -54,7 +54,8 @@ public final class HmsSimulator implements AutoCloseable {
 
   private volatile int perSecond = Integer.MAX_VALUE;
 
-  private HmsSimulator(
+  /// Starts listening; port 0 takes a free one.
+  public HmsSimulator(
       int port,
       HmsDirectory directory,
       Authority authority,
@@ -68,17 +69,6 @@ public final class HmsSimulator implements AutoCloseable {
     this.faults = new Faults(authority, STREAMS);
     this.clock = clock;
     this.server = SimulatorServer.overTls(port, authority, true, client -> new Conversation());
-  }
-
-  /// Starts listening; port 0 takes a free one.
-  public static HmsSimulator start(
-      int port,
-      HmsDirectory directory,
-      Authority authority,
-      Ledger ledger,
-      Script script,
-      Clock clock) {
-    return new HmsSimulator(port, directory, authority, ledger, script, clock);
   }
 
   /// The port it listens on.

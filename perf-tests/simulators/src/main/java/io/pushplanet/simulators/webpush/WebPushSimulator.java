@@ -57,7 +57,8 @@ public final class WebPushSimulator implements AutoCloseable {
   private final SimulatorServer server;
   private final AtomicLong lastMessage = new AtomicLong();
 
-  private WebPushSimulator(
+  /// Starts listening; port 0 takes a free one.
+  public WebPushSimulator(
       int port,
       WebPushDirectory directory,
       Authority authority,
@@ -70,17 +71,6 @@ public final class WebPushSimulator implements AutoCloseable {
     this.script = script;
     this.faults = new Faults(authority, STREAMS);
     this.server = SimulatorServer.overTls(port, authority, true, client -> new Conversation());
-  }
-
-  /// Starts listening; port 0 takes a free one.
-  public static WebPushSimulator start(
-      int port,
-      WebPushDirectory directory,
-      Authority authority,
-      Ledger ledger,
-      Script script,
-      Clock clock) {
-    return new WebPushSimulator(port, directory, authority, ledger, script, clock);
   }
 
   /// The port it listens on.
