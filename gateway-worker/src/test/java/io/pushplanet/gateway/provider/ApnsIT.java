@@ -21,6 +21,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.apns.ApnsToken;
+import io.pushplanet.simulators.ledger.Simulated;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.ScriptLine;
@@ -50,8 +51,7 @@ import tools.jackson.databind.json.JsonMapper;
 class ApnsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Clock CLOCK = Clock.systemUTC();
-  private static final io.pushplanet.simulators.ledger.Provider APNS =
-      io.pushplanet.simulators.ledger.Provider.of("apns");
+  private static final Simulated APNS = Simulated.APNS;
   private static final String TOKEN = "ab".repeat(32);
   private static @TempDir Path state;
   private static ProviderPlatform platform;

@@ -22,6 +22,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.simulators.fcm.FcmAccount;
 import io.pushplanet.simulators.fcm.FcmToken;
+import io.pushplanet.simulators.ledger.Simulated;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.ScriptLine;
@@ -46,10 +47,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 class FcmIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Clock CLOCK = Clock.systemUTC();
-  private static final io.pushplanet.simulators.ledger.Provider FCM =
-      io.pushplanet.simulators.ledger.Provider.FCM;
-  private static final io.pushplanet.simulators.ledger.Provider OAUTH =
-      io.pushplanet.simulators.ledger.Provider.OAUTH;
+  private static final Simulated FCM = Simulated.FCM;
+  private static final Simulated OAUTH = Simulated.OAUTH;
   private static @TempDir Path state;
   private static ProviderPlatform platform;
 

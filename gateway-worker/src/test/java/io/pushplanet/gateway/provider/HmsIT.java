@@ -17,6 +17,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.simulators.hms.HmsClient;
 import io.pushplanet.simulators.hms.HmsToken;
 import io.pushplanet.simulators.ledger.LedgerEntry;
+import io.pushplanet.simulators.ledger.Simulated;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.ScriptLine;
@@ -40,10 +41,8 @@ import tools.jackson.databind.JsonNode;
 class HmsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Clock CLOCK = Clock.systemUTC();
-  private static final io.pushplanet.simulators.ledger.Provider HMS =
-      io.pushplanet.simulators.ledger.Provider.HMS;
-  private static final io.pushplanet.simulators.ledger.Provider OAUTH =
-      io.pushplanet.simulators.ledger.Provider.HMS_OAUTH;
+  private static final Simulated HMS = Simulated.HMS;
+  private static final Simulated OAUTH = Simulated.HMS_OAUTH;
   private static @TempDir Path state;
   private static ProviderPlatform platform;
 

@@ -20,6 +20,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.simulators.ledger.LedgerEntry;
+import io.pushplanet.simulators.ledger.Simulated;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.ScriptLine;
@@ -46,8 +47,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 class WebPushIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Clock CLOCK = Clock.systemUTC();
-  private static final io.pushplanet.simulators.ledger.Provider WEBPUSH =
-      io.pushplanet.simulators.ledger.Provider.WEBPUSH;
+  private static final Simulated WEBPUSH = Simulated.WEBPUSH;
   private static final String APP = "web-shop";
   private static @TempDir Path state;
   private static ProviderPlatform platform;

@@ -1,7 +1,7 @@
 package io.pushplanet.simulators.webpush;
 
 import io.pushplanet.simulators.ledger.Ledger;
-import io.pushplanet.simulators.ledger.Provider;
+import io.pushplanet.simulators.ledger.Simulated;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Faults;
 import io.pushplanet.simulators.script.Script;
@@ -147,7 +147,7 @@ public final class WebPushSimulator implements AutoCloseable {
     }
     Attempt attempt = new Attempt(id, headers(request), message);
     return script
-        .fate(Provider.WEBPUSH, id)
+        .fate(Simulated.WEBPUSH, id)
         .map(fate -> met(fate, attempt))
         .orElseGet(() -> accepted(attempt));
   }
@@ -220,7 +220,7 @@ public final class WebPushSimulator implements AutoCloseable {
 
   private Reaction.Answer refused(String id, Request request, int status, String reason) {
     ledger.append(
-        Provider.WEBPUSH,
+        Simulated.WEBPUSH,
         id,
         "",
         status,
@@ -234,7 +234,7 @@ public final class WebPushSimulator implements AutoCloseable {
   private void record(
       Attempt attempt, String message, int status, String reason, boolean delivered) {
     ledger.append(
-        Provider.WEBPUSH,
+        Simulated.WEBPUSH,
         attempt.id(),
         message,
         status,
