@@ -121,17 +121,8 @@ class HmsIT {
       Provider provider = ProviderPlatform.provider(other, Channel.HMS);
       Future<List<DeliveryOutcome>> slow =
           threads.submit(() -> send(provider, "hms-shop", List.of("slow")));
-      MeterRegistry meters = other.getBean(MeterRegistry.class);
       Eventually.within(
-          PATIENCE,
-          () ->
-              assertThat(
-                      meters
-                          .get("pushplanet.provider.pool.streams.active")
-                          .tag("channel", "hms")
-                          .gauge()
-                          .value())
-                  .isOne());
+          PATIENCE, () -> assertThat(ProviderPlatform.streams(other, Channel.HMS)).isOne());
 
       assertThat(send(provider, "hms-shop", tokens("behind-", 3)))
           .hasSize(3)

@@ -280,17 +280,8 @@ class WebPushIT {
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       Provider provider = ProviderPlatform.provider(other, Channel.WEBPUSH);
       Future<DeliveryOutcome> slow = threads.submit(() -> send(provider, push));
-      MeterRegistry meters = other.getBean(MeterRegistry.class);
       Eventually.within(
-          PATIENCE,
-          () ->
-              assertThat(
-                      meters
-                          .get("pushplanet.provider.pool.streams.active")
-                          .tag("channel", "webpush")
-                          .gauge()
-                          .value())
-                  .isOne());
+          PATIENCE, () -> assertThat(ProviderPlatform.streams(other, Channel.WEBPUSH)).isOne());
 
       List<Future<DeliveryOutcome>> behind = new ArrayList<>();
       for (int i = 0; i < 10; i++) {
