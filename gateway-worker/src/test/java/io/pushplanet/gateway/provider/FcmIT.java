@@ -70,15 +70,6 @@ class FcmIT {
     platform.simulators.script().clear();
   }
 
-  private static double minted() {
-    return platform
-        .context
-        .getBean(MeterRegistry.class)
-        .get("pushplanet.provider.tokens.minted")
-        .counter()
-        .count();
-  }
-
   private static void upload(String app, String project) {
     platform.uploadAccount(app, FcmAccount.issue(project, platform.simulators.fcm().tokenUri()));
   }
@@ -136,7 +127,7 @@ class FcmIT {
   @Test
   void two_hundred_messages_at_once_are_accepted_with_one_access_token() throws Exception {
     upload("fcm-crowd", "crowd-1");
-    double grants = minted();
+    double grants = ProviderPlatform.minted(platform.context, Channel.FCM);
 
     List<DeliveryOutcome> outcomes = new ArrayList<>();
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -151,7 +142,7 @@ class FcmIT {
     }
 
     assertThat(outcomes).hasSize(200).allMatch(Accepted.class::isInstance);
-    assertThat(minted() - grants).isEqualTo(1);
+    assertThat(ProviderPlatform.minted(platform.context, Channel.FCM) - grants).isEqualTo(1);
   }
 
   @Test

@@ -3,7 +3,6 @@ package io.pushplanet.gateway.provider;
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.testing.Eventually;
@@ -137,7 +136,7 @@ class HmsIT {
   @Test
   void a_thousand_devices_get_one_request_and_messages_at_once_one_access_token() throws Exception {
     upload("hms-crowd", "1002");
-    double grants = minted();
+    double grants = ProviderPlatform.minted(platform.context, Channel.HMS);
 
     List<String> thousand = tokens("crowd-", 1_000);
     List<Future<List<DeliveryOutcome>>> sent = new ArrayList<>();
@@ -155,15 +154,7 @@ class HmsIT {
     assertThat(sent.getFirst().get()).hasSize(1_000);
     // The request's id is the same for all of its tokens.
     assertThat(lastOf("crowd-0").id()).isEqualTo(lastOf("crowd-999").id());
-    assertThat(minted() - grants).isEqualTo(1);
-  }
-
-  private static double minted() {
-    return platform
-        .context
-        .getBean(MeterRegistry.class)
-        .counter("pushplanet.provider.tokens.minted", "channel", "hms")
-        .count();
+    assertThat(ProviderPlatform.minted(platform.context, Channel.HMS) - grants).isEqualTo(1);
   }
 
   @Test

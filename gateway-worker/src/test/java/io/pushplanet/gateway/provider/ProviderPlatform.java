@@ -156,6 +156,14 @@ final class ProviderPlatform implements AutoCloseable {
         .value();
   }
 
+  /// How many tokens a worker has made for a provider.
+  static double minted(ConfigurableApplicationContext worker, Channel channel) {
+    return worker
+        .getBean(MeterRegistry.class)
+        .counter("pushplanet.provider.tokens.minted", "channel", channel.word())
+        .count();
+  }
+
   void uploadKey(String app, ApnsKey.Issued issued, String environment) {
     simulators.apnsDirectory().register(issued.key());
     uploadUnknownKey(app, issued, environment);

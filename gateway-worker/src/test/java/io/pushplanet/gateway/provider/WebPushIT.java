@@ -3,7 +3,6 @@ package io.pushplanet.gateway.provider;
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.DeliveryOptions;
@@ -140,7 +139,7 @@ class WebPushIT {
     String key = platform.uploadVapidKey(app);
     String json =
         platform.simulators.webPush().toJson(platform.simulators.webPushDirectory().subscribe(key));
-    double minted = minted();
+    double minted = ProviderPlatform.minted(platform.context, Channel.WEBPUSH);
 
     List<DeliveryOutcome> outcomes = new ArrayList<>();
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -154,16 +153,7 @@ class WebPushIT {
     }
 
     assertThat(outcomes).hasSize(100).allMatch(Accepted.class::isInstance);
-    assertThat(minted() - minted).isEqualTo(1);
-  }
-
-  private static double minted() {
-    return platform
-        .context
-        .getBean(MeterRegistry.class)
-        .get("pushplanet.provider.tokens.minted")
-        .counter()
-        .count();
+    assertThat(ProviderPlatform.minted(platform.context, Channel.WEBPUSH) - minted).isEqualTo(1);
   }
 
   @Test
