@@ -11,7 +11,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.springframework.security.crypto.password.PasswordEncoder;
 
 class LoginIT {
   private static final String SESSION = "pushplanet-dashboard";
@@ -40,7 +39,7 @@ class LoginIT {
 
   @Test
   void five_failures_lock_the_name_for_a_quarter_of_an_hour() {
-    operator("locked-out", "viewer");
+    dashboard.operator("locked-out", "viewer");
     try (Chromium chromium = Chromium.open(dashboard.address())) {
       for (int i = 0; i < 4; i++) {
         chromium.login("locked-out", "wrong");
@@ -190,7 +189,7 @@ class LoginIT {
 
   @Test
   void a_viewer_looks_and_changes_nothing() throws Exception {
-    operator("looker", "viewer");
+    dashboard.operator("looker", "viewer");
     HttpOperator viewer = HttpOperator.loggedIn(dashboard, "looker", RunningDashboard.PASSWORD);
 
     assertThat(viewer.get("/messages").statusCode()).isEqualTo(200);
@@ -216,7 +215,7 @@ class LoginIT {
 
   @Test
   void a_session_ends_when_its_operator_is_changed() throws Exception {
-    operator("promoted", "viewer");
+    dashboard.operator("promoted", "viewer");
     HttpOperator session = HttpOperator.loggedIn(dashboard, "promoted", RunningDashboard.PASSWORD);
     assertThat(session.get("/messages").statusCode()).isEqualTo(200);
     HttpOperator admin =
@@ -230,11 +229,11 @@ class LoginIT {
 
   @Test
   void a_page_that_refreshes_itself_gives_way_to_the_login_and_comes_back() {
-    operator("watcher", "viewer");
+    dashboard.operator("watcher", "viewer");
     try (Chromium chromium = Chromium.open(dashboard.address())) {
       chromium.login("watcher", RunningDashboard.PASSWORD).go("/nodes");
 
-      operator("watcher", "viewer");
+      dashboard.operator("watcher", "viewer");
       Eventually.within(
           Duration.ofSeconds(60),
           () -> assertThat(chromium.path()).isEqualTo("/login?to=%2Fnodes"));
@@ -276,7 +275,7 @@ class LoginIT {
 
   @Test
   void operators_change_their_own_password() throws Exception {
-    operator("changer", "viewer");
+    dashboard.operator("changer", "viewer");
     HttpOperator changer = HttpOperator.loggedIn(dashboard, "changer", RunningDashboard.PASSWORD);
 
     changer.post(
@@ -296,7 +295,7 @@ class LoginIT {
 
   @Test
   void who_has_a_session_guesses_the_password_no_more_often_than_who_logs_in() throws Exception {
-    operator("guessed", "viewer");
+    dashboard.operator("guessed", "viewer");
     HttpOperator thief = HttpOperator.loggedIn(dashboard, "guessed", RunningDashboard.PASSWORD);
 
     for (int i = 0; i < 4; i++) {
@@ -318,7 +317,7 @@ class LoginIT {
 
   @Test
   void a_right_present_password_is_no_login_and_ends_the_count() throws Exception {
-    operator("careful", "viewer");
+    dashboard.operator("careful", "viewer");
     HttpOperator careful = HttpOperator.loggedIn(dashboard, "careful", RunningDashboard.PASSWORD);
     String rest = "SELECT failed_logins, last_login_at FROM operators WHERE name = 'careful'";
     Map<String, Object> before = dashboard.sql().queryForMap(rest);
@@ -346,24 +345,13 @@ class LoginIT {
 
   @Test
   void a_logout_that_cannot_be_written_down_ends_the_session_all_the_same() throws Exception {
-    operator("leaver", "viewer");
+    dashboard.operator("leaver", "viewer");
     HttpOperator leaver = HttpOperator.loggedIn(dashboard, "leaver", RunningDashboard.PASSWORD);
     try (var _ = Refusing.of(dashboard.sql(), "INSERT ON audit", "NEW.operator = 'leaver'")) {
       leaver.post("/account", "/logout");
     }
 
     assertThat(leaver.get("/messages").statusCode()).isEqualTo(302);
-  }
-
-  private void operator(String name, String role) {
-    dashboard
-        .sql()
-        .update(
-            "REPLACE INTO operators (name, password, role, created_at) VALUES (?, ?, ?, ?)",
-            name,
-            dashboard.bean(PasswordEncoder.class).encode(RunningDashboard.PASSWORD),
-            role,
-            Timestamp.from(Instant.now()));
   }
 
   private List<String> audited(String operator) {

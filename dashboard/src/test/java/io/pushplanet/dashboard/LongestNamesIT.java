@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.security.crypto.password.PasswordEncoder;
 
 /// Every name as long as it may be, of wide letters and without a place to break it.
 class LongestNamesIT {
@@ -49,11 +48,7 @@ class LongestNamesIT {
 
   @BeforeEach
   void everything() {
-    sql(
-        "REPLACE INTO operators (name, password, role, created_at) VALUES (?, ?, 'admin', ?)",
-        NAME,
-        dashboard.bean(PasswordEncoder.class).encode(RunningDashboard.PASSWORD),
-        now);
+    dashboard.operator(NAME, "admin");
     sql(
         "INSERT INTO audit (at, operator, action, subject, detail) VALUES (?, ?, 'operator_changed', ?, ?)",
         now,

@@ -7,13 +7,10 @@ import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.NodePass;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dashboard.browser.Chromium;
-import java.sql.Timestamp;
 import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.springframework.security.crypto.password.PasswordEncoder;
 
 class NodesIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -137,7 +134,7 @@ class NodesIT {
     try (FakeNode node = new FakeNode(dashboard, "cm-guarded")) {
       for (String role : List.of("viewer", "operator")) {
         String name = "drainer-" + role;
-        operator(name, role);
+        dashboard.operator(name, role);
         HttpOperator other = HttpOperator.loggedIn(dashboard, name, RunningDashboard.PASSWORD);
 
         assertThat(other.get("/nodes").body()).contains("cm-guarded").doesNotContain("/drain");
@@ -159,16 +156,5 @@ class NodesIT {
         .sql()
         .queryForList(
             "SELECT action FROM audit WHERE subject = ? ORDER BY id", String.class, subject);
-  }
-
-  private void operator(String name, String role) {
-    dashboard
-        .sql()
-        .update(
-            "REPLACE INTO operators (name, password, role, created_at) VALUES (?, ?, ?, ?)",
-            name,
-            dashboard.bean(PasswordEncoder.class).encode(RunningDashboard.PASSWORD),
-            role,
-            Timestamp.from(Instant.now()));
   }
 }

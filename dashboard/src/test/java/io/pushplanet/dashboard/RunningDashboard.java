@@ -3,11 +3,14 @@ package io.pushplanet.dashboard;
 import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.quickstart.services.LocalServices;
 import java.security.SecureRandom;
+import java.sql.Timestamp;
+import java.time.Instant;
 import java.util.Map;
 import java.util.TreeMap;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.security.crypto.password.PasswordEncoder;
 
 /// The whole dashboard on free ports and real services, started once for all tests of this JVM.
 public final class RunningDashboard {
@@ -86,6 +89,17 @@ public final class RunningDashboard {
 
   public <T> T bean(Class<T> type) {
     return context.getBean(type);
+  }
+
+  /// Somebody who logs in with [#PASSWORD].
+  void operator(String name, String role) {
+    sql()
+        .update(
+            "REPLACE INTO operators (name, password, role, created_at) VALUES (?, ?, ?, ?)",
+            name,
+            bean(PasswordEncoder.class).encode(PASSWORD),
+            role,
+            Timestamp.from(Instant.now()));
   }
 
   void stop() {

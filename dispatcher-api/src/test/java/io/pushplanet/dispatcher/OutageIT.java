@@ -16,7 +16,6 @@ import io.pushplanet.dispatcher.message.AcceptedMessages;
 import io.pushplanet.quickstart.services.Service;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
@@ -280,7 +279,7 @@ class OutageIT {
   @Test
   void a_request_whose_connection_ends_within_its_transaction_is_told_that_the_database_is_away()
       throws SQLException, ExecutionException, InterruptedException {
-    try (Connection other = connection();
+    try (Connection other = dispatcher.connection();
         ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
       other.setAutoCommit(false);
       try (var lock =
@@ -372,12 +371,5 @@ class OutageIT {
       }
     });
     return ids;
-  }
-
-  private Connection connection() throws SQLException {
-    return DriverManager.getConnection(
-        dispatcher.services.mysql().jdbcUrl(),
-        dispatcher.services.mysql().user(),
-        dispatcher.services.mysql().password());
   }
 }

@@ -7,7 +7,6 @@ import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -90,7 +89,7 @@ class PatchIT {
   /// Patches while the device's row is locked, and does something once Redis has been asked and the row is waited for.
   private Answer whileLocked(String patch, Work work) throws Exception {
     try (var callers = Executors.newSingleThreadExecutor();
-        Connection connection = connection()) {
+        Connection connection = dispatcher.connection()) {
       JdbcTemplate sql = locked(connection);
       long before = reads();
       Future<Answer> answer = callers.submit(() -> shop.call("PATCH", "/devices/d1", patch));
@@ -115,7 +114,7 @@ class PatchIT {
   }
 
   private boolean someoneWaits() throws Exception {
-    try (Connection connection = connection()) {
+    try (Connection connection = dispatcher.connection()) {
       Long waiting =
           new JdbcTemplate(new SingleConnectionDataSource(connection, true))
               .queryForObject(
@@ -137,7 +136,7 @@ class PatchIT {
   }
 
   private String stored(String column) throws Exception {
-    try (Connection connection = connection()) {
+    try (Connection connection = dispatcher.connection()) {
       return new JdbcTemplate(new SingleConnectionDataSource(connection, true))
           .queryForList(
               "SELECT " + column + " FROM devices WHERE app_id = ? AND device_id = 'd1'",
@@ -145,12 +144,5 @@ class PatchIT {
               shop.app())
           .getFirst();
     }
-  }
-
-  private Connection connection() throws Exception {
-    return DriverManager.getConnection(
-        dispatcher.services.mysql().jdbcUrl(),
-        dispatcher.services.mysql().user(),
-        dispatcher.services.mysql().password());
   }
 }

@@ -159,13 +159,17 @@ final class RunningDispatcher {
   }
 
   void inDatabase(Work work) {
-    try (java.sql.Connection connection =
-        DriverManager.getConnection(
-            services.mysql().jdbcUrl(), services.mysql().user(), services.mysql().password())) {
+    try (java.sql.Connection connection = connection()) {
       work.run(connection);
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  /// A new connection to the dispatcher's database.
+  java.sql.Connection connection() throws SQLException {
+    return DriverManager.getConnection(
+        services.mysql().jdbcUrl(), services.mysql().user(), services.mysql().password());
   }
 
   void execute(String sql, Object... parameters) {

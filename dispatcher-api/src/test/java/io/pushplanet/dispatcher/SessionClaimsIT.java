@@ -8,7 +8,6 @@ import io.lettuce.core.api.sync.RedisCommands;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -39,8 +38,8 @@ class SessionClaimsIT {
     List<String> devices = IntStream.range(0, DEVICES).mapToObj(i -> "d" + i).toList();
     try (RedisClient client = RedisClient.create(dispatcher.services.redis().toString());
         var redis = client.connect();
-        Connection connection = connection();
-        Connection reading = connection()) {
+        Connection connection = dispatcher.connection();
+        Connection reading = dispatcher.connection()) {
       JdbcTemplate sql = new JdbcTemplate(new SingleConnectionDataSource(reading, true));
       JdbcTemplate holding = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
       insert(sql, devices);
@@ -77,8 +76,8 @@ class SessionClaimsIT {
     List<String> devices = IntStream.range(100, 200).mapToObj(i -> "d" + i).toList();
     try (RedisClient client = RedisClient.create(dispatcher.services.redis().toString());
         var redis = client.connect();
-        Connection connection = connection();
-        Connection reading = connection()) {
+        Connection connection = dispatcher.connection();
+        Connection reading = dispatcher.connection()) {
       JdbcTemplate sql = new JdbcTemplate(new SingleConnectionDataSource(reading, true));
       JdbcTemplate holding = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
       insert(sql, devices);
@@ -131,12 +130,5 @@ class SessionClaimsIT {
             "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'",
             (row, _) -> row.getLong("Value"));
     return waiting != null && waiting > 0;
-  }
-
-  private Connection connection() throws Exception {
-    return DriverManager.getConnection(
-        dispatcher.services.mysql().jdbcUrl(),
-        dispatcher.services.mysql().user(),
-        dispatcher.services.mysql().password());
   }
 }

@@ -8,7 +8,6 @@ import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
 import java.security.SecureRandom;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -83,7 +82,7 @@ class SharedConnectionsIT {
       throws Exception {
     List<Future<Answer>> calls = new ArrayList<>();
     List<Answer> answers = new ArrayList<>();
-    try (Connection connection = connection();
+    try (Connection connection = dispatcher.connection();
         var callers = Executors.newFixedThreadPool(MANY)) {
       JdbcTemplate lock = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
       lock.execute("LOCK TABLES " + table + " WRITE");
@@ -113,12 +112,5 @@ class SharedConnectionsIT {
             "SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table%'",
             Long.class);
     return waiting == null ? 0 : waiting;
-  }
-
-  private Connection connection() throws Exception {
-    return DriverManager.getConnection(
-        dispatcher.services.mysql().jdbcUrl(),
-        dispatcher.services.mysql().user(),
-        dispatcher.services.mysql().password());
   }
 }

@@ -7,7 +7,6 @@ import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
@@ -34,7 +33,7 @@ class TokenOwnerIT {
 
   @Test
   void the_later_of_two_devices_that_register_one_token_keeps_it() throws Exception {
-    try (Connection connection = connection();
+    try (Connection connection = dispatcher.connection();
         var callers = Executors.newSingleThreadExecutor()) {
       JdbcTemplate other = begun(connection);
       register(other, "earlier");
@@ -51,7 +50,7 @@ class TokenOwnerIT {
   @Test
   void a_device_that_refreshes_its_token_while_another_takes_it_keeps_it() throws Exception {
     assertThat(shop.put("/devices/later", REGISTRATION).status()).isEqualTo(201);
-    try (Connection connection = connection();
+    try (Connection connection = dispatcher.connection();
         var callers = Executors.newSingleThreadExecutor()) {
       JdbcTemplate other = begun(connection);
       register(other, "earlier");
@@ -122,7 +121,7 @@ class TokenOwnerIT {
     assertThat(shop.put("/devices/d1", REGISTRATION).status()).isEqualTo(201);
     RedisLink redis = dispatcher.context.getBean(RedisLink.class);
     String route = "route:" + shop.app() + "/d1";
-    try (Connection connection = connection()) {
+    try (Connection connection = dispatcher.connection()) {
       begun(connection)
           .queryForList(
               "SELECT device_id FROM devices WHERE app_id = ? AND device_id = 'd1' FOR UPDATE",
@@ -144,7 +143,7 @@ class TokenOwnerIT {
     RedisLink redis = dispatcher.context.getBean(RedisLink.class);
     String route = "route:" + shop.app() + "/former";
     redis.ask(commands -> commands.set(route, "stale"));
-    try (Connection connection = connection();
+    try (Connection connection = dispatcher.connection();
         Statement backup = connection.createStatement();
         var callers = Executors.newSingleThreadExecutor()) {
       // https://mariadb.com/docs/server/reference/sql-statements/administrative-sql-statements/backup-commands/backup-stage
@@ -169,13 +168,6 @@ class TokenOwnerIT {
     assertThat(owners()).containsExactly("later");
   }
 
-  private Connection connection() throws Exception {
-    return DriverManager.getConnection(
-        dispatcher.services.mysql().jdbcUrl(),
-        dispatcher.services.mysql().user(),
-        dispatcher.services.mysql().password());
-  }
-
   private static JdbcTemplate begun(Connection connection) throws Exception {
     connection.setAutoCommit(false);
     connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
@@ -192,7 +184,7 @@ class TokenOwnerIT {
   }
 
   private List<String> owners() throws Exception {
-    try (Connection connection = connection()) {
+    try (Connection connection = dispatcher.connection()) {
       return new JdbcTemplate(new SingleConnectionDataSource(connection, true))
           .queryForList(
               "SELECT device_id FROM channel_tokens WHERE app_id = ? AND token = 'shared'",
@@ -202,7 +194,7 @@ class TokenOwnerIT {
   }
 
   private boolean someoneWaits() {
-    try (Connection connection = connection()) {
+    try (Connection connection = dispatcher.connection()) {
       Long waiting =
           new JdbcTemplate(new SingleConnectionDataSource(connection, true))
               .queryForObject(

@@ -1,35 +1,13 @@
 package io.pushplanet.gateway;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
+import io.pushplanet.common.testing.TrapsPage;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /// TRAPS.md names no test that is not there.
 class TrapsPageTest {
-  private static final Pattern IN_ROW = Pattern.compile("`(\\w+_)…`");
-
   @Test
   void each_report_of_the_table_has_a_test_of_its_name() throws IOException {
-    var tests = new StringBuilder();
-    try (var files = Files.walk(Path.of("src/test/java"))) {
-      for (var file : files.filter(file -> file.toString().endsWith(".java")).toList()) {
-        tests.append(Files.readString(file));
-      }
-    }
-    var rows =
-        Files.readAllLines(Path.of("TRAPS.md")).stream()
-            .filter(line -> line.startsWith("| ") && line.contains("#"))
-            .toList();
-
-    assertThat(rows)
-        .isNotEmpty()
-        .allSatisfy(row -> {
-          var named = IN_ROW.matcher(row).results().map(name -> "void " + name.group(1)).toList();
-          assertThat(named).isNotEmpty().allMatch(name -> tests.indexOf(name) >= 0);
-        });
+    TrapsPage.mustNameTests();
   }
 }

@@ -51,8 +51,7 @@ final class LongTexts extends JsonGeneratorDelegate {
     for (; at <= letters.length - Long.BYTES; at += Long.BYTES) {
       long eight = (long) EIGHT.get(letters, at);
       // A byte below 0x80 gets its highest bit when it is less than what is taken off. A borrow
-      // only raises an alarm
-      // beside a byte that raises one itself.
+      // only raises an alarm beside a byte that raises one itself.
       long control = eight - 0x20 * EACH;
       long quote = (eight ^ '"' * EACH) - EACH;
       long backslash = (eight ^ '\\' * EACH) - EACH;

@@ -51,8 +51,7 @@ class DeviceRegistry {
     this.lanes = lanes;
     TransactionTemplate template = new TransactionTemplate(transactions);
     // Under REPEATABLE READ locking a device that is not there yet locks the gap it will fill, and
-    // two first registrations
-    // next to each other deadlock again and again.
+    // two first registrations next to each other deadlock again and again.
     template.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
     this.collisions = new Collisions(template);
     this.clock = clock;
@@ -228,8 +227,7 @@ class DeviceRegistry {
     writeTokens(app, device, registration.channels(), now, touched);
     if (touched.size() > 1) {
       // Once more after the commit. But who is killed in between leaves no former owner of a token
-      // in Redis, of whom nobody
-      // would hear again.
+      // in Redis, of whom nobody would hear again.
       routes.forget(touched);
     }
     DeviceMapper.DeviceRow after = mapper.find(app.value(), device.value());

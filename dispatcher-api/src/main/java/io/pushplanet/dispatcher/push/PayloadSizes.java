@@ -101,8 +101,7 @@ final class PayloadSizes {
       }
       compare("FCM", fcm(request), FCM, errors);
       // Few messages are for browsers or Huawei's phones: one that says nothing of them may be
-      // larger
-      // than they take.
+      // larger than they take.
       if (request.overrides().webpush() != null) {
         compare("Web Push", webPush(request), WEB_PUSH, errors);
       }

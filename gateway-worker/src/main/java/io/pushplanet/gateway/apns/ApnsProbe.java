@@ -79,8 +79,7 @@ final class ApnsProbe implements CredentialProbe {
       return new Verdict.Unreachable(words + " not in Apple's form");
     }
     // Too many tokens or pushes, a server in trouble: that says nothing of the credential. An
-    // expired token is renewed by
-    // whoever sends next.
+    // expired token is renewed by whoever sends next.
     boolean silent = status == 429 || status >= 500 || reason.equals("ExpiredProviderToken");
     return silent ? new Verdict.Unreachable(words) : new Verdict.Refused(words);
   }

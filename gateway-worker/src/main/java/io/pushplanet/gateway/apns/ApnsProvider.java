@@ -129,8 +129,8 @@ final class ApnsProvider implements Provider {
         credential -> sent(push, recipient, token, credential));
   }
 
-  // By hand: a pattern is a tenth of what a request costs.
-  // By hand: each notification has one, and a stream takes a hundredth of the worker's time.
+  // By hand, for each notification has one: a pattern is a tenth of what a request costs, and a
+  // stream takes a hundredth of the worker's time.
   private static boolean isHexadecimal(String token) {
     if (token.isEmpty() || token.length() > ApnsToken.LONGEST_TOKEN || token.length() % 2 != 0) {
       return false;

@@ -63,7 +63,7 @@ public final class StatisticsIntake implements AutoCloseable {
   /// @param writers threads that write, at most as many as the database has connections for
   /// @param gather how long events may wait for others
   /// @param mostEvents per transaction
-  /// @param prefetch of each of the two queues that events come by at first
+  /// @param prefetch of `push.accepted` and of `push.events`, each
   StatisticsIntake(
       StatisticsWriter writer,
       Refusals refusals,

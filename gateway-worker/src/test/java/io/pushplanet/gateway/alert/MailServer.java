@@ -20,8 +20,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 
 /// What GreenMail does not do: STARTTLS, TLS with a certificate of an authority, an address that is refused, no answer to QUIT,
-/// and silence.
-/// It keeps the lines it was told.
+/// and silence. It keeps the lines it was told.
 final class MailServer implements AutoCloseable {
   static final String REFUSED = "nobody@example.com";
 

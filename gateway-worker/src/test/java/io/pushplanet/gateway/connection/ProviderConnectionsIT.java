@@ -12,7 +12,7 @@ import io.pushplanet.gateway.connection.Reply.NoAnswer;
 import io.pushplanet.gateway.connection.Reply.NotSent;
 import io.pushplanet.simulators.Options;
 import io.pushplanet.simulators.Simulators;
-import io.pushplanet.simulators.ledger.Provider;
+import io.pushplanet.simulators.ledger.Simulated;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.ScriptLine;
@@ -42,7 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ProviderConnectionsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final Duration NEVER = Duration.ofHours(1);
-  private static final Provider OAUTH = Provider.of("oauth");
+  private static final Simulated OAUTH = Simulated.OAUTH;
   private static @TempDir Path state;
   private static Simulators simulators;
 

@@ -14,6 +14,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.ledger.LedgerEntry;
+import io.pushplanet.simulators.ledger.Simulated;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.ScriptLine;
@@ -38,8 +39,7 @@ import tools.jackson.databind.json.JsonMapper;
 class ApnsChannelsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Clock CLOCK = Clock.systemUTC();
-  private static final io.pushplanet.simulators.ledger.Provider APNS =
-      io.pushplanet.simulators.ledger.Provider.of("apns");
+  private static final Simulated APNS = Simulated.APNS;
 
   @TempDir static Path state;
   private static ProviderPlatform platform;

@@ -3,8 +3,6 @@ package io.pushplanet.gateway.provider;
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.LiveActivity;
@@ -21,6 +19,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.apns.ApnsToken;
+import io.pushplanet.simulators.ledger.Simulated;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.ScriptLine;
@@ -50,8 +49,7 @@ import tools.jackson.databind.json.JsonMapper;
 class ApnsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Clock CLOCK = Clock.systemUTC();
-  private static final io.pushplanet.simulators.ledger.Provider APNS =
-      io.pushplanet.simulators.ledger.Provider.of("apns");
+  private static final Simulated APNS = Simulated.APNS;
   private static final String TOKEN = "ab".repeat(32);
   private static @TempDir Path state;
   private static ProviderPlatform platform;
@@ -75,12 +73,6 @@ class ApnsIT {
 
   private static ApnsKey.Issued key(String team, String id) {
     return ApnsKey.issue(team, id, List.of(ProviderPlatform.BUNDLE));
-  }
-
-  private static double minted(ConfigurableApplicationContext worker) {
-    Counter counter =
-        worker.getBean(MeterRegistry.class).find("pushplanet.provider.tokens.minted").counter();
-    return counter == null ? 0 : counter.count();
   }
 
   private static DeliveryOutcome send(String app, String token) {
@@ -114,12 +106,12 @@ class ApnsIT {
 
   @Test
   void two_hundred_pushes_at_once_are_accepted_with_one_provider_token() throws Exception {
-    double minted = minted(platform.context);
+    double minted = ProviderPlatform.minted(platform.context, Channel.APNS);
 
     List<DeliveryOutcome> outcomes = sendMany(200, "shop");
 
     assertThat(outcomes).hasSize(200).allMatch(Accepted.class::isInstance);
-    assertThat(minted(platform.context)).isEqualTo(minted);
+    assertThat(ProviderPlatform.minted(platform.context, Channel.APNS)).isEqualTo(minted);
   }
 
   @Test
@@ -350,7 +342,7 @@ class ApnsIT {
   void sparrow_50_too_many_provider_tokens_let_the_key_rest_and_nothing_new_is_signed() {
     platform.uploadKey("restless", key("JJJJJJJJJJ", "KEY0000010"), "production");
     assertThat(send("restless", TOKEN)).isInstanceOf(Accepted.class);
-    double minted = minted(platform.context);
+    double minted = ProviderPlatform.minted(platform.context, Channel.APNS);
     platform
         .simulators
         .script()
@@ -372,7 +364,7 @@ class ApnsIT {
             PutOff.class, putOff -> assertThat(putOff.reason()).isEqualTo("provider_token_rest"));
     assertThat(platform.simulators.ledger().entries("")).hasSize(heard);
     assertThat(send("shop", TOKEN)).isInstanceOf(Accepted.class);
-    assertThat(minted(platform.context)).isEqualTo(minted);
+    assertThat(ProviderPlatform.minted(platform.context, Channel.APNS)).isEqualTo(minted);
   }
 
   @Test
@@ -408,14 +400,14 @@ class ApnsIT {
             String app = "shared-" + tries.incrementAndGet();
             platform.uploadKey(
                 app, key("EEEEEEEEEE", "KEYSHARE%02d".formatted(tries.get())), "production");
-            double before = minted(other);
+            double before = ProviderPlatform.minted(other, Channel.APNS);
 
             DeliveryOutcome first = send(app, TOKEN);
             DeliveryOutcome second = send(theirs, app, TOKEN);
 
             assertThat(first).isInstanceOf(Accepted.class);
             assertThat(second).isInstanceOf(Accepted.class);
-            assertThat(minted(other)).isEqualTo(before);
+            assertThat(ProviderPlatform.minted(other, Channel.APNS)).isEqualTo(before);
           });
     }
   }

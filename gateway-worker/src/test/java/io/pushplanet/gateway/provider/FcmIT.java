@@ -22,6 +22,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.simulators.fcm.FcmAccount;
 import io.pushplanet.simulators.fcm.FcmToken;
+import io.pushplanet.simulators.ledger.Simulated;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.ScriptLine;
@@ -46,10 +47,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 class FcmIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Clock CLOCK = Clock.systemUTC();
-  private static final io.pushplanet.simulators.ledger.Provider FCM =
-      io.pushplanet.simulators.ledger.Provider.FCM;
-  private static final io.pushplanet.simulators.ledger.Provider OAUTH =
-      io.pushplanet.simulators.ledger.Provider.OAUTH;
+  private static final Simulated FCM = Simulated.FCM;
+  private static final Simulated OAUTH = Simulated.OAUTH;
   private static @TempDir Path state;
   private static ProviderPlatform platform;
 
@@ -69,15 +68,6 @@ class FcmIT {
   @AfterEach
   void forgetFaults() {
     platform.simulators.script().clear();
-  }
-
-  private static double minted() {
-    return platform
-        .context
-        .getBean(MeterRegistry.class)
-        .get("pushplanet.provider.tokens.minted")
-        .counter()
-        .count();
   }
 
   private static void upload(String app, String project) {
@@ -137,7 +127,7 @@ class FcmIT {
   @Test
   void two_hundred_messages_at_once_are_accepted_with_one_access_token() throws Exception {
     upload("fcm-crowd", "crowd-1");
-    double grants = minted();
+    double grants = ProviderPlatform.minted(platform.context, Channel.FCM);
 
     List<DeliveryOutcome> outcomes = new ArrayList<>();
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -152,7 +142,7 @@ class FcmIT {
     }
 
     assertThat(outcomes).hasSize(200).allMatch(Accepted.class::isInstance);
-    assertThat(minted() - grants).isEqualTo(1);
+    assertThat(ProviderPlatform.minted(platform.context, Channel.FCM) - grants).isEqualTo(1);
   }
 
   @Test

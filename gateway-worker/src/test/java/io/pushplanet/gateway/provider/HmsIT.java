@@ -3,7 +3,6 @@ package io.pushplanet.gateway.provider;
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.testing.Eventually;
@@ -17,6 +16,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.simulators.hms.HmsClient;
 import io.pushplanet.simulators.hms.HmsToken;
 import io.pushplanet.simulators.ledger.LedgerEntry;
+import io.pushplanet.simulators.ledger.Simulated;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.ScriptLine;
@@ -40,10 +40,8 @@ import tools.jackson.databind.JsonNode;
 class HmsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Clock CLOCK = Clock.systemUTC();
-  private static final io.pushplanet.simulators.ledger.Provider HMS =
-      io.pushplanet.simulators.ledger.Provider.HMS;
-  private static final io.pushplanet.simulators.ledger.Provider OAUTH =
-      io.pushplanet.simulators.ledger.Provider.HMS_OAUTH;
+  private static final Simulated HMS = Simulated.HMS;
+  private static final Simulated OAUTH = Simulated.HMS_OAUTH;
   private static @TempDir Path state;
   private static ProviderPlatform platform;
 
@@ -122,17 +120,8 @@ class HmsIT {
       Provider provider = ProviderPlatform.provider(other, Channel.HMS);
       Future<List<DeliveryOutcome>> slow =
           threads.submit(() -> send(provider, "hms-shop", List.of("slow")));
-      MeterRegistry meters = other.getBean(MeterRegistry.class);
       Eventually.within(
-          PATIENCE,
-          () ->
-              assertThat(
-                      meters
-                          .get("pushplanet.provider.pool.streams.active")
-                          .tag("channel", "hms")
-                          .gauge()
-                          .value())
-                  .isOne());
+          PATIENCE, () -> assertThat(ProviderPlatform.streams(other, Channel.HMS)).isOne());
 
       assertThat(send(provider, "hms-shop", tokens("behind-", 3)))
           .hasSize(3)
@@ -147,7 +136,7 @@ class HmsIT {
   @Test
   void a_thousand_devices_get_one_request_and_messages_at_once_one_access_token() throws Exception {
     upload("hms-crowd", "1002");
-    double grants = minted();
+    double grants = ProviderPlatform.minted(platform.context, Channel.HMS);
 
     List<String> thousand = tokens("crowd-", 1_000);
     List<Future<List<DeliveryOutcome>>> sent = new ArrayList<>();
@@ -165,15 +154,7 @@ class HmsIT {
     assertThat(sent.getFirst().get()).hasSize(1_000);
     // The request's id is the same for all of its tokens.
     assertThat(lastOf("crowd-0").id()).isEqualTo(lastOf("crowd-999").id());
-    assertThat(minted() - grants).isEqualTo(1);
-  }
-
-  private static double minted() {
-    return platform
-        .context
-        .getBean(MeterRegistry.class)
-        .counter("pushplanet.provider.tokens.minted", "channel", "hms")
-        .count();
+    assertThat(ProviderPlatform.minted(platform.context, Channel.HMS) - grants).isEqualTo(1);
   }
 
   @Test

@@ -146,6 +146,24 @@ final class ProviderPlatform implements AutoCloseable {
         .orElseThrow();
   }
 
+  /// How many requests a worker has under way at a provider.
+  static double streams(ConfigurableApplicationContext worker, Channel channel) {
+    return worker
+        .getBean(MeterRegistry.class)
+        .get("pushplanet.provider.pool.streams.active")
+        .tag("channel", channel.word())
+        .gauge()
+        .value();
+  }
+
+  /// How many tokens a worker has made for a provider.
+  static double minted(ConfigurableApplicationContext worker, Channel channel) {
+    return worker
+        .getBean(MeterRegistry.class)
+        .counter("pushplanet.provider.tokens.minted", "channel", channel.word())
+        .count();
+  }
+
   void uploadKey(String app, ApnsKey.Issued issued, String environment) {
     simulators.apnsDirectory().register(issued.key());
     uploadUnknownKey(app, issued, environment);

@@ -11,6 +11,7 @@ import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.statistics.StatisticsWriter;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.fcm.FcmAccount;
+import io.pushplanet.simulators.ledger.Simulated;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.ScriptLine;
@@ -322,7 +323,7 @@ class TimelineIT {
     return "%064x".formatted(0x71e1000 + NUMBER.incrementAndGet());
   }
 
-  private static io.pushplanet.simulators.ledger.Provider simulated(Channel channel) {
-    return io.pushplanet.simulators.ledger.Provider.of(channel.word());
+  private static Simulated simulated(Channel channel) {
+    return Simulated.of(channel.word());
   }
 }

@@ -3,7 +3,6 @@ package io.pushplanet.gateway.provider;
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.DeliveryOptions;
@@ -20,6 +19,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.simulators.ledger.LedgerEntry;
+import io.pushplanet.simulators.ledger.Simulated;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.ScriptLine;
@@ -46,8 +46,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 class WebPushIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Clock CLOCK = Clock.systemUTC();
-  private static final io.pushplanet.simulators.ledger.Provider WEBPUSH =
-      io.pushplanet.simulators.ledger.Provider.WEBPUSH;
+  private static final Simulated WEBPUSH = Simulated.WEBPUSH;
   private static final String APP = "web-shop";
   private static @TempDir Path state;
   private static ProviderPlatform platform;
@@ -140,7 +139,7 @@ class WebPushIT {
     String key = platform.uploadVapidKey(app);
     String json =
         platform.simulators.webPush().toJson(platform.simulators.webPushDirectory().subscribe(key));
-    double minted = minted();
+    double minted = ProviderPlatform.minted(platform.context, Channel.WEBPUSH);
 
     List<DeliveryOutcome> outcomes = new ArrayList<>();
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -154,16 +153,7 @@ class WebPushIT {
     }
 
     assertThat(outcomes).hasSize(100).allMatch(Accepted.class::isInstance);
-    assertThat(minted() - minted).isEqualTo(1);
-  }
-
-  private static double minted() {
-    return platform
-        .context
-        .getBean(MeterRegistry.class)
-        .get("pushplanet.provider.tokens.minted")
-        .counter()
-        .count();
+    assertThat(ProviderPlatform.minted(platform.context, Channel.WEBPUSH) - minted).isEqualTo(1);
   }
 
   @Test
@@ -280,17 +270,8 @@ class WebPushIT {
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       Provider provider = ProviderPlatform.provider(other, Channel.WEBPUSH);
       Future<DeliveryOutcome> slow = threads.submit(() -> send(provider, push));
-      MeterRegistry meters = other.getBean(MeterRegistry.class);
       Eventually.within(
-          PATIENCE,
-          () ->
-              assertThat(
-                      meters
-                          .get("pushplanet.provider.pool.streams.active")
-                          .tag("channel", "webpush")
-                          .gauge()
-                          .value())
-                  .isOne());
+          PATIENCE, () -> assertThat(ProviderPlatform.streams(other, Channel.WEBPUSH)).isOne());
 
       List<Future<DeliveryOutcome>> behind = new ArrayList<>();
       for (int i = 0; i < 10; i++) {

@@ -52,19 +52,19 @@ public final class Simulators implements AutoCloseable {
     ApnsSettings settings =
         new ApnsSettings(
             options.apnsPort(), false, 1_000, options.strictTokens(), options.apnsTokenRenewal());
-    apns = ApnsSimulator.start(settings, apnsDirectory, authority, ledger, script, clock);
+    apns = new ApnsSimulator(settings, apnsDirectory, authority, ledger, script, clock);
     apnsSandbox =
-        ApnsSimulator.start(
+        new ApnsSimulator(
             settings.asSandbox().onPort(options.apnsSandboxPort()),
             apnsDirectory,
             authority,
             ledger,
             script,
             clock);
-    fcm = FcmSimulator.start(options.fcmPort(), fcmDirectory, authority, ledger, script, clock);
-    hms = HmsSimulator.start(options.hmsPort(), hmsDirectory, authority, ledger, script, clock);
+    fcm = new FcmSimulator(options.fcmPort(), fcmDirectory, authority, ledger, script, clock);
+    hms = new HmsSimulator(options.hmsPort(), hmsDirectory, authority, ledger, script, clock);
     webPush =
-        WebPushSimulator.start(
+        new WebPushSimulator(
             options.webPushPort(), webPushDirectory, authority, ledger, script, clock);
     management =
         SimulatorServer.plain(

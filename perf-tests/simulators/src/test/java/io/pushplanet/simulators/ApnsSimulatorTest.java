@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.apns.ApnsToken;
 import io.pushplanet.simulators.ledger.LedgerEntry;
-import io.pushplanet.simulators.ledger.Provider;
+import io.pushplanet.simulators.ledger.Simulated;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.ScriptLine;
 import java.net.URI;
@@ -395,7 +395,7 @@ class ApnsSimulatorTest {
   @Test
   void a_scripted_429_carries_retry_after_and_ends_after_its_number() throws Exception {
     Fate slowDown = Fate.answer(429, "TooManyRequests").retryAfter(Duration.ofSeconds(30));
-    simulators.script().add(ScriptLine.next(Provider.APNS, 1, slowDown));
+    simulators.script().add(ScriptLine.next(Simulated.APNS, 1, slowDown));
 
     HttpResponse<String> first = new Push().send();
     HttpResponse<String> second = new Push().send();
@@ -407,7 +407,7 @@ class ApnsSimulatorTest {
 
   @Test
   void a_scripted_silence_never_answers_but_is_in_the_ledger() {
-    simulators.script().add(ScriptLine.token(Provider.APNS, TOKEN, Fate.of(Fate.Action.SILENCE)));
+    simulators.script().add(ScriptLine.token(Simulated.APNS, TOKEN, Fate.of(Fate.Action.SILENCE)));
 
     // On a busy machine two seconds may go by before the request is there: then once more, with
     // more patience.
@@ -424,14 +424,14 @@ class ApnsSimulatorTest {
 
   @Test
   void a_scripted_reset_fails_the_stream() {
-    simulators.script().add(ScriptLine.next(Provider.APNS, 1, Fate.of(Fate.Action.RESET)));
+    simulators.script().add(ScriptLine.next(Simulated.APNS, 1, Fate.of(Fate.Action.RESET)));
 
     assertThatThrownBy(() -> new Push().send()).hasMessageContaining("RST_STREAM");
   }
 
   @Test
   void after_a_scripted_goaway_the_next_push_comes_on_a_new_connection() throws Exception {
-    simulators.script().add(ScriptLine.next(Provider.APNS, 1, Fate.of(Fate.Action.GOAWAY)));
+    simulators.script().add(ScriptLine.next(Simulated.APNS, 1, Fate.of(Fate.Action.GOAWAY)));
 
     HttpResponse<String> last = new Push().send();
     HttpResponse<String> next = new Push().send();

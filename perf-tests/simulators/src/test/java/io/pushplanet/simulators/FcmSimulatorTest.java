@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.pushplanet.simulators.fcm.FcmAccount;
 import io.pushplanet.simulators.fcm.FcmToken;
 import io.pushplanet.simulators.ledger.LedgerEntry;
-import io.pushplanet.simulators.ledger.Provider;
+import io.pushplanet.simulators.ledger.Simulated;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Scenario;
 import io.pushplanet.simulators.script.ScriptLine;
@@ -279,11 +279,11 @@ class FcmSimulatorTest {
         .script()
         .add(
             ScriptLine.next(
-                Provider.FCM,
+                Simulated.FCM,
                 1,
                 Fate.answer(429, "QUOTA_EXCEEDED").retryAfter(Duration.ofSeconds(7))));
-    simulators.script().add(ScriptLine.next(Provider.FCM, 1, Fate.of(Fate.Action.HTML)));
-    simulators.script().add(ScriptLine.next(Provider.OAUTH, 1, Fate.answer(503, "UNAVAILABLE")));
+    simulators.script().add(ScriptLine.next(Simulated.FCM, 1, Fate.of(Fate.Action.HTML)));
+    simulators.script().add(ScriptLine.next(Simulated.OAUTH, 1, Fate.answer(503, "UNAVAILABLE")));
     String body = "{\"message\":{\"token\":\"t1\"}}";
 
     HttpResponse<String> quota = send(bearer, "demo", body);

@@ -14,7 +14,7 @@ import io.netty.handler.codec.http2.Http2FrameLogger;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.logging.LogLevel;
 import io.pushplanet.simulators.apns.ApnsKey;
-import io.pushplanet.simulators.ledger.Provider;
+import io.pushplanet.simulators.ledger.Simulated;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.ScriptLine;
 import java.io.ByteArrayInputStream;
@@ -92,7 +92,7 @@ class PushyCrossCheckTest {
       simulators.apnsDirectory().register(key.key());
       simulators
           .script()
-          .add(new ScriptLine(Provider.APNS, "", 10, 1, 100, Fate.of(Fate.Action.REFUSE)));
+          .add(new ScriptLine(Simulated.APNS, "", 10, 1, 100, Fate.of(Fate.Action.REFUSE)));
 
       long accepted = send(simulators, builder -> signing(builder, key));
 

@@ -3,7 +3,7 @@ package io.pushplanet.simulators;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.simulators.ledger.LedgerEntry;
-import io.pushplanet.simulators.ledger.Provider;
+import io.pushplanet.simulators.ledger.Simulated;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.ScriptLine;
 import io.pushplanet.simulators.tls.Authority.Pem;
@@ -148,7 +148,7 @@ class WebPushSimulatorTest {
         .script()
         .add(
             ScriptLine.next(
-                Provider.WEBPUSH, 1, Fate.answer(429, "slow").retryAfter(Duration.ofSeconds(9))));
+                Simulated.WEBPUSH, 1, Fate.answer(429, "slow").retryAfter(Duration.ofSeconds(9))));
 
     HttpResponse<String> answer = send(browser, headers(), sealed(browser, MESSAGE));
 

@@ -42,6 +42,19 @@ class LanePublisherIT {
   private static final String QUEUE = "push.webpush.normal";
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
+  /// Room for ten items, and for one message without its confirm.
+  private static final LanePublisher.Settings TIGHT =
+      new LanePublisher.Settings(
+          Duration.ofMillis(1),
+          Duration.ofMillis(1),
+          64,
+          1 << 18,
+          10,
+          1 << 20,
+          1,
+          Duration.ofSeconds(10),
+          Duration.ofSeconds(10));
+
   private final LocalServices services = LocalServices.forTests();
   private final ConnectionFactory connections = connections();
   private LanePublisher lane =
@@ -67,19 +80,8 @@ class LanePublisherIT {
     AtomicInteger confirmed = new AtomicInteger();
     AtomicInteger failed = new AtomicInteger();
     // One message without confirm: the one with the Error must not count as that for good.
-    LanePublisher.Settings tight =
-        new LanePublisher.Settings(
-            Duration.ofMillis(1),
-            Duration.ofMillis(1),
-            64,
-            1 << 18,
-            10,
-            1 << 20,
-            1,
-            Duration.ofSeconds(10),
-            Duration.ofSeconds(10));
     try (LanePublisher other =
-        new LanePublisher(failingOnce(), "test", tight, new SimpleMeterRegistry())) {
+        new LanePublisher(failingOnce(), "test", TIGHT, new SimpleMeterRegistry())) {
       Eventually.within(PATIENCE, () -> assertThat(other.connected()).isTrue());
       other.publish(QUEUE, item(1), counting(confirmed, failed));
       Eventually.within(PATIENCE, () -> assertThat(failed).hasValue(1));
@@ -396,18 +398,7 @@ class LanePublisherIT {
   @Test
   void a_full_lane_refuses_rather_than_grows() {
     lane.close();
-    LanePublisher.Settings tight =
-        new LanePublisher.Settings(
-            Duration.ofMillis(1),
-            Duration.ofMillis(1),
-            64,
-            1 << 18,
-            10,
-            1 << 20,
-            1,
-            Duration.ofSeconds(10),
-            Duration.ofSeconds(10));
-    lane = new LanePublisher(connections, "tight", tight, new SimpleMeterRegistry());
+    lane = new LanePublisher(connections, "tight", TIGHT, new SimpleMeterRegistry());
     Eventually.within(PATIENCE, () -> assertThat(lane.connected()).isTrue());
     AtomicInteger confirmed = new AtomicInteger();
     AtomicInteger failed = new AtomicInteger();

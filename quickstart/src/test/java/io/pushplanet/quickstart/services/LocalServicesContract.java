@@ -54,8 +54,8 @@ abstract class LocalServicesContract {
     }
     if (services.isRabbitMq()) {
       // RabbitMQ 3 answers a declaration before it is on disk, which it is within two seconds; its
-      // confirm does not wait
-      // for that (https://www.erlang.org/doc/apps/mnesia/mnesia.html#sync_log/0).
+      // confirm does not wait for that
+      // (https://www.erlang.org/doc/apps/mnesia/mnesia.html#sync_log/0).
       services.rabbitmqctl("eval", "mnesia:sync_log().");
     }
     execute("CREATE TABLE survivors (name VARCHAR(10)) ");

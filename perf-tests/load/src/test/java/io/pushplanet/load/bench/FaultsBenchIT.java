@@ -31,9 +31,8 @@ class FaultsBenchIT {
                 "rate", "50"));
 
     // How much a provider takes twice depends on the machine, too: one that stands still for
-    // seconds is
-    // silent, and what was under way is sent again. None of it may be lost, fail, or be shown
-    // twice.
+    // seconds is silent, and what was under way is sent again. None of it may be lost, fail, or be
+    // shown twice.
     assertThat(run.figures())
         .as(run.said())
         .containsEntry("workers killed (kill -9)", 1.0)

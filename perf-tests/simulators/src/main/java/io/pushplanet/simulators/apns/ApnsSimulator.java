@@ -1,7 +1,7 @@
 package io.pushplanet.simulators.apns;
 
 import io.pushplanet.simulators.ledger.Ledger;
-import io.pushplanet.simulators.ledger.Provider;
+import io.pushplanet.simulators.ledger.Simulated;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Faults;
 import io.pushplanet.simulators.script.Script;
@@ -50,10 +50,11 @@ public final class ApnsSimulator implements AutoCloseable {
   private final Script script;
   private final Faults faults;
   private final Clock clock;
-  private final Provider provider;
+  private final Simulated provider;
   private final SimulatorServer server;
 
-  private ApnsSimulator(
+  /// Starts listening.
+  public ApnsSimulator(
       ApnsSettings settings,
       ApnsDirectory directory,
       Authority authority,
@@ -66,21 +67,10 @@ public final class ApnsSimulator implements AutoCloseable {
     this.script = script;
     this.faults = new Faults(authority, settings.maxConcurrentStreams());
     this.clock = clock;
-    this.provider = settings.sandbox() ? Provider.APNS_SANDBOX : Provider.APNS;
+    this.provider = settings.sandbox() ? Simulated.APNS_SANDBOX : Simulated.APNS;
     this.providerTokens =
         new ProviderTokens(directory::key, environment(settings), settings.tokenRenewal(), clock);
     this.server = SimulatorServer.overTls(settings.port(), authority, false, Conversation::new);
-  }
-
-  /// Starts listening.
-  public static ApnsSimulator start(
-      ApnsSettings settings,
-      ApnsDirectory directory,
-      Authority authority,
-      Ledger ledger,
-      Script script,
-      Clock clock) {
-    return new ApnsSimulator(settings, directory, authority, ledger, script, clock);
   }
 
   /// The port it listens on.

@@ -2,7 +2,7 @@ package io.pushplanet.simulators.fcm;
 
 import io.pushplanet.simulators.fcm.FcmRules.Violation;
 import io.pushplanet.simulators.ledger.Ledger;
-import io.pushplanet.simulators.ledger.Provider;
+import io.pushplanet.simulators.ledger.Simulated;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Faults;
 import io.pushplanet.simulators.script.Script;
@@ -41,7 +41,8 @@ public final class FcmSimulator implements AutoCloseable {
   private final SimulatorServer server;
   private final AtomicLong lastName = new AtomicLong();
 
-  private FcmSimulator(
+  /// Starts listening; port 0 takes a free one.
+  public FcmSimulator(
       int port,
       FcmDirectory directory,
       Authority authority,
@@ -56,17 +57,6 @@ public final class FcmSimulator implements AutoCloseable {
     this.quotas = new Quotas(clock);
     this.clock = clock;
     this.server = SimulatorServer.overTls(port, authority, true, client -> new Conversation());
-  }
-
-  /// Starts listening; port 0 takes a free one.
-  public static FcmSimulator start(
-      int port,
-      FcmDirectory directory,
-      Authority authority,
-      Ledger ledger,
-      Script script,
-      Clock clock) {
-    return new FcmSimulator(port, directory, authority, ledger, script, clock);
   }
 
   /// The port it listens on.
@@ -105,7 +95,7 @@ public final class FcmSimulator implements AutoCloseable {
     Reaction.Answer answer = oauth.token(request);
     Attempt attempt =
         new Attempt(
-            Provider.OAUTH,
+            Simulated.OAUTH,
             "",
             "",
             answer.status() == 200 ? "" : "invalid_grant",
@@ -113,14 +103,14 @@ public final class FcmSimulator implements AutoCloseable {
             answer,
             false);
     return script
-        .fate(Provider.OAUTH, "")
+        .fate(Simulated.OAUTH, "")
         .map(fate -> faults.met(fate, attempt, server))
         .orElseGet(attempt::accepted);
   }
 
   /// A request that broke no rule, and the answer it would get.
   private final class Attempt implements Faults.Attempt {
-    private final Provider provider;
+    private final Simulated provider;
     private final String token;
     private final String name;
 
@@ -132,7 +122,7 @@ public final class FcmSimulator implements AutoCloseable {
     private final boolean delivers;
 
     Attempt(
-        Provider provider,
+        Simulated provider,
         String token,
         String name,
         String code,
@@ -203,7 +193,7 @@ public final class FcmSimulator implements AutoCloseable {
     }
     Optional<Quotas.Exceeded> exceeded = quotas.count(project.get(), token);
     if (exceeded.isPresent()) {
-      ledger.append(Provider.FCM, token, "", 429, "QUOTA_EXCEEDED", false, Map.of(), message);
+      ledger.append(Simulated.FCM, token, "", 429, "QUOTA_EXCEEDED", false, Map.of(), message);
       return overQuota(exceeded.get()).retryAfter(exceeded.get().retryAfter());
     }
     boolean validateOnly =
@@ -211,7 +201,7 @@ public final class FcmSimulator implements AutoCloseable {
     String name = "projects/" + project.get() + "/messages/" + nextName(validateOnly);
     Attempt attempt =
         new Attempt(
-            Provider.FCM,
+            Simulated.FCM,
             token,
             name,
             "",
@@ -219,7 +209,7 @@ public final class FcmSimulator implements AutoCloseable {
             Reaction.Answer.json(200, "{\n  \"name\": \"" + name + "\"\n}\n"),
             !validateOnly);
     return script
-        .fate(Provider.FCM, token)
+        .fate(Simulated.FCM, token)
         .map(fate -> faults.met(fate, attempt, server))
         .orElseGet(attempt::accepted);
   }
@@ -232,7 +222,7 @@ public final class FcmSimulator implements AutoCloseable {
       String errorCode,
       List<Violation> violations) {
     String reason = errorCode.isEmpty() ? status : errorCode;
-    ledger.append(Provider.FCM, token, "", code, reason, false, Map.of(), message);
+    ledger.append(Simulated.FCM, token, "", code, reason, false, Map.of(), message);
     return error(code, status, errorCode, violations);
   }
 

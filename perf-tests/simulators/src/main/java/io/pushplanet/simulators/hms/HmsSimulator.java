@@ -3,7 +3,7 @@ package io.pushplanet.simulators.hms;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.simulators.hms.HmsRules.Violation;
 import io.pushplanet.simulators.ledger.Ledger;
-import io.pushplanet.simulators.ledger.Provider;
+import io.pushplanet.simulators.ledger.Simulated;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Faults;
 import io.pushplanet.simulators.script.Script;
@@ -54,7 +54,8 @@ public final class HmsSimulator implements AutoCloseable {
 
   private volatile int perSecond = Integer.MAX_VALUE;
 
-  private HmsSimulator(
+  /// Starts listening; port 0 takes a free one.
+  public HmsSimulator(
       int port,
       HmsDirectory directory,
       Authority authority,
@@ -68,17 +69,6 @@ public final class HmsSimulator implements AutoCloseable {
     this.faults = new Faults(authority, STREAMS);
     this.clock = clock;
     this.server = SimulatorServer.overTls(port, authority, true, client -> new Conversation());
-  }
-
-  /// Starts listening; port 0 takes a free one.
-  public static HmsSimulator start(
-      int port,
-      HmsDirectory directory,
-      Authority authority,
-      Ledger ledger,
-      Script script,
-      Clock clock) {
-    return new HmsSimulator(port, directory, authority, ledger, script, clock);
   }
 
   /// The port it listens on.
@@ -120,7 +110,7 @@ public final class HmsSimulator implements AutoCloseable {
     Reaction.Answer answer = oauth.token(request);
     Attempt attempt =
         new Attempt(
-            Provider.HMS_OAUTH,
+            Simulated.HMS_OAUTH,
             List.of(""),
             Set.of(),
             "",
@@ -129,14 +119,14 @@ public final class HmsSimulator implements AutoCloseable {
             answer,
             false);
     return script
-        .fate(Provider.HMS_OAUTH, "")
+        .fate(Simulated.HMS_OAUTH, "")
         .map(fate -> faults.met(fate, attempt, server))
         .orElseGet(attempt::accepted);
   }
 
   /// A request that broke no rule, and the answer it would get.
   private final class Attempt implements Faults.Attempt {
-    private final Provider provider;
+    private final Simulated provider;
     private final List<String> tokens;
 
     /// Those of the tokens that get nothing.
@@ -152,7 +142,7 @@ public final class HmsSimulator implements AutoCloseable {
     private final boolean delivers;
 
     Attempt(
-        Provider provider,
+        Simulated provider,
         List<String> tokens,
         Set<String> illegal,
         String id,
@@ -237,7 +227,7 @@ public final class HmsSimulator implements AutoCloseable {
     boolean validateOnly = body.path("validate_only").asBoolean(false);
     Attempt attempt = attempt(app, tokens, message, validateOnly);
     return script
-        .fate(Provider.HMS, tokens)
+        .fate(Simulated.HMS, tokens)
         .map(fate -> faults.met(fate, attempt, server))
         .orElseGet(attempt::accepted);
   }
@@ -254,7 +244,7 @@ public final class HmsSimulator implements AutoCloseable {
           default -> answer(400, ALL_ILLEGAL, "All the tokens are invalid", id);
         };
     return new Attempt(
-        Provider.HMS, tokens, Set.copyOf(illegal), id, code, message, answer, !validateOnly);
+        Simulated.HMS, tokens, Set.copyOf(illegal), id, code, message, answer, !validateOnly);
   }
 
   /// JSON in a text, as Push Kit writes it.
@@ -294,7 +284,7 @@ public final class HmsSimulator implements AutoCloseable {
 
   private void record(List<String> tokens, String id, JsonNode message, int status, String reason) {
     for (String token : tokens.isEmpty() ? List.of("") : tokens) {
-      ledger.append(Provider.HMS, token, id, status, reason, false, Map.of(), message);
+      ledger.append(Simulated.HMS, token, id, status, reason, false, Map.of(), message);
     }
   }
 

@@ -48,7 +48,7 @@ public final class Ledger implements AutoCloseable {
   private record Mark(long seq, long offset) {}
 
   /// What the summary groups by.
-  public record Kind(Provider provider, int status, String reason, boolean delivered)
+  public record Kind(Simulated provider, int status, String reason, boolean delivered)
       implements Comparable<Kind> {
     @Override
     public int compareTo(Kind other) {
@@ -78,7 +78,7 @@ public final class Ledger implements AutoCloseable {
 
   /// Appends an entry.
   public synchronized LedgerEntry append(
-      Provider provider,
+      Simulated provider,
       String token,
       String id,
       int status,

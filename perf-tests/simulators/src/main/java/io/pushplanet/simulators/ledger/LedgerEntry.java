@@ -17,7 +17,7 @@ import tools.jackson.databind.JsonNode;
 public record LedgerEntry(
     long seq,
     Instant at,
-    Provider provider,
+    Simulated provider,
     String token,
     String id,
     int status,

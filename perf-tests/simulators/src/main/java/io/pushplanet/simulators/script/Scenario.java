@@ -1,6 +1,6 @@
 package io.pushplanet.simulators.script;
 
-import io.pushplanet.simulators.ledger.Provider;
+import io.pushplanet.simulators.ledger.Simulated;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayDeque;
@@ -60,7 +60,7 @@ public final class Scenario {
   }
 
   private ScriptLine which() {
-    Provider provider = Provider.of(next("a provider"));
+    Simulated provider = Simulated.of(next("a provider"));
     String token = "";
     int skip = 0;
     int next = 0;

@@ -1,7 +1,7 @@
 package io.pushplanet.simulators.script;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.pushplanet.simulators.ledger.Provider;
+import io.pushplanet.simulators.ledger.Simulated;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -70,12 +70,12 @@ public final class Script {
   }
 
   /// What shall become of this request, if a line takes it.
-  public Optional<Fate> fate(Provider provider, String token) {
+  public Optional<Fate> fate(Simulated provider, String token) {
     return fate(provider, List.of(token));
   }
 
   /// The same of a request to several devices: a line for one of them takes it.
-  public synchronized Optional<Fate> fate(Provider provider, Collection<String> tokens) {
+  public synchronized Optional<Fate> fate(Simulated provider, Collection<String> tokens) {
     if (lines.isEmpty()) {
       return Optional.empty();
     }

@@ -1,6 +1,6 @@
 package io.pushplanet.simulators.script;
 
-import io.pushplanet.simulators.ledger.Provider;
+import io.pushplanet.simulators.ledger.Simulated;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -18,7 +18,7 @@ import tools.jackson.databind.JsonNode;
 /// @param from not before so long after the line was added; earlier requests do not count
 /// @param until not after
 public record ScriptLine(
-    Provider provider,
+    Simulated provider,
     String token,
     int skip,
     int next,
@@ -62,22 +62,22 @@ public record ScriptLine(
 
   /// At any time.
   public ScriptLine(
-      Provider provider, String token, int skip, int next, double percent, Fate fate) {
+      Simulated provider, String token, int skip, int next, double percent, Fate fate) {
     this(provider, token, skip, next, 1, percent, Duration.ZERO, FOR_EVER, fate);
   }
 
   /// Every request to `provider` meets the fate.
-  public static ScriptLine always(Provider provider, Fate fate) {
+  public static ScriptLine always(Simulated provider, Fate fate) {
     return new ScriptLine(provider, "", 0, 0, 100, fate);
   }
 
   /// The next `n` requests meet the fate.
-  public static ScriptLine next(Provider provider, int n, Fate fate) {
+  public static ScriptLine next(Simulated provider, int n, Fate fate) {
     return new ScriptLine(provider, "", 0, n, 100, fate);
   }
 
   /// Every request to one device token meets the fate.
-  public static ScriptLine token(Provider provider, String token, Fate fate) {
+  public static ScriptLine token(Simulated provider, String token, Fate fate) {
     return new ScriptLine(provider, token, 0, 0, 100, fate);
   }
 
@@ -90,7 +90,7 @@ public record ScriptLine(
     }
     Fate.Action action = action(json.path("action").asString("answer"));
     return new ScriptLine(
-        Provider.of(json.path("provider").asString("")),
+        Simulated.of(json.path("provider").asString("")),
         json.path("token").asString(""),
         json.path("skip").asInt(0),
         json.path("next").asInt(0),

@@ -1,7 +1,7 @@
 package io.pushplanet.simulators.webpush;
 
 import io.pushplanet.simulators.ledger.Ledger;
-import io.pushplanet.simulators.ledger.Provider;
+import io.pushplanet.simulators.ledger.Simulated;
 import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Faults;
 import io.pushplanet.simulators.script.Script;
@@ -57,7 +57,8 @@ public final class WebPushSimulator implements AutoCloseable {
   private final SimulatorServer server;
   private final AtomicLong lastMessage = new AtomicLong();
 
-  private WebPushSimulator(
+  /// Starts listening; port 0 takes a free one.
+  public WebPushSimulator(
       int port,
       WebPushDirectory directory,
       Authority authority,
@@ -70,17 +71,6 @@ public final class WebPushSimulator implements AutoCloseable {
     this.script = script;
     this.faults = new Faults(authority, STREAMS);
     this.server = SimulatorServer.overTls(port, authority, true, client -> new Conversation());
-  }
-
-  /// Starts listening; port 0 takes a free one.
-  public static WebPushSimulator start(
-      int port,
-      WebPushDirectory directory,
-      Authority authority,
-      Ledger ledger,
-      Script script,
-      Clock clock) {
-    return new WebPushSimulator(port, directory, authority, ledger, script, clock);
   }
 
   /// The port it listens on.
@@ -157,7 +147,7 @@ public final class WebPushSimulator implements AutoCloseable {
     }
     Attempt attempt = new Attempt(id, headers(request), message);
     return script
-        .fate(Provider.WEBPUSH, id)
+        .fate(Simulated.WEBPUSH, id)
         .map(fate -> met(fate, attempt))
         .orElseGet(() -> accepted(attempt));
   }
@@ -230,7 +220,7 @@ public final class WebPushSimulator implements AutoCloseable {
 
   private Reaction.Answer refused(String id, Request request, int status, String reason) {
     ledger.append(
-        Provider.WEBPUSH,
+        Simulated.WEBPUSH,
         id,
         "",
         status,
@@ -244,7 +234,7 @@ public final class WebPushSimulator implements AutoCloseable {
   private void record(
       Attempt attempt, String message, int status, String reason, boolean delivered) {
     ledger.append(
-        Provider.WEBPUSH,
+        Simulated.WEBPUSH,
         attempt.id(),
         message,
         status,

@@ -67,6 +67,13 @@ class LedgerTest {
 
   private static LedgerEntry add(Ledger ledger, String token) {
     return ledger.append(
-        Provider.FCM, token, "id", 200, "", true, Map.of(), JsonMapper.shared().createObjectNode());
+        Simulated.FCM,
+        token,
+        "id",
+        200,
+        "",
+        true,
+        Map.of(),
+        JsonMapper.shared().createObjectNode());
   }
 }

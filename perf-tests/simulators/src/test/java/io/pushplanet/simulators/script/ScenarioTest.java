@@ -3,7 +3,7 @@ package io.pushplanet.simulators.script;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.pushplanet.simulators.ledger.Provider;
+import io.pushplanet.simulators.ledger.Simulated;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,14 +28,14 @@ class ScenarioTest {
     assertThat(lines)
         .containsExactly(
             new ScriptLine(
-                Provider.APNS,
+                Simulated.APNS,
                 "",
                 100,
                 1,
                 100,
                 new Fate(Fate.Action.GOAWAY, 0, "Shutdown", Duration.ZERO, Duration.ZERO, 0, true)),
             new ScriptLine(
-                Provider.APNS,
+                Simulated.APNS,
                 "",
                 0,
                 0,
@@ -45,9 +45,9 @@ class ScenarioTest {
                 ScriptLine.FOR_EVER,
                 Fate.of(Fate.Action.REFUSE)),
             ScriptLine.token(
-                Provider.APNS_SANDBOX, "ab12", Fate.answer(410, "Unregistered").since(7)),
+                Simulated.APNS_SANDBOX, "ab12", Fate.answer(410, "Unregistered").since(7)),
             new ScriptLine(
-                Provider.FCM,
+                Simulated.FCM,
                 "",
                 0,
                 0,
@@ -60,7 +60,7 @@ class ScenarioTest {
                     .after(Duration.ofMillis(250))
                     .butDelivered()),
             ScriptLine.always(
-                Provider.APNS,
+                Simulated.APNS,
                 new Fate(
                     Fate.Action.TRICKLE,
                     503,
@@ -69,8 +69,8 @@ class ScenarioTest {
                     Duration.ofSeconds(2),
                     0,
                     false)),
-            new ScriptLine(Provider.APNS, "", 5, 1, 100, changed(Fate.Action.STREAMS, "10")),
-            ScriptLine.next(Provider.FCM, 1, changed(Fate.Action.CERTIFICATE, "expired")));
+            new ScriptLine(Simulated.APNS, "", 5, 1, 100, changed(Fate.Action.STREAMS, "10")),
+            ScriptLine.next(Simulated.FCM, 1, changed(Fate.Action.CERTIFICATE, "expired")));
   }
 
   private static Fate changed(Fate.Action action, String to) {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pushplanet.simulators.HandClock;
-import io.pushplanet.simulators.ledger.Provider;
+import io.pushplanet.simulators.ledger.Simulated;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,32 +21,32 @@ class ScriptTest {
 
   @Test
   void a_line_for_one_token_comes_before_lines_for_all() {
-    script.add(ScriptLine.always(Provider.APNS, BUSY));
-    script.add(ScriptLine.token(Provider.APNS, "aa", GONE));
+    script.add(ScriptLine.always(Simulated.APNS, BUSY));
+    script.add(ScriptLine.token(Simulated.APNS, "aa", GONE));
 
-    assertThat(script.fate(Provider.APNS, "aa")).contains(GONE);
-    assertThat(script.fate(Provider.APNS, "bb")).contains(BUSY);
-    assertThat(script.fate(Provider.FCM, "aa")).isEmpty();
+    assertThat(script.fate(Simulated.APNS, "aa")).contains(GONE);
+    assertThat(script.fate(Simulated.APNS, "bb")).contains(BUSY);
+    assertThat(script.fate(Simulated.FCM, "aa")).isEmpty();
   }
 
   @Test
   void skip_and_next_choose_a_range_and_then_the_line_is_gone() {
-    script.add(new ScriptLine(Provider.FCM, "", 2, 1, 100, BUSY));
+    script.add(new ScriptLine(Simulated.FCM, "", 2, 1, 100, BUSY));
 
-    assertThat(script.fate(Provider.FCM, "t")).isEmpty();
-    assertThat(script.fate(Provider.FCM, "t")).isEmpty();
-    assertThat(script.fate(Provider.FCM, "t")).contains(BUSY);
-    assertThat(script.fate(Provider.FCM, "t")).isEmpty();
+    assertThat(script.fate(Simulated.FCM, "t")).isEmpty();
+    assertThat(script.fate(Simulated.FCM, "t")).isEmpty();
+    assertThat(script.fate(Simulated.FCM, "t")).contains(BUSY);
+    assertThat(script.fate(Simulated.FCM, "t")).isEmpty();
     assertThat(script.lines()).isEmpty();
   }
 
   @Test
   void percent_takes_about_that_share() {
-    script.add(new ScriptLine(Provider.FCM, "", 0, 0, 10, BUSY));
+    script.add(new ScriptLine(Simulated.FCM, "", 0, 0, 10, BUSY));
 
     long met = 0;
     for (int i = 0; i < 10_000; i++) {
-      met += script.fate(Provider.FCM, "t").isPresent() ? 1 : 0;
+      met += script.fate(Simulated.FCM, "t").isPresent() ? 1 : 0;
     }
 
     assertThat(met).isBetween(900L, 1_100L);
@@ -58,7 +58,7 @@ class ScriptTest {
 
     List<Integer> met = new ArrayList<>();
     for (int i = 1; i <= 310; i++) {
-      if (script.fate(Provider.FCM, "t").isPresent()) {
+      if (script.fate(Simulated.FCM, "t").isPresent()) {
         met.add(i);
       }
     }
@@ -71,11 +71,11 @@ class ScriptTest {
     script.add(
         line("{\"provider\":\"fcm\",\"from\":\"PT10S\",\"until\":\"PT20S\",\"status\":503}"));
 
-    boolean before = script.fate(Provider.FCM, "t").isPresent();
+    boolean before = script.fate(Simulated.FCM, "t").isPresent();
     clock.advance(Duration.ofSeconds(10));
-    boolean within = script.fate(Provider.FCM, "t").isPresent();
+    boolean within = script.fate(Simulated.FCM, "t").isPresent();
     clock.advance(Duration.ofSeconds(10));
-    boolean after = script.fate(Provider.FCM, "t").isPresent();
+    boolean after = script.fate(Simulated.FCM, "t").isPresent();
 
     assertThat(List.of(before, within, after)).containsExactly(false, true, false);
   }
@@ -95,7 +95,7 @@ class ScriptTest {
     assertThat(line)
         .isEqualTo(
             new ScriptLine(
-                Provider.APNS_SANDBOX,
+                Simulated.APNS_SANDBOX,
                 "aa",
                 1,
                 2,

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.Locale;
 
 /// Which simulator an entry or a script is about.
-public enum Provider {
+public enum Simulated {
   APNS,
   APNS_SANDBOX,
   FCM,
@@ -20,8 +20,8 @@ public enum Provider {
   }
 
   /// Reads the name in JSON.
-  public static Provider of(String wireName) {
-    for (Provider provider : values()) {
+  public static Simulated of(String wireName) {
+    for (Simulated provider : values()) {
       if (provider.wireName().equals(wireName)) {
         return provider;
       }
