@@ -1,8 +1,6 @@
 package io.pushplanet.common.access;
 
-import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.Base64;
 import java.util.Optional;
@@ -36,12 +34,7 @@ public record ApiKey(String id, Secret text) {
 
   /// SHA-256 of the whole key, 32 bytes.
   public byte[] hash() {
-    try {
-      return MessageDigest.getInstance("SHA-256")
-          .digest(text.reveal().getBytes(StandardCharsets.US_ASCII));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("this JDK lacks SHA-256", e);
-    }
+    return Sha256.of(text.reveal());
   }
 
   /// Compares in constant time.

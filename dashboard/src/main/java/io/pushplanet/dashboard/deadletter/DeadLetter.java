@@ -1,13 +1,12 @@
 package io.pushplanet.dashboard.deadletter;
 
 import com.rabbitmq.client.GetResponse;
+import io.pushplanet.common.access.Sha256;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
 import tools.jackson.core.JacksonException;
@@ -41,14 +40,8 @@ record DeadLetter(
   }
 
   private static String digest(String queue, byte[] body) {
-    try {
-      MessageDigest digest = MessageDigest.getInstance("SHA-256");
-      digest.update(queue.getBytes(StandardCharsets.UTF_8));
-      digest.update((byte) 0);
-      return HexFormat.of().formatHex(digest.digest(body));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
-    }
+    byte[] named = (queue + '\0').getBytes(StandardCharsets.UTF_8);
+    return Sha256.hex(ByteBuffer.allocate(named.length + body.length).put(named).put(body).array());
   }
 
   /// A push has `id`, an order has it in `push`; an event has `message`. Of several items each may be about another.

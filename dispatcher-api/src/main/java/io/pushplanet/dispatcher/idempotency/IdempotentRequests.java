@@ -2,6 +2,7 @@ package io.pushplanet.dispatcher.idempotency;
 
 import io.lettuce.core.ScriptOutputType;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.access.Sha256;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
@@ -12,8 +13,6 @@ import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Base64;
@@ -176,12 +175,6 @@ public class IdempotentRequests {
   }
 
   private static String hash(byte[] bytes) {
-    try {
-      return Base64.getUrlEncoder()
-          .withoutPadding()
-          .encodeToString(MessageDigest.getInstance("SHA-256").digest(bytes));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("this JDK lacks SHA-256", e);
-    }
+    return Base64.getUrlEncoder().withoutPadding().encodeToString(Sha256.of(bytes));
   }
 }

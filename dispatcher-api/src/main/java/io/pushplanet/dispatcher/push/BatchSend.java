@@ -1,5 +1,6 @@
 package io.pushplanet.dispatcher.push;
 
+import io.pushplanet.common.access.Sha256;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
@@ -9,9 +10,6 @@ import io.pushplanet.dispatcher.input.Fields;
 import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -130,13 +128,7 @@ class BatchSend {
 
   /// The same seed gives the same ids, so that a repeated batch repeats its messages' ids; they sort as the batch names them.
   static MessageId messageId(MessageId seed, int index) {
-    try {
-      byte[] hash =
-          MessageDigest.getInstance("SHA-256")
-              .digest((seed.value() + "/" + index).getBytes(StandardCharsets.US_ASCII));
-      return MessageIds.after(seed, index, ByteBuffer.wrap(hash).getLong());
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("this JDK lacks SHA-256", e);
-    }
+    byte[] hash = Sha256.of(seed.value() + "/" + index);
+    return MessageIds.after(seed, index, ByteBuffer.wrap(hash).getLong());
   }
 }

@@ -1,5 +1,6 @@
 package io.pushplanet.gateway.apns;
 
+import io.pushplanet.common.access.Sha256;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.LiveActivity;
@@ -12,9 +13,6 @@ import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
 import io.pushplanet.gateway.provider.CollapseId;
 import io.pushplanet.gateway.provider.RecentForms;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -114,7 +112,7 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
 
   /// The same for each try of one message to one device: a UUID of version 5's kind (RFC 9562, section 5.5).
   static String id(MessageId message, DeviceId device) {
-    byte[] digest = sha256(message.value() + "/" + device.value());
+    byte[] digest = Sha256.of(message.value() + "/" + device.value());
     digest[6] = (byte) ((digest[6] & 0x0f) | 0x80);
     digest[8] = (byte) ((digest[8] & 0x3f) | 0x80);
     long high = 0;
@@ -141,13 +139,5 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
   /// `aps` is Apple's.
   static boolean usesReservedKey(Content content) {
     return content.data().containsKey(ApnsPayload.APS);
-  }
-
-  private static byte[] sha256(String text) {
-    try {
-      return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("this JDK has no SHA-256", e);
-    }
   }
 }

@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.credential;
 
 import io.pushplanet.common.access.Secret;
+import io.pushplanet.common.access.Sha256;
 import io.pushplanet.gateway.credential.Credential.ApnsCertificate;
 import io.pushplanet.gateway.credential.Credential.ApnsKey;
 import io.pushplanet.gateway.credential.Credential.FcmServiceAccount;
@@ -13,7 +14,6 @@ import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.KeyStore;
-import java.security.MessageDigest;
 import java.security.PrivateKey;
 import java.security.interfaces.ECPrivateKey;
 import java.security.interfaces.RSAPrivateKey;
@@ -131,8 +131,7 @@ final class CredentialParser {
     return value;
   }
 
-  private static String fingerprint(byte[] secret) throws GeneralSecurityException {
-    byte[] digest = MessageDigest.getInstance("SHA-256").digest(secret);
-    return HexFormat.of().formatHex(digest, 0, 8);
+  private static String fingerprint(byte[] secret) {
+    return HexFormat.of().formatHex(Sha256.of(secret), 0, 8);
   }
 }

@@ -1,9 +1,7 @@
 package io.pushplanet.gateway.intake;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
+import io.pushplanet.common.access.Sha256;
 import java.util.LinkedHashMap;
 import java.util.SequencedMap;
 import org.springframework.core.NestedExceptionUtils;
@@ -30,7 +28,7 @@ final class Stumbles {
     if (!isBug(why)) {
       return false;
     }
-    String message = digest(body);
+    String message = Sha256.hex(body);
     Integer before = tripped.remove(message);
     int times = before == null ? 1 : before + 1;
     if (times >= MOST) {
@@ -59,13 +57,5 @@ final class Stumbles {
           true;
       default -> false;
     };
-  }
-
-  private static String digest(byte[] body) {
-    try {
-      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(body));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
-    }
   }
 }

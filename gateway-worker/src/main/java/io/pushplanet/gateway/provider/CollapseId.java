@@ -1,9 +1,7 @@
 package io.pushplanet.gateway.provider;
 
+import io.pushplanet.common.access.Sha256;
 import io.pushplanet.common.message.Push;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.regex.Pattern;
 
@@ -23,14 +21,6 @@ public final class CollapseId {
     }
     return PRINTABLE.matcher(key).matches()
         ? key
-        : Base64.getUrlEncoder().withoutPadding().encodeToString(sha256(key));
-  }
-
-  private static byte[] sha256(String text) {
-    try {
-      return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("this JDK has no SHA-256", e);
-    }
+        : Base64.getUrlEncoder().withoutPadding().encodeToString(Sha256.of(key));
   }
 }

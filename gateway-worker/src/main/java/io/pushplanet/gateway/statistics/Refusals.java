@@ -4,17 +4,15 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.util.stream.Collectors.joining;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.pushplanet.common.access.Sha256;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.intake.DeadLetters;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -167,18 +165,10 @@ final class Refusals {
     return refusals.stream()
         .map(one -> digest(one.event()))
         .sorted()
-        .reduce(digest(body), (before, one) -> digest((before + one).getBytes(US_ASCII)));
+        .reduce(Sha256.hex(body), (before, one) -> Sha256.hex((before + one).getBytes(US_ASCII)));
   }
 
   private static String digest(DeliveryEvent event) {
-    return digest(WireForm.write(event));
-  }
-
-  private static String digest(byte[] bytes) {
-    try {
-      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
-    }
+    return Sha256.hex(WireForm.write(event));
   }
 }

@@ -1,13 +1,12 @@
 package io.pushplanet.gateway.webpush;
 
+import io.pushplanet.common.access.Sha256;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
 import io.pushplanet.gateway.inbox.DevicePayload;
 import io.pushplanet.gateway.provider.JsonMerge;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
@@ -61,7 +60,7 @@ record WebPushMessage(List<Field> headers, byte[] text) {
         ? key
         : Base64.getUrlEncoder()
             .withoutPadding()
-            .encodeToString(Arrays.copyOf(sha256(key), TOPIC_BYTES));
+            .encodeToString(Arrays.copyOf(Sha256.of(key), TOPIC_BYTES));
   }
 
   private static long secondsLeft(Push push, Instant now) {
@@ -80,13 +79,5 @@ record WebPushMessage(List<Field> headers, byte[] text) {
     ObjectNode merged = (ObjectNode) WireForm.mapper().readTree(payload);
     JsonMerge.into(merged, overrides);
     return WireForm.mapper().writeValueAsBytes(merged);
-  }
-
-  private static byte[] sha256(String text) {
-    try {
-      return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("this JDK has no SHA-256", e);
-    }
   }
 }
