@@ -7,10 +7,16 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.MissingNode;
 
 /// What APNs' answers mean to us, as a table
 /// (https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns).
 final class ApnsAnswers {
+  private static final JsonMapper JSON = JsonMapper.shared();
+
   /// What is worth a second request at once.
   enum Remedy {
     NONE,
@@ -140,6 +146,22 @@ final class ApnsAnswers {
   /// What Apple knows a notification by, or one to a broadcast channel.
   static Optional<String> id(Answered answered) {
     return answered.header("apns-id").or(() -> answered.header("apns-request-id"));
+  }
+
+  /// Apple's, empty where there is none.
+  static String reason(Answered answered) {
+    return body(answered).path("reason").asString("");
+  }
+
+  /// Between us and Apple there may be a proxy that speaks HTML.
+  static JsonNode body(Answered answered) {
+    try {
+      return answered.body().length == 0
+          ? MissingNode.getInstance()
+          : JSON.readTree(answered.body());
+    } catch (JacksonException e) {
+      return MissingNode.getInstance();
+    }
   }
 
   /// After these APNs serves the connection no more.

@@ -13,13 +13,10 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
-import tools.jackson.core.JacksonException;
-import tools.jackson.databind.json.JsonMapper;
 
 /// Sends to a device that does not exist: APNs looks at the sender and the topic first, so that "BadDeviceToken" means that
 /// both are good. With a key it shows the cluster's provider token, because APNs counts how many a team makes. Thread-safe.
 final class ApnsProbe implements CredentialProbe {
-  private static final JsonMapper JSON = JsonMapper.shared();
   private static final String NOBODY = "00".repeat(32);
   private static final String NO_DEVICE = "BadDeviceToken";
   private static final byte[] PAYLOAD =
@@ -70,7 +67,7 @@ final class ApnsProbe implements CredentialProbe {
 
   static Verdict verdict(Answered answered) {
     int status = answered.status();
-    String reason = reason(answered);
+    String reason = ApnsAnswers.reason(answered);
     String words = status + (reason.isEmpty() ? "" : " " + reason);
     if ((status == 200 && ApnsAnswers.isOfApple(answered)) || reason.equals(NO_DEVICE)) {
       return new Verdict.Accepted(words);
@@ -82,15 +79,5 @@ final class ApnsProbe implements CredentialProbe {
     // expired token is renewed by whoever sends next.
     boolean silent = status == 429 || status >= 500 || reason.equals("ExpiredProviderToken");
     return silent ? new Verdict.Unreachable(words) : new Verdict.Refused(words);
-  }
-
-  private static String reason(Answered answered) {
-    try {
-      return answered.body().length == 0
-          ? ""
-          : JSON.readTree(answered.body()).path("reason").asString("");
-    } catch (JacksonException e) {
-      return "";
-    }
   }
 }

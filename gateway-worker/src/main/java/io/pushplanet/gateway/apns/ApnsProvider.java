@@ -46,16 +46,11 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import tools.jackson.core.JacksonException;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
-import tools.jackson.databind.node.MissingNode;
 
 /// Brings a message to Apple's devices. One send is one request; a second one follows at once only where APNs faults the
 /// provider token or the connection. Thread-safe.
 final class ApnsProvider implements Provider {
   private static final Logger LOG = LoggerFactory.getLogger(ApnsProvider.class);
-  private static final JsonMapper JSON = JsonMapper.shared();
 
   /// A device that got too many rests so long at first.
   private static final Duration DEVICE_REST = Duration.ofSeconds(30);
@@ -258,7 +253,7 @@ final class ApnsProvider implements Provider {
 
   private static DeliveryOutcome remedied(Exchanged first, String remedy, DeliveryOutcome then) {
     return first.reply() instanceof Answered answered
-        ? new Remedied(answered.status(), reason(body(answered)), remedy, then)
+        ? new Remedied(answered.status(), ApnsAnswers.reason(answered), remedy, then)
         : then;
   }
 
@@ -283,7 +278,7 @@ final class ApnsProvider implements Provider {
                 attempt.expiresAt()),
             answered -> {
               closed.set(
-                  ApnsAnswers.spoilsConnection(answered.status(), reason(body(answered)))
+                  ApnsAnswers.spoilsConnection(answered.status(), ApnsAnswers.reason(answered))
                       || anotherServer.isWanted(target.credential(), answered.status()));
               return closed.get();
             });
@@ -306,7 +301,7 @@ final class ApnsProvider implements Provider {
 
   private static Remedy remedy(Reply reply) {
     return reply instanceof Answered answered
-        ? ApnsAnswers.of(answered.status(), reason(body(answered))).remedy
+        ? ApnsAnswers.of(answered.status(), ApnsAnswers.reason(answered)).remedy
         : Remedy.NONE;
   }
 
@@ -316,9 +311,8 @@ final class ApnsProvider implements Provider {
   }
 
   private DeliveryOutcome outcome(Attempt attempt, Answered answered, boolean closed) {
-    JsonNode body = body(answered);
     int status = answered.status();
-    String reason = reason(body);
+    String reason = ApnsAnswers.reason(answered);
     return switch (ApnsAnswers.of(status, reason)) {
       case ACCEPTED -> {
         if (!ApnsAnswers.isOfApple(answered)) {
@@ -328,7 +322,7 @@ final class ApnsProvider implements Provider {
         yield new Accepted(status, "", ApnsAnswers.id(answered).orElse(null));
       }
       case TOKEN_GONE_NOW -> new TokenGone(status, reason, sends.clock().instant());
-      case TOKEN_GONE_SINCE -> new TokenGone(status, reason, since(body));
+      case TOKEN_GONE_SINCE -> new TokenGone(status, reason, since(answered));
       case TOKEN_FOREIGN -> new TokenForeign(status, reason);
       case REJECTED -> new Rejected(status, reason.isEmpty() ? "http_" + status : reason);
       case CREDENTIAL_FAULT, RENEW_PROVIDER_TOKEN, RECONNECT_OR_CREDENTIAL_FAULT ->
@@ -365,23 +359,8 @@ final class ApnsProvider implements Provider {
     return new CredentialFault(status, reason.isEmpty() ? "http_" + status : reason);
   }
 
-  private Instant since(JsonNode body) {
-    long millis = body.path("timestamp").asLong(0);
+  private Instant since(Answered answered) {
+    long millis = ApnsAnswers.body(answered).path("timestamp").asLong(0);
     return millis > 0 ? Instant.ofEpochMilli(millis) : sends.clock().instant();
-  }
-
-  private static String reason(JsonNode body) {
-    return body.path("reason").asString("");
-  }
-
-  /// Between us and Apple there may be a proxy that speaks HTML.
-  private static JsonNode body(Answered answered) {
-    try {
-      return answered.body().length == 0
-          ? MissingNode.getInstance()
-          : JSON.readTree(answered.body());
-    } catch (JacksonException e) {
-      return MissingNode.getInstance();
-    }
   }
 }

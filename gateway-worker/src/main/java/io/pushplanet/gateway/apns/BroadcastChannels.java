@@ -13,14 +13,11 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import tools.jackson.core.JacksonException;
-import tools.jackson.databind.json.JsonMapper;
 
 /// Makes and deletes broadcast channels at Apple
 /// (https://developer.apple.com/documentation/usernotifications/sending-channel-management-requests-to-apns). Thread-safe;
 /// calls block, at most for a request's deadline.
 final class BroadcastChannels {
-  private static final JsonMapper JSON = JsonMapper.shared();
   private static final String CHANNEL = "apns-channel-id";
 
   /// Where Apple does not say how long.
@@ -88,7 +85,7 @@ final class BroadcastChannels {
               channels(key, environment),
               headers(proof, Map.of(CHANNEL, id)),
               settings.connection().requestTimeout());
-      return answered.status() / 100 == 2 || NOT_THERE.contains(reason(answered))
+      return answered.status() / 100 == 2 || NOT_THERE.contains(ApnsAnswers.reason(answered))
           ? new Answer.Gone()
           : otherwise(key, proof, answered);
     } catch (IOException e) {
@@ -109,7 +106,7 @@ final class BroadcastChannels {
   }
 
   private Answer otherwise(ApnsKey key, ProviderToken proof, Answered answered) {
-    String said = reason(answered);
+    String said = ApnsAnswers.reason(answered);
     String reason = said.isEmpty() ? "http_" + answered.status() : said;
     return switch (ApnsAnswers.of(answered.status(), said)) {
       case RENEW_PROVIDER_TOKEN -> {
@@ -132,15 +129,5 @@ final class BroadcastChannels {
           TOKEN_GONE_SINCE ->
           new Answer.Refused(reason);
     };
-  }
-
-  private static String reason(Answered answered) {
-    try {
-      return answered.body().length == 0
-          ? ""
-          : JSON.readTree(answered.body()).path("reason").asString("");
-    } catch (JacksonException e) {
-      return "";
-    }
   }
 }
