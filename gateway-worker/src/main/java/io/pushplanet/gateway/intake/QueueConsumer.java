@@ -49,11 +49,11 @@ public final class QueueConsumer implements SmartLifecycle {
   private final InHand inHand = new InHand();
   private final AtomicReference<@Nullable Link> live = new AtomicReference<>();
   private final CountDownLatch closed = new CountDownLatch(1);
-  private final Lane.Shared shared;
+  private final ConsumedQueue.Shared shared;
   private volatile boolean running;
 
   /// One live connection, and the queues on it.
-  private record Link(Connection connection, List<Lane> lanes) {}
+  private record Link(Connection connection, List<ConsumedQueue> queues) {}
 
   /// @param name of the connection as RabbitMQ's management shows it
   /// @param resting while true no message is begun; those that are here wait, unacknowledged
@@ -70,7 +70,7 @@ public final class QueueConsumer implements SmartLifecycle {
     this.subscriptions = List.copyOf(subscriptions);
     this.random = random;
     this.shared =
-        new Lane.Shared(
+        new ConsumedQueue.Shared(
             new Handling(deadLetters), inHand, resting, () -> running, closed, random, meters);
     Gauge.builder("pushplanet.intake.in.hand", inHand, InHand::messages)
         .tag("consumer", name)
@@ -147,7 +147,7 @@ public final class QueueConsumer implements SmartLifecycle {
       return;
     }
     Connection connection = link.connection();
-    link.lanes().forEach(Lane::leave);
+    link.queues().forEach(ConsumedQueue::leave);
     inHand.awaitAnswers(connection);
     connection.abort(1_000);
   }
@@ -191,14 +191,15 @@ public final class QueueConsumer implements SmartLifecycle {
       try (Channel declaring = connection.createChannel()) {
         Topology.declare(declaring);
       }
-      List<Lane> lanes = new ArrayList<>();
+      List<ConsumedQueue> queues = new ArrayList<>();
       for (Subscription subscription : subscriptions) {
-        Lane lane = new Lane(connection, subscription, window(subscription), shared);
-        lane.start();
-        lanes.add(lane);
+        ConsumedQueue queue =
+            new ConsumedQueue(connection, subscription, window(subscription), shared);
+        queue.start();
+        queues.add(queue);
       }
       LOG.info("event=intake_connected consumer={} queues={}", name, subscriptions.size());
-      return new Link(connection, lanes);
+      return new Link(connection, queues);
     } catch (Throwable e) {
       connection.abort(1_000);
       throw e;
@@ -221,10 +222,10 @@ public final class QueueConsumer implements SmartLifecycle {
         if (looks++ % DEPTHS_EVERY == 0) {
           readDepths(connection);
         }
-        if (lost.await(Lane.LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
+        if (lost.await(ConsumedQueue.LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
           break;
         }
-        link.lanes().forEach(Lane::look);
+        link.queues().forEach(ConsumedQueue::look);
       }
     } finally {
       if (running) {

@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
 /// A queue on one connection: a consumer with the least prefetch, and one more each time that its window widens. A prefetch that
 /// changes holds only for those who consume from then on, and what is on its way to one who does no more is handed out again.
 /// All of them share one channel, which hands out in the queue's order, and each message gets a ticket as it comes. Thread-safe.
-final class Lane {
-  private static final Logger LOG = LoggerFactory.getLogger(Lane.class);
+final class ConsumedQueue {
+  private static final Logger LOG = LoggerFactory.getLogger(ConsumedQueue.class);
 
   /// So often somebody looks how wide the window is to be, and whether what rests may begin.
   static final Duration LOOK = Duration.ofMillis(100);
@@ -60,7 +60,7 @@ final class Lane {
   /// channel's own thread has it.
   private final List<Long> refused = new ArrayList<>();
 
-  /// What all lanes of a consumer have in common.
+  /// What all queues of a consumer have in common.
   ///
   /// @param resting while true no message is begun
   /// @param running false from the moment that the consumer stops: nothing more is taken
@@ -75,7 +75,7 @@ final class Lane {
       MeterRegistry meters) {}
 
   /// @param window of the queue, on whatever connection
-  Lane(Connection connection, Subscription subscription, Window window, Shared shared)
+  ConsumedQueue(Connection connection, Subscription subscription, Window window, Shared shared)
       throws IOException {
     this.connection = connection;
     this.subscription = subscription;
