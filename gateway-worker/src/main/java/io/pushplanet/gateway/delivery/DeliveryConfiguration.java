@@ -25,9 +25,9 @@ import io.pushplanet.gateway.retry.RetrySchedule;
 import io.pushplanet.gateway.role.ForRole;
 import io.pushplanet.gateway.role.Role;
 import io.pushplanet.gateway.time.SteadyClock;
+import io.pushplanet.gateway.token.DeadTokens;
 import io.pushplanet.gateway.token.PurgeBreaker;
 import io.pushplanet.gateway.token.Registrations;
-import io.pushplanet.gateway.token.Tokens;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
@@ -52,7 +52,7 @@ class DeliveryConfiguration {
   }
 
   @Bean
-  Tokens tokens(
+  DeadTokens tokens(
       DataSource database,
       RouteStore routes,
       RedisLink redis,
@@ -60,8 +60,8 @@ class DeliveryConfiguration {
       Alerts alerts,
       Clock clock,
       MeterRegistry meters) {
-    Tokens tokens =
-        new Tokens(
+    DeadTokens tokens =
+        new DeadTokens(
             database,
             routes,
             new PurgeBreaker(new SteadyClock(clock), redis),
@@ -82,7 +82,7 @@ class DeliveryConfiguration {
       Nodes nodes,
       DataSource database,
       LanePublisher lanes,
-      Tokens tokens,
+      DeadTokens tokens,
       SecureRandom random,
       Clock clock,
       MeterRegistry meters) {

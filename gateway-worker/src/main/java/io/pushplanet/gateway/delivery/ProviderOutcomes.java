@@ -8,8 +8,8 @@ import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.gateway.delivery.Outbox.Cause;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.retry.RetrySchedule;
-import io.pushplanet.gateway.token.Tokens;
-import io.pushplanet.gateway.token.Tokens.Fate;
+import io.pushplanet.gateway.token.DeadTokens;
+import io.pushplanet.gateway.token.DeadTokens.Fate;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,7 +29,7 @@ final class ProviderOutcomes {
   /// What waits for long is tried once more so long before its time to live ends.
   private static final Duration LAST_TRY = Duration.ofSeconds(2);
 
-  private final Tokens tokens;
+  private final DeadTokens tokens;
   private final Reachability reachability;
   private final RetrySchedule retries;
   private final int mostErrors;
@@ -37,7 +37,7 @@ final class ProviderOutcomes {
 
   /// @param mostErrors how often we may trip over a message before it is buried
   ProviderOutcomes(
-      Tokens tokens,
+      DeadTokens tokens,
       Reachability reachability,
       RetrySchedule retries,
       int mostErrors,
@@ -228,7 +228,7 @@ final class ProviderOutcomes {
   /// @return nothing while the database is away
   private Optional<Fate> forget(
       Channel channel, Parcel parcel, Instant since, String reason, Outbox outbox) {
-    Recipient.Token token = parcel.recipient().token(channel).orElseThrow();
+    Recipient.Registered token = parcel.recipient().token(channel).orElseThrow();
     if (!reachability.mayAsk()) {
       return Optional.empty();
     }

@@ -14,9 +14,9 @@ import io.pushplanet.gateway.node.NodeSettings;
 import io.pushplanet.gateway.node.Nodes;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.retry.RetrySchedule;
+import io.pushplanet.gateway.token.DeadTokens;
 import io.pushplanet.gateway.token.PurgeBreaker;
 import io.pushplanet.gateway.token.Registrations;
-import io.pushplanet.gateway.token.Tokens;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
@@ -90,8 +90,8 @@ public final class DeliveryForTests {
     RetrySchedule retries = new RetrySchedule(new Random(1));
     Reachability reachability = new Reachability(System::nanoTime);
     SettledBefore settledBefore = new SettledBefore(database, reachability);
-    Tokens tokens =
-        new Tokens(
+    DeadTokens tokens =
+        new DeadTokens(
             database,
             routes,
             new PurgeBreaker(clock),

@@ -41,7 +41,7 @@ final class ScriptedProvider implements Provider {
 
   @Override
   public DeliveryOutcome send(Push push, Recipient recipient) {
-    String token = recipient.token(channel).map(Recipient.Token::text).orElse("");
+    String token = recipient.token(channel).map(Recipient.Registered::text).orElse("");
     sent.add(recipient.device().value());
     tokens.add(token);
     DeliveryOutcome otherwise =

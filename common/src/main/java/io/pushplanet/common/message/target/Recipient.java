@@ -57,22 +57,22 @@ public record Recipient(
   /// What a vendor knows the device by.
   ///
   /// @param text a token, or the JSON of a subscription
-  public record Token(String text, Instant registeredAt) {
+  public record Registered(String text, Instant registeredAt) {
     @Override
     public String toString() {
-      return "Token[***, " + registeredAt + "]";
+      return "Registered[***, " + registeredAt + "]";
     }
   }
 
   /// Of a vendor's channel; none of MQTT, which has sessions.
-  public Optional<Token> token(Channel channel) {
+  public Optional<Registered> token(Channel channel) {
     return Optional.ofNullable(
         switch (channel) {
-          case APNS -> apns == null ? null : new Token(apns.token(), apns.registeredAt());
-          case FCM -> fcm == null ? null : new Token(fcm.token(), fcm.registeredAt());
-          case HMS -> hms == null ? null : new Token(hms.token(), hms.registeredAt());
+          case APNS -> apns == null ? null : new Registered(apns.token(), apns.registeredAt());
+          case FCM -> fcm == null ? null : new Registered(fcm.token(), fcm.registeredAt());
+          case HMS -> hms == null ? null : new Registered(hms.token(), hms.registeredAt());
           case WEBPUSH ->
-              webpush == null ? null : new Token(webpush.json(), webpush.registeredAt());
+              webpush == null ? null : new Registered(webpush.json(), webpush.registeredAt());
           case MQTT -> null;
         });
   }

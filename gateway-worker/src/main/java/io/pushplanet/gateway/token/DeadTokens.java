@@ -26,8 +26,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /// registered before the time since which the provider calls it gone, and the [PurgeBreaker] must be closed. Where a wrong
 /// credential makes good tokens look the same way, the credential must have proved itself first. Operators are told when
 /// tokens are kept for such a reason. Thread-safe.
-public final class Tokens {
-  private static final Logger LOG = LoggerFactory.getLogger(Tokens.class);
+public final class DeadTokens {
+  private static final Logger LOG = LoggerFactory.getLogger(DeadTokens.class);
 
   private final JdbcTemplate database;
   private final RouteStore routes;
@@ -74,7 +74,7 @@ public final class Tokens {
     }
   }
 
-  public Tokens(
+  public DeadTokens(
       DataSource database,
       RouteStore routes,
       PurgeBreaker breaker,
@@ -117,7 +117,7 @@ public final class Tokens {
       DeviceId device,
       Channel channel,
       String environment,
-      Recipient.Token token,
+      Recipient.Registered token,
       Instant goneSince,
       String reason) {
     boolean open = breaker.count(app, channel, true);
@@ -166,7 +166,7 @@ public final class Tokens {
   }
 
   /// Why there was nothing to forget.
-  private Fate before(AppId app, DeviceId device, Channel channel, Recipient.Token token) {
+  private Fate before(AppId app, DeviceId device, Channel channel, Recipient.Registered token) {
     List<Fate> found =
         database.query(
             """
