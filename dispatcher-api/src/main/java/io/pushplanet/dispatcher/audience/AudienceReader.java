@@ -4,6 +4,7 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.target.ActivityChannelId;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.dispatcher.input.Fields;
+import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.problem.FieldError;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
@@ -17,12 +18,13 @@ import org.jspecify.annotations.Nullable;
 /// [#DEEPEST] deep and have at most [#MOST_PARTS] parts in all, so that no request can ask for a query without end. A
 /// `channel` stands alone: who follows it is known to Apple only.
 public final class AudienceReader {
-  public static final Pattern TOPIC = Pattern.compile("[A-Za-z0-9._~%-]{1,128}");
   public static final int LONGEST_TAG = 128;
   public static final int LONGEST_USER = 128;
   public static final int MOST_USERS = 1_000;
   public static final int MOST_PARTS = 32;
   public static final int DEEPEST = 4;
+
+  private static final Pattern TOPIC = Pattern.compile("[A-Za-z0-9._~%-]{1,128}");
 
   private static final List<String> SUPPORTED =
       List.of(
@@ -136,7 +138,7 @@ public final class AudienceReader {
 
   private static @Nullable Audience device(Fields audience) {
     String id = audience.requiredText("device", 1_000);
-    if (id == null || !valid(audience, audience.at("device"), id)) {
+    if (id == null || !isDeviceId(audience.findings(), audience.at("device"), id)) {
       return null;
     }
     return new Audience.Devices(List.of(new DeviceId(id)));
@@ -145,7 +147,10 @@ public final class AudienceReader {
   private static @Nullable Audience devices(Fields audience) {
     List<String> ids =
         audience.texts(
-            "devices", Audience.Devices.MOST, 1_000, (where, id) -> valid(audience, where, id));
+            "devices",
+            Audience.Devices.MOST,
+            1_000,
+            (where, id) -> isDeviceId(audience.findings(), where, id));
     if (ids == null) {
       requireSome(audience, "devices");
       return null;
@@ -159,11 +164,11 @@ public final class AudienceReader {
     return new Audience.Devices(ids.stream().map(DeviceId::new).toList());
   }
 
-  private static boolean valid(Fields audience, String pointer, String id) {
+  /// @param pointer where it stands
+  public static boolean isDeviceId(Findings findings, String pointer, String id) {
     if (!DeviceId.isValid(id)) {
-      audience
-          .findings()
-          .add(pointer, "not_a_device_id", "a device id is 1 to 64 letters, digits and . _ : -");
+      findings.add(
+          pointer, "not_a_device_id", "a device id is 1 to 64 letters, digits and . _ : -");
       return false;
     }
     return true;
@@ -194,15 +199,15 @@ public final class AudienceReader {
     if (topic == null) {
       return null;
     }
-    return isTopic(audience, audience.at("topic"), topic) ? new Audience.Topic(topic) : null;
+    return isTopic(audience.findings(), audience.at("topic"), topic)
+        ? new Audience.Topic(topic)
+        : null;
   }
 
   /// @param pointer where it stands
-  public static boolean isTopic(Fields fields, String pointer, String topic) {
+  public static boolean isTopic(Findings findings, String pointer, String topic) {
     if (!TOPIC.matcher(topic).matches()) {
-      fields
-          .findings()
-          .add(pointer, "not_a_topic", "a topic is 1 to 128 letters, digits and . _ ~ % -");
+      findings.add(pointer, "not_a_topic", "a topic is 1 to 128 letters, digits and . _ ~ % -");
       return false;
     }
     return true;

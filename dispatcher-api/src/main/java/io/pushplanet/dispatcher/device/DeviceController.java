@@ -161,9 +161,9 @@ class DeviceController {
   }
 
   private static void requireTopic(String topic) {
-    if (!AudienceReader.TOPIC.matcher(topic).matches()) {
-      refuse("topic", "not_a_topic", "a topic is 1 to 128 letters, digits and . _ ~ % -");
-    }
+    Findings findings = new Findings();
+    AudienceReader.isTopic(findings, "topic", topic);
+    findings.refuse();
   }
 
   private static void requireTag(String tag) {
@@ -203,9 +203,9 @@ class DeviceController {
   }
 
   private static DeviceId idToPut(String id) {
-    if (!DeviceId.isValid(id)) {
-      refuse("device", "not_a_device_id", "a device id is 1 to 64 letters, digits and . _ : -");
-    }
+    Findings findings = new Findings();
+    AudienceReader.isDeviceId(findings, "device", id);
+    findings.refuse();
     return new DeviceId(id);
   }
 

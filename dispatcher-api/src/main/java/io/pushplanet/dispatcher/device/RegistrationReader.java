@@ -59,11 +59,9 @@ final class RegistrationReader {
   /// The id in the body, if there is one.
   @Nullable DeviceId device() {
     String id = body.text("device", 1_000);
-    if (id != null && !DeviceId.isValid(id)) {
-      body.wrong("device", "not_a_device_id", "a device id is 1 to 64 letters, digits and . _ : -");
-      return null;
-    }
-    return id == null ? null : new DeviceId(id);
+    return id != null && AudienceReader.isDeviceId(body.findings(), body.at("device"), id)
+        ? new DeviceId(id)
+        : null;
   }
 
   void wrongDevice(String detail) {
@@ -128,7 +126,7 @@ final class RegistrationReader {
         "topics",
         MOST_TAGS,
         AudienceReader.LONGEST_TAG,
-        (where, topic) -> AudienceReader.isTopic(fields, where, topic));
+        (where, topic) -> AudienceReader.isTopic(fields.findings(), where, topic));
   }
 
   private static Registration.Channels channels(@Nullable Fields channels) {
