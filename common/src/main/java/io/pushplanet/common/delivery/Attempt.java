@@ -38,6 +38,21 @@ public record Attempt(
     return new Attempt(Channel.MQTT, at, "delivered", null, null, null, "acknowledged late");
   }
 
+  /// By the caller: no channel has a part in it.
+  public static Attempt cancelled(Instant at) {
+    return new Attempt(null, at, "cancelled", null, "cancelled", null, null);
+  }
+
+  /// By us, not by a provider.
+  public static Attempt rejected(@Nullable Channel channel, Instant at, String reason) {
+    return new Attempt(channel, at, "rejected", null, reason, null, null);
+  }
+
+  public static Attempt expired(
+      @Nullable Channel channel, Instant at, String reason, String action) {
+    return new Attempt(channel, at, "expired", null, reason, null, action);
+  }
+
   /// A provider's words may be of any length, and a timeline has its column.
   private static @Nullable String shortened(@Nullable String words, int longest) {
     return words == null || words.length() <= longest ? words : words.substring(0, longest);

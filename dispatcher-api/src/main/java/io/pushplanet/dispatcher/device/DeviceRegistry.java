@@ -176,8 +176,7 @@ class DeviceRegistry {
     if (waiting.isEmpty()) {
       return;
     }
-    Attempt attempt =
-        new Attempt(Channel.MQTT, now, "rejected", null, "device_deleted", null, null);
+    Attempt attempt = Attempt.rejected(Channel.MQTT, now, "device_deleted");
     lanes.publish(
         waiting.stream()
             .map(message ->

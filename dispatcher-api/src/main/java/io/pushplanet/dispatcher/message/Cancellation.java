@@ -143,7 +143,7 @@ class Cancellation {
 
   private void tell(AppId app, MessageId id, List<DeviceId> devices) {
     Instant now = clock.instant();
-    Attempt attempt = new Attempt(null, now, "cancelled", null, "cancelled", null, null);
+    Attempt attempt = Attempt.cancelled(now);
     lanes.publish(
         devices.stream()
             .map(device ->

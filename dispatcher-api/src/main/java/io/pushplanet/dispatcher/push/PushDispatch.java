@@ -278,7 +278,7 @@ class PushDispatch {
 
   /// No way leads there: the delivery ends as it begins.
   private static Parcel failed(Push push, DeviceId device, String reason) {
-    Attempt attempt = new Attempt(null, push.acceptedAt(), "rejected", null, reason, null, null);
+    Attempt attempt = Attempt.rejected(null, push.acceptedAt(), reason);
     return Parcel.of(
         Topology.EVENTS,
         new DeliveryEvent.Ended(

@@ -146,7 +146,7 @@ public final class InboxStore {
                         row.message(),
                         row.device(),
                         DeliveryState.CANCELLED,
-                        new Attempt(null, now, "cancelled", null, "cancelled", null, null))))
+                        Attempt.cancelled(now))))
             .toList());
     delete(rows);
   }
@@ -282,14 +282,8 @@ public final class InboxStore {
 
   private static DeliveryEvent collapsed(Slot slot, MessageId message, Instant now) {
     Attempt attempt =
-        new Attempt(
-            Channel.MQTT,
-            now,
-            "expired",
-            null,
-            "collapsed",
-            null,
-            "replaced by a newer message of its collapse key");
+        Attempt.expired(
+            Channel.MQTT, now, "collapsed", "replaced by a newer message of its collapse key");
     return new DeliveryEvent.Ended(
         slot.app(), now, message, slot.device(), DeliveryState.EXPIRED, attempt);
   }

@@ -70,8 +70,7 @@ public final class InboxSweeper {
 
   private static DeliveryEvent expired(Row row, Instant now) {
     Attempt attempt =
-        new Attempt(
-            Channel.MQTT, now, "expired", null, "ttl", null, "the device did not connect in time");
+        Attempt.expired(Channel.MQTT, now, "ttl", "the device did not connect in time");
     return new DeliveryEvent.Ended(
         row.app(), now, row.message(), row.device(), DeliveryState.EXPIRED, attempt);
   }

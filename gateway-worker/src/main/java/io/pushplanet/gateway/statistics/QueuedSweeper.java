@@ -168,8 +168,7 @@ final class QueuedSweeper {
 
   private static DeliveryEvent expired(Open message, DeviceId device) {
     Attempt attempt =
-        new Attempt(
-            null, message.until(), "expired", null, "ttl", null, "nothing was heard of it in time");
+        Attempt.expired(null, message.until(), "ttl", "nothing was heard of it in time");
     return new DeliveryEvent.Ended(
         message.app(), message.until(), message.id(), device, DeliveryState.EXPIRED, attempt);
   }
