@@ -62,6 +62,15 @@ public final class RealServers implements AutoCloseable {
     }
   }
 
+  /// For a field's initializer, which throws nothing checked.
+  public static RealServers start() {
+    try {
+      return new RealServers();
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   public LocalServices services() {
     return services;
   }
@@ -105,6 +114,17 @@ public final class RealServers implements AutoCloseable {
     lanes.close();
     redis.shutdown(Duration.ZERO, Duration.ofSeconds(2));
     database.close();
+  }
+
+  /// As if its caller had.
+  public void cancel(Push push) {
+    sql()
+        .update(
+            "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, cancelled_at)"
+                + " VALUES (?, ?, ?, '', '', '', NOW(), NOW(), NOW())",
+            push.id().day(),
+            push.id().value(),
+            push.app().value());
   }
 
   /// The devices of a message, as it knows them.

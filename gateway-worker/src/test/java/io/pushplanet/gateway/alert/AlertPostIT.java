@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 class AlertPostIT {
   private static final AppId APP = new AppId("alerted");
 
-  private final RealServers servers = start();
+  private final RealServers servers = RealServers.start();
   private final MutableClock clock = new MutableClock(Instant.parse("2026-11-21T10:00:00Z"));
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final Alerts alerts =
@@ -171,13 +171,5 @@ class AlertPostIT {
 
   private String problem() {
     return servers.sql().queryForObject("SELECT mail_problem FROM alerts", String.class);
-  }
-
-  private static RealServers start() {
-    try {
-      return new RealServers();
-    } catch (Exception e) {
-      throw new IllegalStateException(e);
-    }
   }
 }

@@ -27,7 +27,7 @@ class CredentialWatchIT {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final Duration OFTEN = Duration.ofMillis(10);
 
-  private final RealServers servers = start();
+  private final RealServers servers = RealServers.start();
   private final MutableClock clock = MutableClock.started();
   private final SecureRandom random = new SecureRandom();
   private final CredentialVault vault =
@@ -53,14 +53,6 @@ class CredentialWatchIT {
         }
       }
       return new Verdict.Accepted("200");
-    }
-  }
-
-  private static RealServers start() {
-    try {
-      return new RealServers();
-    } catch (Exception e) {
-      throw new IllegalStateException(e);
     }
   }
 

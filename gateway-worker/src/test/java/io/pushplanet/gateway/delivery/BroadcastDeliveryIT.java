@@ -90,7 +90,7 @@ class BroadcastDeliveryIT extends NodeScene {
   @Test
   void a_cancelled_broadcast_on_the_lane_ends_for_everybody() throws Exception {
     Push push = push();
-    cancel(push);
+    servers.cancel(push);
 
     deliver(Channel.MQTT, push);
 
@@ -112,7 +112,7 @@ class BroadcastDeliveryIT extends NodeScene {
     List<Push> broadcasts = new ArrayList<>();
     for (int i = 0; i < 2 * turns + 2; i++) {
       Push push = push();
-      cancel(push);
+      servers.cancel(push);
       broadcasts.add(push);
     }
     List<Thread> batches = new ArrayList<>();
@@ -166,17 +166,6 @@ class BroadcastDeliveryIT extends NodeScene {
         servers.services().mysql().jdbcUrl(),
         servers.services().mysql().user(),
         servers.services().mysql().password());
-  }
-
-  private void cancel(Push push) {
-    servers
-        .sql()
-        .update(
-            "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, cancelled_at)"
-                + " VALUES (?, ?, ?, '', '', '', NOW(), NOW(), NOW())",
-            push.id().day(),
-            push.id().value(),
-            APP);
   }
 
   private Push push() {

@@ -233,13 +233,7 @@ class DeliveryIT extends DeliveryScene {
   @Test
   void a_cancelled_message_that_comes_back_goes_no_further_and_ends() throws Exception {
     Push push = aPush(clock).from(APP).toFcm("d1", "t1").build();
-    servers
-        .sql()
-        .update(
-            "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, cancelled_at) VALUES (?, ?, ?, '', '', '', NOW(), NOW(), NOW())",
-            push.id().day(),
-            push.id().value(),
-            APP);
+    servers.cancel(push);
 
     deliver(Channel.FCM, push.again());
 

@@ -35,19 +35,11 @@ abstract class DeliveryScene {
   final ScriptedProvider fcm = new ScriptedProvider(Channel.FCM);
   final ScriptedProvider apns = new ScriptedProvider(Channel.APNS);
   final ScriptedProvider hms = new ScriptedProvider(Channel.HMS);
-  final RealServers servers = start();
+  final RealServers servers = RealServers.start();
   private final RedisClient redis = RedisClient.create(servers.services().redis().toString());
   final RouteStore routes = new RouteStore(redis.connect());
   private final Nodes nodes = DeliveryForTests.nodes(servers.sessions(), clock, meters);
   final Delivery delivery = delivery(fcm, apns, hms);
-
-  private static RealServers start() {
-    try {
-      return new RealServers();
-    } catch (Exception e) {
-      throw new IllegalStateException(e);
-    }
-  }
 
   @BeforeEach
   void empty() {

@@ -144,7 +144,7 @@ class OwedIT extends NodeScene {
     deliverWithoutMysql(Channel.MQTT, push);
     List<Owed> owed = servers.drain(Topology.OWED, Owed.class);
     servers.drain(Topology.EVENTS, DeliveryEvent.class);
-    cancel(push);
+    servers.cancel(push);
 
     delivery.writeOwed(batch(owed));
 
@@ -164,7 +164,7 @@ class OwedIT extends NodeScene {
     atTheEnd.deliver(Channel.FCM, DeliveryScene.batch(again), true, Ticket.ofNoOrder());
     gone.set(false);
     servers.drain(Topology.EVENTS, DeliveryEvent.class);
-    cancel(push);
+    servers.cancel(push);
 
     atTheEnd.writeOwed(batch(owed));
 
@@ -192,17 +192,6 @@ class OwedIT extends NodeScene {
         return gone.get() ? away.getConnection() : super.getConnection();
       }
     };
-  }
-
-  private void cancel(Push push) {
-    servers
-        .sql()
-        .update(
-            "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, cancelled_at)"
-                + " VALUES (?, ?, ?, '', '', '', NOW(), NOW(), NOW())",
-            push.id().day(),
-            push.id().value(),
-            APP);
   }
 
   private void deliverWithoutMysql(Channel channel, Push... pushes) {

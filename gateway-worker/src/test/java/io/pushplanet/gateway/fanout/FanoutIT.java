@@ -46,7 +46,7 @@ class FanoutIT {
   private static final String ORDERS = Topology.fanout(Priority.HIGH);
   private static final Duration SOON = Duration.ofSeconds(60);
 
-  private final RealServers servers = start();
+  private final RealServers servers = RealServers.start();
   private final Fanout fanout =
       new Fanout(
           servers.database(),
@@ -187,13 +187,7 @@ class FanoutIT {
   @Test
   void a_cancelled_message_goes_no_further() throws Exception {
     Push push = aPush(Clock.systemUTC()).from(APP).build();
-    servers
-        .sql()
-        .update(
-            "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, cancelled_at) VALUES (?, ?, ?, '', '', '', NOW(), NOW(), NOW())",
-            push.id().day(),
-            push.id().value(),
-            APP);
+    servers.cancel(push);
 
     int steps = expandAll(new FanoutOrder(push, new Audience.All(), null));
 
@@ -354,13 +348,5 @@ class FanoutIT {
         .map(Recipient::device)
         .map(DeviceId::value)
         .toList();
-  }
-
-  private static RealServers start() {
-    try {
-      return new RealServers();
-    } catch (Exception e) {
-      throw new IllegalStateException(e);
-    }
   }
 }

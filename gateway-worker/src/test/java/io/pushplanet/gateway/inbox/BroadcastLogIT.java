@@ -144,14 +144,7 @@ class BroadcastLogIT {
   @Test
   void what_is_cancelled_ends_also_when_it_is_parked_afterwards() throws Exception {
     Push push = aPush(clock).from(APP).build();
-    servers
-        .sql()
-        .update(
-            "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, cancelled_at)"
-                + " VALUES (?, ?, ?, '', '', '', NOW(), NOW(), NOW())",
-            push.id().day(),
-            push.id().value(),
-            APP);
+    servers.cancel(push);
 
     inbox.park(parked(push, 40));
     sweeper.sweep();

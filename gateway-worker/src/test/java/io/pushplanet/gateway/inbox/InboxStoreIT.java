@@ -83,14 +83,7 @@ class InboxStoreIT {
   void what_was_cancelled_is_not_parked_for_days() throws Exception {
     Push cancelled = collapsing();
     Push other = aPush(Clock.systemUTC()).build();
-    servers
-        .sql()
-        .update(
-            "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, cancelled_at)"
-                + " VALUES (?, ?, ?, '', '', '', NOW(), NOW(), NOW())",
-            cancelled.id().day(),
-            cancelled.id().value(),
-            cancelled.app().value());
+    servers.cancel(cancelled);
 
     inbox.park(List.of(new Parked(cancelled, DEVICE), new Parked(other, DEVICE)));
 

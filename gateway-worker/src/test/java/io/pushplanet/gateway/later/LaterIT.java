@@ -38,7 +38,7 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 class LaterIT {
   private static final String LANE = "push.apns.high";
 
-  private final RealServers servers = start();
+  private final RealServers servers = RealServers.start();
   private final MutableClock clock = new MutableClock(Instant.parse("2026-11-21T10:00:00Z"));
   private final LaterStore store = new LaterStore(servers.database());
   private final DueLane due =
@@ -404,13 +404,5 @@ class LaterIT {
             push.id().value(),
             push.id().value(),
             Timestamp.from(expiresAt));
-  }
-
-  private static RealServers start() {
-    try {
-      return new RealServers();
-    } catch (Exception e) {
-      throw new IllegalStateException(e);
-    }
   }
 }

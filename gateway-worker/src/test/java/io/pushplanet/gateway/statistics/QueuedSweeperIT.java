@@ -38,7 +38,7 @@ class QueuedSweeperIT {
   private static final AppId SHOP = new AppId("queued-it");
   private static final Duration LONG_AGO = Duration.ofMinutes(61);
 
-  private final RealServers servers = start();
+  private final RealServers servers = RealServers.start();
   private final MessageIds ids =
       new MessageIds(Clock.offset(Clock.systemUTC(), Duration.ofHours(-2)), new Random());
   private final StatisticsWriter writer = new StatisticsWriter(servers.database());
@@ -281,13 +281,5 @@ class QueuedSweeperIT {
 
   private Map<String, Object> message(MessageId message) {
     return servers.sql().queryForMap("SELECT * FROM messages WHERE id = ?", message.value());
-  }
-
-  private static RealServers start() {
-    try {
-      return new RealServers();
-    } catch (Exception e) {
-      throw new IllegalStateException(e);
-    }
   }
 }

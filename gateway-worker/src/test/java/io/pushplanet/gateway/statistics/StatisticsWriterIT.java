@@ -49,7 +49,7 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 class StatisticsWriterIT {
   private static final AppId SHOP = new AppId("statistics-it");
 
-  private final RealServers servers = start();
+  private final RealServers servers = RealServers.start();
   private final MessageIds ids = new MessageIds(Clock.systemUTC(), new Random());
   private final StatisticsWriter writer = new StatisticsWriter(servers.database());
 
@@ -494,13 +494,5 @@ class StatisticsWriterIT {
   private long count(String sql, Object argument) {
     Long count = servers.sql().queryForObject(sql, Long.class, argument.toString());
     return count == null ? 0 : count;
-  }
-
-  private static RealServers start() {
-    try {
-      return new RealServers();
-    } catch (Exception e) {
-      throw new IllegalStateException(e);
-    }
   }
 }

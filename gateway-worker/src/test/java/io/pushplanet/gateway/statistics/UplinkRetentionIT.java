@@ -15,7 +15,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 class UplinkRetentionIT {
-  private final RealServers servers = start();
+  private final RealServers servers = RealServers.start();
   private final UplinkRetention retention =
       new UplinkRetention(servers.database(), Duration.ofDays(30));
 
@@ -97,13 +97,5 @@ class UplinkRetentionIT {
   private long count() {
     Long count = servers.sql().queryForObject("SELECT COUNT(*) FROM uplinks", Long.class);
     return count == null ? 0 : count;
-  }
-
-  private static RealServers start() {
-    try {
-      return new RealServers();
-    } catch (Exception e) {
-      throw new IllegalStateException(e);
-    }
   }
 }
