@@ -52,12 +52,12 @@ public final class BroadcastDispatch {
   }
 
   /// @throws NullPointerException when a field is missing
-  public void dispatch(NodeBroadcast frame, FrameDispatch.Answers answers) {
+  public void dispatch(NodeBroadcast frame, Answers answers) {
     metrics.broadcasts.increment();
     var now = clock.instant();
-    boolean stale = now.isAfter(frame.answerBy().plus(FrameDispatch.STALE_AFTER));
-    var run = new Run(frame.frame(), answers, patience(now, frame.answerBy()));
-    var letter = FrameDispatch.letter(frame.letter());
+    boolean stale = Arrivals.isStale(now, frame.answerBy());
+    var run = new Run(frame.frame(), answers, settings.patience(now, frame.answerBy()));
+    var letter = Arrivals.letter(frame.letter());
     if (stale) {
       metrics.stale.increment();
       for (int target = 0; target < frame.devices().size(); target++) {
@@ -115,22 +115,14 @@ public final class BroadcastDispatch {
     loop.execute(() -> lane.add(part));
   }
 
-  private Duration patience(java.time.Instant now, java.time.Instant answerBy) {
-    var wished = Duration.between(now, answerBy);
-    if (wished.isNegative()) {
-      return Duration.ZERO;
-    }
-    return wished.compareTo(settings.longestWait()) > 0 ? settings.longestWait() : wished;
-  }
-
   /// One frame, and who hears what becomes of it.
   final class Run {
     private final String frame;
-    private final FrameDispatch.Answers answers;
+    private final Answers answers;
     private final long arrivedNanos = nanoTime.getAsLong();
     final long answerByNanos;
 
-    Run(String frame, FrameDispatch.Answers answers, Duration patience) {
+    Run(String frame, Answers answers, Duration patience) {
       this.frame = frame;
       this.answers = answers;
       this.answerByNanos = arrivedNanos + patience.toNanos();

@@ -1,6 +1,5 @@
 package io.pushplanet.cm.delivery;
 
-import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.Doubts;
 import io.pushplanet.cm.session.Letter;
@@ -14,7 +13,6 @@ import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes.Outcome;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import io.pushplanet.common.wire.Refusal;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -26,8 +24,6 @@ import org.slf4j.LoggerFactory;
 /// answered exactly once, and what goes wrong with one of them is nothing to the others.
 public final class FrameDispatch {
   private static final Logger LOG = LoggerFactory.getLogger(FrameDispatch.class);
-  // Clocks of gateways and nodes differ; a frame is stale only when no such difference explains it.
-  static final Duration STALE_AFTER = Duration.ofSeconds(5);
 
   private final SessionTable sessions;
   private final DeliverySettings settings;
@@ -35,20 +31,6 @@ public final class FrameDispatch {
   private final InstantSource clock;
   private final LongSupplier nanoTime;
   private final Doubts doubts;
-
-  /// Hears the outcomes of frames, from any thread.
-  public interface Answers {
-    void answer(String frame, Outcome outcome);
-
-    /// One of very many: told in as few words as that takes.
-    default void delivered(String frame, int target) {
-      answer(frame, new Outcome(target, Result.DELIVERED, null));
-    }
-  }
-
-  static Letter letter(NodeFrame.Letter letter) {
-    return new Letter(letter.id(), Binary.of(letter.payload()), letter.expiresAt().toEpochMilli());
-  }
 
   /// A frame on its way to the loops.
   private record Run(
@@ -76,7 +58,7 @@ public final class FrameDispatch {
 
   public void dispatch(NodeFrame frame, Answers answers) {
     metrics.frames.increment();
-    if (clock.instant().isAfter(frame.answerBy().plus(STALE_AFTER))) {
+    if (Arrivals.isStale(clock.instant(), frame.answerBy())) {
       // Read by a node that stood still: the gateway has taken its targets elsewhere long ago.
       metrics.stale.increment();
       for (int index = 0; index < frame.targets().size(); index++) {
@@ -84,9 +66,10 @@ public final class FrameDispatch {
       }
       return;
     }
-    var letters = frame.letters().stream().map(FrameDispatch::letter).toList();
+    var letters = frame.letters().stream().map(Arrivals::letter).toList();
     long arrivedNanos = nanoTime.getAsLong();
-    long answerByNanos = arrivedNanos + patience(frame).toNanos();
+    long answerByNanos =
+        arrivedNanos + settings.patience(clock.instant(), frame.answerBy()).toNanos();
     var run = new Run(frame, letters, arrivedNanos, answerByNanos, answers);
     var found = new HandOver();
     try {
@@ -173,14 +156,6 @@ public final class FrameDispatch {
             run.frame(), position, session.epoch(), settlement, run.answers());
       }
     }
-  }
-
-  private Duration patience(NodeFrame frame) {
-    var wished = Duration.between(clock.instant(), frame.answerBy());
-    if (wished.isNegative()) {
-      return Duration.ZERO;
-    }
-    return wished.compareTo(settings.longestWait()) > 0 ? settings.longestWait() : wished;
   }
 
   private void settled(

@@ -41,7 +41,7 @@ import org.slf4j.LoggerFactory;
 /// connections do not wait. A frame is acknowledged (PUBACK) when its targets have been handed to their sessions. Outcomes
 /// go out in batches of whatever has gathered when the loop comes round, at QoS 0: an outcome lost with its connection
 /// would be of no use, because the gateway redelivers every target it has no answer for.
-public final class GatewayPeer implements MqttPeer, FrameDispatch.Answers {
+public final class GatewayPeer implements MqttPeer, Answers {
   private static final Logger LOG = LoggerFactory.getLogger(GatewayPeer.class);
   private static final int OUTCOMES_PER_MESSAGE = 1_000;
   // Frames are the gateway's own JSON around payloads of 4 KB; topic and properties need little

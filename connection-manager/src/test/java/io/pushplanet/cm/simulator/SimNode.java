@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.pushplanet.cm.ConnectionPipeline;
 import io.pushplanet.cm.admission.Admission;
 import io.pushplanet.cm.admission.Elsewhere;
+import io.pushplanet.cm.delivery.Answers;
 import io.pushplanet.cm.delivery.BroadcastDispatch;
 import io.pushplanet.cm.delivery.DeliveryMetrics;
 import io.pushplanet.cm.delivery.DeliverySettings;
@@ -287,7 +288,7 @@ final class SimNode {
         .toList();
   }
 
-  void frame(NodeFrame frame, FrameDispatch.Answers answers) {
+  void frame(NodeFrame frame, Answers answers) {
     loop.execute(() ->
         dispatch.dispatch(
             frame,
@@ -300,7 +301,7 @@ final class SimNode {
             }));
   }
 
-  void broadcast(NodeBroadcast frame, FrameDispatch.Answers answers) {
+  void broadcast(NodeBroadcast frame, Answers answers) {
     loop.execute(() ->
         broadcasts.dispatch(
             frame,
