@@ -1,7 +1,6 @@
 package io.pushplanet.gateway.delivery;
 
 import io.pushplanet.common.device.DeviceId;
-import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
@@ -14,6 +13,7 @@ import io.pushplanet.common.wire.NodeBroadcast;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes;
 import io.pushplanet.common.wire.Refusal;
+import io.pushplanet.gateway.delivery.Departures.Departure;
 import io.pushplanet.gateway.inbox.DevicePayload;
 import io.pushplanet.gateway.node.Nodes;
 import io.pushplanet.gateway.order.Ticket;
@@ -41,17 +41,11 @@ final class NodeDelivery {
   private static final Logger LOG = LoggerFactory.getLogger(NodeDelivery.class);
   static final String DIRECTORY_UNAVAILABLE = "directory_unavailable";
 
-  private static final int MOST_TARGETS = 500;
-
   /// Of one message at one node: as many travel as a broadcast.
   static final int MANY = 32;
 
   /// For those before it in its lane a batch waits no longer: they hang.
   private static final Duration IN_ORDER_WITHIN = Duration.ofSeconds(2);
-
-  private static final Duration PATIENCE_STEP = Duration.ofMillis(100);
-
-  private static final int MOST_PAYLOAD_BYTES = NodeFrame.MOST_BYTES / 2;
 
   private final SessionDirectory directory;
   private final Nodes nodes;
@@ -74,27 +68,6 @@ final class NodeDelivery {
 
   /// @param fallsBack whether another channel waits for this parcel's outcome
   record Request(Parcel parcel, boolean fallsBack) {}
-
-  /// What travels together to a node. A frame has one deadline, and neighbours are of any app: whoever waits for less or more than
-  /// everybody else has a frame of its own, or it would send the others' messages to their vendors, too, or they its. Who has no vendor goes with
-  /// those who wait for as long as is usual.
-  private record Haste(NodeId node, Duration patience) {
-    static Haste of(NodeId node, Request request) {
-      return new Haste(
-          node,
-          request.fallsBack() ? fallsBackAfter(request) : DeliveryOptions.DEFAULT_FALLBACK_AFTER);
-    }
-  }
-
-  /// Until its vendor is tried, in full steps: each wait has frames of its own.
-  private static Duration fallsBackAfter(Request request) {
-    Duration wait = request.parcel().push().delivery().fallbackAfter();
-    if (wait.compareTo(DeliveryOptions.LONGEST_FALLBACK_AFTER) > 0) {
-      return DeliveryOptions.LONGEST_FALLBACK_AFTER;
-    }
-    return PATIENCE_STEP.multipliedBy(
-        Math.ceilDiv(wait.toMillis(), (int) PATIENCE_STEP.toMillis()));
-  }
 
   /// What a node (or the directory) said of a parcel.
   ///
@@ -140,7 +113,7 @@ final class NodeDelivery {
       if (owner == null) {
         away.add(request);
       } else {
-        departures.add(Haste.of(owner.node(), request), request);
+        departures.add(owner.node(), request);
       }
     }
     List<Outgoing> outgoing = new ArrayList<>();
@@ -163,36 +136,6 @@ final class NodeDelivery {
     }
   }
 
-  /// What leaves together, after all of lower numbers.
-  private record Departure(int number, NodeId node, List<Request> requests) {}
-
-  /// Whoever is in the same haste leaves together. No message passes an earlier one to its device that waits for longer or less: where it would, another departure
-  /// begins, for all in its haste that come after it.
-  private static final class Departures {
-    final List<Departure> all = new ArrayList<>();
-    private final Map<Haste, Departure> open = new HashMap<>();
-    // Where it is not the first of all, which nearly always is the only one.
-    private final Map<DeviceKey, Integer> lastOf = new HashMap<>();
-
-    void add(Haste haste, Request request) {
-      DeviceKey device = request.parcel().key();
-      Departure known = open.get(haste);
-      Departure departure =
-          known != null && known.number() >= lastOf.getOrDefault(device, 0) ? known : begin(haste);
-      departure.requests().add(request);
-      if (departure.number() > 0) {
-        lastOf.put(device, departure.number());
-      }
-    }
-
-    private Departure begin(Haste haste) {
-      Departure begun = new Departure(all.size(), haste.node(), new ArrayList<>());
-      all.add(begun);
-      open.put(haste, begun);
-      return begun;
-    }
-  }
-
   /// A frame or a broadcast that is ready to go.
   private record Outgoing(NodeId node, Priority priority, Consumer<Nodes.Place> send) {
     Outgoing(NodeId node, List<Request> requests, Consumer<Nodes.Place> send) {
@@ -210,7 +153,7 @@ final class NodeDelivery {
       Consumer<List<Answer>> answers) {
     Consumer<List<Request>> addFrames =
         few ->
-            split(few)
+            Frame.split(few)
                 .forEach(frame ->
                     outgoing.add(
                         new Outgoing(
@@ -309,54 +252,6 @@ final class NodeDelivery {
     return alike.values();
   }
 
-  private static List<Frame> split(List<Request> requests) {
-    List<Frame> frames = new ArrayList<>();
-    Frame frame = new Frame();
-    for (Request request : requests) {
-      String payload = frame.payload(request.parcel().push());
-      if (!frame.hasRoomFor(request, payload)) {
-        frames.add(frame);
-        frame = new Frame();
-      }
-      frame.add(request, payload);
-    }
-    if (!frame.requests.isEmpty()) {
-      frames.add(frame);
-    }
-    return frames;
-  }
-
-  /// What a node gets at once, with the text of each message in it.
-  private static final class Frame {
-    final List<Request> requests = new ArrayList<>();
-    private final Map<MessageId, String> payloads = new HashMap<>();
-    private int bytes;
-
-    /// Written once for all its devices.
-    String payload(Push push) {
-      String written = payloads.get(push.id());
-      return written == null ? DevicePayload.of(push) : written;
-    }
-
-    boolean hasRoomFor(Request request, String payload) {
-      int more = payloads.containsKey(request.parcel().push().id()) ? 0 : mostBytes(payload);
-      return requests.isEmpty()
-          || (requests.size() < MOST_TARGETS && bytes + more <= MOST_PAYLOAD_BYTES);
-    }
-
-    void add(Request request, String payload) {
-      requests.add(request);
-      if (payloads.putIfAbsent(request.parcel().push().id(), payload) == null) {
-        bytes += mostBytes(payload);
-      }
-    }
-
-    /// Quotes inside the frame are escaped, hence the factor of two.
-    private static int mostBytes(String payload) {
-      return 2 * (4 * payload.length() / 3);
-    }
-  }
-
   private void sendBroadcast(
       Nodes.Place place,
       List<Request> crowd,
@@ -439,7 +334,7 @@ final class NodeDelivery {
         frame.stream()
             .filter(Request::fallsBack)
             .findFirst()
-            .map(NodeDelivery::fallsBackAfter)
+            .map(Departures::fallsBackAfter)
             .orElse(answerWithin);
     return clock.instant().plus(wait);
   }

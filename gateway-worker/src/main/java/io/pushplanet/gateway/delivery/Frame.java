@@ -1,0 +1,62 @@
+package io.pushplanet.gateway.delivery;
+
+import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.wire.NodeFrame;
+import io.pushplanet.gateway.delivery.NodeDelivery.Request;
+import io.pushplanet.gateway.inbox.DevicePayload;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/// What a node gets at once, with the text of each message in it.
+final class Frame {
+  private static final int MOST_TARGETS = 500;
+  private static final int MOST_PAYLOAD_BYTES = NodeFrame.MOST_BYTES / 2;
+
+  final List<Request> requests = new ArrayList<>();
+  private final Map<MessageId, String> payloads = new HashMap<>();
+  private int bytes;
+
+  static List<Frame> split(List<Request> requests) {
+    List<Frame> frames = new ArrayList<>();
+    Frame frame = new Frame();
+    for (Request request : requests) {
+      String payload = frame.payload(request.parcel().push());
+      if (!frame.hasRoomFor(request, payload)) {
+        frames.add(frame);
+        frame = new Frame();
+      }
+      frame.add(request, payload);
+    }
+    if (!frame.requests.isEmpty()) {
+      frames.add(frame);
+    }
+    return frames;
+  }
+
+  /// Written once for all its devices.
+  String payload(Push push) {
+    String written = payloads.get(push.id());
+    return written == null ? DevicePayload.of(push) : written;
+  }
+
+  private boolean hasRoomFor(Request request, String payload) {
+    int more = payloads.containsKey(request.parcel().push().id()) ? 0 : mostBytes(payload);
+    return requests.isEmpty()
+        || (requests.size() < MOST_TARGETS && bytes + more <= MOST_PAYLOAD_BYTES);
+  }
+
+  private void add(Request request, String payload) {
+    requests.add(request);
+    if (payloads.putIfAbsent(request.parcel().push().id(), payload) == null) {
+      bytes += mostBytes(payload);
+    }
+  }
+
+  /// Quotes inside the frame are escaped, hence the factor of two.
+  private static int mostBytes(String payload) {
+    return 2 * (4 * payload.length() / 3);
+  }
+}
