@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 
 /// `aPush(clock).toMqtt("d1").build()`
 public final class PushBuilder {
@@ -37,6 +38,11 @@ public final class PushBuilder {
     return new PushBuilder(clock);
   }
 
+  /// A device that has no other ways than our own channel, Google's, or both.
+  public static Recipient recipient(DeviceId device, boolean mqtt, @Nullable FcmToken fcm) {
+    return new Recipient(device, mqtt, null, fcm, null, null, null);
+  }
+
   public PushBuilder from(String appId) {
     this.app = new AppId(appId);
     return this;
@@ -53,7 +59,7 @@ public final class PushBuilder {
   }
 
   public PushBuilder toMqtt(String device) {
-    recipients.add(new Recipient(new DeviceId(device), true, null, null));
+    recipients.add(recipient(new DeviceId(device), true, null));
     return this;
   }
 
@@ -62,38 +68,27 @@ public final class PushBuilder {
   }
 
   public PushBuilder toApns(String device, String token, ApnsPushType type) {
-    recipients.add(
-        new Recipient(
-            new DeviceId(device),
-            false,
-            new ApnsToken(token, "production", clock.instant(), type),
-            null));
+    ApnsToken apns = new ApnsToken(token, "production", clock.instant(), type);
+    recipients.add(new Recipient(new DeviceId(device), false, apns, null, null, null, null));
     return this;
   }
 
   public PushBuilder toFcm(String device, String token) {
     recipients.add(
-        new Recipient(
-            new DeviceId(device), false, null, new FcmToken(token, "token", clock.instant())));
+        recipient(new DeviceId(device), false, new FcmToken(token, "token", clock.instant())));
     return this;
   }
 
   public PushBuilder toHms(String device, String token) {
-    recipients.add(
-        new Recipient(
-            new DeviceId(device), false, null, null, null, new HmsToken(token, clock.instant())));
+    HmsToken hms = new HmsToken(token, clock.instant());
+    recipients.add(new Recipient(new DeviceId(device), false, null, null, null, hms, null));
     return this;
   }
 
   /// @param subscription its JSON
   public PushBuilder toWebPush(String device, String subscription) {
-    recipients.add(
-        new Recipient(
-            new DeviceId(device),
-            false,
-            null,
-            null,
-            new WebPushSubscription(subscription, clock.instant())));
+    WebPushSubscription webpush = new WebPushSubscription(subscription, clock.instant());
+    recipients.add(new Recipient(new DeviceId(device), false, null, null, webpush, null, null));
     return this;
   }
 

@@ -1,5 +1,6 @@
 package io.pushplanet.dispatcher.push;
 
+import static io.pushplanet.common.testing.PushBuilder.recipient;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.delivery.Channel;
@@ -12,10 +13,10 @@ import org.junit.jupiter.api.Test;
 
 class LaneChoiceTest {
   private static final FcmToken TOKEN = new FcmToken("t", "token", Instant.EPOCH);
-  private static final Recipient BOTH = new Recipient(new DeviceId("d"), true, null, TOKEN);
-  private static final Recipient MQTT = new Recipient(new DeviceId("d"), true, null, null);
-  private static final Recipient FCM = new Recipient(new DeviceId("d"), false, null, TOKEN);
-  private static final Recipient NONE = new Recipient(new DeviceId("d"), false, null, null);
+  private static final Recipient BOTH = recipient(new DeviceId("d"), true, TOKEN);
+  private static final Recipient MQTT = recipient(new DeviceId("d"), true, null);
+  private static final Recipient FCM = recipient(new DeviceId("d"), false, TOKEN);
+  private static final Recipient NONE = recipient(new DeviceId("d"), false, null);
 
   @Test
   void auto_prefers_the_connection_then_the_vendor_then_the_inbox() {

@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.delivery;
 
 import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static io.pushplanet.common.testing.PushBuilder.recipient;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.delivery.Channel;
@@ -174,10 +175,9 @@ class BroadcastDeliveryIT extends NodeScene {
       // Of the connected ones that do not acknowledge some can be reached another way.
       boolean vendor = number >= ACKNOWLEDGED && number < ACKNOWLEDGED + WITH_VENDOR;
       recipients.add(
-          new Recipient(
+          recipient(
               device(number),
               true,
-              null,
               vendor ? new FcmToken("t" + number, "token", clock.instant()) : null));
     }
     return aPush(clock).from(APP).build().to(recipients);

@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.delivery;
 
 import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static io.pushplanet.common.testing.PushBuilder.recipient;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.delivery.Channel;
@@ -11,7 +12,6 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.FcmToken;
-import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import io.pushplanet.gateway.order.Ticket;
 import io.pushplanet.gateway.order.Tickets;
@@ -139,10 +139,9 @@ class OrderIT extends NodeScene {
         .build()
         .to(
             List.of(
-                new Recipient(
+                recipient(
                     new DeviceId(device),
                     true,
-                    null,
                     new FcmToken("t-" + device, "token", clock.instant()))));
   }
 

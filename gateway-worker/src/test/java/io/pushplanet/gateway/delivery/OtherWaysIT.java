@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.delivery;
 
 import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static io.pushplanet.common.testing.PushBuilder.recipient;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.delivery.Channel;
@@ -146,8 +147,7 @@ class OtherWaysIT extends DeliveryScene {
 
   /// A device with MQTT and FCM.
   private Recipient both(String device, String token) {
-    return new Recipient(
-        new DeviceId(device), true, null, new FcmToken(token, "token", clock.instant()));
+    return recipient(new DeviceId(device), true, new FcmToken(token, "token", clock.instant()));
   }
 
   /// The devices for which something is parked.

@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.delivery;
 
 import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static io.pushplanet.common.testing.PushBuilder.recipient;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.delivery.Channel;
@@ -163,10 +164,9 @@ class PromptOutcomesIT extends NodeScene {
         .build()
         .to(
             List.of(
-                new Recipient(
+                recipient(
                     new DeviceId(device),
                     true,
-                    null,
                     new FcmToken("t-" + device, "token", clock.instant()))));
   }
 

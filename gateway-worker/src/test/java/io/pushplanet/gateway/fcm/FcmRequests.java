@@ -68,7 +68,7 @@ public final class FcmRequests {
         Overrides.NONE,
         ACCEPTED,
         ACCEPTED.plus(Duration.ofHours(1)),
-        List.of(new Recipient(DEVICE, false, null, token)),
+        List.of(new Recipient(DEVICE, false, null, token, null, null, null)),
         0,
         List.of(),
         null);

@@ -110,7 +110,10 @@ public class WireFormBenchmark {
                 new DeviceId("device-" + number),
                 true,
                 null,
-                new FcmToken("x".repeat(140) + number, "token", now))),
+                new FcmToken("x".repeat(140) + number, "token", now),
+                null,
+                null,
+                null)),
         0,
         List.of(),
         null);

@@ -27,33 +27,6 @@ public record Recipient(
     behindFcm = fcm != null && elsewhere ? behindFcm : null;
   }
 
-  /// One that FCM does not pass on.
-  public Recipient(
-      DeviceId device,
-      boolean mqtt,
-      @Nullable ApnsToken apns,
-      @Nullable FcmToken fcm,
-      @Nullable WebPushSubscription webpush,
-      @Nullable HmsToken hms) {
-    this(device, mqtt, apns, fcm, webpush, hms, null);
-  }
-
-  /// A device without Huawei's services.
-  public Recipient(
-      DeviceId device,
-      boolean mqtt,
-      @Nullable ApnsToken apns,
-      @Nullable FcmToken fcm,
-      @Nullable WebPushSubscription webpush) {
-    this(device, mqtt, apns, fcm, webpush, null);
-  }
-
-  /// One that is no browser either.
-  public Recipient(
-      DeviceId device, boolean mqtt, @Nullable ApnsToken apns, @Nullable FcmToken fcm) {
-    this(device, mqtt, apns, fcm, null);
-  }
-
   /// What a vendor knows the device by.
   ///
   /// @param text a token, or the JSON of a subscription
