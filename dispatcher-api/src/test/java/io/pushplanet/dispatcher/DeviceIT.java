@@ -2,12 +2,16 @@ package io.pushplanet.dispatcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
@@ -219,6 +223,72 @@ class DeviceIT {
           assertThat(event.get("state").stringValue()).isEqualTo("failed");
           assertThat(event.at("/attempt/reason").stringValue()).isEqualTo("device_deleted");
         });
+  }
+
+  @Test
+  void what_waits_for_a_user_who_is_not_logged_in_any_more_ends_as_failed() {
+    String mqtt = "{\"platform\":\"android\",\"channels\":{\"mqtt\":true},\"user\":\"%s\"}";
+    assertThat(shop.put("/devices/d1", mqtt.formatted("u1")).status()).isEqualTo(201);
+    waits("1", "{\"kind\":\"users\",\"users\":[\"u1\"]}");
+    waits("2", "{\"kind\":\"users\",\"users\":[\"u1\",\"u2\"]}");
+    waits("3", "{\"kind\":\"devices\",\"devices\":[\"d1\"]}");
+    dispatcher.drain("push.events");
+
+    assertThat(shop.put("/devices/d1", mqtt.formatted("u1")).status()).isEqualTo(200);
+    assertThat(waiting()).hasSize(3);
+    assertThat(shop.put("/devices/d1", mqtt.formatted("u2")).status()).isEqualTo(200);
+
+    assertThat(waiting()).containsExactly(messageId("2"), messageId("3"));
+    assertThat(
+            dispatcher.drain("push.events").stream()
+                .filter(event -> event.get("event").stringValue().equals("ended"))
+                .map(event ->
+                    event.get("message").stringValue()
+                        + " "
+                        + event.get("state").stringValue()
+                        + " "
+                        + event.at("/attempt/reason").stringValue()))
+        .containsExactly(messageId("1") + " failed user_changed");
+
+    String nobody = "{\"platform\":\"android\",\"channels\":{\"mqtt\":true}}";
+    assertThat(shop.put("/devices/d1", nobody).status()).isEqualTo(200);
+    assertThat(waiting()).containsExactly(messageId("3"));
+  }
+
+  private static String messageId(String last) {
+    return "0192e0f0-0000-7000-8000-00000000000" + last;
+  }
+
+  private void waits(String last, String audience) {
+    dispatcher.execute(
+        "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at)"
+            + " VALUES (?, ?, ?, ?, '{}', '{}', NOW(3), NOW(3)) ON DUPLICATE KEY UPDATE audience = VALUES(audience)",
+        new MessageId(messageId(last)).day().toString(),
+        messageId(last),
+        shop.app(),
+        audience);
+    dispatcher.execute(
+        "INSERT INTO inbox (app_id, device_id, slot, message_id, payload, parked_at, expires_at)"
+            + " VALUES (?, 'd1', ?, ?, '{}', NOW(3), NOW(3))",
+        shop.app(),
+        last,
+        messageId(last));
+  }
+
+  private List<String> waiting() {
+    List<String> messages = new ArrayList<>();
+    dispatcher.inDatabase(connection -> {
+      try (PreparedStatement rows =
+          connection.prepareStatement(
+              "SELECT message_id FROM inbox WHERE app_id = ? ORDER BY message_id")) {
+        rows.setString(1, shop.app());
+        ResultSet row = rows.executeQuery();
+        while (row.next()) {
+          messages.add(row.getString(1));
+        }
+      }
+    });
+    return messages;
   }
 
   @Test

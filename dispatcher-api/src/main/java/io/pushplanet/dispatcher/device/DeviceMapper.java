@@ -1,5 +1,6 @@
 package io.pushplanet.dispatcher.device;
 
+import io.pushplanet.common.message.MessageId;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -35,6 +36,8 @@ interface DeviceMapper {
 
   /// A message that waits for the device.
   record Waiting(String messageId) {}
+
+  record ForUsers(String id, String audience) {}
 
   /// @param seq of the list that names the device
   record WaitingBroadcast(long seq, String messageId) {}
@@ -190,6 +193,30 @@ interface DeviceMapper {
       SELECT message_id FROM inbox WHERE app_id = #{app} AND device_id = #{device} FOR UPDATE
       """)
   List<Waiting> waiting(@Param("app") String app, @Param("device") String device);
+
+  /// Those of some messages that are for users.
+  @Select(
+      """
+      <script>
+      SELECT id, audience FROM messages WHERE (
+      <foreach collection="messages" item="message" separator=" OR ">(day = #{message.day} AND id = #{message.value})</foreach>
+      ) AND audience LIKE '{"kind":"users"%'
+      </script>
+      """)
+  List<ForUsers> forUsers(@Param("messages") Collection<MessageId> messages);
+
+  /// Forced: by another index it would wait for the rows of others.
+  @Delete(
+      """
+      <script>
+      DELETE inbox FROM inbox FORCE INDEX (PRIMARY) WHERE app_id = #{app} AND device_id = #{device} AND message_id IN
+      <foreach collection="messages" item="message" open="(" separator="," close=")">#{message.value}</foreach>
+      </script>
+      """)
+  void deleteFromInbox(
+      @Param("app") String app,
+      @Param("device") String device,
+      @Param("messages") Collection<MessageId> messages);
 
   /// Broadcasts whose lists name the device beyond its position.
   @Select(

@@ -7,11 +7,14 @@ import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.lane.Lanes;
 import io.pushplanet.dispatcher.lane.Parcel;
 import io.pushplanet.dispatcher.route.RouteChanges;
+import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -34,6 +37,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 /// The devices of the apps, in MySQL. Every change is one transaction; routes are forgotten after its commit. Thread-safe.
 @Component
 class DeviceRegistry {
+  private static final int MESSAGES_PER_SELECT = 200;
+
   private final DeviceMapper mapper;
   private final RouteChanges routes;
   private final Lanes lanes;
@@ -167,28 +172,62 @@ class DeviceRegistry {
   }
 
   private void endWaiting(AppId app, DeviceId device) {
-    Instant now = clock.instant();
-    List<String> waiting = new ArrayList<>();
-    mapper.waiting(app.value(), device.value()).forEach(row -> waiting.add(row.messageId()));
+    List<MessageId> waiting = new ArrayList<>();
+    mapper
+        .waiting(app.value(), device.value())
+        .forEach(row -> waiting.add(new MessageId(row.messageId())));
     List<DeviceMapper.WaitingBroadcast> broadcasts =
         mapper.waitingBroadcasts(app.value(), device.value());
-    broadcasts.forEach(broadcast -> waiting.add(broadcast.messageId()));
+    broadcasts.forEach(broadcast -> waiting.add(new MessageId(broadcast.messageId())));
     if (waiting.isEmpty()) {
       return;
     }
-    Attempt attempt = Attempt.rejected(Channel.MQTT, now, "device_deleted");
+    fail(app, device, waiting, "device_deleted");
+    broadcasts.stream()
+        .mapToLong(DeviceMapper.WaitingBroadcast::seq)
+        .max()
+        .ifPresent(seq -> mapper.passBroadcasts(app.value(), device.value(), seq, clock.instant()));
+  }
+
+  /// Whoever was logged in here was sent something that is not for whoever is now. What is for the device, a topic or a tag stays.
+  ///
+  /// @param user null for nobody
+  private void endWhatIsForOthers(AppId app, DeviceId device, @Nullable String user) {
+    List<MessageId> waiting =
+        mapper.waiting(app.value(), device.value()).stream()
+            .map(row -> new MessageId(row.messageId()))
+            .toList();
+    List<MessageId> notTheirs = new ArrayList<>();
+    for (int from = 0; from < waiting.size(); from += MESSAGES_PER_SELECT) {
+      List<MessageId> some =
+          waiting.subList(from, Math.min(from + MESSAGES_PER_SELECT, waiting.size()));
+      mapper.forUsers(some).stream()
+          .filter(message -> user == null || !users(message).contains(user))
+          .forEach(message -> notTheirs.add(new MessageId(message.id())));
+    }
+    if (!notTheirs.isEmpty()) {
+      fail(app, device, notTheirs, "user_changed");
+      mapper.deleteFromInbox(app.value(), device.value(), notTheirs);
+    }
+  }
+
+  private static List<String> users(DeviceMapper.ForUsers message) {
+    byte[] audience = message.audience().getBytes(StandardCharsets.UTF_8);
+    return WireForm.read(audience, Audience.Users.class).users();
+  }
+
+  /// Told before the rows go: a crash in between leaves the rows to be sent or to fail again, never a delivery without an end.
+  private void fail(AppId app, DeviceId device, List<MessageId> messages, String reason) {
+    Instant now = clock.instant();
+    Attempt attempt = Attempt.rejected(Channel.MQTT, now, reason);
     lanes.publish(
-        waiting.stream()
+        messages.stream()
             .map(message ->
                 Parcel.of(
                     Topology.EVENTS,
                     new DeliveryEvent.Ended(
-                        app, now, new MessageId(message), device, DeliveryState.FAILED, attempt)))
+                        app, now, message, device, DeliveryState.FAILED, attempt)))
             .toList());
-    broadcasts.stream()
-        .mapToLong(DeviceMapper.WaitingBroadcast::seq)
-        .max()
-        .ifPresent(seq -> mapper.passBroadcasts(app.value(), device.value(), seq, now));
   }
 
   Optional<Registered> find(AppId app, DeviceId device) {
@@ -208,6 +247,9 @@ class DeviceRegistry {
       mapper.insert(app.value(), device.value(), platform, registration, now);
     } else {
       mapper.update(app.value(), device.value(), platform, registration, now);
+      if (before.userId() != null && !before.userId().equals(registration.user())) {
+        endWhatIsForOthers(app, device, registration.user());
+      }
     }
     List<String> tags = registration.tags();
     if (tags != null) {

@@ -181,14 +181,15 @@ public final class Delivery {
     settled.calledOff().forEach(parcel -> outbox.callOff(parcel, channel));
     settled.cancelled().forEach(outbox::cancel);
     WaitedFor.Look now = waitedFor.look(channel, settled.left());
-    now.deleted()
-        .forEach(parcel ->
-            outbox.end(
-                parcel,
-                DeliveryState.FAILED,
-                outbox.attempt(channel, "rejected", 0, "device_deleted", null, null)));
+    now.deleted().forEach(parcel -> reject(parcel, channel, "device_deleted", outbox));
+    now.notTheirs().forEach(parcel -> reject(parcel, channel, "user_changed", outbox));
     now.withoutToken().forEach(parcel -> overProviders.noToken(channel, parcel, outbox));
     return now.left();
+  }
+
+  private static void reject(Parcel parcel, Channel channel, String reason, Outbox outbox) {
+    outbox.end(
+        parcel, DeliveryState.FAILED, outbox.attempt(channel, "rejected", 0, reason, null, null));
   }
 
   /// Of the broadcasts among them: somebody who stops one has seen it go wrong, and one look is for very many devices.

@@ -1,19 +1,22 @@
 package io.pushplanet.gateway.delivery;
 
 import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.target.ActivityChannelId;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.gateway.token.Registrations;
+import io.pushplanet.gateway.token.Registrations.Registered;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 
 /// Whom a message that has waited is for: its device may be deleted meanwhile, its token be another device's (another user logged in
-/// on the same phone), or the device have a new one. Nobody is told what was for somebody else. While the database is away, nothing
+/// on the same phone), the device be another user's, or have a new token. Nobody is told what was for somebody else. While the database is away, nothing
 /// comes back from `later`, and the little that falls back from MQTT goes on as it was addressed. Thread-safe.
 final class WaitedFor {
   private static final Logger LOG = LoggerFactory.getLogger(WaitedFor.class);
@@ -30,39 +33,56 @@ final class WaitedFor {
   ///
   /// @param left those to be sent, to the tokens that their devices have now
   /// @param deleted of the others those whose devices are not registered any more
+  /// @param notTheirs of the others those that are for users, none of whom has the device any more
   /// @param withoutToken of the others those whose devices have no token of the channel any more
-  record Look(List<Parcel> left, List<Parcel> deleted, List<Parcel> withoutToken) {}
+  record Look(
+      List<Parcel> left, List<Parcel> deleted, List<Parcel> notTheirs, List<Parcel> withoutToken) {
+    private static Look nothingKnown(List<Parcel> parcels) {
+      return new Look(parcels, List.of(), List.of(), List.of());
+    }
+  }
 
   /// As far as anybody knows. Blocks.
   Look look(Channel channel, List<Parcel> parcels) {
     List<Parcel> waited = parcels.stream().filter(WaitedFor::hasWaited).toList();
     if (waited.isEmpty() || !reachability.mayAsk()) {
-      return new Look(parcels, List.of(), List.of());
+      return Look.nothingKnown(parcels);
     }
-    Map<DeviceKey, Recipient> now;
+    Map<DeviceKey, Registered> now;
+    Map<MessageId, List<String>> users;
     try {
       now = registrations.of(waited.stream().map(Parcel::key).toList());
+      users = registrations.usersOf(waited.stream().map(parcel -> parcel.push().id()).toList());
       reachability.answered();
     } catch (DataAccessException e) {
       reachability.failed(e);
       LOG.warn(
           "event=registration_check_failed parcels={} reason=\"{}\"", waited.size(), e.toString());
-      return new Look(parcels, List.of(), List.of());
+      return Look.nothingKnown(parcels);
     }
-    Look look = new Look(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+    Look look =
+        new Look(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
     for (Parcel parcel : parcels) {
-      Recipient current = now.get(parcel.key());
+      Registered current = now.get(parcel.key());
       if (!hasWaited(parcel)) {
         look.left.add(parcel);
       } else if (current == null) {
         look.deleted.add(parcel);
-      } else if (channel == Channel.MQTT || isWay(channel, parcel, current)) {
-        look.left.add(new Parcel(parcel.push(), current, parcel.repeat()));
+      } else if (isSomebodyElses(current, users.get(parcel.push().id()))) {
+        look.notTheirs.add(parcel);
+      } else if (channel == Channel.MQTT) {
+        look.left.add(new Parcel(parcel.push(), overMqtt(parcel, current), parcel.repeat()));
+      } else if (isWay(channel, parcel, current.recipient())) {
+        look.left.add(new Parcel(parcel.push(), current.recipient(), parcel.repeat()));
       } else {
-        look.withoutToken.add(new Parcel(parcel.push(), current, parcel.repeat()));
+        look.withoutToken.add(new Parcel(parcel.push(), current.recipient(), parcel.repeat()));
       }
     }
     return look;
+  }
+
+  private static boolean isSomebodyElses(Registered device, @Nullable List<String> users) {
+    return users != null && (device.user() == null || !users.contains(device.user()));
   }
 
   /// A channel of Live Activities is no device, and who is parked already has been looked after by whoever deleted the device.
@@ -72,9 +92,21 @@ final class WaitedFor {
         && !ActivityChannelId.isValid(parcel.recipient().device().value());
   }
 
-  /// What was for all of a topic does not ring as a call.
   private static boolean isWay(Channel channel, Parcel parcel, Recipient current) {
-    return current.token(channel).isPresent()
-        && current.onlyForNamed() == parcel.recipient().onlyForNamed();
+    return current.token(channel).isPresent() && isAlike(parcel, current);
+  }
+
+  /// With the vendors to fall back to.
+  private static Recipient overMqtt(Parcel parcel, Registered device) {
+    Recipient current = device.recipient();
+    return isAlike(parcel, current)
+        ? current
+        : new Recipient(
+            current.device(), current.mqtt(), null, null, null, null, current.platform());
+  }
+
+  /// What was for all of a topic does not ring as a call.
+  private static boolean isAlike(Parcel parcel, Recipient current) {
+    return current.onlyForNamed() == parcel.recipient().onlyForNamed();
   }
 }

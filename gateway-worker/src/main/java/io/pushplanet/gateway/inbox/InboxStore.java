@@ -115,10 +115,19 @@ public final class InboxStore {
     }
     if (!few.isEmpty()) {
       List<Parked> sorted = few.stream().sorted(Parked.BY_KEY).toList();
+      List<Parked> wanted = withoutCancelledThatDisplace(sorted);
       Deadlocks.retrying(
-          () -> transactions.executeWithoutResult(status -> parkInTransaction(sorted)));
+          () -> transactions.executeWithoutResult(status -> parkInTransaction(wanted)));
       takeOutCancelled(sorted);
     }
+  }
+
+  /// One with a collapse key would end what waits in its place, and leave that empty.
+  private List<Parked> withoutCancelledThatDisplace(List<Parked> sorted) {
+    Set<MessageId> cancelled =
+        cancelled(
+            sorted.stream().filter(it -> it.push().delivery().collapseKey() != null).toList());
+    return sorted.stream().filter(parked -> !cancelled.contains(parked.push().id())).toList();
   }
 
   /// Whoever cancels marks the message first and takes out its rows then; this looks at the message once its rows are there. One of

@@ -12,10 +12,12 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.ApnsToken;
+import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DeviceRoute;
 import io.pushplanet.common.testing.PushBuilder;
 import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.order.Ticket;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import java.nio.charset.StandardCharsets;
@@ -24,7 +26,10 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// What becomes of a token that its provider calls dead.
 class DeadTokensIT extends DeliveryScene {
@@ -113,6 +118,36 @@ class DeadTokensIT extends DeliveryScene {
         .satisfies(ended -> {
           assertThat(ended.state()).isEqualTo(DeliveryState.FAILED);
           assertThat(ended.attempt().reason()).isEqualTo("token_moved");
+        });
+  }
+
+  @ParameterizedTest
+  @CsvSource({"u1,u2,false", "u1,,false", "u1,u1,true", "u3,u2,true"})
+  void what_waited_for_users_goes_to_a_device_of_theirs_alone(
+      String to, @Nullable String loggedIn, boolean theirs) throws Exception {
+    registered("d1", "fcm", "token", "t1", clock.instant());
+    servers.sql().update("UPDATE devices SET user_id = ?", loggedIn);
+    Push push = aPush(clock).from(APP).toFcm("d1", "t1").build();
+    servers
+        .sql()
+        .update(
+            "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at)"
+                + " VALUES (?, ?, ?, ?, '', '', NOW(), NOW())",
+            push.id().day(),
+            push.id().value(),
+            APP,
+            WireForm.json(new Audience.Users(to.equals("u3") ? List.of("u3", "u2") : List.of(to)))
+                .text());
+
+    deliver(Channel.FCM, push.again());
+
+    assertThat(fcm.sent).hasSize(theirs ? 1 : 0);
+    assertThat(events(DeliveryEvent.Ended.class))
+        .singleElement()
+        .satisfies(ended -> {
+          assertThat(ended.state())
+              .isEqualTo(theirs ? DeliveryState.DELIVERED : DeliveryState.FAILED);
+          assertThat(ended.attempt().reason()).isEqualTo(theirs ? null : "user_changed");
         });
   }
 

@@ -99,6 +99,33 @@ class InboxStoreIT {
   }
 
   @Test
+  void what_was_cancelled_displaces_nothing_of_its_collapse_key() throws Exception {
+    Push older = collapsing();
+    Push cancelled = collapsing();
+    servers
+        .sql()
+        .update(
+            "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, cancelled_at)"
+                + " VALUES (?, ?, ?, '', '', '', NOW(), NOW(), NOW())",
+            cancelled.id().day(),
+            cancelled.id().value(),
+            cancelled.app().value());
+    inbox.park(List.of(new Parked(older, DEVICE)));
+
+    inbox.park(List.of(new Parked(cancelled, DEVICE)));
+
+    assertThat(held()).containsExactly(older.id().value());
+    assertThat(servers.drain(Topology.EVENTS, DeliveryEvent.class))
+        .singleElement()
+        .isInstanceOfSatisfying(
+            DeliveryEvent.Ended.class,
+            ended -> {
+              assertThat(ended.message()).isEqualTo(cancelled.id());
+              assertThat(ended.state()).isEqualTo(DeliveryState.CANCELLED);
+            });
+  }
+
+  @Test
   void workers_that_park_in_one_slot_at_once_leave_no_message_untold() throws Exception {
     List<Push> pushes = new ArrayList<>();
     for (int count = 0; count < 40; count++) {
