@@ -85,7 +85,7 @@ class TokenOwnerIT {
       throws Exception {
     String registration = "{\"platform\":\"ios\",\"channels\":{\"apns\":{\"token\":\"%s\"}}}";
     shop.put("/devices/former", registration.formatted("abcdef0123456789"));
-    try (Connection connection = connection();
+    try (Connection connection = dispatcher.connection();
         Statement older = connection.createStatement()) {
       older.executeUpdate(
           "UPDATE channel_tokens SET token = UPPER(token) WHERE app_id = '" + shop.app() + "'");

@@ -101,8 +101,7 @@ final class WaitedFor {
     Recipient current = device.recipient();
     return isAlike(parcel, current)
         ? current
-        : new Recipient(
-            current.device(), current.mqtt(), null, null, null, null, current.platform());
+        : new Recipient(current.device(), current.mqtt(), null, null, null, null, null);
   }
 
   /// What was for all of a topic does not ring as a call.

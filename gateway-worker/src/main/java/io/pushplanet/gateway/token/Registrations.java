@@ -32,7 +32,7 @@ public final class Registrations {
           """;
 
   private static final String FOR_USERS =
-      "SELECT id, audience FROM messages WHERE (%s) AND audience LIKE '{\"kind\":\"users\"%'";
+      "SELECT id, audience FROM messages WHERE (%s) AND audience LIKE '{\"kind\":\"users\"%%'";
   private static final String ONE_MESSAGE = "(day = ? AND id = ?)";
 
   private final JdbcTemplate database;

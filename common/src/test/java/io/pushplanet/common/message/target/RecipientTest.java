@@ -23,9 +23,10 @@ class RecipientTest {
   private static final FcmToken FCM_TOKEN = new FcmToken("t", "token", AT);
   private static final DeviceId D1 = new DeviceId("d1");
 
-  private final Recipient both = new Recipient(D1, true, null, FCM_TOKEN);
-  private final Recipient mqttOnly = new Recipient(D1, true, null, null);
-  private final Recipient vendorOnly = new Recipient(D1, false, APNS_TOKEN, FCM_TOKEN);
+  private final Recipient both = new Recipient(D1, true, null, FCM_TOKEN, null, null, null);
+  private final Recipient mqttOnly = new Recipient(D1, true, null, null, null, null, null);
+  private final Recipient vendorOnly =
+      new Recipient(D1, false, APNS_TOKEN, FCM_TOKEN, null, null, null);
 
   @Test
   void auto_takes_mqtt_while_the_device_is_connected_and_the_vendor_otherwise() {
@@ -59,7 +60,8 @@ class RecipientTest {
 
   @Test
   void a_browser_is_reached_over_web_push() {
-    Recipient browser = new Recipient(D1, true, null, null, new WebPushSubscription("{}", AT));
+    Recipient browser =
+        new Recipient(D1, true, null, null, new WebPushSubscription("{}", AT), null, null);
 
     assertThat(browser.channel(Route.AUTO, false, List.of())).contains(WEBPUSH);
     assertThat(browser.channel(Route.VENDOR, true, List.of())).contains(WEBPUSH);
@@ -69,8 +71,8 @@ class RecipientTest {
   @Test
   void a_phone_with_huaweis_services_is_reached_over_them_when_googles_are_not_there() {
     HmsToken token = new HmsToken("h", AT);
-    Recipient huawei = new Recipient(D1, true, null, null, null, token);
-    Recipient withBoth = new Recipient(D1, true, null, FCM_TOKEN, null, token);
+    Recipient huawei = new Recipient(D1, true, null, null, null, token, null);
+    Recipient withBoth = new Recipient(D1, true, null, FCM_TOKEN, null, token, null);
 
     assertThat(huawei.channel(Route.AUTO, false, List.of())).contains(HMS);
     assertThat(withBoth.channel(Route.VENDOR, false, List.of())).contains(FCM);
