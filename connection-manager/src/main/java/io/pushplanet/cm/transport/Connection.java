@@ -602,6 +602,7 @@ public final class Connection {
     var out = loop.writeBuffer;
     out.clear().put(rest.duplicate()).flip();
     int written = wire.write(out);
+    loop.metrics.bytesWritten.increment(written);
     rest.position(rest.position() + written);
     progressed(written);
     if (rest.hasRemaining()) {

@@ -2,7 +2,9 @@ package io.pushplanet.cm.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.cm.TestCertificate;
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.GateSettings;
 import io.pushplanet.cm.transport.socket.Sockets;
@@ -10,6 +12,8 @@ import io.pushplanet.cm.transport.tls.TlsIdentity;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -43,6 +47,15 @@ final class OneLoop {
       Heap heap,
       @Nullable TlsIdentity tls,
       Function<Connection, Receiver> handlers) {
+    return start(nanoTime, heap, tls, new SimpleMeterRegistry(), handlers);
+  }
+
+  static Transport start(
+      LongSupplier nanoTime,
+      Heap heap,
+      @Nullable TlsIdentity tls,
+      MeterRegistry meters,
+      Function<Connection, Receiver> handlers) {
     var listener =
         new Listener(
             "test",
@@ -58,8 +71,15 @@ final class OneLoop {
             1, Sockets.AUTO, 64 * 1024 * 1024, Duration.ofMinutes(5), 1024, 1, 1000),
         new AcceptGate(GateSettings.OPEN, nanoTime.getAsLong(), new SplittableRandom(1)),
         heap,
-        new SimpleMeterRegistry(),
+        meters,
         nanoTime);
+  }
+
+  static TlsIdentity identity(Path directory) throws Exception {
+    var certificate = TestCertificate.make(directory);
+    return TlsIdentity.fromPem(
+        Files.writeString(directory.resolve("server.crt"), certificate.certificatePem()),
+        Files.writeString(directory.resolve("server.key"), certificate.keyPem()));
   }
 
   static Socket connect(Transport transport) throws IOException {

@@ -2,9 +2,20 @@ package io.pushplanet.cm.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.cm.TestCertificate;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.Socket;
+import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Who does not read, and who does, while the heap is nearly full.
 class SlowReaderIT {
@@ -44,6 +55,74 @@ class SlowReaderIT {
     }
   }
 
+  /// Over TLS the rest of a record goes another way than its beginning.
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void what_a_slow_reader_takes_later_counts_as_written_like_the_rest(
+      boolean overTls, @TempDir Path directory) throws Exception {
+    var meters = new SimpleMeterRegistry();
+    try (var transport =
+            OneLoop.start(
+                System::nanoTime,
+                heap,
+                overTls ? OneLoop.identity(directory) : null,
+                meters,
+                this::accepted);
+        var wire = new CountingSocket(transport.port("test"));
+        var client = overTls ? overTls(wire) : wire) {
+      var connection = accepted.get(60, TimeUnit.SECONDS);
+      OneLoop.run(connection, connection::authenticated);
+      client.setSoTimeout(60_000);
+      int written = OneLoop.fill(connection) * OneLoop.PIECE;
+
+      assertThat(client.getInputStream().readNBytes(written)).hasSize(written);
+
+      // What left in the last turn is counted before the next one.
+      OneLoop.run(connection, () -> {});
+      assertThat(meters.get("cm.transport.bytes").tag("direction", "written").counter().count())
+          .isEqualTo(wire.bytes);
+    }
+  }
+
+  private static Socket overTls(Socket wire) throws Exception {
+    var socket =
+        (SSLSocket)
+            new TestCertificate.Witness()
+                .context()
+                .getSocketFactory()
+                .createSocket(wire, "127.0.0.1", wire.getPort(), true);
+    socket.startHandshake();
+    return socket;
+  }
+
+  /// Counts what comes out of it. For one thread.
+  private static final class CountingSocket extends Socket {
+    private long bytes;
+
+    CountingSocket(int port) throws IOException {
+      super("127.0.0.1", port);
+    }
+
+    @Override
+    public InputStream getInputStream() throws IOException {
+      return new FilterInputStream(super.getInputStream()) {
+        @Override
+        public int read() throws IOException {
+          int one = super.read();
+          bytes += one < 0 ? 0 : 1;
+          return one;
+        }
+
+        @Override
+        public int read(byte[] into, int from, int length) throws IOException {
+          int some = super.read(into, from, length);
+          bytes += Math.max(0, some);
+          return some;
+        }
+      };
+    }
+  }
+
   /// In one turn: once a second the heap is looked at, and is not full.
   private void fullHeapWrites(Connection connection) throws Exception {
     OneLoop.run(
@@ -55,12 +134,11 @@ class SlowReaderIT {
   }
 
   private Transport start() {
-    return OneLoop.start(
-        System::nanoTime,
-        heap,
-        connection -> {
-          accepted.complete(connection);
-          return input -> input.position(input.limit());
-        });
+    return OneLoop.start(System::nanoTime, heap, this::accepted);
+  }
+
+  private Receiver accepted(Connection connection) {
+    accepted.complete(connection);
+    return input -> input.position(input.limit());
   }
 }

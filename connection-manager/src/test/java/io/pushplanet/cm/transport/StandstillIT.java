@@ -3,13 +3,11 @@ package io.pushplanet.cm.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.cm.TestCertificate;
-import io.pushplanet.cm.transport.tls.TlsIdentity;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.Socket;
 import java.net.SocketException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
@@ -217,7 +215,7 @@ class StandstillIT {
             OneLoop.start(
                 this::nanoTime,
                 new Heap(),
-                overTls ? identity() : null,
+                overTls ? OneLoop.identity(directory) : null,
                 connection -> {
                   accepted.complete(connection);
                   return input -> input.position(input.limit());
@@ -250,13 +248,6 @@ class StandstillIT {
         assertThat(dropped).isCompletedWithValue(false);
       }
     }
-  }
-
-  private TlsIdentity identity() throws Exception {
-    var certificate = TestCertificate.make(directory);
-    return TlsIdentity.fromPem(
-        Files.writeString(directory.resolve("server.crt"), certificate.certificatePem()),
-        Files.writeString(directory.resolve("server.key"), certificate.keyPem()));
   }
 
   private static Socket overTls(Transport transport) throws Exception {
