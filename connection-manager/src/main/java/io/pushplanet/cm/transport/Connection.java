@@ -68,10 +68,6 @@ public final class Connection {
     return loop;
   }
 
-  public String listenerName() {
-    return listener.name();
-  }
-
   public boolean isTls() {
     return tls != null;
   }
