@@ -2,7 +2,6 @@ package io.pushplanet.cm.transport;
 
 import io.pushplanet.cm.transport.socket.Wire;
 import io.pushplanet.cm.transport.tls.HandshakeLine.Handshake;
-import io.pushplanet.cm.transport.tls.TlsIdentity;
 import io.pushplanet.cm.transport.tls.TlsLayer;
 import io.pushplanet.cm.transport.websocket.WebSocketLayer;
 import java.io.IOException;
@@ -340,7 +339,7 @@ public final class Connection {
     boolean takes = true;
     for (int tries = 0; tries < 2; tries++) {
       try {
-        sendHandshake(layer);
+        loop.cipherOut.sendHandshake(layer, wire);
         return takes;
       } catch (SSLException refused) {
         takes = false;
@@ -487,7 +486,7 @@ public final class Connection {
     if (closed) {
       return;
     }
-    if (tls != null && !flushCipher(tls)) {
+    if (tls != null && !sendUnsent(tls)) {
       return;
     }
     var queue = pending;
@@ -504,7 +503,7 @@ public final class Connection {
     boolean wrote = queue != null;
     pending = null;
     if (tls != null) {
-      if (!sendHandshake(tls)) {
+      if (!loop.cipherOut.sendHandshake(tls, wire)) {
         return;
       }
       if (tls.hasKept() && !closing) {
@@ -533,7 +532,7 @@ public final class Connection {
   private void finish() throws IOException {
     if (tls != null) {
       tls.closeOutbound();
-      if (!sendHandshake(tls)) {
+      if (!loop.cipherOut.sendHandshake(tls, wire)) {
         return;
       }
     }
@@ -557,55 +556,14 @@ public final class Connection {
   }
 
   private boolean writeSealed(TlsLayer layer, PendingFrames queue) throws IOException {
-    var plain = loop.plainBuffer;
-    plain.clear().limit(TlsIdentity.MOST_PLAIN_BYTES);
-    queue.copyTo(plain);
-    plain.flip();
-    var out = loop.writeBuffer;
-    out.clear();
-    int taken = layer.seal(plain, out);
+    int taken = loop.cipherOut.send(layer, wire, queue);
     consume(queue, taken);
-    return writeCipher(layer, out.flip()) && taken > 0;
+    return layer.unsent() == null && taken > 0;
   }
 
-  private boolean sendHandshake(TlsLayer layer) throws IOException {
-    while (layer.wantsToSend()) {
-      var out = loop.writeBuffer;
-      out.clear();
-      layer.seal(ByteBuffer.allocate(0), out);
-      if (!writeCipher(layer, out.flip())) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  private boolean writeCipher(TlsLayer layer, ByteBuffer out) throws IOException {
-    loop.metrics.bytesWritten.increment(wire.write(out));
-    if (!out.hasRemaining()) {
-      return true;
-    }
-    layer.keepUnsent(out);
-    wire.writing(true);
-    return false;
-  }
-
-  private boolean flushCipher(TlsLayer layer) throws IOException {
-    var rest = layer.unsent();
-    if (rest == null) {
-      return true;
-    }
-    var out = loop.writeBuffer;
-    out.clear().put(rest.duplicate()).flip();
-    int written = wire.write(out);
-    loop.metrics.bytesWritten.increment(written);
-    rest.position(rest.position() + written);
-    progressed(written);
-    if (rest.hasRemaining()) {
-      return false;
-    }
-    layer.sentAll();
-    return true;
+  private boolean sendUnsent(TlsLayer layer) throws IOException {
+    progressed(loop.cipherOut.sendUnsent(layer, wire));
+    return layer.unsent() == null;
   }
 
   private void consume(PendingFrames queue, int bytes) {

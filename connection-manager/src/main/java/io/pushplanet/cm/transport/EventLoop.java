@@ -52,6 +52,7 @@ public final class EventLoop implements Loop {
   final Pressure pressure;
   final Heap heap;
   final HeldSockets held;
+  final CipherOut cipherOut;
 
   private final Strangers strangers;
   private final int number;
@@ -93,6 +94,7 @@ public final class EventLoop implements Loop {
     this.number = number;
     this.settings = shared.settings();
     this.metrics = shared.metrics();
+    this.cipherOut = new CipherOut(plainBuffer, writeBuffer, metrics.bytesWritten);
     this.strangers = shared.strangers();
     this.gate = shared.gate();
     this.handshakes = shared.handshakes();

@@ -1,0 +1,80 @@
+package io.pushplanet.cm.transport;
+
+import io.micrometer.core.instrument.Counter;
+import io.pushplanet.cm.transport.socket.Wire;
+import io.pushplanet.cm.transport.tls.TlsIdentity;
+import io.pushplanet.cm.transport.tls.TlsLayer;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/// What leaves over TLS. It seals in the loop's buffers; what the kernel has no room for is [kept][TlsLayer#unsent] by the
+/// connection's layer, and goes before anything else. One for all connections of a loop, so that none has to hold it.
+/// Confined to its event loop.
+final class CipherOut {
+  private final ByteBuffer plain;
+  private final ByteBuffer out;
+  private final Counter bytesWritten;
+
+  /// @param out direct
+  CipherOut(ByteBuffer plain, ByteBuffer out, Counter bytesWritten) {
+    this.plain = plain;
+    this.out = out;
+    this.bytesWritten = bytesWritten;
+  }
+
+  /// What TLS itself has to say.
+  ///
+  /// @return whether the kernel has taken all of it
+  boolean sendHandshake(TlsLayer layer, Wire wire) throws IOException {
+    while (layer.wantsToSend()) {
+      out.clear();
+      layer.seal(ByteBuffer.allocate(0), out);
+      if (!write(layer, wire)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Seals one record's worth of what is pending; all of it stays in the line.
+  ///
+  /// @return how many bytes of it were sealed: the line may forget them
+  int send(TlsLayer layer, Wire wire, PendingFrames queue) throws IOException {
+    plain.clear().limit(TlsIdentity.MOST_PLAIN_BYTES);
+    queue.copyTo(plain);
+    plain.flip();
+    out.clear();
+    int taken = layer.seal(plain, out);
+    write(layer, wire);
+    return taken;
+  }
+
+  private boolean write(TlsLayer layer, Wire wire) throws IOException {
+    out.flip();
+    bytesWritten.increment(wire.write(out));
+    if (!out.hasRemaining()) {
+      return true;
+    }
+    layer.keepUnsent(out);
+    wire.writing(true);
+    return false;
+  }
+
+  /// What was kept for want of room.
+  ///
+  /// @return how many bytes of it the kernel has taken now
+  int sendUnsent(TlsLayer layer, Wire wire) throws IOException {
+    var rest = layer.unsent();
+    if (rest == null) {
+      return 0;
+    }
+    out.clear().put(rest.duplicate()).flip();
+    int written = wire.write(out);
+    bytesWritten.increment(written);
+    rest.position(rest.position() + written);
+    if (!rest.hasRemaining()) {
+      layer.sentAll();
+    }
+    return written;
+  }
+}
