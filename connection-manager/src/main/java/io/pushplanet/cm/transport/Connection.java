@@ -31,11 +31,10 @@ public final class Connection {
   private final @Nullable TlsLayer tls;
   private final @Nullable WebSocketLayer webSocket;
   private final ConnectionHandler handler;
-  private @Nullable InetAddress source;
+  // Null once it has shown who it is.
+  private @Nullable Stranger stranger;
   private @Nullable Partial partial;
   private @Nullable PendingFrames pending;
-  private int unauthenticatedCost;
-  private boolean authenticated;
   private boolean paused;
   private boolean dirty;
   private boolean closing;
@@ -55,8 +54,8 @@ public final class Connection {
   Connection(EventLoop loop, Wire wire, InetAddress source, Listener listener) {
     this.loop = loop;
     this.wire = wire;
-    this.source = source;
     this.listener = listener;
+    this.stranger = new Stranger(source, loop.strangersOf(listener));
     this.tls = listener.tls() == null ? null : new TlsLayer(listener.tls().serverEngine());
     this.webSocket = listener.webSocket() ? new WebSocketLayer() : null;
     this.handler = listener.handlers().apply(this);
@@ -77,7 +76,7 @@ public final class Connection {
 
   /// Where the peer comes from, until it has shown who it is; null from then on.
   public @Nullable InetAddress source() {
-    return source;
+    return stranger == null ? null : stranger.source();
   }
 
   public boolean isOpen() {
@@ -126,7 +125,7 @@ public final class Connection {
     if (closed || closing) {
       return;
     }
-    int most = authenticated ? listener.pendingBytes() : MOST_TO_STRANGERS;
+    int most = stranger == null ? listener.pendingBytes() : MOST_TO_STRANGERS;
     if ((pending == null ? 0 : pending.cost()) + frame.length > most) {
       close(CloseCause.SLOW_READER);
       return;
@@ -189,8 +188,9 @@ public final class Connection {
       tls.abandon();
     }
     releasePartial();
-    loop.strangersOf(listener).giveBack(unauthenticatedCost);
-    unauthenticatedCost = 0;
+    if (stranger != null) {
+      stranger.giveBackAll();
+    }
     pending = null;
     wire.close();
     loop.left(this);
@@ -200,10 +200,10 @@ public final class Connection {
 
   /// The peer has shown who it is: what it makes us hold no longer counts against the unauthenticated bytes.
   public void authenticated() {
-    authenticated = true;
-    source = null;
-    loop.strangersOf(listener).giveBack(unauthenticatedCost);
-    unauthenticatedCost = 0;
+    if (stranger != null) {
+      stranger.giveBackAll();
+      stranger = null;
+    }
   }
 
   /// Leaves bytes in the kernel until [#resumeReading]; what has been read already is kept.
@@ -356,10 +356,8 @@ public final class Connection {
     if (more > 0) {
       return take(more);
     }
-    if (!authenticated) {
-      int less = Math.min(-more, unauthenticatedCost);
-      loop.strangersOf(listener).giveBack(less);
-      unauthenticatedCost -= less;
+    if (stranger != null) {
+      stranger.giveBack(-more);
     }
     return true;
   }
@@ -454,21 +452,12 @@ public final class Connection {
   }
 
   private boolean take(int bytes) {
-    if (authenticated) {
-      return true;
-    }
-    if (!loop.strangersOf(listener).take(bytes)) {
-      return false;
-    }
-    unauthenticatedCost += bytes;
-    return true;
+    return stranger == null || stranger.take(bytes);
   }
 
   private void releasePartial() {
-    if (partial != null && !authenticated) {
-      int bytes = Math.min(partial.bytes().capacity(), unauthenticatedCost);
-      loop.strangersOf(listener).giveBack(bytes);
-      unauthenticatedCost -= bytes;
+    if (partial != null && stranger != null) {
+      stranger.giveBack(partial.bytes().capacity());
     }
     partial = null;
   }
