@@ -22,7 +22,6 @@ public final class Connection {
   private static final int MOST_TO_STRANGERS = 4 * 1024;
   private static final int LESS_WHEN_SCARCE = 16;
   private static final int READS_PER_TURN = 4;
-  private static final int FIRST_PARTIAL = 256;
   private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final EventLoop loop;
@@ -33,7 +32,7 @@ public final class Connection {
   private final ConnectionHandler handler;
   // Null once it has shown who it is.
   private @Nullable Stranger stranger;
-  private @Nullable Partial partial;
+  private @Nullable PartialFrame partial;
   private @Nullable PendingFrames pending;
   private boolean paused;
   private boolean dirty;
@@ -47,9 +46,6 @@ public final class Connection {
   int place;
   // While closing: since when. Else: when the peer last took something.
   private long sinceNanos;
-
-  /// What has come of a frame, to be added to, and when the last of it came.
-  private record Partial(ByteBuffer bytes, long cameNanos) {}
 
   Connection(EventLoop loop, Wire wire, InetAddress source, Listener listener) {
     this.loop = loop;
@@ -89,7 +85,7 @@ public final class Connection {
 
   /// Whether part of a frame waits here for the rest, and some of it came after that time.
   public boolean hasPartialSince(long nanos) {
-    return partial != null && partial.cameNanos() - nanos > 0;
+    return partial != null && partial.cameAfter(nanos);
   }
 
   public int pendingBytes() {
@@ -390,7 +386,8 @@ public final class Connection {
       input.position(input.limit());
       return;
     }
-    if (partial == null) {
+    var held = partial;
+    if (held == null) {
       if (!paused) {
         handler.received(input);
       }
@@ -399,21 +396,15 @@ public final class Connection {
       }
       return;
     }
-    if (!append(input)) {
+    if (!append(held, input) || paused) {
       return;
     }
-    if (paused) {
-      return;
-    }
-    var whole = partial.bytes();
-    whole.flip();
+    var whole = held.flip();
     handler.received(whole);
-    if (closed || closing) {
+    if (closed || closing || !whole.hasRemaining()) {
       releasePartial();
-    } else if (whole.hasRemaining()) {
-      whole.compact();
     } else {
-      releasePartial();
+      held.keepRest();
     }
   }
 
@@ -422,32 +413,22 @@ public final class Connection {
       rest.position(rest.limit());
       return;
     }
-    int capacity = Math.max(FIRST_PARTIAL, rest.remaining());
-    if (!take(capacity)) {
+    if (!take(PartialFrame.capacityFor(rest))) {
       rest.position(rest.limit());
       close(CloseCause.UNAUTHENTICATED_BYTES);
       return;
     }
-    partial = new Partial(ByteBuffer.allocate(capacity).put(rest), loop.nowNanos());
+    partial = new PartialFrame(rest, loop.nowNanos());
   }
 
-  /// Grows with what has really come, never by what a header declares.
-  private boolean append(ByteBuffer input) {
-    if (partial == null) {
+  private boolean append(PartialFrame held, ByteBuffer input) {
+    int growth = held.growthFor(input);
+    if (growth > 0 && !take(growth)) {
+      input.position(input.limit());
+      close(CloseCause.UNAUTHENTICATED_BYTES);
       return false;
     }
-    var held = partial.bytes();
-    if (held.remaining() < input.remaining()) {
-      int needed = Math.max(held.capacity() * 2, held.position() + input.remaining());
-      if (!take(needed - held.capacity())) {
-        input.position(input.limit());
-        close(CloseCause.UNAUTHENTICATED_BYTES);
-        return false;
-      }
-      held.flip();
-      held = ByteBuffer.allocate(needed).put(held);
-    }
-    partial = new Partial(held.put(input), loop.nowNanos());
+    held.append(input, loop.nowNanos());
     return true;
   }
 
@@ -457,7 +438,7 @@ public final class Connection {
 
   private void releasePartial() {
     if (partial != null && stranger != null) {
-      stranger.giveBack(partial.bytes().capacity());
+      stranger.giveBack(partial.capacity());
     }
     partial = null;
   }

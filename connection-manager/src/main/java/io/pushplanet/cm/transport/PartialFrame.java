@@ -1,0 +1,57 @@
+package io.pushplanet.cm.transport;
+
+import java.nio.ByteBuffer;
+
+/// What has come of a frame whose rest has not. It grows with what has really come, never by what a header declares.
+/// Confined to its event loop.
+final class PartialFrame {
+  private static final int SMALLEST = 256;
+
+  private ByteBuffer bytes;
+  private long cameNanos;
+
+  PartialFrame(ByteBuffer first, long nowNanos) {
+    bytes = ByteBuffer.allocate(capacityFor(first)).put(first);
+    cameNanos = nowNanos;
+  }
+
+  /// What one that begins so takes of the heap.
+  static int capacityFor(ByteBuffer first) {
+    return Math.max(SMALLEST, first.remaining());
+  }
+
+  /// What it takes of the heap.
+  int capacity() {
+    return bytes.capacity();
+  }
+
+  /// What it takes besides to [#append] this; mostly 0.
+  int growthFor(ByteBuffer more) {
+    return bytes.remaining() < more.remaining()
+        ? Math.max(bytes.capacity(), bytes.position() + more.remaining() - bytes.capacity())
+        : 0;
+  }
+
+  void append(ByteBuffer more, long nowNanos) {
+    int growth = growthFor(more);
+    if (growth > 0) {
+      bytes = ByteBuffer.allocate(bytes.capacity() + growth).put(bytes.flip());
+    }
+    bytes.put(more);
+    cameNanos = nowNanos;
+  }
+
+  /// Whether the last of it did.
+  boolean cameAfter(long nanos) {
+    return cameNanos - nanos > 0;
+  }
+
+  /// All of it, to be read; what is not read stays by [#keepRest].
+  ByteBuffer flip() {
+    return bytes.flip();
+  }
+
+  void keepRest() {
+    bytes.compact();
+  }
+}
