@@ -2,7 +2,7 @@ package io.pushplanet.cm.transport;
 
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.Rate;
-import io.pushplanet.cm.transport.socket.Door;
+import io.pushplanet.cm.transport.socket.ListeningSocket;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -22,15 +22,15 @@ final class Acceptor {
   private static final long REST = TimeUnit.MILLISECONDS.toNanos(250);
 
   private final EventLoop loop;
-  private final Door door;
+  private final ListeningSocket socket;
   private final Listener listener;
   private final Rate rate;
   private boolean resting;
   private long restUntilNanos;
 
-  Acceptor(EventLoop loop, Door door, Listener listener, Rate rate) {
+  Acceptor(EventLoop loop, ListeningSocket socket, Listener listener, Rate rate) {
     this.loop = loop;
-    this.door = door;
+    this.socket = socket;
     this.listener = listener;
     this.rate = rate;
   }
@@ -43,13 +43,13 @@ final class Acceptor {
   void wakeWhenDue(long nowNanos) {
     if (resting && restUntilNanos - nowNanos <= 0) {
       resting = false;
-      door.listening(true);
+      socket.listening(true);
     }
   }
 
   void close() {
     resting = false;
-    door.close();
+    socket.close();
   }
 
   void accept() {
@@ -68,10 +68,10 @@ final class Acceptor {
         rest(Pressure.Kind.CONNECT_RATE, wait);
         return;
       }
-      Door.@Nullable Arrival arrival;
+      ListeningSocket.@Nullable Arrival arrival;
       try {
-        arrival = door.accept();
-      } catch (Door.NoDescriptor exhausted) {
+        arrival = socket.accept();
+      } catch (ListeningSocket.NoDescriptor exhausted) {
         loop.metrics.acceptFailures.increment();
         rest(Pressure.Kind.DESCRIPTORS, REST);
         return;
@@ -96,7 +96,7 @@ final class Acceptor {
     }
   }
 
-  private void judge(Door.Arrival arrival, long now) {
+  private void judge(ListeningSocket.Arrival arrival, long now) {
     var verdict =
         listener.trusted()
             ? loop.gate.judgeAtTrusted(arrival.source(), now)
@@ -117,6 +117,6 @@ final class Acceptor {
     loop.pressure.felt(why, loop.nowNanos());
     resting = true;
     restUntilNanos = loop.nowNanos() + Math.max(SHORTEST_REST, nanos);
-    door.listening(false);
+    socket.listening(false);
   }
 }

@@ -2,7 +2,7 @@ package io.pushplanet.cm.transport;
 
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.Rate;
-import io.pushplanet.cm.transport.socket.Door;
+import io.pushplanet.cm.transport.socket.ListeningSocket;
 import io.pushplanet.cm.transport.socket.Poller;
 import io.pushplanet.cm.transport.tls.HandshakeLine;
 import java.io.IOException;
@@ -150,17 +150,17 @@ public final class EventLoop implements Loop {
   /// @return the port
   int listen(Listener listener, InetSocketAddress address, int backlog, Rate rate)
       throws IOException {
-    var door = poller.listen(address, backlog);
-    var acceptor = new Acceptor(this, door, listener, rate);
+    var socket = poller.listen(address, backlog);
+    var acceptor = new Acceptor(this, socket, listener, rate);
     acceptors.add(acceptor);
-    door.open(acceptor);
-    return door.port();
+    socket.open(acceptor);
+    return socket.port();
   }
 
   /// An accepted socket becomes a connection of this loop.
   ///
   /// @return false when the kernel watches no more sockets for us: it was closed
-  boolean adopt(Door.Arrival arrival, Listener listener) {
+  boolean adopt(ListeningSocket.Arrival arrival, Listener listener) {
     var wire = arrival.wire();
     var connection = new Connection(this, wire, arrival.source(), listener);
     add(connection);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.GateSettings;
-import io.pushplanet.cm.transport.socket.Door;
+import io.pushplanet.cm.transport.socket.ListeningSocket;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -24,16 +24,16 @@ class AcceptorTest {
       throws Exception {
     try (var sockets = new FakeSockets(gate, meters, System::nanoTime, _ -> (Receiver) _ -> {})) {
       var loop = sockets.loop();
-      var door = new RefusingDoor();
+      var refusing = new RefusingSocket();
       var accepted = new CountDownLatch(1);
 
       loop.execute(() -> {
-        new Acceptor(loop, door, listener(), gate.listenerRate()).accept();
+        new Acceptor(loop, refusing, listener(), gate.listenerRate()).accept();
         accepted.countDown();
       });
 
       assertThat(accepted.await(20, TimeUnit.SECONDS)).isTrue();
-      assertThat(door.listening).isFalse();
+      assertThat(refusing.listening).isFalse();
       assertThat(pressure("kernel")).isOne();
       assertThat(pressure("descriptors")).isZero();
     }
@@ -48,7 +48,7 @@ class AcceptorTest {
     return new Listener("fake", address, null, false, 1, false, _ -> (Receiver) _ -> {});
   }
 
-  private static final class RefusingDoor implements Door {
+  private static final class RefusingSocket implements ListeningSocket {
     volatile boolean listening = true;
 
     @Override

@@ -29,7 +29,7 @@ public final class AcceptGate {
   private final AddressRates connects;
   private final AddressRates connectsAtTrusted;
   private final AddressRates failures;
-  private final List<Network> unlimited;
+  private final List<AddressBlock> unlimited;
 
   /// @param random used from several threads
   public AcceptGate(GateSettings settings, long startNanos, RandomGenerator random) {
@@ -44,7 +44,7 @@ public final class AcceptGate {
             settings.addressFailuresPerSecond() * FAILURES_BURST_SECONDS,
             startNanos,
             random.nextLong());
-    this.unlimited = Network.parseAll(settings.unlimitedSources());
+    this.unlimited = AddressBlock.parseAll(settings.unlimitedSources());
   }
 
   private static AddressRates connects(
@@ -119,8 +119,8 @@ public final class AcceptGate {
   }
 
   private boolean isUnlimited(InetAddress source) {
-    for (var network : unlimited) {
-      if (network.contains(source)) {
+    for (var block : unlimited) {
+      if (block.contains(source)) {
         return true;
       }
     }

@@ -140,7 +140,7 @@ final class EpollPoller implements Poller {
   }
 
   @Override
-  public Door listen(InetSocketAddress where, int backlog) throws IOException {
+  public ListeningSocket listen(InetSocketAddress where, int backlog) throws IOException {
     boolean everywhere = where.getAddress().isAnyLocalAddress();
     boolean v6 = everywhere ? !ONLY_IPV4 : where.getAddress() instanceof Inet6Address;
     int socket = syscalls.socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM | NONBLOCK_AND_CLOEXEC);
@@ -164,7 +164,7 @@ final class EpollPoller implements Poller {
       int bytes = putAddress(where, v6);
       orThrow("bind", syscalls.bind(socket, address.address(), bytes));
       orThrow("listen", syscalls.listen(socket, backlog));
-      return new EpollDoor(socket);
+      return new EpollListeningSocket(socket);
     } catch (IOException | RuntimeException | Error failed) {
       syscalls.close(socket);
       throw failed;
@@ -250,7 +250,7 @@ final class EpollPoller implements Poller {
     }
   }
 
-  /// What doors and wires have in common.
+  /// What listening sockets and wires have in common.
   private abstract class Descriptor {
     // -1 once it is closed: the number may be somebody else's by then.
     int socket;
@@ -319,8 +319,8 @@ final class EpollPoller implements Poller {
     }
   }
 
-  private final class EpollDoor extends Descriptor implements Door {
-    EpollDoor(int socket) {
+  private final class EpollListeningSocket extends Descriptor implements ListeningSocket {
+    EpollListeningSocket(int socket) {
       super(socket);
     }
 
@@ -353,15 +353,17 @@ final class EpollPoller implements Poller {
         }
         if (!GONE_MEANWHILE.contains(-accepted)) {
           var refusal = Syscalls.failed("accept4", accepted);
-          throw NO_DESCRIPTOR.contains(-accepted) ? new Door.NoDescriptor(refusal) : refusal;
+          throw NO_DESCRIPTOR.contains(-accepted)
+              ? new ListeningSocket.NoDescriptor(refusal)
+              : refusal;
         }
       }
     }
   }
 
-  private Door.Arrival arrival(int accepted) {
+  private ListeningSocket.Arrival arrival(int accepted) {
     try {
-      return new Door.Arrival(new EpollWire(accepted), takeAddress().getAddress());
+      return new ListeningSocket.Arrival(new EpollWire(accepted), takeAddress().getAddress());
     } catch (RuntimeException | Error failed) {
       syscalls.close(accepted);
       throw failed;

@@ -48,7 +48,7 @@ final class NioPoller implements Poller {
   }
 
   @Override
-  public Door listen(InetSocketAddress address, int backlog) throws IOException {
+  public ListeningSocket listen(InetSocketAddress address, int backlog) throws IOException {
     var channel = ServerSocketChannel.open();
     try {
       channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
@@ -59,7 +59,7 @@ final class NioPoller implements Poller {
       set(channel, ExtendedSocketOptions.TCP_KEEPCOUNT, ASKS_TIMES);
       channel.bind(address, backlog);
       channel.configureBlocking(false);
-      return new NioDoor(channel);
+      return new NioListeningSocket(channel);
     } catch (IOException failed) {
       closeQuietly(channel);
       throw failed;
@@ -92,11 +92,11 @@ final class NioPoller implements Poller {
     }
   }
 
-  private final class NioDoor implements Door {
+  private final class NioListeningSocket implements ListeningSocket {
     private final ServerSocketChannel channel;
     private @Nullable SelectionKey key;
 
-    NioDoor(ServerSocketChannel channel) {
+    NioListeningSocket(ServerSocketChannel channel) {
       this.channel = channel;
     }
 

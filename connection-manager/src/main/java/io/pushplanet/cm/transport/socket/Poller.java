@@ -24,7 +24,7 @@ public interface Poller extends AutoCloseable {
 
   /// A socket with which something can be done. Called within [#poll].
   interface Ready {
-    /// @param owner who [joined][Wire#join] or [opened][Door#open] with it
+    /// @param owner who [joined][Wire#join] or [opened][ListeningSocket#open] with it
     /// @param readable there may be bytes, a connection, the end or an error to read
     /// @param writable the kernel may take bytes again
     void ready(Object owner, boolean readable, boolean writable);
@@ -43,7 +43,7 @@ public interface Poller extends AutoCloseable {
   ///
   /// @param address port 0 takes any free one; the wildcard takes IPv4 and IPv6
   /// @param backlog connections that may wait to be accepted
-  Door listen(InetSocketAddress address, int backlog) throws IOException;
+  ListeningSocket listen(InetSocketAddress address, int backlog) throws IOException;
 
   /// Sockets stay open: who has them closes them, before.
   @Override

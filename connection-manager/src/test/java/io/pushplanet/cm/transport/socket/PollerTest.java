@@ -48,7 +48,7 @@ class PollerTest {
   private final Map<Object, String> told = new HashMap<>();
   private final ByteBuffer buffer = ByteBuffer.allocateDirect(64 * 1024);
   private Poller poller;
-  private Door door;
+  private ListeningSocket door;
 
   @BeforeEach
   void open() throws Exception {

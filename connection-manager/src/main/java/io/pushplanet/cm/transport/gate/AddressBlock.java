@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /// An address block, written `10.0.0.0/8`, `2001:db8::/32` or as one address. Immutable.
-record Network(InetAddress base, int bits) {
-  Network {
+record AddressBlock(InetAddress base, int bits) {
+  AddressBlock {
     int longest = base.getAddress().length * Byte.SIZE;
     if (bits < 0 || bits > longest) {
       throw new IllegalArgumentException(
@@ -15,15 +15,15 @@ record Network(InetAddress base, int bits) {
   }
 
   /// @param text blocks separated by commas; blank for none
-  static List<Network> parseAll(String text) {
+  static List<AddressBlock> parseAll(String text) {
     return Stream.of(text.split(","))
         .map(String::strip)
         .filter(part -> !part.isEmpty())
-        .map(Network::parse)
+        .map(AddressBlock::parse)
         .toList();
   }
 
-  private static Network parse(String text) {
+  private static AddressBlock parse(String text) {
     int slash = text.indexOf('/');
     try {
       var base = InetAddress.ofLiteral(slash < 0 ? text : text.substring(0, slash));
@@ -31,7 +31,7 @@ record Network(InetAddress base, int bits) {
           slash < 0
               ? base.getAddress().length * Byte.SIZE
               : Integer.parseInt(text.substring(slash + 1));
-      return new Network(base, bits);
+      return new AddressBlock(base, bits);
     } catch (IllegalArgumentException wrong) {
       throw new IllegalArgumentException(
           "cm.admission.unlimited-sources: \"" + text + "\" is no address block like 10.0.0.0/8",

@@ -5,7 +5,7 @@ import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
 /// A listening socket of a [Poller].
-public interface Door {
+public interface ListeningSocket {
   int port();
 
   /// From now on `owner` is told who waits to be accepted.
