@@ -164,17 +164,7 @@ class DeadPathsIT {
   }
 
   private RawClient subscribed() throws Exception {
-    var client = connected(device);
-    client.subscribe().expect(MqttPacket.SubAck.class);
-    return client;
-  }
-
-  private static RawClient connected(DeviceKey who) throws Exception {
-    var client = new RawClient(node.port("mqtt"), MqttVersion.V5);
-    client.patience(PATIENCE);
-    client.send(RawClient.connect(MqttVersion.V5, who));
-    assertThat(client.expect(MqttPacket.ConnAck.class).code()).isZero();
-    return client;
+    return RawClient.subscribed(node.port("mqtt"), RawClient.connect(MqttVersion.V5, device));
   }
 
   private static double deadPaths() {

@@ -264,11 +264,7 @@ class DrainIT {
 
   private static RawClient subscribed(TestNode node, DeviceKey device, MqttVersion version)
       throws Exception {
-    var client = new RawClient(node.port("mqtt"), version);
-    client.send(RawClient.connect(version, device));
-    assertThat(client.expect(MqttPacket.ConnAck.class).code()).isZero();
-    client.subscribe().expect(MqttPacket.SubAck.class);
-    return client;
+    return RawClient.subscribed(node.port("mqtt"), RawClient.connect(version, device));
   }
 
   private static <T> T next(java.util.concurrent.BlockingQueue<T> queue) throws Exception {

@@ -50,7 +50,7 @@ class OutagesIT {
   void an_uplink_is_acknowledged_only_when_the_broker_is_back_and_has_it() throws Exception {
     var lane = node.bean(EventLane.class);
     Eventually.within(PATIENCE, () -> assertThat(lane.isConnected()).isTrue());
-    try (var client = subscribed()) {
+    try (var client = subscribed(device)) {
       services.kill9(Service.AMQP);
       try {
         client.publish("push/uplink", "kept", QoS.AT_LEAST_ONCE, false);
@@ -166,10 +166,7 @@ class OutagesIT {
   }
 
   private static RawClient connected(TestNode to, MqttVersion version) throws Exception {
-    var client = new RawClient(to.port("mqtt"), version);
-    client.send(RawClient.connect(version, TestNode.newDevice()));
-    assertThat(client.expect(MqttPacket.ConnAck.class).code()).isZero();
-    return client;
+    return RawClient.connected(to.port("mqtt"), RawClient.connect(version, TestNode.newDevice()));
   }
 
   private static void uplink(RawClient client, int packetId) throws Exception {
@@ -202,14 +199,11 @@ class OutagesIT {
       throws Exception {
     var late = TestNode.newDevice();
     try (var gateway = new TestGateway(node, "gw-outage");
-        var before = subscribed()) {
+        var before = subscribed(device)) {
       services.kill9(Service.REDIS);
       RawClient during;
       try {
-        during = new RawClient(node.port("mqtt"), MqttVersion.V5);
-        during.send(RawClient.connect(MqttVersion.V5, late));
-        assertThat(during.expect(MqttPacket.ConnAck.class).code()).isZero();
-        during.subscribe().expect(MqttPacket.SubAck.class);
+        during = subscribed(late);
         var queue = gateway.send(List.of(device, late), TestNode.newMessage(), "{}", PATIENCE);
         acknowledge(before);
         acknowledge(during);
@@ -237,7 +231,7 @@ class OutagesIT {
     services.kill9(Service.MYSQL);
     RawClient client;
     try {
-      client = subscribed();
+      client = subscribed(device);
       client.send(new MqttPacket.PingReq());
       client.expect(MqttPacket.PingResp.class);
     } finally {
@@ -285,11 +279,7 @@ class OutagesIT {
     client.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS, MqttProperties.NONE));
   }
 
-  private RawClient subscribed() throws Exception {
-    var client = new RawClient(node.port("mqtt"), MqttVersion.V5);
-    client.send(RawClient.connect(MqttVersion.V5, device));
-    assertThat(client.expect(MqttPacket.ConnAck.class).code()).isZero();
-    client.subscribe().expect(MqttPacket.SubAck.class);
-    return client;
+  private RawClient subscribed(DeviceKey who) throws Exception {
+    return RawClient.subscribed(node.port("mqtt"), RawClient.connect(MqttVersion.V5, who));
   }
 }

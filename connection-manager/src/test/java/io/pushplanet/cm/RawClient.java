@@ -38,6 +38,23 @@ final class RawClient implements AutoCloseable {
     socket.setSoTimeout(60_000);
   }
 
+  /// One that was let in.
+  static RawClient connected(int port, MqttPacket.Connect connect) throws IOException {
+    var client = new RawClient(port, connect.version());
+    int code = client.send(connect).expect(MqttPacket.ConnAck.class).code();
+    if (code != 0) {
+      throw new AssertionError("refused with " + code);
+    }
+    return client;
+  }
+
+  /// One that was let in and waits for messages.
+  static RawClient subscribed(int port, MqttPacket.Connect connect) throws IOException {
+    var client = connected(port, connect);
+    client.subscribe().expect(MqttPacket.SubAck.class);
+    return client;
+  }
+
   static MqttPacket.Connect connect(MqttVersion version, DeviceKey device) {
     return connect(version, device, true, MqttProperties.NONE);
   }

@@ -534,16 +534,13 @@ class SessionsIT {
   private static RawClient connect(
       TestNode at, DeviceKey device, MqttVersion version, boolean clean, long expirySeconds)
       throws Exception {
-    var client = new RawClient(at.port("mqtt"), version);
-    client.send(RawClient.connect(version, device, clean, expiry(version, expirySeconds)));
-    assertThat(client.expect(MqttPacket.ConnAck.class).code()).isZero();
-    return client;
+    return RawClient.connected(
+        at.port("mqtt"), RawClient.connect(version, device, clean, expiry(version, expirySeconds)));
   }
 
   private static RawClient subscribed(TestNode at, DeviceKey device, MqttVersion version)
       throws Exception {
-    var client = connect(at, device, version, true, 0);
-    client.subscribe().expect(MqttPacket.SubAck.class);
-    return client;
+    return RawClient.subscribed(
+        at.port("mqtt"), RawClient.connect(version, device, true, expiry(version, 0)));
   }
 }

@@ -66,18 +66,11 @@ record SharedNode(TestNode node, TestGateway gateway) implements AutoCloseable {
   }
 
   RawClient connected(MqttPacket.Connect connect) throws Exception {
-    var client = raw(connect.version());
-    int code = client.send(connect).expect(MqttPacket.ConnAck.class).code();
-    if (code != 0) {
-      throw new AssertionError("refused with " + code);
-    }
-    return client;
+    return RawClient.connected(node.port("mqtt"), connect);
   }
 
   RawClient subscribed(DeviceKey device, MqttVersion version) throws Exception {
-    var client = connected(device, version);
-    client.subscribe().expect(MqttPacket.SubAck.class);
-    return client;
+    return RawClient.subscribed(node.port("mqtt"), RawClient.connect(version, device));
   }
 
   /// Whose session outlives the connection.

@@ -383,11 +383,6 @@ class TakeoverIT {
   }
 
   private RawClient subscribed(int port) throws Exception {
-    var client = new RawClient(port, MqttVersion.V5);
-    client.patience(PATIENCE);
-    client.send(RawClient.connect(MqttVersion.V5, device));
-    assertThat(client.expect(MqttPacket.ConnAck.class).code()).isZero();
-    client.subscribe().expect(MqttPacket.SubAck.class);
-    return client;
+    return RawClient.subscribed(port, RawClient.connect(MqttVersion.V5, device));
   }
 }

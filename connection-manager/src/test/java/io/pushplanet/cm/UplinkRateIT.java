@@ -47,10 +47,7 @@ class UplinkRateIT {
   }
 
   private static RawClient connected(TestNode node, MqttVersion version) throws Exception {
-    var client = new RawClient(node.port("mqtt"), version);
-    client.send(RawClient.connect(version, TestNode.newDevice()));
-    client.expect(MqttPacket.ConnAck.class);
-    return client;
+    return RawClient.connected(node.port("mqtt"), RawClient.connect(version, TestNode.newDevice()));
   }
 
   /// At once.
