@@ -12,7 +12,7 @@ import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.cm.session.QuietClient;
 import io.pushplanet.cm.session.SessionTable;
-import io.pushplanet.cm.transport.Loop;
+import io.pushplanet.cm.transport.AtOnceLoop;
 import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
@@ -23,7 +23,6 @@ import io.pushplanet.common.wire.WireForm;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 class GatewayPeerTest {
@@ -59,30 +58,13 @@ class GatewayPeerTest {
 
   @Test
   void a_flood_of_wrong_passwords_is_a_line_in_ten_seconds_and_not_a_line_each() {
-    var nowNanos = new AtomicLong();
-    var loop =
-        new Loop() {
-          @Override
-          public void execute(Runnable task) {
-            task.run();
-          }
-
-          @Override
-          public void executeAfter(Duration wait, Runnable task) {
-            throw new UnsupportedOperationException();
-          }
-
-          @Override
-          public long nowNanos() {
-            return nowNanos.get();
-          }
-        };
+    var loop = new AtOnceLoop();
     try (var log = new LogLines(RefusedGateways.class)) {
       for (int second = 0; second < 25; second++) {
         for (int stranger = 0; stranger < 100; stranger++) {
           peer(new QuietClient(loop)).packet(connect("gw\nevent=forged", "wrong"));
         }
-        nowNanos.addAndGet(Duration.ofSeconds(1).toNanos());
+        loop.nowNanos += Duration.ofSeconds(1).toNanos();
       }
 
       assertThat(log.said())

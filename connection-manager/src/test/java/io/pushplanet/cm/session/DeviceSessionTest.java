@@ -7,7 +7,7 @@ import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.session.DetachedWindows.Unacknowledged;
-import io.pushplanet.cm.transport.Loop;
+import io.pushplanet.cm.transport.AtOnceLoop;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
@@ -32,7 +32,7 @@ class DeviceSessionTest {
   private final SessionMetrics metrics = new SessionMetrics(new SimpleMeterRegistry());
   private final List<Settlement> settled = new ArrayList<>();
   private final List<DeliveryEvent> told = new ArrayList<>();
-  private final HandLoop loop = new HandLoop();
+  private final AtOnceLoop loop = new AtOnceLoop();
   // Takes one message at a time.
   private final DeviceSession session = session(new QuietClient(loop), 1);
 
@@ -200,25 +200,5 @@ class DeviceSessionTest {
             settled.add(settlement);
           }
         });
-  }
-
-  /// Does at once what it is told; its time is moved by hand.
-  private static final class HandLoop implements Loop {
-    long nowNanos;
-
-    @Override
-    public void execute(Runnable task) {
-      task.run();
-    }
-
-    @Override
-    public void executeAfter(Duration wait, Runnable task) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public long nowNanos() {
-      return nowNanos;
-    }
   }
 }

@@ -8,9 +8,9 @@ import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.KeepAlive;
 import io.pushplanet.cm.mqtt.link.Link;
+import io.pushplanet.cm.transport.AtOnceLoop;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.message.MessageId;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +25,7 @@ public class QuietClient implements DeviceSession.Owner, Link {
 
   /// Its loop does at once what it is told.
   public QuietClient() {
-    this(new AtOnce());
+    this(new AtOnceLoop());
   }
 
   public QuietClient(Loop loop) {
@@ -35,23 +35,6 @@ public class QuietClient implements DeviceSession.Owner, Link {
   public QuietClient(Loop loop, MqttVersion version) {
     this.loop = loop;
     this.version = version;
-  }
-
-  private static final class AtOnce implements Loop {
-    @Override
-    public void execute(Runnable task) {
-      task.run();
-    }
-
-    @Override
-    public void executeAfter(Duration wait, Runnable task) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public long nowNanos() {
-      return 0;
-    }
   }
 
   @Override
