@@ -150,8 +150,7 @@ class TlsIT {
   @Test
   void a_tls_record_whose_rest_does_not_come_stops_nobody() throws Exception {
     // They are closed after five seconds, which a slow machine may need for one handshake: then
-    // once
-    // more.
+    // once more.
     Eventually.within(PATIENCE, TlsIT::comesInPastHalves);
     Eventually.within(
         PATIENCE, () -> assertThat(node.bean(Transport.class).unauthenticatedBytes()).isZero());

@@ -39,8 +39,7 @@ public final class DeviceHandshake {
   private final int packetBytes;
   private final String willTopic;
   // One object for all devices of an app, and for all with the same terms. Only apps of good
-  // credentials get in, so that
-  // strangers cannot fill it.
+  // credentials get in, so that strangers cannot fill it.
   private final ConcurrentHashMap<AppId, AppId> apps = new ConcurrentHashMap<>();
   private volatile SessionTerms usual = new SessionTerms(1, LONGEST_PACKET, 0);
 

@@ -17,8 +17,7 @@ final class Sweep {
   private final List<Connection> connections;
   private final ArrayList<Connection> watched = new ArrayList<>();
   // From the last to the first: who takes the place of one that left comes from the end, and has
-  // been looked at, or has
-  // just come.
+  // been looked at, or has just come.
   private int watchedLeft;
   private int idleLeft;
   // Connections before it have not been looked at, of those that stood there when this round of

@@ -144,8 +144,7 @@ final class SimDevice {
     private boolean deaf;
     private boolean welcome;
     // An older socket was let in after this one was opened, for its node stood still: which of them
-    // was the last one is not
-    // for the device to say.
+    // was the last one is not for the device to say.
     private boolean overtaken;
     private final Map<String, Long> lastPlaces = new HashMap<>();
     private final Set<String> again = new HashSet<>();

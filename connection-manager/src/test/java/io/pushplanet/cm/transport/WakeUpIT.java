@@ -36,8 +36,7 @@ class WakeUpIT {
       runIn(loop);
 
       // The loop wakes for a byte, is told something from elsewhere meanwhile, and finds both a
-      // byte and a
-      // wake-up in its next turn, in which it is told something again.
+      // byte and a wake-up in its next turn, in which it is told something again.
       socket.getOutputStream().write(1);
 
       assertThat(heardTwice.await(60, TimeUnit.SECONDS)).isTrue();

@@ -222,8 +222,7 @@ public final class MqttLink implements ConnectionHandler, Link {
       // Messages: the device gets them where it is now. Acknowledgements: it publishes once more.
       if (!connection.dropPending() || !greeted) {
         // The rest of a message would make it whole, elsewhere it comes again. Or CONNACK was among
-        // it, and nothing goes before
-        // that (MQTT-3.2.0-1).
+        // it, and nothing goes before that (MQTT-3.2.0-1).
         connection.close(CloseCause.OURS);
         return;
       }

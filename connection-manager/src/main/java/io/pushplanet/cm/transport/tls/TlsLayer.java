@@ -16,8 +16,7 @@ public final class TlsLayer {
   private static final int MOST_RECORD = 17 * 1024;
 
   // A handshake takes three records, and who changes its keys does so once in millions. Each such
-  // change costs us a record of our
-  // own, new keys and a turn.
+  // change costs us a record of our own, new keys and a turn.
   private static final int MOST_WITHOUT_TEXT = 32;
 
   /// What [#receive] needs next.

@@ -72,8 +72,7 @@ class NettyDifferentialTest {
   private static boolean isKnownToDiffer(MqttPacket packet) {
     return switch (packet) {
       // Only a server sends these. Netty knows a closed list of their codes; here they are numbers,
-      // and a device that sends
-      // such a packet is closed for that, whatever the number.
+      // and a device that sends such a packet is closed for that, whatever the number.
       case MqttPacket.ConnAck _, MqttPacket.SubAck _, MqttPacket.UnsubAck _ -> true;
       default -> false;
     };
