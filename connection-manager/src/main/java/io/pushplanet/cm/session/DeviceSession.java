@@ -29,6 +29,9 @@ public final class DeviceSession {
   /// The only topic that devices receive on.
   public static final String TOPIC = "push/messages";
 
+  // By the next sweep what nobody waits for any more is gone.
+  private static final long SWEPT_WITHIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+
   // Every reference here is paid a million times.
   private final HeldKey key;
   private final Owner owner;
@@ -485,8 +488,15 @@ public final class DeviceSession {
       tell(message, new Settlement.Expired());
       return;
     }
+    long now = loop().nowNanos();
+    if (message.isOverdue(now - SWEPT_WITHIN_NANOS)) {
+      // This loop stood still; its gateway has taken it elsewhere. Not sooner: one whose clock is
+      // behind seems to wait for nothing.
+      tell(message, new Settlement.TimedOut());
+      return;
+    }
     int packetId = by.qos() == QoS.AT_MOST_ONCE ? 0 : nextPacketId();
-    if (write(InFlight.first(packetId, loop().nowNanos(), message))) {
+    if (write(InFlight.first(packetId, now, message))) {
       message.origin().written();
     }
   }

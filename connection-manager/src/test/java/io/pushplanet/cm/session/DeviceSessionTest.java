@@ -27,6 +27,8 @@ import org.junit.jupiter.api.Test;
 class DeviceSessionTest {
   private static final DeviceKey DEVICE = new DeviceKey(new AppId("shop"), new DeviceId("d1"));
   private static final MessageId MESSAGE = new MessageId("0190b8a0-0000-7000-8000-000000000001");
+  private static final MessageId OTHER = new MessageId("0190b8a0-0000-7000-8000-000000000002");
+  private static final MessageId THIRD = new MessageId("0190b8a0-0000-7000-8000-000000000003");
 
   private final MutableClock clock = MutableClock.started();
   private final SessionMetrics metrics = new SessionMetrics(new SimpleMeterRegistry());
@@ -114,6 +116,40 @@ class DeviceSessionTest {
     assertThat(told).isEmpty();
   }
 
+  /// Frames lay in the queue of a loop that stood still, and their gateways have fallen back.
+  @Test
+  void what_its_gateway_has_given_up_is_not_sent_although_nothing_was_swept_in_between() {
+    var client = new QuietClient(loop);
+    var slow = session(client, 1);
+    slow.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
+    long deadline = TimeUnit.SECONDS.toNanos(1);
+    slow.offer(message(deadline));
+    slow.offer(message(OTHER, deadline));
+    loop.nowNanos = TimeUnit.SECONDS.toNanos(10);
+
+    slow.acknowledged(1, ReasonCode.SUCCESS);
+    slow.offer(message(THIRD, deadline));
+
+    assertThat(client.sent).hasSize(1);
+    assertThat(settled)
+        .containsExactly(
+            new Settlement.Delivered(clock.instant()),
+            new Settlement.TimedOut(),
+            new Settlement.TimedOut());
+  }
+
+  @Test
+  void what_seems_overdue_by_less_than_clocks_and_turns_differ_is_sent() {
+    var client = new QuietClient(loop);
+    var quick = session(client, 1);
+    quick.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
+    loop.nowNanos = TimeUnit.MILLISECONDS.toNanos(900);
+
+    quick.offer(message(0));
+
+    assertThat(client.sent).hasSize(1);
+  }
+
   /// Behind an origin is a whole frame, or a broadcast to thousands of devices.
   @Test
   void nothing_is_kept_of_who_was_told_although_the_device_never_acknowledges() {
@@ -184,12 +220,20 @@ class DeviceSessionTest {
   }
 
   private Letter letter() {
-    return new Letter(MESSAGE, Binary.of("hello"), clock.millis() + 60_000);
+    return letter(MESSAGE);
+  }
+
+  private Letter letter(MessageId id) {
+    return new Letter(id, Binary.of("hello"), clock.millis() + 60_000);
   }
 
   private OutboundMessage message(long answerByNanos) {
+    return message(MESSAGE, answerByNanos);
+  }
+
+  private OutboundMessage message(MessageId id, long answerByNanos) {
     return new OutboundMessage(
-        letter(),
+        letter(id),
         answerByNanos,
         new OutboundMessage.Origin() {
           @Override
