@@ -39,7 +39,8 @@ public final class SessionDirectory {
   ///   stood there (or nothing: an empty string);
   /// - `announce(key, node, epoch)` announces a session that is already owned, and returns what stands there afterwards;
   ///   whoever had it with a lower epoch is told;
-  /// - `release(key, node, epoch)` forgets the session if it is still this one;
+  /// - `release(key, node, epoch)` forgets the session if it is still this one, or an older one of the same node: that a later one followed
+  ///   it there was never told;
   /// - `text(key)` is what stands there; what is no text counts as nothing, and is overwritten.
   public static final String FUNCTIONS =
       """
@@ -73,7 +74,8 @@ public final class SessionDirectory {
         return owner
       end
       local function release(key, node, epoch)
-        if text(key) == epoch .. '|' .. node then redis.call('DEL', key) end
+        local held, owner = string.match(text(key) or '', '^(%d+)|(.+)$')
+        if owner == node and tonumber(held) <= tonumber(epoch) then redis.call('DEL', key) end
       end
       """;
 

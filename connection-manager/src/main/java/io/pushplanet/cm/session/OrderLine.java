@@ -175,8 +175,10 @@ final class OrderLine {
     try {
       var travelling = inTime(some);
       if (!hasHandedBack(travelling)) {
-        handBackNothing(some);
+        // First: who hears that he has no answer may be here again, and the end of his last
+        // connection is forgotten then.
         giveBack(travelling);
+        handBackNothing(some);
       }
     } catch (RuntimeException | Error bug) {
       metrics.directoryFailures.increment();

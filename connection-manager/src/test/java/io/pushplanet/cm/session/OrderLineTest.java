@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -164,6 +165,24 @@ class OrderLineTest {
 
     assertThat(untold)
         .containsExactly(new Order.Release(device(1), 7), new Order.Release(device(2), 7));
+  }
+
+  /// Whoever hears that there is no answer forgets what was untold of his device.
+  @Test
+  void what_is_given_back_is_given_back_before_anybody_hears_that_there_is_no_answer() {
+    asked.away = true;
+    line.add(new Order.Release(device(1), 7), null);
+    var untoldBefore = new AtomicInteger();
+    line.add(
+        new Order.Claim(device(1), Former.RESUME),
+        new OrderLine.Asker(
+            new QuietClient().loop(),
+            _ -> untoldBefore.set(untold.size()),
+            () -> told.add("too late")));
+
+    send();
+
+    assertThat(untoldBefore).hasValue(1);
   }
 
   @Test

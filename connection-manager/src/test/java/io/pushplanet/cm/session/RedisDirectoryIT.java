@@ -160,6 +160,18 @@ class RedisDirectoryIT {
     assertThat(claim(b, Former.RESUME).remembered()).contains(new Remembered(AT_ONE, owner));
   }
 
+  /// It took the device over while Redis was away, under an epoch that nobody was told.
+  @Test
+  void the_end_of_a_connection_releases_an_older_one_of_the_same_node() {
+    long former = claim(a, Former.RESUME).epoch();
+    b.carryOut(List.of(new Order.End(device(1), former + 1_000, 3_600, AT_ONE)));
+    assertThat(known.owner(device(1))).as("another node").contains(new SessionOwner(nodeA, former));
+
+    a.carryOut(List.of(new Order.End(device(1), former + 1_000, 3_600, AT_ONE)));
+
+    assertThat(known.owner(device(1))).isEmpty();
+  }
+
   @Test
   void the_end_of_a_connection_leaves_its_session_for_as_long_as_was_wished() {
     long epoch = claim(a, Former.RESUME).epoch();

@@ -259,7 +259,12 @@ final class Stores {
 
     private boolean release(DeviceKey device, long epoch) {
       world.tell(node.id.value(), "releases " + device.device().value() + " at " + epoch);
-      return owners.remove(device, new SessionOwner(node.id, epoch));
+      var held = owners.get(device);
+      if (held == null || !held.node().equals(node.id) || held.epoch() > epoch) {
+        return false;
+      }
+      owners.remove(device);
+      return held.epoch() == epoch;
     }
 
     private void forget(DeviceKey device, long epoch) {
