@@ -74,9 +74,14 @@ final class Comparison {
   }
 
   /// How long to wait before [#next]: such that a bulk of sessions is due, within reason.
-  Duration pause() {
+  ///
+  /// @param hasToTell the directory has not heard something yet: the shortest
+  Duration pause(boolean hasToTell) {
     if (!health.isReachable()) {
       return PAUSE_WHILE_AWAY;
+    }
+    if (hasToTell) {
+      return shorter(SHORTEST_PAUSE, every);
     }
     var bulkEvery = every.multipliedBy(BULK).dividedBy(Math.max(1, table.size()));
     var pause = shorter(LONGEST_PAUSE, longer(SHORTEST_PAUSE, bulkEvery));
@@ -85,12 +90,14 @@ final class Comparison {
 
   /// The next few; everything when the directory was away, and once more when it is back. Now and then also looks into their inboxes: a drain that got lost on
   /// its way here would otherwise wait for the device's next connect.
-  void next() {
+  ///
+  /// @param pause since the last few
+  void next(Duration pause) {
     if (!health.isReachable() || onceMore.getAndSet(false)) {
       all();
       return;
     }
-    long share = table.size() * pause().toNanos();
+    long share = table.size() * pause.toNanos();
     long due = Math.ceilDiv(share, every.toNanos());
     try {
       while (due > 0) {

@@ -390,7 +390,7 @@ public final class Registrar implements Doubts, AutoCloseable {
     Thread.ofVirtual()
         .name("cm-compare")
         .start(() -> {
-          while (!isClosedBefore(comparison.pause())) {
+          while (!isClosedBefore(pause())) {
             compareNext();
           }
         });
@@ -398,14 +398,14 @@ public final class Registrar implements Doubts, AutoCloseable {
 
   /// How long to wait before [#compareNext].
   public Duration pause() {
-    return comparison.pause();
+    return comparison.pause(!untold.isEmpty());
   }
 
   /// Those sessions whose turn it is, or all when the directory was away. For one thread.
   public void compareNext() {
     try {
       patrol.catchUp();
-      comparison.next();
+      comparison.next(pause());
       tellUntold();
     } catch (RuntimeException | Error bug) {
       LOG.error("event=comparison_error", bug);

@@ -403,6 +403,7 @@ class RegistrarTest {
       table.remove(each);
       slow.release(each, 3_600);
     });
+    assertThat(slow.pause()).as("2,000 at most in each").isEqualTo(Duration.ofMillis(200));
 
     for (int round = 0; round < 1_000 && directory.orders.size() < all.size(); round++) {
       while (!sender.isEmpty()) {
@@ -414,6 +415,7 @@ class RegistrarTest {
     assertThat(directory.orders)
         .extracting(Order::device)
         .containsExactlyInAnyOrderElementsOf(all.stream().map(DeviceSession::key).toList());
+    assertThat(slow.pause()).isEqualTo(Duration.ofSeconds(5));
   }
 
   @Test
