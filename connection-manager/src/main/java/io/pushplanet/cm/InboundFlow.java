@@ -14,16 +14,22 @@ import io.pushplanet.cm.uplink.Uplinks;
 import io.pushplanet.common.session.DeviceKey;
 
 /// What one device publishes: receipts and uplinks become events ([Uplinks]) and are acknowledged once the broker has them. A
-/// device whose [InboundWindow] is full is not read meanwhile, nor is one that publishes faster than its rate. Needed only while
+/// device whose [InboundWindow] is full is not read meanwhile, nor is one that publishes faster than its rate: at QoS 0 for
+/// some seconds, then what is too much is dropped for one, in which all that waits behind it is heard. Needed only while
 /// something is open or the rate remembers something: one that is at rest is as good as a new one. Confined to the connection's
 /// event loop.
 final class InboundFlow {
+  // One a second; clients wait longer for a PINGRESP.
+  private static final int MOST_SLOWED_SWEEPS = 5;
+
   private final Link link;
   private final Uplinks uplinks;
   private final Admission admission;
   private final InboundWindow window;
   private final Rate rate;
   private boolean slowed;
+  // In a row.
+  private int slowedSweeps;
 
   /// @param most the Receive Maximum that the client was told
   /// @param rate of what it publishes, good or not
@@ -41,8 +47,13 @@ final class InboundFlow {
 
   void published(DeviceKey device, MqttPacket.Publish publish) {
     long nowNanos = link.loop().nowNanos();
+    boolean waits = publish.qos() != QoS.AT_MOST_ONCE || slowedSweeps < MOST_SLOWED_SWEEPS;
+    if (!waits && rate.waitNanos(nowNanos) > 0) {
+      admission.countRefused(ReasonCode.MESSAGE_RATE_TOO_HIGH);
+      return;
+    }
     rate.spend(nowNanos);
-    if (!slowed && rate.waitNanos(nowNanos) > 0) {
+    if (waits && !slowed && rate.waitNanos(nowNanos) > 0) {
       slowed = true;
       uplinks.countSlowed();
     }
@@ -123,6 +134,7 @@ final class InboundFlow {
 
   /// @return whether it has to be looked at again in a second
   boolean swept(long nowNanos) {
+    slowedSweeps = slowed ? slowedSweeps + 1 : 0;
     if (!slowed && !window.isHeldBack()) {
       return false;
     }

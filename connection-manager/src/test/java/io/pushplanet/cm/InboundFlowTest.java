@@ -203,6 +203,36 @@ class InboundFlowTest extends PipelineScene {
     assertThat(told).hasSize(7 + 5);
   }
 
+  /// A flood that its socket keeps comes again as soon as it is read.
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void at_qos_0_what_is_too_much_is_dropped_after_some_seconds_so_that_the_rest_is_heard(
+      MqttVersion version) {
+    var client = connected(pipeline(10, 2, 5), version, "d1");
+    publish(client, 10);
+    for (int second = 1; second < 5; second++) {
+      sweepAt(client, 1_000 * second);
+      publish(client, 10);
+      assertThat(client.paused).as("after %s s", second).isTrue();
+    }
+    assertThat(told).hasSize(5 + 4 * 2);
+
+    sweepAt(client, 5_000);
+    publish(client, 100);
+    client.receive(new MqttPacket.PingReq());
+    assertThat(client.packets).last().isInstanceOf(MqttPacket.PingResp.class);
+    assertThat(told).as("what its rate allows").hasSize(5 + 5 * 2);
+    assertThat(tooFast()).isEqualTo(98);
+
+    client.receive(uplink(1));
+    assertThat(told).as("at QoS 1").hasSize(5 + 5 * 2 + 1);
+    assertThat(client.paused).as("at QoS 1").isTrue();
+    sweepAt(client, 7_000);
+    sweepAt(client, 8_000);
+    publish(client, 10);
+    assertThat(client.paused).as("it has heard all, and waits again").isTrue();
+  }
+
   /// At QoS 0; the broker confirms each at once.
   private void publish(Client client, int number) {
     for (int count = 0; count < number; count++) {
@@ -216,6 +246,14 @@ class InboundFlowTest extends PipelineScene {
   private void sweepAt(Client client, long millis) {
     loop.nowNanos = TimeUnit.MILLISECONDS.toNanos(millis);
     client.sweep(loop.nowNanos);
+  }
+
+  private double tooFast() {
+    return meters
+        .get("cm.admission.refused")
+        .tag("reason", "message_rate_too_high")
+        .counter()
+        .count();
   }
 
   private double slowed() {

@@ -46,12 +46,51 @@ class UplinkRateIT {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void who_floods_at_qos_0_is_answered_while_its_client_still_waits(MqttVersion version)
+      throws Exception {
+    try (var node = TestNode.start("--cm.uplink.per-second=5", "--cm.uplink.burst=5");
+        var flood = connected(node, version)) {
+      long begunNanos = System.nanoTime();
+      flood.send(uplinks(version, 300, QoS.AT_MOST_ONCE)).send(new MqttPacket.PingReq());
+
+      flood.expect(MqttPacket.PingResp.class);
+
+      assertThat(Duration.ofNanos(System.nanoTime() - begunNanos))
+          .as("300 at five a second are a minute")
+          .isLessThan(Duration.ofSeconds(30));
+      flood.send(uplinks(version, 1, QoS.AT_LEAST_ONCE)).expect(MqttPacket.PubAck.class);
+    }
+  }
+
+  /// What it gathered while it was away.
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void five_hundred_at_once_are_taken_at_once(MqttVersion version) throws Exception {
+    try (var node = TestNode.start();
+        var client = connected(node, version)) {
+      client.send(uplinks(version, 500, QoS.AT_MOST_ONCE)).send(new MqttPacket.PingReq());
+
+      client.expect(MqttPacket.PingResp.class);
+
+      var meters = node.bean(MeterRegistry.class);
+      assertThat(meters.get("cm.uplink.received").tag("kind", "uplink").counter().count())
+          .isEqualTo(500);
+      assertThat(meters.get("cm.uplink.slowed").counter().count()).isZero();
+    }
+  }
+
   private static RawClient connected(TestNode node, MqttVersion version) throws Exception {
     return RawClient.connected(node.port("mqtt"), RawClient.connect(version, TestNode.newDevice()));
   }
 
   /// At once.
   private static byte[] uplinks(MqttVersion version, int number) {
+    return uplinks(version, number, QoS.AT_LEAST_ONCE);
+  }
+
+  private static byte[] uplinks(MqttVersion version, int number, QoS qos) {
     var bytes = new ByteArrayOutputStream();
     for (int id = 1; id <= number; id++) {
       bytes.writeBytes(
@@ -60,10 +99,10 @@ class UplinkRateIT {
                   new MqttPacket.Publish(
                       Uplinks.UPLINK,
                       Binary.of("{}"),
-                      QoS.AT_LEAST_ONCE,
+                      qos,
                       false,
                       false,
-                      id,
+                      qos == QoS.AT_MOST_ONCE ? 0 : id,
                       MqttProperties.NONE),
                   version));
     }

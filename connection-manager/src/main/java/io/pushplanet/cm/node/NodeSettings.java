@@ -73,7 +73,7 @@ record NodeSettings(
   /// @param unauthenticatedBytes cap on what all peers without a CONNECT make us hold; each listener has a sixteenth of it to itself, and
   ///     the devices' share the rest
   /// @param pendingBytes what may wait for one device, 80 bytes for each packet included, before it is closed as a slow reader; a
-  ///     sixteenth of it while the heap is nearly full
+  ///     sixteenth of it while the heap is nearly full, and then of what it sent and is not read yet, too
   /// @param gatewayPendingBytes what may wait for one gateway, 80 bytes for each packet included, before it is closed as a slow
   ///     reader
   /// @param writeStall how long a peer may take nothing while something waits for it
@@ -182,13 +182,13 @@ record NodeSettings(
   /// @param bytes largest uplink
   /// @param inFlight publishes of one device that wait for the broker's confirm (its Receive Maximum); those of QoS 0 count too
   /// @param perSecond what one device may publish, uplinks and receipts together; it is not read for a while when it publishes
-  ///     faster. 0 for no limit
-  /// @param burst how much one device may publish at once, and again after a rest
+  ///     faster, and at QoS 0 the rest is dropped after five seconds. 0 for no limit
+  /// @param burst how much one device may publish at once, such as what it gathered while it was away, and again after a rest
   /// @param mostOpen events of all devices that wait for the broker's confirm
   record Uplink(
       @NotNull @DefaultValue("4KB") DataSize bytes,
       @Positive @DefaultValue("32") int inFlight,
       @Min(0) @DefaultValue("10") int perSecond,
-      @Positive @DefaultValue("100") int burst,
+      @Positive @DefaultValue("1000") int burst,
       @Positive @DefaultValue("20000") int mostOpen) {}
 }

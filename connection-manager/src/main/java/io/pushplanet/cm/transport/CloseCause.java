@@ -8,6 +8,8 @@ public enum CloseCause {
   OURS,
   /// The peer let more wait for it than its share, or took nothing for too long.
   SLOW_READER,
+  /// What it sent had to wait, and the heap was nearly full.
+  UNREAD_BYTES,
   /// Too many bytes of peers that have not said who they are.
   UNAUTHENTICATED_BYTES,
   TLS,

@@ -464,7 +464,7 @@ public final class Connection {
       boolean all = tls == null ? writePlain(queue) : writeSealed(tls, queue);
       if (!all) {
         wire.writing(true);
-        if (isTooMuchForNow(queue)) {
+        if (isTooMuchForNow(queue.cost())) {
           close(CloseCause.SLOW_READER);
         }
         return;
@@ -492,11 +492,12 @@ public final class Connection {
     }
   }
 
-  /// What the kernel has not taken, while the heap is nearly full: thousands of slow readers have no bound together.
-  private boolean isTooMuchForNow(PendingFrames queue) {
+  /// What the kernel has not taken, or what came of a peer that is not read, while the heap is nearly full: thousands of these have no
+  /// bound together.
+  private boolean isTooMuchForNow(int bytes) {
     return loop.heap.isFull()
         && !listener.trusted()
-        && queue.cost() > listener.pendingBytes() / LESS_WHEN_SCARCE;
+        && bytes > listener.pendingBytes() / LESS_WHEN_SCARCE;
   }
 
   private void finish() throws IOException {
@@ -561,6 +562,10 @@ public final class Connection {
     boolean waiting = pendingBytes() > 0 || (tls != null && tls.unsent() != null);
     if (waiting && nowNanos - sinceNanos > loop.settings.writeStall().toNanos()) {
       close(CloseCause.SLOW_READER);
+      return false;
+    }
+    if (paused && partial != null && isTooMuchForNow(partial.capacity())) {
+      close(CloseCause.UNREAD_BYTES);
       return false;
     }
     boolean busy = handler.swept(nowNanos);

@@ -42,7 +42,7 @@ class NodeSettingsTest {
       assertThat(settings.keepAlive().deadPathAfter()).isEqualTo(Duration.ofSeconds(20));
       assertThat(settings.uplink().bytes().toBytes()).isEqualTo(4096);
       assertThat(settings.uplink().perSecond()).isEqualTo(10);
-      assertThat(settings.uplink().burst()).isEqualTo(100);
+      assertThat(settings.uplink().burst()).isEqualTo(1_000);
       assertThat(settings.wsPort()).isNull();
       assertThat(settings.wssPort()).isNull();
       assertThat(settings.admission().connectsPerSecond()).isEqualTo(5000);

@@ -10,6 +10,7 @@ import java.io.InputStream;
 import java.net.Socket;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.Test;
@@ -52,6 +53,40 @@ class SlowReaderIT {
 
       assertThat(client.getInputStream().readNBytes(A_QUARTER)).hasSize(A_QUARTER);
       assertThat(connection.isOpen()).isTrue();
+    }
+  }
+
+  @Test
+  void who_is_not_read_is_closed_for_what_is_kept_of_him_while_the_heap_is_nearly_full()
+      throws Exception {
+    var came = new CountDownLatch(1);
+    try (var transport =
+            OneLoop.start(
+                System::nanoTime,
+                heap,
+                connection -> {
+                  accepted.complete(connection);
+                  return _ -> {
+                    connection.pauseReading();
+                    came.countDown();
+                  };
+                });
+        var client = OneLoop.connect(transport)) {
+      var connection = accepted.get(60, TimeUnit.SECONDS);
+      OneLoop.run(connection, connection::authenticated);
+      client.getOutputStream().write(new byte[A_QUARTER]);
+      assertThat(came.await(60, TimeUnit.SECONDS)).isTrue();
+      OneLoop.run(connection, () -> connection.sweep(System.nanoTime()));
+      assertThat(connection.isOpen()).isTrue();
+
+      OneLoop.run(
+          connection,
+          () -> {
+            heap.read(1, 1, 0);
+            connection.sweep(System.nanoTime());
+          });
+
+      assertThat(connection.isOpen()).isFalse();
     }
   }
 
