@@ -6,9 +6,14 @@ import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
 import com.zaxxer.hikari.HikariDataSource;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.LanePublisher;
@@ -30,8 +35,8 @@ public final class RealServers implements AutoCloseable {
   private final HikariDataSource database = new HikariDataSource();
   private final ConnectionFactory connections = new ConnectionFactory();
   private final RedisClient redis = RedisClient.create(services.redis().toString());
-  private final SessionDirectory sessions =
-      new SessionDirectory(redis.connect(), Clock.systemUTC());
+  private final StatefulRedisConnection<String, String> known = redis.connect();
+  private final SessionDirectory sessions = new SessionDirectory(known, Clock.systemUTC());
   private final LanePublisher lanes;
 
   public RealServers() throws Exception {
@@ -89,6 +94,12 @@ public final class RealServers implements AutoCloseable {
 
   public SessionDirectory sessions() {
     return sessions;
+  }
+
+  /// As if the device had connected there.
+  public void connect(String app, String device, NodeId node) {
+    var key = SessionDirectory.key(new DeviceKey(new AppId(app), new DeviceId(device)));
+    known.sync().set(key, System.currentTimeMillis() + "|" + node.value());
   }
 
   public LanePublisher lanes() {

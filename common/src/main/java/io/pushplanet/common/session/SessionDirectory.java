@@ -1,7 +1,6 @@
 package io.pushplanet.common.session;
 
 import io.lettuce.core.RedisFuture;
-import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.pushplanet.common.wire.WireForm;
@@ -79,23 +78,6 @@ public final class SessionDirectory {
       end
       """;
 
-  /// KEYS[1] session; ARGV node, now in ms.
-  private static final String CLAIM =
-      FUNCTIONS + "local owner, held = claim(KEYS[1], ARGV[1], ARGV[2]) return {owner, held}";
-
-  /// KEYS sessions; ARGV node, then the epoch of each.
-  private static final String ANNOUNCE =
-      FUNCTIONS
-          + """
-          local owners = {}
-          for i = 1, #KEYS do owners[i] = announce(KEYS[i], ARGV[1], ARGV[i + 1]) end
-          return owners
-          """;
-
-  /// KEYS[1] session; ARGV node, epoch.
-  private static final String RELEASE =
-      FUNCTIONS + "release(KEYS[1], ARGV[1], ARGV[2]) return 'done'";
-
   private final Supplier<RedisAsyncCommands<String, String>> redis;
   private final SharedReads reads;
   private final LeaseReader leases = new LeaseReader();
@@ -115,65 +97,6 @@ public final class SessionDirectory {
     this.redis = () -> connection.get().async();
     this.reads = new SharedReads(connection);
     this.clock = clock;
-  }
-
-  /// @param epoch under which the node owns the device
-  /// @param former who had it until now; a node hears of that by its [TakeoverNotices]
-  public record Claimed(long epoch, Optional<SessionOwner> former) {}
-
-  /// The device connected here: takes it over from whoever had it.
-  public Claimed claim(DeviceKey device, NodeId node) {
-    List<String> answer =
-        await(
-            redis
-                .get()
-                .eval(
-                    CLAIM,
-                    ScriptOutputType.MULTI,
-                    keys(device),
-                    node.value(),
-                    Long.toString(clock.millis())));
-    long epoch = parse(answer.getFirst()).orElseThrow().epoch();
-    return new Claimed(epoch, parse(answer.getLast()));
-  }
-
-  /// Tells the directory again of sessions held here (after Redis was away or lost, and from time to time), in one step for
-  /// all: a few hundred at a time.
-  ///
-  /// @return the owner of each as the directory now has it: a higher epoch means that this node has lost the device
-  public Map<DeviceKey, SessionOwner> announce(Map<DeviceKey, Long> epochs, NodeId node) {
-    if (epochs.isEmpty()) {
-      return Map.of();
-    }
-    List<DeviceKey> order = List.copyOf(epochs.keySet());
-    List<String> arguments = new ArrayList<>();
-    arguments.add(node.value());
-    order.forEach(device -> arguments.add(Long.toString(epochs.getOrDefault(device, 0L))));
-    List<String> answer =
-        await(
-            redis
-                .get()
-                .eval(
-                    ANNOUNCE,
-                    ScriptOutputType.MULTI,
-                    order.stream().map(SessionDirectory::key).toArray(String[]::new),
-                    arguments.toArray(String[]::new)));
-    Map<DeviceKey, SessionOwner> owners = new HashMap<>();
-    for (int i = 0; i < order.size(); i++) {
-      DeviceKey device = order.get(i);
-      parse(answer.get(i)).ifPresent(owner -> owners.put(device, owner));
-    }
-    return owners;
-  }
-
-  /// The device left; nothing happens when another session has taken over since.
-  public void release(DeviceKey device, NodeId node, long epoch) {
-    RedisFuture<String> released =
-        redis
-            .get()
-            .eval(
-                RELEASE, ScriptOutputType.VALUE, keys(device), node.value(), Long.toString(epoch));
-    await(released);
   }
 
   public Optional<SessionOwner> owner(DeviceKey device) {
@@ -231,10 +154,6 @@ public final class SessionDirectory {
   /// Where the device's owner stands in Redis, `epoch|node`, for scripts that change something only for its owner.
   public static String key(DeviceKey device) {
     return SESSION + device.text();
-  }
-
-  private static String[] keys(DeviceKey device) {
-    return new String[] {key(device)};
   }
 
   /// Reads what stands under [#key]; nothing when it is empty or has another form.

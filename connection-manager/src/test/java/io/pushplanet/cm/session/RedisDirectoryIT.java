@@ -91,6 +91,68 @@ class RedisDirectoryIT {
   }
 
   @Test
+  void whoever_loses_a_device_is_told_by_the_claim_itself() throws Exception {
+    var heard = new LinkedBlockingQueue<TakeoverNotices.Notice>();
+    var listening = new CountDownLatch(1);
+    try (var notices = TakeoverNotices.listen(client, nodeA, heard::add, listening::countDown)) {
+      assertThat(notices).isNotNull();
+      assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
+      var first = claim(a, Former.FORGET);
+      var again = claim(a, Former.FORGET);
+
+      var taken = claim(b, Former.FORGET);
+
+      assertThat(first.former()).isEmpty();
+      assertThat(again.former()).contains(new SessionOwner(nodeA, first.epoch()));
+      assertThat(taken.former()).contains(new SessionOwner(nodeA, again.epoch()));
+      assertThat(heard.poll(60, TimeUnit.SECONDS))
+          .isEqualTo(new TakeoverNotices.Notice(device(1), new SessionOwner(nodeB, taken.epoch())));
+      assertThat(heard).isEmpty();
+    }
+  }
+
+  @Test
+  void whoever_is_outdone_by_an_announcement_is_told_too() throws Exception {
+    var heard = new LinkedBlockingQueue<TakeoverNotices.Notice>();
+    var listening = new CountDownLatch(1);
+    try (var notices = TakeoverNotices.listen(client, nodeA, heard::add, listening::countDown)) {
+      assertThat(notices).isNotNull();
+      assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
+      long epoch = claim(a, Former.FORGET).epoch();
+
+      b.announce(Map.of(device(1), epoch));
+      b.announce(Map.of(device(1), epoch + 1));
+
+      assertThat(heard.poll(60, TimeUnit.SECONDS))
+          .isEqualTo(new TakeoverNotices.Notice(device(1), new SessionOwner(nodeB, epoch + 1)));
+      assertThat(heard).isEmpty();
+    }
+  }
+
+  @Test
+  void after_a_loss_of_redis_nodes_announce_and_the_newest_session_wins() {
+    long first = claim(a, Former.FORGET).epoch();
+    clock.advance(Duration.ofSeconds(1));
+    long second = claim(b, Former.FORGET).epoch();
+    link.connection().sync().del(SessionDirectory.key(device(1)));
+
+    b.announce(Map.of(device(1), second));
+    var toldToA = a.announce(Map.of(device(1), first));
+
+    assertThat(toldToA).containsEntry(device(1), new SessionOwner(nodeB, second));
+    assertThat(known.owner(device(1))).contains(new SessionOwner(nodeB, second));
+  }
+
+  @Test
+  void an_epoch_rises_over_a_loss_of_redis() {
+    long before = claim(a, Former.FORGET).epoch();
+    link.connection().sync().del(SessionDirectory.key(device(1)));
+    clock.advance(Duration.ofMillis(1));
+
+    assertThat(claim(b, Former.FORGET).epoch()).isGreaterThan(before);
+  }
+
+  @Test
   void a_script_that_redis_has_forgotten_is_sent_again() {
     long first = claim(a, Former.FORGET).epoch();
     link.ask(RedisAsyncCommands::scriptFlush);
@@ -218,6 +280,7 @@ class RedisDirectoryIT {
 
     a.carryOut(List.of(new Order.End(device(1), former, 3_600, null)));
     b.carryOut(List.of(new Order.Release(device(1), owner)));
+    assertThat(known.owner(device(1))).isEmpty();
     a.carryOut(List.of(new Order.End(device(1), former, 3_600, null)));
 
     assertThat(claim(b, Former.RESUME).remembered()).isEmpty();
@@ -325,7 +388,7 @@ class RedisDirectoryIT {
     assertThat(known.owners(devices)).hasSize(6);
     redis.del("session:shop/" + unique + "-1");
     redis.rpush("session:shop/" + unique + "-1", "a list");
-    assertThat(known.announce(Map.of(device(1), 7L, device(0), 7L), nodeA))
+    assertThat(a.announce(Map.of(device(1), 7L, device(0), 7L)))
         .containsEntry(device(1), new SessionOwner(nodeA, 7))
         .containsKey(device(0));
   }

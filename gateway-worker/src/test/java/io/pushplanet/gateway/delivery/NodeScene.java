@@ -3,10 +3,7 @@ package io.pushplanet.gateway.delivery;
 import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Channel;
-import io.pushplanet.common.device.DeviceId;
-import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.Push;
-import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.node.FakeNode;
@@ -81,11 +78,7 @@ abstract class NodeScene {
   }
 
   void connect(String device) {
-    servers
-        .sessions()
-        .claim(
-            new DeviceKey(new AppId(APP), new DeviceId(device)),
-            node.lease(clock.instant()).node());
+    servers.connect(APP, device, node.lease(clock.instant()).node());
   }
 
   void deliver(Channel channel, Push... pushes) throws Exception {

@@ -9,7 +9,6 @@ import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.device.DeviceId;
-import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
@@ -17,7 +16,6 @@ import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.message.target.Recipient;
-import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.testing.Eventually;
@@ -174,9 +172,7 @@ class FanoutIT {
     servers
         .sql()
         .update("UPDATE devices SET mqtt = TRUE WHERE app_id = ? AND device_id = 'd00003'", APP);
-    servers
-        .sessions()
-        .claim(new DeviceKey(new AppId(APP), new DeviceId("d00003")), new NodeId("node"));
+    servers.connect(APP, "d00003", new NodeId("node"));
 
     expandAll(
         new FanoutOrder(aPush(Clock.systemUTC()).from(APP).build(), new Audience.All(), null));
