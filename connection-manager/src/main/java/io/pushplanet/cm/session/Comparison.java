@@ -27,7 +27,6 @@ import org.jspecify.annotations.Nullable;
 /// has. All at once where there is a reason to; without one a few at a time, so that each has its turn once in
 /// [Registrar.Settings#verifyEvery] and idle devices cost next to nothing. Thread-safe but for [#next]; calls block.
 final class Comparison {
-  private static final int BULK = 500;
   private static final Duration SHORTEST_PAUSE = Duration.ofMillis(200);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
   static final Duration PAUSE_WHILE_AWAY = Duration.ofSeconds(1);
@@ -83,7 +82,7 @@ final class Comparison {
     if (hasToTell) {
       return shorter(SHORTEST_PAUSE, every);
     }
-    var bulkEvery = every.multipliedBy(BULK).dividedBy(Math.max(1, table.size()));
+    var bulkEvery = every.multipliedBy(Patrol.BULK).dividedBy(Math.max(1, table.size()));
     var pause = shorter(LONGEST_PAUSE, longer(SHORTEST_PAUSE, bulkEvery));
     return shorter(pause, every);
   }
@@ -101,7 +100,7 @@ final class Comparison {
     long due = Math.ceilDiv(share, every.toNanos());
     try {
       while (due > 0) {
-        var some = ahead(Math.min(due, BULK));
+        var some = ahead(Math.min(due, Patrol.BULK));
         if (some.isEmpty()) {
           return;
         }
@@ -207,16 +206,8 @@ final class Comparison {
 
   private void compareEach(Iterator<DeviceSession> sessions, Runnable answered) {
     while (sessions.hasNext()) {
-      compare(bulkOf(sessions), answered);
+      compare(Patrol.bulkOf(sessions), answered);
     }
-  }
-
-  private static List<DeviceSession> bulkOf(Iterator<DeviceSession> sessions) {
-    var some = new ArrayList<DeviceSession>(BULK);
-    while (some.size() < BULK && sessions.hasNext()) {
-      some.add(sessions.next());
-    }
-    return some;
   }
 
   void some(List<DeviceSession> sessions) {

@@ -18,7 +18,7 @@ public final class LeaseWatch {
   /// @param known whether the directory still had the one before
   /// @return whether it had run out before, or was lost with everything else: what came for this node's devices was parked,
   ///     and nobody told it
-  public synchronized boolean renewed(Instant at, Instant answered, boolean known) {
+  synchronized boolean renewed(Instant at, Instant answered, boolean known) {
     var before = renewedAt;
     renewedAt = at;
     return before != null && (!known || before.plus(SessionDirectory.LEASE).isBefore(answered));

@@ -14,7 +14,9 @@ import org.slf4j.LoggerFactory;
 /// time. Thread-safe; calls but [#catchUp] block.
 final class Patrol {
   private static final Logger LOG = LoggerFactory.getLogger(Patrol.class);
-  private static final int BULK = 500;
+
+  /// So many devices are asked about in one statement, here or in the directory.
+  static final int BULK = 500;
 
   private final SessionTable table;
   private final Registrar.Parked parked;
@@ -58,7 +60,8 @@ final class Patrol {
     }
   }
 
-  private static List<DeviceSession> bulkOf(Iterator<DeviceSession> sessions) {
+  /// The next few.
+  static List<DeviceSession> bulkOf(Iterator<DeviceSession> sessions) {
     var some = new ArrayList<DeviceSession>(BULK);
     while (some.size() < BULK && sessions.hasNext()) {
       some.add(sessions.next());
