@@ -2,6 +2,11 @@ package io.pushplanet.dispatcher.input;
 
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharsetDecoder;
+import java.nio.charset.CoderResult;
+import java.nio.charset.StandardCharsets;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
@@ -14,6 +19,8 @@ import tools.jackson.databind.node.ObjectNode;
 
 /// A request's body: one JSON object without repeated names. [Bodies] reads it.
 public record JsonBody(byte[] bytes, ObjectNode root) {
+  private static final int LONGEST_PIECE = 1024;
+
   private static final JsonMapper STRICT =
       JsonMapper.builder(
               JsonFactory.builder()
@@ -35,6 +42,7 @@ public record JsonBody(byte[] bytes, ObjectNode root) {
   }
 
   static ObjectNode parse(byte[] bytes) {
+    requireUtf8(bytes);
     JsonNode root;
     try {
       root = STRICT.readTree(bytes);
@@ -51,5 +59,41 @@ public record JsonBody(byte[] bytes, ObjectNode root) {
       return object;
     }
     throw ProblemException.of(ProblemCode.MALFORMED_JSON, "The body must be a JSON object.");
+  }
+
+  /// Jackson would take UTF-16 and UTF-32 as well, and read more than one form of a character: overlong ones, of which what
+  /// filters bytes knows nothing.
+  private static void requireUtf8(byte[] bytes) {
+    if (bytes.length > 1 && (bytes[0] == 0 || bytes[1] == 0)) {
+      throw notUtf8(0);
+    }
+    if (isAscii(bytes)) {
+      return;
+    }
+    CharsetDecoder strict = StandardCharsets.UTF_8.newDecoder();
+    ByteBuffer encoded = ByteBuffer.wrap(bytes);
+    CharBuffer piece = CharBuffer.allocate(Math.min(bytes.length, LONGEST_PIECE));
+    CoderResult result;
+    do {
+      piece.clear();
+      result = strict.decode(encoded, piece, true);
+    } while (result.isOverflow());
+    if (result.isError()) {
+      throw notUtf8(encoded.position());
+    }
+  }
+
+  /// Without a way out of the loop, which is then as fast as it can be: most are.
+  private static boolean isAscii(byte[] bytes) {
+    int all = 0;
+    for (byte one : bytes) {
+      all |= one;
+    }
+    return all >= 0;
+  }
+
+  private static ProblemException notUtf8(int offset) {
+    return ProblemException.of(
+        ProblemCode.MALFORMED_JSON, "The body is not UTF-8 from byte " + offset + " on.");
   }
 }
