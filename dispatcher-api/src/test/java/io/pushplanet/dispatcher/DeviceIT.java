@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,6 +41,28 @@ class DeviceIT {
 
   private final RunningDispatcher dispatcher = RunningDispatcher.shared();
   private final Tenant shop = dispatcher.tenant();
+
+  @Test
+  void a_device_has_at_most_a_hundred_tags_and_topics_however_they_come() {
+    shop.device("d1", "{\"mqtt\":true}");
+    for (String list : List.of("tags", "topics")) {
+      String full =
+          IntStream.range(0, 100)
+              .mapToObj(i -> "\"t" + i + "\"")
+              .collect(Collectors.joining(",", "{\"" + list + "\":[", "]}"));
+      assertThat(shop.call("PATCH", "/devices/d1", full).status()).isEqualTo(200);
+      String one = "/devices/d1/" + list + "/";
+
+      Answer more = shop.put(one + "more", "");
+
+      assertThat(more.status()).as(more.toString()).isEqualTo(422);
+      assertThat(more.json().at("/errors/0/code").stringValue()).isEqualTo("too_many");
+      assertThat(shop.put(one + "t7", "").status()).isEqualTo(204);
+      assertThat(shop.get("/devices/d1").json().get(list)).hasSize(100);
+      assertThat(shop.call("DELETE", one + "t7", "").status()).isEqualTo(204);
+      assertThat(shop.put(one + "more", "").status()).isEqualTo(204);
+    }
+  }
 
   @Test
   void a_registration_answers_what_the_device_needs_to_log_in() {

@@ -68,12 +68,15 @@ class PatchIT {
     assertThat(stored("updated_at")).startsWith("2100-01-01");
   }
 
-  /// One by one there may be more than a registration may name.
+  /// Earlier versions took more one by one than a registration may name.
   @Test
   void what_a_patch_does_not_mention_is_not_judged() throws Exception {
     shop.device("d1", "{\"mqtt\":true}");
     for (int topic = 0; topic <= 100; topic++) {
-      assertThat(shop.put("/devices/d1/topics/t" + topic, "").status()).isEqualTo(204);
+      dispatcher.execute(
+          "INSERT INTO device_topics (app_id, topic, device_id) VALUES (?, ?, 'd1')",
+          shop.app(),
+          "t" + topic);
     }
 
     Answer answer = shop.call("PATCH", "/devices/d1", "{\"locale\":\"en\"}");

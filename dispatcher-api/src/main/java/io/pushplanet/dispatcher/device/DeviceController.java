@@ -104,7 +104,7 @@ class DeviceController {
     ObjectNode form = DeviceForm.registration(before);
     for (String list : List.of("tags", "topics")) {
       if (!patch.has(list)) {
-        // It stays as it is, however many have been added one by one.
+        // It stays as it is: earlier versions added more one by one than it may have.
         form.remove(list);
       }
     }

@@ -11,6 +11,7 @@ import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.lane.Lanes;
 import io.pushplanet.dispatcher.lane.Parcel;
 import io.pushplanet.dispatcher.route.RouteChanges;
@@ -142,9 +143,15 @@ class DeviceRegistry {
   }
 
   /// @return whether the device is known
+  /// @throws io.pushplanet.dispatcher.problem.ProblemException 422 where it has as many as it may
   boolean addTopic(AppId app, DeviceId device, String topic) {
     return ifKnown(
-        app, device, () -> mapper.addTopics(app.value(), device.value(), List.of(topic)));
+        app,
+        device,
+        () -> {
+          requireRoom("topic", topic, mapper.topics(app.value(), device.value()));
+          mapper.addTopics(app.value(), device.value(), List.of(topic));
+        });
   }
 
   boolean removeTopic(AppId app, DeviceId device, String topic) {
@@ -152,11 +159,36 @@ class DeviceRegistry {
   }
 
   boolean addTag(AppId app, DeviceId device, String tag) {
-    return ifKnown(app, device, () -> mapper.addTags(app.value(), device.value(), List.of(tag)));
+    return ifKnown(
+        app,
+        device,
+        () -> {
+          requireRoom("tag", tag, mapper.tags(app.value(), device.value()));
+          mapper.addTags(app.value(), device.value(), List.of(tag));
+        });
   }
 
   boolean removeTag(AppId app, DeviceId device, String tag) {
     return ifKnown(app, device, () -> mapper.deleteTag(app.value(), device.value(), tag));
+  }
+
+  /// One by one no more come together than a registration may have.
+  private static void requireRoom(String kind, String wanted, List<String> has) {
+    if (has.size() < RegistrationReader.MOST_TAGS || has.contains(wanted)) {
+      return;
+    }
+    Findings findings = new Findings();
+    findings.add(
+        kind,
+        "too_many",
+        "the device has "
+            + has.size()
+            + " "
+            + kind
+            + "s; at most "
+            + RegistrationReader.MOST_TAGS
+            + ": remove one first");
+    findings.refuse();
   }
 
   private boolean ifKnown(AppId app, DeviceId device, Runnable work) {

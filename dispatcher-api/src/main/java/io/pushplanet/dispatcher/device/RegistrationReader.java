@@ -32,7 +32,9 @@ final class RegistrationReader {
   private static final int LONGEST_TOKEN = 4_096;
   private static final int LONGEST_LOCALE = 35;
   private static final int LONGEST_TIMEZONE = 64;
-  private static final int MOST_TAGS = 100;
+
+  /// And topics.
+  static final int MOST_TAGS = 100;
 
   /// Apple says only that the token is binary and its length may change.
   private static final Pattern APNS_TOKEN =
