@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -410,6 +411,35 @@ class MessageIT {
 
     assertThat(refused.status()).isEqualTo(404);
     assertThat(accepted.status()).as(accepted.toString()).isEqualTo(202);
+  }
+
+  @Test
+  void as_many_names_as_a_message_may_have_fit_into_it_at_their_full_length() {
+    shop.device("d1", "{\"mqtt\":true}");
+    String devices = names("d%063d");
+    // As a program writes it that escapes whatever is not ASCII.
+    String users = names("\\uac00".repeat(120) + "%08d");
+
+    Answer toDevices =
+        shop.post(
+            "/messages",
+            "{\"audience\":{\"devices\":[\"d1\"," + devices + "]},\"content\":{\"title\":\"a\"}}");
+    Answer toUsers =
+        shop.post(
+            "/messages:validate",
+            "{\"audience\":{\"users\":[\"u\"," + users + "]},\"content\":{\"title\":\"a\"}}");
+    Answer tooMuch = shop.post("/messages", " ".repeat(1024 * 1024 - HELLO.length() + 1) + HELLO);
+
+    assertThat(toDevices.status()).as(toDevices.toString()).isEqualTo(202);
+    assertThat(toUsers.status()).as(toUsers.toString()).isEqualTo(200);
+    assertThat(tooMuch.status()).isEqualTo(413);
+    assertThat(tooMuch.json().get("detail").stringValue()).contains("1,048,576 bytes");
+  }
+
+  private static String names(String form) {
+    return IntStream.range(0, 999)
+        .mapToObj(i -> '"' + String.format(Locale.ROOT, form, i) + '"')
+        .collect(Collectors.joining(","));
   }
 
   @Test

@@ -16,12 +16,16 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
 
 /// Reads requests' bodies: at most [#MOST_BYTES] (or the limit given), so that a huge upload is neither stored nor parsed, and
-/// within a time. Those that are not small share a part of the heap while they come, of which an app has half: however many
-/// callers upload slowly, they fill nothing and hold up no other app. Thread-safe.
+/// within a time, which begins anew where a body of unknown length grows beyond [#MOST_BYTES]. Those that are not small share a
+/// part of the heap while they come, of which an app has half: however many callers upload slowly, they fill nothing and hold up
+/// no other app. Thread-safe.
 @Component
 public class Bodies {
   public static final int MOST_BYTES = 64 * 1024;
-  public static final int MOST_BATCH_BYTES = 1024 * 1024;
+
+  /// Of messages, alone or in a batch: one names up to 1,000 users of 128 characters, each of which has six bytes where JSON
+  /// escapes it.
+  public static final int MOST_MESSAGE_BYTES = 1024 * 1024;
 
   /// So much of each is held by its connection anyhow.
   private static final int SMALL = 8 * 1024;
@@ -49,7 +53,7 @@ public class Bodies {
     int kilobytes =
         Math.clamp(
             heap / PART / KILOBYTE,
-            2 * MOST_BATCH_BYTES / KILOBYTE,
+            2 * MOST_MESSAGE_BYTES / KILOBYTE,
             Integer.MAX_VALUE / (2 * TIMES_IN_LINE));
     this.uploads =
         new AppTurns(
@@ -94,15 +98,27 @@ public class Bodies {
   /// @param length negative where it is not known
   byte[] read(AppId app, InputStream body, int length, int mostBytes) throws IOException {
     // The stream ends with the body; asking for no more than that spares a buffer of 16 KiB.
-    int most = length < 0 ? mostBytes + 1 : length;
-    byte[] bytes =
-        most <= SMALL
-            ? inTime(body, most)
-            : uploads.inTurn(app, 1 + most / KILOBYTE, () -> inTime(body, most));
+    byte[] bytes = part(app, body, length < 0 ? Math.min(MOST_BYTES, mostBytes) + 1 : length);
+    if (length < 0 && bytes.length > MOST_BYTES && bytes.length <= mostBytes) {
+      // Who does not say how much comes has room for much only when much does.
+      bytes = joined(bytes, part(app, body, mostBytes + 1 - bytes.length));
+    }
     if (bytes.length > mostBytes) {
       throw tooLarge(mostBytes);
     }
     return bytes;
+  }
+
+  private byte[] part(AppId app, InputStream body, int most) throws IOException {
+    return most <= SMALL
+        ? inTime(body, most)
+        : uploads.inTurn(app, 1 + most / KILOBYTE, () -> inTime(body, most));
+  }
+
+  private static byte[] joined(byte[] first, byte[] rest) {
+    byte[] all = Arrays.copyOf(first, first.length + rest.length);
+    System.arraycopy(rest, 0, all, first.length, rest.length);
+    return all;
   }
 
   /// What stands still ends with `server.tomcat.connection-timeout`, and Tomcat says so.

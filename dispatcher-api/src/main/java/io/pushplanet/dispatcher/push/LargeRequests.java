@@ -4,6 +4,7 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.dispatcher.audience.AudienceResolver;
+import io.pushplanet.dispatcher.input.Bodies;
 import io.pushplanet.dispatcher.limit.AppTurns;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
@@ -13,9 +14,10 @@ import java.util.function.Supplier;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
 
-/// Batches and messages to many named devices take much memory for a short time: some twenty times their body as a tree, and for
-/// each device its tokens, read and published. Bodies share a part of the heap, and so do devices, of which an app has half: no
-/// number of them at once fills it, holds up the small ones with megabytes of routes, or leaves other apps no turn. Thread-safe.
+/// Batches, large messages and those to many named devices take much memory for a short time: some twenty times their body as a
+/// tree, and for each device its tokens, read and published. Bodies share a part of the heap, and so do devices, of which an app
+/// has half: no number of them at once fills it, holds up the small ones with megabytes of routes, or leaves other apps no turn.
+/// Thread-safe.
 @Component
 class LargeRequests {
   private static final int KILOBYTE = 1024;
@@ -63,6 +65,14 @@ class LargeRequests {
   /// @throws ProblemException 503 where too much else waits, or its turn does not come
   <T> T batch(AppId app, int bytes, Supplier<T> work) {
     return bodies.inTurn(app, 1 + bytes / KILOBYTE, work::get);
+  }
+
+  /// Does the work of a message that came alone in its turn; at once if its body is no larger than those of other requests.
+  ///
+  /// @param bytes of its body
+  /// @throws ProblemException 503 where too much else waits, or its turn does not come
+  <T> T alone(AppId app, int bytes, Supplier<T> work) {
+    return bytes <= Bodies.MOST_BYTES ? work.get() : batch(app, bytes, work);
   }
 
   /// Does the work of a message, alone or of a batch, in its turn; at once if it names few devices.

@@ -64,35 +64,40 @@ class PushController {
   @Needs(Scope.SEND)
   void send(Caller caller, HttpServletRequest request, HttpServletResponse response)
       throws IOException {
-    JsonBody body = bodies.json(caller.app(), request);
+    byte[] bytes = bodies.bytes(caller.app(), request, Bodies.MOST_MESSAGE_BYTES);
+    write(
+        large.alone(
+            caller.app(), bytes.length, () -> one(caller, JsonBody.of(bytes), request, response)),
+        response);
+  }
+
+  private Given one(
+      Caller caller, JsonBody body, HttpServletRequest request, HttpServletResponse response) {
     SendRequest wanted = SendRequestReader.read(body.root());
     limits.take(caller.app(), 1, response);
-    Given given =
-        large.message(
-            caller.app(),
-            wanted.audience(),
-            () ->
-                once(
-                    caller,
-                    "messages",
-                    request,
-                    body,
-                    id -> {
-                      Receipt receipt =
-                          dispatch.send(caller.app(), wanted, id, traceparent(request));
-                      return new Answer(
-                          202,
-                          "/v1/apps/" + caller.app() + "/messages/" + receipt.id(),
-                          text(WireForm.write(receipt)));
-                    }));
-    write(given, response);
+    return large.message(
+        caller.app(),
+        wanted.audience(),
+        () ->
+            once(
+                caller,
+                "messages",
+                request,
+                body,
+                id -> {
+                  Receipt receipt = dispatch.send(caller.app(), wanted, id, traceparent(request));
+                  return new Answer(
+                      202,
+                      "/v1/apps/" + caller.app() + "/messages/" + receipt.id(),
+                      text(WireForm.write(receipt)));
+                }));
   }
 
   @PostMapping("/v1/apps/{app}/messages:batch")
   @Needs(Scope.SEND)
   void sendBatch(Caller caller, HttpServletRequest request, HttpServletResponse response)
       throws IOException {
-    byte[] bytes = bodies.bytes(caller.app(), request, Bodies.MOST_BATCH_BYTES);
+    byte[] bytes = bodies.bytes(caller.app(), request, Bodies.MOST_MESSAGE_BYTES);
     write(
         large.batch(
             caller.app(), bytes.length, () -> batch(caller, JsonBody.of(bytes), request, response)),
@@ -120,16 +125,19 @@ class PushController {
   @PostMapping("/v1/apps/{app}/messages:validate")
   @Needs(Scope.SEND)
   ResponseEntity<byte[]> validate(Caller caller, HttpServletRequest request) throws IOException {
-    SendRequest wanted = SendRequestReader.read(bodies.json(caller.app(), request).root());
+    byte[] bytes = bodies.bytes(caller.app(), request, Bodies.MOST_MESSAGE_BYTES);
     Receipt receipt =
-        large.message(
-            caller.app(),
-            wanted.audience(),
-            () -> dispatch.validate(caller.app(), wanted, ids.next()));
+        large.alone(caller.app(), bytes.length, () -> validated(caller, JsonBody.of(bytes)));
     ObjectNode form = WireForm.mapper().createObjectNode();
     form.put("valid", true);
     form.set("recipients", WireForm.mapper().valueToTree(receipt.recipients()));
     return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON).body(WireForm.write(form));
+  }
+
+  private Receipt validated(Caller caller, JsonBody body) {
+    SendRequest wanted = SendRequestReader.read(body.root());
+    return large.message(
+        caller.app(), wanted.audience(), () -> dispatch.validate(caller.app(), wanted, ids.next()));
   }
 
   private Given once(

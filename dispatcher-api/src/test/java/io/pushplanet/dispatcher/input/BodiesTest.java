@@ -147,6 +147,28 @@ class BodiesTest {
     }
   }
 
+  /// Many a client never says it.
+  @Test
+  void a_body_of_unknown_length_has_room_for_much_only_when_much_comes() throws Exception {
+    CountDownLatch ends = new CountDownLatch(1);
+    AtomicInteger coming = new AtomicInteger();
+    List<Future<byte[]>> unknown = new ArrayList<>();
+    try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
+      try {
+        for (int i = 0; i < 20; i++) {
+          unknown.add(
+              callers.submit(() -> bodies.read(SHOP, new Held(ends, coming), -1, MEGABYTE)));
+        }
+        Eventually.within(PATIENCE, () -> assertThat(coming).hasValue(20));
+      } finally {
+        ends.countDown();
+      }
+      for (Future<byte[]> one : unknown) {
+        assertThat(one.get()).isEmpty();
+      }
+    }
+  }
+
   /// A body of which nothing comes until it ends.
   private static final class Held extends InputStream {
     private final CountDownLatch ends;
