@@ -471,6 +471,24 @@ class BadInputIT {
   }
 
   @Test
+  void a_misspelt_query_parameter_is_told() {
+    for (String list : List.of("/devices/d1/deliveries", "/live-activity-channels", "/uplinks")) {
+      Answer answer = shop.get(list + "?limt=5&limit=5");
+
+      isProblem(answer, 422, "invalid_request");
+      assertThat(answer.json().get("errors")).hasSize(1);
+      assertThat(answer.json().at("/errors/0/pointer").stringValue()).isEqualTo("?limt");
+      assertThat(answer.json().at("/errors/0/code").stringValue()).isEqualTo("unknown_parameter");
+      assertThat(answer.json().at("/errors/0/detail").stringValue()).contains("cursor", "limit");
+    }
+    isProblem(
+        dispatcher.call("GET", "/v1/apps/" + shop.app() + "/uplinks?limt=5", ""),
+        401,
+        "api_key_missing");
+    assertThat(shop.get("/devices/d1?limt=5").status()).isEqualTo(200);
+  }
+
+  @Test
   void wrong_paging_is_told() {
     isProblem(shop.get("/devices/d1/deliveries?limit=0"), 422, "invalid_request");
     isProblem(shop.get("/devices/d1/deliveries?limit=1001"), 422, "invalid_request");
@@ -479,6 +497,12 @@ class BadInputIT {
       // No id has an umlaut.
       isProblem(shop.get(list + "?cursor=w7w"), 422, "invalid_request");
     }
+    for (String query :
+        List.of("cursor=x", "cursor=-1", "after=x", "limit=0", "limit=1001", "cursor=1&after=2")) {
+      isProblem(shop.get("/uplinks?" + query), 422, "invalid_request");
+    }
+    assertThat(shop.get("/uplinks?after=x").json().get("detail").stringValue())
+        .isEqualTo("?after: take it from next_cursor of the answer before");
     isProblem(shop.get("/messages/nope"), 404, "message_not_found");
     isProblem(shop.get("/messages/0192e0f0-0000-7000-8000-000000000001"), 404, "message_not_found");
     String afterAllDays = "/messages/ffffffff-ffff-7fff-8fff-ffffffffffff";

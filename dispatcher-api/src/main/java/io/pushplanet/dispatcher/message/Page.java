@@ -24,13 +24,7 @@ public record Page(int limit, @Nullable String after) {
   /// @throws io.pushplanet.dispatcher.problem.ProblemException 422
   public static Page read(@Nullable String limit, @Nullable String cursor) {
     Findings findings = new Findings();
-    int rows = USUAL;
-    if (limit != null) {
-      rows = limit.matches("[0-9]{1,4}") ? Integer.parseInt(limit) : 0;
-      if (rows < 1 || rows > MOST) {
-        findings.add("?limit", "out_of_range", "limit is 1 to " + MOST);
-      }
-    }
+    int rows = limit(limit, findings);
     String after = null;
     if (cursor != null && !cursor.isEmpty()) {
       after = position(cursor);
@@ -40,6 +34,17 @@ public record Page(int limit, @Nullable String after) {
     }
     findings.refuse();
     return new Page(rows, after);
+  }
+
+  public static int limit(@Nullable String limit, Findings findings) {
+    if (limit == null) {
+      return USUAL;
+    }
+    int rows = limit.matches("[0-9]{1,4}") ? Integer.parseInt(limit) : 0;
+    if (rows < 1 || rows > MOST) {
+      findings.add("?limit", "out_of_range", "limit is 1 to " + MOST);
+    }
+    return rows;
   }
 
   private static @Nullable String position(String cursor) {

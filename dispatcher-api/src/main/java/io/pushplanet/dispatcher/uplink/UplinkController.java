@@ -5,6 +5,7 @@ import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.access.Caller;
 import io.pushplanet.dispatcher.access.Needs;
 import io.pushplanet.dispatcher.input.Findings;
+import io.pushplanet.dispatcher.message.Page;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -19,12 +20,9 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /// What an app's devices published on `push/uplink`, in the order in which it was written down. The app's backend keeps the
-/// cursor and asks on from there; an uplink may come twice, with the same `id`.
+/// cursor, which is never null, and asks on from there; an uplink may come twice, with the same `id`.
 @RestController
 class UplinkController {
-  private static final int USUAL = 100;
-  private static final int MOST = 1_000;
-
   private final UplinkMapper mapper;
 
   UplinkController(UplinkMapper mapper) {
@@ -35,11 +33,18 @@ class UplinkController {
   @Needs(Scope.READ)
   ResponseEntity<byte[]> uplinks(
       Caller caller,
+      @RequestParam(name = "cursor", required = false) @Nullable String cursor,
       @RequestParam(name = "after", required = false) @Nullable String after,
       @RequestParam(name = "limit", required = false) @Nullable String limit) {
     Findings findings = new Findings();
-    long last = number("?after", after, 0, Long.MAX_VALUE, findings);
-    int most = (int) number("?limit", limit, USUAL, MOST, findings);
+    if (cursor != null && after != null) {
+      findings.add("?after", "ambiguous", "this is another name of cursor: give one of them");
+    }
+    long last = cursor != null ? position("?cursor", cursor, findings) : 0;
+    if (after != null) {
+      last = position("?after", after, findings);
+    }
+    int most = Page.limit(limit, findings);
     findings.refuse();
     List<UplinkMapper.Row> rows = mapper.after(caller.app().value(), last, most);
     ObjectNode form = WireForm.mapper().createObjectNode();
@@ -49,16 +54,15 @@ class UplinkController {
     return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON).body(WireForm.write(form));
   }
 
-  private static long number(
-      String pointer, @Nullable String text, long usual, long most, Findings findings) {
-    if (text == null) {
-      return usual;
+  private static long position(String pointer, String cursor, Findings findings) {
+    if (cursor.isEmpty()) {
+      return 0;
     }
-    if (!text.matches("[0-9]{1,18}") || Long.parseLong(text) > most) {
-      findings.add(pointer, "out_of_range", "this is a number up to " + most);
-      return usual;
+    if (!cursor.matches("[0-9]{1,18}")) {
+      findings.add(pointer, "not_a_cursor", "take it from next_cursor of the answer before");
+      return 0;
     }
-    return Long.parseLong(text);
+    return Long.parseLong(cursor);
   }
 
   private static ObjectNode form(UplinkMapper.Row row) {
