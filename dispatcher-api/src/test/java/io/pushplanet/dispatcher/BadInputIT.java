@@ -489,6 +489,45 @@ class BadInputIT {
   }
 
   @Test
+  void an_encoded_slash_is_no_way_past_a_key() {
+    Tenant other = dispatcher.tenant();
+    String authorization = "Bearer " + other.key().text().reveal();
+    String tags = "/devices/d1/tags/vip";
+    for (String app :
+        List.of(
+            other.app() + "/..%2F" + shop.app(),
+            other.app() + "/..%5C" + shop.app(),
+            other.app() + "%2F..%2F" + shop.app(),
+            other.app() + "%5C..%5C" + shop.app(),
+            other.app() + "/%2E%2E/" + shop.app(),
+            other.app() + "/../" + shop.app(),
+            shop.app() + "%2F",
+            "%2F" + shop.app(),
+            shop.app())) {
+      for (String path : List.of(tags, "/messages", "/messages:batch")) {
+        String method = path.equals(tags) ? "PUT" : "POST";
+        Answer answer =
+            dispatcher.call(
+                method,
+                "/v1/apps/" + app + path,
+                HELLO,
+                "Authorization",
+                authorization,
+                "Content-Type",
+                "application/json");
+        assertThat(answer.status()).as(app + path + " " + answer).isEqualTo(404);
+      }
+    }
+
+    isProblem(shop.get("/devices/d1%2F..%2Fd1"), 404, "device_not_found");
+    isProblem(shop.get("/messages/a%2Fb"), 404, "message_not_found");
+    isProblem(dispatcher.call("GET", "/docs/..%2Fopenapi.json", ""), 404, "not_found");
+    isProblem(shop.put("/devices/d1/topics/a%2Fb", ""), 422, "invalid_request");
+    isProblem(shop.put("/devices/d1/tags/a%00b", ""), 400, "malformed_request");
+    assertThat(shop.get("/devices/d1").json().get("tags")).isEmpty();
+  }
+
+  @Test
   void wrong_paging_is_told() {
     isProblem(shop.get("/devices/d1/deliveries?limit=0"), 422, "invalid_request");
     isProblem(shop.get("/devices/d1/deliveries?limit=1001"), 422, "invalid_request");

@@ -7,6 +7,8 @@ import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.time.Duration;
@@ -22,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DeviceIT {
   private static final String FULL =
@@ -62,6 +65,23 @@ class DeviceIT {
       assertThat(shop.call("DELETE", one + "t7", "").status()).isEqualTo(204);
       assertThat(shop.put(one + "more", "").status()).isEqualTo(204);
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"x/y", "a\\b", "../..", "/", "%2F", "a;b", "?#", "é 가"})
+  void a_tag_comes_and_goes_by_its_path_whatever_it_is(String tag) {
+    shop.device("d1", "{\"mqtt\":true}");
+    String path =
+        "/devices/d1/tags/" + URLEncoder.encode(tag, StandardCharsets.UTF_8).replace("+", "%20");
+
+    Answer added = shop.put(path, "");
+    String has = shop.get("/devices/d1").json().at("/tags/0").asString();
+    Answer removed = shop.call("DELETE", path, "");
+
+    assertThat(added.status()).as(added.toString()).isEqualTo(204);
+    assertThat(has).isEqualTo(tag);
+    assertThat(removed.status()).as(removed.toString()).isEqualTo(204);
+    assertThat(shop.get("/devices/d1").json().get("tags")).isEmpty();
   }
 
   @Test
