@@ -135,10 +135,10 @@ class BadInputIT {
 
   @Test
   void an_empty_body_is_400() {
-    isProblem(
-        shop.call("POST", "/messages", "", "Content-Type", "application/json"),
-        400,
-        "malformed_json");
+    Answer answer = shop.call("POST", "/messages", "", "Content-Type", "application/json");
+
+    isProblem(answer, 400, "malformed_json");
+    assertThat(answer.json().get("detail").stringValue()).isEqualTo("The body is empty.");
   }
 
   @ParameterizedTest

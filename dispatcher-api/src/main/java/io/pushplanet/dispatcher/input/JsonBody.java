@@ -7,25 +7,42 @@ import java.nio.CharBuffer;
 import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CoderResult;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.regex.Pattern;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.TokenStreamLocation;
+import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /// A request's body: one JSON object without repeated names. [Bodies] reads it.
 public record JsonBody(byte[] bytes, ObjectNode root) {
   private static final int LONGEST_PIECE = 1024;
+  private static final int DEEPEST = 32;
+
+  private static final String BOUNDS =
+      String.format(
+          Locale.ROOT,
+          "it nests at most %d deep, names have at most %,d characters, numbers %,d",
+          DEEPEST,
+          StreamReadConstraints.DEFAULT_MAX_NAME_LEN,
+          StreamReadConstraints.DEFAULT_MAX_NUM_LEN);
+
+  /// What Jackson says to those who program with it, at the end of what it says of a text.
+  private static final Pattern HINT =
+      Pattern.compile("(?: \\(start marker|: enable |: maybe a \\(non-standard).*", Pattern.DOTALL);
 
   private static final JsonMapper STRICT =
       JsonMapper.builder(
               JsonFactory.builder()
                   .streamReadConstraints(
-                      StreamReadConstraints.builder().maxNestingDepth(32).build())
+                      StreamReadConstraints.builder().maxNestingDepth(DEEPEST).build())
                   .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
                   .build())
           .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
@@ -46,19 +63,33 @@ public record JsonBody(byte[] bytes, ObjectNode root) {
     JsonNode root;
     try {
       root = STRICT.readTree(bytes);
+    } catch (StreamConstraintsException e) {
+      throw malformed("The body goes too far" + place(e) + ": " + BOUNDS + ".");
+    } catch (MismatchedInputException e) {
+      // What follows was not looked at: the tree takes whatever comes.
+      throw malformed("The body is not JSON" + place(e) + ": more follows its end.");
     } catch (JacksonException e) {
-      TokenStreamLocation at = e.getLocation();
-      throw ProblemException.of(
-          ProblemCode.MALFORMED_JSON,
-          "The body is not JSON"
-              + (at == null ? "" : " at line " + at.getLineNr() + ", column " + at.getColumnNr())
-              + ": "
-              + e.getOriginalMessage());
+      String reason = HINT.matcher(e.getOriginalMessage()).replaceFirst("");
+      throw malformed("The body is not JSON" + place(e) + ": " + reason);
     }
     if (root instanceof ObjectNode object) {
       return object;
     }
-    throw ProblemException.of(ProblemCode.MALFORMED_JSON, "The body must be a JSON object.");
+    throw malformed(
+        root.isMissingNode()
+            ? "The body is empty."
+            : "The body is a JSON "
+                + root.getNodeType().name().toLowerCase(Locale.ROOT)
+                + ", and must be an object.");
+  }
+
+  private static String place(JacksonException e) {
+    TokenStreamLocation at = e.getLocation();
+    return at == null ? "" : " at line " + at.getLineNr() + ", column " + at.getColumnNr();
+  }
+
+  private static ProblemException malformed(String detail) {
+    return ProblemException.of(ProblemCode.MALFORMED_JSON, detail);
   }
 
   /// Jackson would take UTF-16 and UTF-32 as well, and read more than one form of a character: overlong ones, of which what
@@ -93,7 +124,6 @@ public record JsonBody(byte[] bytes, ObjectNode root) {
   }
 
   private static ProblemException notUtf8(int offset) {
-    return ProblemException.of(
-        ProblemCode.MALFORMED_JSON, "The body is not UTF-8 from byte " + offset + " on.");
+    return malformed("The body is not UTF-8 from byte " + offset + " on.");
   }
 }

@@ -9,7 +9,7 @@ public enum ProblemCode {
       400, "The request cannot be read", "Correct the URL, the query or the headers."),
   MALFORMED_JSON(
       400,
-      "The body is not JSON",
+      "The body is not one JSON object",
       "Send one JSON object in UTF-8; the detail says where it breaks."),
   API_KEY_MISSING(401, "An API key is needed", "Send the header Authorization: Bearer KEY."),
   API_KEY_INVALID(

@@ -8,8 +8,10 @@ import io.pushplanet.dispatcher.problem.ProblemException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class JsonBodyTest {
@@ -43,6 +45,66 @@ class JsonBodyTest {
   void no_other_encoding_is_guessed(String charset) {
     assertThat(refusal("{\"t\":\"a\"}".getBytes(Charset.forName(charset))))
         .isEqualTo("The body is not UTF-8 from byte 0 on.");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "''   | The body is empty.",
+        "'  ' | The body is empty.",
+        "[]   | The body is a JSON array, and must be an object.",
+        "\"a\"  | The body is a JSON string, and must be an object.",
+        "7    | The body is a JSON number, and must be an object.",
+        "true | The body is a JSON boolean, and must be an object.",
+        "null | The body is a JSON null, and must be an object.",
+      })
+  void what_is_no_object_is_called_what_it_is(String body, String detail) {
+    assertThat(refusal(body.getBytes(StandardCharsets.UTF_8))).isEqualTo(detail);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{",
+        "{} x",
+        "{}{}",
+        "{\"a\":NaN}",
+        "{\"a\":+1}",
+        "{\"a\":01}",
+        "{\"a\":.5}",
+        "{\"a\":1.}",
+        "{'a':1}",
+        "{a:1}",
+        "{\"a\":'b'}",
+        "{\"a\":\"\u0001\"}",
+        "{\"a\":\"\\x\"}",
+        "{\"a\":1,}",
+        "{\"a\":[1,]}",
+        "{\"a\":/*b*/1}",
+        "{\"a\":1,\"a\":2}",
+        "{\"a\" 1}",
+        "{\"a\":nul}",
+        "\u001f",
+      })
+  void where_it_breaks_is_told_without_a_word_of_what_reads_it(String body) {
+    assertThat(refusal(body.getBytes(StandardCharsets.UTF_8)))
+        .startsWith("The body is not JSON at line 1, column ")
+        .doesNotContain("Feature", "Jackson", "jackson", "`", "enable", "Source", "JsonNode");
+  }
+
+  @Test
+  void what_goes_too_far_is_told_with_its_bound() {
+    String deep = "{\"a\":" + "[".repeat(32) + "]".repeat(32) + "}";
+    String longNumber = "{\"a\":" + "1".repeat(1_001) + "}";
+    String longName = "{\"" + "a".repeat(50_001) + "\":1}";
+
+    for (String body : List.of(deep, longNumber, longName)) {
+      assertThat(refusal(body.getBytes(StandardCharsets.UTF_8)))
+          .startsWith("The body goes too far")
+          .endsWith(
+              ": it nests at most 32 deep, names have at most 50,000 characters, numbers 1,000.");
+    }
   }
 
   @Test
