@@ -353,6 +353,21 @@ class BadInputIT {
   }
 
   @Test
+  void another_scheme_than_bearer_is_called_so() {
+    Answer answer =
+        dispatcher.call(
+            "GET",
+            "/v1/apps/" + shop.app() + "/devices/d1",
+            "",
+            "Authorization",
+            "Basic dXNlcjpwYXNz");
+
+    isProblem(answer, 401, "api_key_missing");
+    assertThat(answer.json().get("detail").stringValue()).contains("Bearer");
+    assertThat(answer.header("WWW-Authenticate")).startsWith("Bearer");
+  }
+
+  @Test
   void an_unknown_path_is_404_and_a_wrong_method_405() {
     isProblem(dispatcher.call("GET", "/v1/nothing", ""), 404, "not_found");
     isProblem(dispatcher.call("GET", "/", ""), 404, "not_found");

@@ -49,16 +49,19 @@ public final class AccessControl {
 
   private static ApiKey present(@Nullable String authorization) {
     if (authorization == null || authorization.isBlank()) {
-      throw ProblemException.of(
-              ProblemCode.API_KEY_MISSING, "Send Authorization: Bearer <api key>.")
-          .withHeader("WWW-Authenticate", "Bearer realm=\"pushplanet\"");
+      throw missing("Send Authorization: Bearer <api key>.");
     }
     String credentials = authorization.strip();
     if (!credentials.regionMatches(true, 0, BEARER, 0, BEARER.length())) {
-      throw invalid();
+      throw missing("Authorization does not begin with Bearer: send Bearer <api key>.");
     }
     return ApiKey.parse(credentials.substring(BEARER.length()).strip())
         .orElseThrow(AccessControl::invalid);
+  }
+
+  private static ProblemException missing(String detail) {
+    return ProblemException.of(ProblemCode.API_KEY_MISSING, detail)
+        .withHeader("WWW-Authenticate", "Bearer realm=\"pushplanet\"");
   }
 
   private static ProblemException invalid() {
