@@ -368,6 +368,17 @@ class BadInputIT {
   }
 
   @Test
+  void a_packed_body_is_not_taken_for_a_plain_one() {
+    Answer answer = shop.post("/messages", HELLO, "Content-Encoding", "gzip");
+
+    isProblem(answer, 415, "unsupported_media_type");
+    assertThat(answer.json().get("detail").stringValue()).contains("Content-Encoding", "gzip");
+    assertThat(answer.header("Accept-Encoding")).isEqualTo("identity");
+    assertThat(shop.post("/messages", HELLO, "Content-Encoding", "identity").status())
+        .isEqualTo(202);
+  }
+
+  @Test
   void an_unknown_path_is_404_and_a_wrong_method_405() {
     isProblem(dispatcher.call("GET", "/v1/nothing", ""), 404, "not_found");
     isProblem(dispatcher.call("GET", "/", ""), 404, "not_found");

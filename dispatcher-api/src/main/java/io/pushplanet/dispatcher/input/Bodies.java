@@ -172,5 +172,13 @@ public class Bodies {
           "Send Content-Type: application/json"
               + (type == null ? "; there is none." : ", not " + bare + "."));
     }
+    String coding = request.getHeader("Content-Encoding");
+    if (coding != null && !coding.equalsIgnoreCase("identity")) {
+      // https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3
+      throw ProblemException.of(
+              ProblemCode.UNSUPPORTED_MEDIA_TYPE,
+              "Send the body as it is, without Content-Encoding: " + coding + ".")
+          .withHeader("Accept-Encoding", "identity");
+    }
   }
 }

@@ -58,7 +58,10 @@ public enum ProblemCode {
       413,
       "The message is too large for a provider",
       "Shorten content or overrides by as many bytes as the errors say."),
-  UNSUPPORTED_MEDIA_TYPE(415, "The body must be JSON", "Send Content-Type: application/json."),
+  UNSUPPORTED_MEDIA_TYPE(
+      415,
+      "The body must be JSON",
+      "Send Content-Type: application/json, and no Content-Encoding."),
   INVALID_REQUEST(
       422,
       "The request is not valid",
