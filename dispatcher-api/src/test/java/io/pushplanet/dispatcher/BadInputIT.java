@@ -395,6 +395,20 @@ class BadInputIT {
     assertThat(answer).contains("\"code\":\"malformed_request\"").doesNotContain("<html");
   }
 
+  /// Of 501 and 505 the caller hears in the same way: nothing broke here.
+  @Test
+  void what_no_server_knows_is_the_caller_s_fault() throws IOException {
+    for (String request :
+        List.of(
+            "GET /docs HTTP/3.7\r\nHost: x\r\nConnection: close\r\n\r\n",
+            head(shop) + "Connection: close\r\nTransfer-Encoding: mist\r\n\r\n")) {
+      String answer = raw(request);
+
+      assertThat(answer).startsWith("HTTP/1.1 400").contains("application/problem+json");
+      assertThat(answer).contains("\"status\":400", "\"code\":\"malformed_request\"");
+    }
+  }
+
   private String raw(String request) throws IOException {
     try (Socket socket = new Socket("127.0.0.1", dispatcher.port())) {
       socket.setSoTimeout(60_000);

@@ -107,6 +107,8 @@ public enum ProblemCode {
       case 408 -> BODY_TOO_SLOW;
       case 413 -> BODY_TOO_LARGE;
       case 415 -> UNSUPPORTED_MEDIA_TYPE;
+      // A transfer coding or a version of HTTP that Tomcat does not know.
+      case 501, 505 -> MALFORMED_REQUEST;
       default -> status < 500 ? MALFORMED_REQUEST : INTERNAL_ERROR;
     };
   }

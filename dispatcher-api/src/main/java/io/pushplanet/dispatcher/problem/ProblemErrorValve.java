@@ -22,7 +22,7 @@ public final class ProblemErrorValve extends ErrorReportValve {
         new Problem(
                 code.type(),
                 code.title(),
-                status,
+                code.status(),
                 code.word(),
                 code.title() + ".",
                 id,
@@ -30,6 +30,7 @@ public final class ProblemErrorValve extends ErrorReportValve {
             .json();
     try {
       HttpServletResponse answer = response.getResponse();
+      answer.setStatus(code.status());
       answer.setHeader(RequestId.HEADER, id);
       answer.setContentType(Problem.MEDIA_TYPE);
       answer.getOutputStream().write(body);
