@@ -360,6 +360,10 @@ class MessageIT {
         .containsExactly(202, 404, 422, 422);
     assertThat(mixed.json().at("/results/1/problem/code").stringValue())
         .isEqualTo("device_not_found");
+    // As if each had come alone.
+    assertThat(mixed.json().at("/results/2/problem/errors/0/pointer").asString()).isEmpty();
+    assertThat(mixed.json().at("/results/3/problem/errors/0/pointer").stringValue())
+        .isEqualTo("/audience");
     assertThat(all.status()).as(all.toString()).isEqualTo(202);
     assertThat(shop.get("/messages/" + all.json().at("/results/1/id").stringValue()).status())
         .isEqualTo(200);

@@ -8,6 +8,8 @@ import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.audience.AudienceResolver.LookUp;
 import io.pushplanet.dispatcher.input.Fields;
 import io.pushplanet.dispatcher.input.Findings;
+import io.pushplanet.dispatcher.problem.FieldError;
+import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;
@@ -71,7 +73,7 @@ class BatchSend {
       step(
           result,
           requestId,
-          () -> wanted.put(index, SendRequestReader.read(object(messages.get(index), index))));
+          () -> wanted.put(index, SendRequestReader.read(object(messages.get(index)))));
     }
     LookUp begun = dispatch.begin(app, wanted.values());
     Slices slices = new Slices(dispatch::publish);
@@ -102,7 +104,7 @@ class BatchSend {
     return new Outcome(body, slices.count() == messages.size());
   }
 
-  /// What is wrong with one message is told in its place.
+  /// What is wrong with one message is told in its place, with pointers into it, as if it had come alone.
   private static void step(ObjectNode result, String requestId, Runnable step) {
     try {
       step.run();
@@ -116,14 +118,13 @@ class BatchSend {
     }
   }
 
-  private static ObjectNode object(JsonNode message, int index) {
+  private static ObjectNode object(JsonNode message) {
     if (message instanceof ObjectNode object) {
       return object;
     }
-    Findings findings = new Findings();
-    findings.add("/messages/" + index, "not_an_object", "a message is a JSON object");
-    findings.refuse();
-    throw new IllegalStateException("a fault was found but not told");
+    String detail = "a message is a JSON object";
+    throw ProblemException.of(
+        ProblemCode.INVALID_REQUEST, detail, List.of(new FieldError("", "not_an_object", detail)));
   }
 
   /// The same seed gives the same ids, so that a repeated batch repeats its messages' ids; they sort as the batch names them.
