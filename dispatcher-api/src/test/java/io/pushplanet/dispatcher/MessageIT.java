@@ -285,9 +285,13 @@ class MessageIT {
                 .map(event ->
                     event.get("device").stringValue()
                         + " "
-                        + event.at("/attempt/reason").stringValue())
+                        + event.at("/attempt/reason").stringValue()
+                        + ": "
+                        + event.at("/attempt/action").asString())
                 .toList())
-        .containsExactlyInAnyOrder("none no_channel", "who unknown_device");
+        .containsExactlyInAnyOrder(
+            "none no_channel: register a channel for this device or change the route",
+            "who unknown_device: register this device or forget its id");
   }
 
   @Test

@@ -172,14 +172,20 @@ class PushDispatch {
     for (DeviceId device : found.devices()) {
       DeviceRoute route = found.routes().get(device);
       if (route == null) {
-        parcels.add(failed(push, device, "unknown_device"));
+        parcels.add(
+            failed(push, device, "unknown_device", "register this device or forget its id"));
         continue;
       }
       Recipient recipient = route.recipient();
       Optional<Channel> lane =
           LaneChoice.first(recipient, push.delivery().route(), connected.contains(device));
       if (lane.isEmpty()) {
-        parcels.add(failed(push, device, "no_channel"));
+        parcels.add(
+            failed(
+                push,
+                device,
+                "no_channel",
+                "register a channel for this device or change the route"));
       } else {
         lanesOf.computeIfAbsent(lane.get(), channel -> new ArrayList<>()).add(recipient);
       }
@@ -277,8 +283,8 @@ class PushDispatch {
   }
 
   /// No way leads there: the delivery ends as it begins.
-  private static Parcel failed(Push push, DeviceId device, String reason) {
-    Attempt attempt = Attempt.rejected(null, push.acceptedAt(), reason);
+  private static Parcel failed(Push push, DeviceId device, String reason, String action) {
+    Attempt attempt = new Attempt(null, push.acceptedAt(), "rejected", null, reason, null, action);
     return Parcel.of(
         Topology.EVENTS,
         new DeliveryEvent.Ended(
