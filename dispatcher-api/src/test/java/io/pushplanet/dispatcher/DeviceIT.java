@@ -84,6 +84,27 @@ class DeviceIT {
     assertThat(shop.get("/devices/d1").json().get("tags")).isEmpty();
   }
 
+  /// As many as the database keeps, too: it counts them as OpenAPI does.
+  @Test
+  void an_emoji_is_one_character() {
+    String longest = "😀".repeat(128);
+    String body = "{\"platform\":\"web\",\"user\":\"%s\",\"tags\":[\"%s\"]}";
+
+    Answer registered = shop.put("/devices/d1", body.formatted(longest, longest));
+    Answer tooLong = shop.put("/devices/d1", body.formatted(longest + "a", longest));
+    Answer tag =
+        shop.call(
+            "DELETE", "/devices/d1/tags/" + URLEncoder.encode(longest, StandardCharsets.UTF_8), "");
+
+    assertThat(registered.status()).as(registered.toString()).isEqualTo(201);
+    assertThat(registered.json().get("user").stringValue()).isEqualTo(longest);
+    assertThat(tooLong.status()).isEqualTo(422);
+    assertThat(tooLong.json().at("/errors/0/detail").stringValue())
+        .isEqualTo("this has 129 characters; at most 128");
+    assertThat(tag.status()).as(tag.toString()).isEqualTo(204);
+    assertThat(shop.get("/devices/d1").json().get("tags")).isEmpty();
+  }
+
   @Test
   void a_registration_answers_what_the_device_needs_to_log_in() {
     Answer answer = shop.post("/devices", FULL);

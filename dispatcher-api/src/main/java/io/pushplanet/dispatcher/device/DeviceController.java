@@ -167,7 +167,7 @@ class DeviceController {
   }
 
   private static void requireTag(String tag) {
-    if (tag.length() > AudienceReader.LONGEST_TAG) {
+    if (Fields.length(tag) > AudienceReader.LONGEST_TAG) {
       refuse("tag", "too_long", "a tag has at most " + AudienceReader.LONGEST_TAG + " characters");
     }
     if (Fields.endsInBlank(tag)) {

@@ -252,7 +252,7 @@ public final class Fields {
     return node;
   }
 
-  /// Most are: only of the others it must be known where they stand.
+  /// Most are, and have no more `char`s than they may have characters: only of the others it must be known where they stand.
   private static boolean isText(JsonNode value, int most) {
     return value.isString()
         && !value.stringValue().isEmpty()
@@ -270,8 +270,9 @@ public final class Fields {
       findings.add(where, "empty", "this must not be empty");
       return null;
     }
-    if (text.length() > most) {
-      findings.add(where, "too_long", "this has " + text.length() + " characters; at most " + most);
+    int length = length(text);
+    if (length > most) {
+      findings.add(where, "too_long", "this has " + length + " characters; at most " + most);
       return null;
     }
     if (!isUnicode(text)) {
@@ -279,6 +280,11 @@ public final class Fields {
       return null;
     }
     return text;
+  }
+
+  /// In characters as the database, JSON Schema and people count them: an emoji is one.
+  public static int length(String text) {
+    return text.codePointCount(0, text.length());
   }
 
   /// JSON escapes can smuggle in half a surrogate pair, which has no UTF-8 form: it comes back as something else.
