@@ -379,6 +379,14 @@ class BadInputIT {
   }
 
   @Test
+  void whatever_is_accepted_the_answer_is_json() {
+    assertThat(shop.call("GET", "/devices/d1", "", "Accept", "application/xml").status())
+        .isEqualTo(200);
+    isProblem(
+        shop.call("GET", "/devices/d2", "", "Accept", "application/xml"), 404, "device_not_found");
+  }
+
+  @Test
   void an_unknown_path_is_404_and_a_wrong_method_405() {
     isProblem(dispatcher.call("GET", "/v1/nothing", ""), 404, "not_found");
     isProblem(dispatcher.call("GET", "/", ""), 404, "not_found");

@@ -16,7 +16,6 @@ import org.slf4j.LoggerFactory;
 import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.TransactionSystemException;
 import org.springframework.web.ErrorResponse;
-import org.springframework.web.HttpMediaTypeNotAcceptableException;
 import org.springframework.web.HttpMediaTypeNotSupportedException;
 import org.springframework.web.HttpRequestMethodNotSupportedException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
@@ -68,8 +67,6 @@ public final class ProblemAdvice {
       case HttpMediaTypeNotSupportedException wrong ->
           ProblemException.of(
               ProblemCode.UNSUPPORTED_MEDIA_TYPE, "Send Content-Type: application/json.");
-      case HttpMediaTypeNotAcceptableException wrong ->
-          ProblemException.of(ProblemCode.NOT_ACCEPTABLE, "Accept application/json.");
       case ErrorResponse known when known.getStatusCode().value() == 404 ->
           ProblemException.of(
               ProblemCode.NOT_FOUND,

@@ -35,7 +35,6 @@ public enum ProblemCode {
       "Correct the id, or make a channel with POST /v1/apps/{app}/live-activity-channels."),
   METHOD_NOT_ALLOWED(
       405, "This method is not allowed here", "Use one of the methods in the header Allow."),
-  NOT_ACCEPTABLE(406, "The answer is JSON only", "Accept application/json."),
   BODY_TOO_SLOW(
       408,
       "The body came too slowly",
