@@ -85,6 +85,39 @@ class DeadLettersIT {
     }
   }
 
+  /// As unreadable ones do: a worker buries each anew as soon as it is back in its queue.
+  @Test
+  void letters_that_come_back_at_once_are_replayed_once_each() throws Exception {
+    for (int i = 0; i < 3; i++) {
+      bury(LANE, "broken", PUSH + " ".repeat(i));
+    }
+    waiting(Topology.DEAD, 3);
+    Channel worker = connection.createChannel();
+    worker.basicConsume(
+        LANE,
+        true,
+        (_, letter) ->
+            worker.basicPublish(
+                "",
+                Topology.DEAD,
+                MessageProperties.MINIMAL_PERSISTENT_BASIC
+                    .builder()
+                    .headers(headers(LANE, "broken"))
+                    .build(),
+                letter.getBody()),
+        _ -> {});
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+    long before = audited().size();
+
+    admin.post("/dead-letters", "/dead-letters/replay", "letter", "all");
+
+    assertThat(admin.get("/dead-letters").body()).contains("3 letters: put back");
+    assertThat(audited()).hasSize((int) before + 3);
+    waiting(Topology.DEAD, 3);
+    worker.close();
+  }
+
   @Test
   void a_letter_whose_queue_is_gone_stays_and_the_log_says_so() throws Exception {
     bury(LANE, "broken", PUSH);
@@ -162,9 +195,13 @@ class DeadLettersIT {
         Topology.DEAD,
         MessageProperties.MINIMAL_PERSISTENT_BASIC
             .builder()
-            .headers(Map.of(Topology.DEAD_QUEUE_HEADER, queue, Topology.DEAD_REASON_HEADER, reason))
+            .headers(headers(queue, reason))
             .build(),
         body.getBytes(StandardCharsets.UTF_8));
     assertThat(broker.waitForConfirms(60_000)).isTrue();
+  }
+
+  private static Map<String, Object> headers(String queue, String reason) {
+    return Map.of(Topology.DEAD_QUEUE_HEADER, queue, Topology.DEAD_REASON_HEADER, reason);
   }
 }

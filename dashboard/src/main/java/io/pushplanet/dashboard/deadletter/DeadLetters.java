@@ -217,10 +217,15 @@ class DeadLetters {
     }
     channel.confirmSelect();
     preparation.on(channel);
-    for (int seen = 0; seen < MOST; seen++) {
+    int most = MOST;
+    for (int seen = 0; seen < most; seen++) {
       GetResponse letter = channel.basicGet(Topology.DEAD, false);
       if (letter == null) {
         return;
+      }
+      if (seen == 0) {
+        // What is replayed and buried anew at once comes behind those that are there now.
+        most = Math.min(MOST, 1 + letter.getMessageCount());
       }
       if (deed.with(channel, letter, DeadLetter.of(letter))) {
         channel.basicAck(letter.getEnvelope().getDeliveryTag(), false);
