@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.OptionalInt;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -59,7 +60,8 @@ class TestPush {
       String audienceKind, String audience, String title, String body, String data, String route) {}
 
   sealed interface Result {
-    record Accepted(MessageId message) implements Result {}
+    /// @param recipients as the dispatcher counted them lately; empty where it could not
+    record Accepted(MessageId message, OptionalInt recipients) implements Result {}
 
     /// The dispatcher, or the draft itself, has an objection.
     record Refused(String why) implements Result {}
@@ -130,7 +132,7 @@ class TestPush {
       HttpResponse<String> answer = sendOnceKnown(request);
       JsonNode json = json(answer.body());
       if (answer.statusCode() == 202) {
-        return new Result.Accepted(new MessageId(json.path("id").asString("")));
+        return accepted(json);
       }
       if (answer.statusCode() == 503) {
         return new Result.Refused(
@@ -166,24 +168,38 @@ class TestPush {
     }
   }
 
-  private static String objection(int status, JsonNode problem) {
+  static Result.Accepted accepted(JsonNode receipt) {
+    JsonNode recipients = receipt.path("recipients");
+    boolean counted = recipients.has("estimate") && recipients.path("counted").asBoolean(true);
+    return new Result.Accepted(
+        new MessageId(receipt.path("id").asString("")),
+        counted ? OptionalInt.of(recipients.path("estimate").asInt(0)) : OptionalInt.empty());
+  }
+
+  /// Each objection once: `detail` says what the first of `errors` says, with or without its place.
+  static String objection(int status, JsonNode problem) {
+    String detail =
+        problem.path("detail").asString(problem.path("title").asString("no reason given"));
     StringBuilder words = new StringBuilder("The dispatcher refused (" + status + "): ");
-    words.append(
-        problem.path("detail").asString(problem.path("title").asString("no reason given")));
-    for (JsonNode error : problem.path("errors")) {
-      words
-          .append(" ")
-          .append(error.path("pointer").asString(""))
-          .append(": ")
-          .append(error.path("detail").asString(""))
-          .append(".");
+    words.append(sentence(detail));
+    JsonNode errors = problem.path("errors");
+    for (int i = 0; i < errors.size(); i++) {
+      String what = errors.path(i).path("detail").asString("");
+      if (i > 0 || !detail.endsWith(what)) {
+        String where = errors.path(i).path("pointer").asString("");
+        words.append(' ').append(sentence(where + ": " + what));
+      }
     }
     return words.toString();
   }
 
+  private static String sentence(String text) {
+    return text.endsWith(".") ? text : text + ".";
+  }
+
   private static String words(Result result) {
     return switch (result) {
-      case Result.Accepted(var message) -> "accepted as " + message;
+      case Result.Accepted(var message, _) -> "accepted as " + message;
       case Result.Refused(_) -> "refused";
       case Result.DispatcherAway(_) -> "dispatcher away";
       case Result.Unanswered(_) -> "no answer, perhaps accepted";

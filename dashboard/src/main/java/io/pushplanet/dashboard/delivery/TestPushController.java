@@ -2,6 +2,7 @@ package io.pushplanet.dashboard.delivery;
 
 import io.pushplanet.dashboard.app.Apps;
 import java.security.Principal;
+import java.util.OptionalInt;
 import java.util.Set;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
@@ -61,9 +62,10 @@ class TestPushController {
             ? testPush.send(me.getName(), apps.get(app).id(), draft)
             : new TestPush.Result.Refused("Choose an audience and a route.");
     switch (result) {
-      case TestPush.Result.Accepted(var message) -> {
+      case TestPush.Result.Accepted(var message, var recipients) -> {
         flash.addFlashAttribute("accepted", message.value());
-        flash.addFlashAttribute("done", "Accepted. It appears under its id within a second.");
+        flash.addFlashAttribute(
+            "done", accepted(recipients) + ". It appears under its id within a second.");
       }
       case TestPush.Result.Refused(var why) -> flash.addFlashAttribute("problem", why);
       case TestPush.Result.DispatcherAway(var address) ->
@@ -82,5 +84,16 @@ class TestPushController {
     flash.addFlashAttribute("draft", draft);
     flash.addAttribute("app", app);
     return "redirect:/test-push";
+  }
+
+  private static String accepted(OptionalInt recipients) {
+    if (recipients.isEmpty()) {
+      return "Accepted";
+    }
+    int some = recipients.getAsInt();
+    return "Accepted for "
+        + some
+        + (some == 1 ? " recipient" : " recipients")
+        + ", as last counted";
   }
 }
