@@ -117,6 +117,41 @@ class KeysAndCredentialsIT {
   }
 
   @Test
+  void a_refused_form_keeps_what_was_typed_and_no_secret(@TempDir Path folder) throws Exception {
+    new Rows(dashboard.sql()).app("typed", "Typed");
+    Path file = Files.writeString(folder.resolve("AuthKey_KEY1234567.p8"), "garbage");
+    try (Chromium chromium = Chromium.open(dashboard.address())) {
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+      chromium
+          .go("/apps/typed/credentials")
+          .type("p8-file", file.toString())
+          .type("p8-team", "TEAM123456")
+          .type("p8-key", "KEY1234567")
+          .type("p8-bundle", "com.example.shop");
+      chromium.script("document.getElementById('p8-environment').value = 'sandbox'");
+      chromium.pressIn("/p8", "Check and activate");
+
+      assertThat(values(chromium, "p8-team", "p8-key", "p8-bundle", "p8-environment"))
+          .isEqualTo("TEAM123456,KEY1234567,com.example.shop,sandbox");
+
+      chromium
+          .type("hms-client", "no number")
+          .type("hms-secret", "a-secret-of-huawei")
+          .pressIn("/hms", "Check and activate");
+
+      assertThat(values(chromium, "hms-client", "hms-secret", "p8-team")).isEqualTo("no number,,");
+      assertThat(chromium.script("return document.documentElement.innerHTML").toString())
+          .doesNotContain("a-secret-of-huawei");
+    }
+  }
+
+  private static Object values(Chromium chromium, String... fields) {
+    return chromium.script(
+        "return ['%s'].map(id => document.getElementById(id).value).join()"
+            .formatted(String.join("','", fields)));
+  }
+
+  @Test
   void a_p12_needs_its_password_and_shows_when_it_expires(@TempDir Path folder) throws Exception {
     new Rows(dashboard.sql()).app("cert", "Certificate");
     Path file = Files.write(folder.resolve("apns.p12"), KeyFiles.p12("the right one", 0));

@@ -8,6 +8,7 @@ import java.security.Principal;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
@@ -86,6 +87,15 @@ class CredentialController {
                 keyId.strip(),
                 bundleId.strip(),
                 environments(environment)),
+        Map.of(
+            "p8-team",
+            teamId,
+            "p8-key",
+            keyId,
+            "p8-bundle",
+            bundleId,
+            "p8-environment",
+            environment),
         flash);
   }
 
@@ -109,6 +119,7 @@ class CredentialController {
                 bundleId.strip(),
                 environments(environment),
                 clock.instant()),
+        Map.of("p12-bundle", bundleId, "p12-environment", environment),
         flash);
   }
 
@@ -119,7 +130,7 @@ class CredentialController {
       @RequestParam @Nullable MultipartFile file,
       RedirectAttributes flash)
       throws IOException {
-    return activate(me, app, () -> ServiceAccount.check(content(file)), flash);
+    return activate(me, app, () -> ServiceAccount.check(content(file)), Map.of(), flash);
   }
 
   @PostMapping("/apps/{app}/credentials/hms")
@@ -131,7 +142,11 @@ class CredentialController {
       RedirectAttributes flash)
       throws IOException {
     return activate(
-        me, app, () -> PushKitClient.check(clientId.strip(), clientSecret.strip()), flash);
+        me,
+        app,
+        () -> PushKitClient.check(clientId.strip(), clientSecret.strip()),
+        Map.of("hms-client", clientId),
+        flash);
   }
 
   @PostMapping("/apps/{app}/credentials/vapid")
@@ -149,6 +164,7 @@ class CredentialController {
             file == null || file.isEmpty()
                 ? VapidKey.generate(contact.strip())
                 : VapidKey.check(content(file), contact.strip()),
+        Map.of("vapid-contact", contact),
         flash);
   }
 
@@ -217,7 +233,9 @@ class CredentialController {
     return "redirect:/apps/" + app.id() + "/credentials";
   }
 
-  private String activate(Principal me, String app, Check check, RedirectAttributes flash)
+  /// @param typed what the form shows again when it is refused, by the fields' names on the page; never a secret
+  private String activate(
+      Principal me, String app, Check check, Map<String, String> typed, RedirectAttributes flash)
       throws IOException {
     App found = apps.get(app);
     try {
@@ -234,6 +252,7 @@ class CredentialController {
       refused.forEach(one -> tell(one, flash));
     } catch (RefusedCredential e) {
       flash.addFlashAttribute("problem", e.getMessage());
+      flash.addFlashAttribute("typed", typed);
     }
     return page(found);
   }
