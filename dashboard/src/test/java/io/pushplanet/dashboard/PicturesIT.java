@@ -49,6 +49,16 @@ class PicturesIT {
         "pixel-8-of-the-test-lab",
         "delivered",
         "[{\"channel\":\"mqtt\",\"at\":\"2026-11-21T10:00:00.098Z\",\"result\":\"delivered\"}]");
+    String ended = rows.message("shop", "Flash sale", "Until noon", "{\"kind\":\"all\"}", 24_000);
+    dashboard
+        .sql()
+        .update("UPDATE messages SET expired = 120, cancelled = 480 WHERE id = ?", ended);
+    rows.delivery(
+        "shop",
+        ended,
+        "galaxy-long-gone",
+        "expired",
+        "[{\"channel\":\"mqtt\",\"at\":\"2026-11-21T10:00:00.120Z\",\"result\":\"expired\"}]");
     String channel = "channel-01a1fc9a-a1eb-76b5-9f6e-4fed5846eeaf";
     String goal = rows.messageOverChannel("shop", channel, "Goal", "One to nil");
     String[][] pages = {
