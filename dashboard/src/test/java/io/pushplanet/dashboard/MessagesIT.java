@@ -35,4 +35,26 @@ class MessagesIT {
     assertThat(admin.get("/messages/" + ended).body())
         .contains("<div class=\"label\">Cancelled</div><div class=\"value\">4</div>");
   }
+
+  @Test
+  void what_a_device_was_sent_is_still_told_when_it_is_gone() throws Exception {
+    String message = rows.message("told", "Gone", "Gone", ALL, 1);
+    rows.delivery(
+        "told",
+        message,
+        "gone-1",
+        "failed",
+        "[{\"channel\":\"fcm\",\"at\":\"2026-11-21T10:00:00.350Z\",\"result\":\"rejected\",\"status\":404,\"reason\":\"UNREGISTERED\"}]");
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+    var page = admin.get("/devices/told/gone-1");
+    assertThat(page.statusCode()).isEqualTo(200);
+    assertThat(page.body())
+        .contains("not registered any more")
+        .contains("UNREGISTERED")
+        .contains("/messages/" + message)
+        .doesNotContain("Send a test push");
+    assertThat(admin.get("/devices/told/never-there").statusCode()).isEqualTo(404);
+  }
 }

@@ -69,6 +69,7 @@ class PicturesIT {
       {"message-over-channel", "/messages/" + goal},
       {"devices", "/devices?app=shop"},
       {"device", "/devices/shop/iphone-4711"},
+      {"device-gone", "/devices/shop/galaxy-long-gone"},
       {"apps", "/apps"},
       {"keys", "/apps/shop/keys"},
       {"credentials", "/apps/shop/credentials"},

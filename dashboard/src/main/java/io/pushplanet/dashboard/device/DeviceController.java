@@ -5,9 +5,11 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.dashboard.app.Apps;
 import io.pushplanet.dashboard.delivery.Deliveries;
+import io.pushplanet.dashboard.delivery.DeliveryRow;
 import io.pushplanet.dashboard.page.Missing;
 import io.pushplanet.dashboard.page.Slice;
 import java.util.List;
+import java.util.Optional;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -66,6 +68,7 @@ class DeviceController {
     return "devices";
   }
 
+  /// Of a device that is not registered any more, what it was sent.
   @GetMapping("/devices/{app}/{device}")
   String device(
       @PathVariable String app,
@@ -77,15 +80,20 @@ class DeviceController {
     }
     AppId appId = new AppId(app);
     DeviceId deviceId = new DeviceId(device);
-    model.addAttribute(
-        "device",
-        devices.find(appId, deviceId).orElseThrow(() -> new Missing("no device " + device)));
+    boolean first = !MessageId.isValid(before);
+    Optional<DeviceRow> found = devices.find(appId, deviceId);
+    Slice<DeliveryRow> sent = deliveries.of(appId, deviceId, first ? "~" : before);
+    if (found.isEmpty() && sent.rows().isEmpty()) {
+      throw new Missing("no device " + device);
+    }
+    model.addAttribute("app", app);
+    model.addAttribute("id", device);
+    model.addAttribute("device", found.orElse(null));
     model.addAttribute("tokens", devices.tokens(appId, deviceId));
     model.addAttribute("topics", devices.topics(appId, deviceId));
     model.addAttribute("tags", devices.tags(appId, deviceId));
-    boolean first = !MessageId.isValid(before);
     model.addAttribute("first", first);
-    model.addAttribute("deliveries", deliveries.of(appId, deviceId, first ? "~" : before));
+    model.addAttribute("deliveries", sent);
     return "device";
   }
 }
