@@ -2,6 +2,7 @@ package io.pushplanet.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Locale;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -56,5 +57,23 @@ class MessagesIT {
         .contains("/messages/" + message)
         .doesNotContain("Send a test push");
     assertThat(admin.get("/devices/told/never-there").statusCode()).isEqualTo(404);
+  }
+
+  @Test
+  void a_message_is_found_also_in_capitals_and_an_unknown_one_is_said_to_be() throws Exception {
+    String message = rows.message("told", "Found", "Found", ALL, 1);
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+    var found = admin.get("/messages?id=" + message.toUpperCase(Locale.ROOT));
+    assertThat(found.headers().firstValue("Location").orElseThrow())
+        .endsWith("/messages/" + message);
+    assertThat(admin.get("/messages/" + message.toUpperCase(Locale.ROOT)).body()).contains("Found");
+    for (String unknown : new String[] {"01a1fc9a-a1eb-76b5-9f6e-4fed5846eeaf", "%3Cb%3E"}) {
+      var page = admin.get("/messages?app=told&id=" + unknown);
+      assertThat(page.statusCode()).isEqualTo(200);
+      assertThat(page.body()).contains("Nothing found").doesNotContain(message);
+    }
+    assertThat(admin.get("/messages?app=told&id=+").body()).contains(message);
   }
 }

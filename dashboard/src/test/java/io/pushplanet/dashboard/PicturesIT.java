@@ -70,6 +70,7 @@ class PicturesIT {
       {"devices", "/devices?app=shop"},
       {"device", "/devices/shop/iphone-4711"},
       {"device-gone", "/devices/shop/galaxy-long-gone"},
+      {"messages-nothing-found", "/messages?app=shop&id=0199"},
       {"apps", "/apps"},
       {"keys", "/apps/shop/keys"},
       {"credentials", "/apps/shop/credentials"},

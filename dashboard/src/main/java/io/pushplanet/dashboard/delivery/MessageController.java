@@ -9,6 +9,8 @@ import java.time.Clock;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -39,7 +41,18 @@ class MessageController {
       @RequestParam(defaultValue = "") String id,
       Model model) {
     if (!id.isBlank()) {
-      return "redirect:/messages/" + known(id.strip()).id();
+      Optional<MessageRow> found = find(id.strip());
+      if (found.isPresent()) {
+        return "redirect:/messages/" + found.get().id();
+      }
+    }
+    model.addAttribute("apps", apps.all());
+    model.addAttribute("app", app);
+    model.addAttribute("id", id.strip());
+    if (!id.isBlank()) {
+      model.addAttribute("first", true);
+      model.addAttribute("messages", new Slice<MessageRow>(List.of(), null));
+      return "messages";
     }
     boolean first = !MessageId.isValid(before);
     List<MessageRow> rows;
@@ -52,8 +65,6 @@ class MessageController {
     } else {
       rows = messages.ofAppBefore(apps.get(app).id(), first ? NEWEST : before, PAGE + 1);
     }
-    model.addAttribute("apps", apps.all());
-    model.addAttribute("app", app);
     model.addAttribute("first", first);
     model.addAttribute("messages", Slice.of(rows, PAGE, row -> row.id().value()));
     return "messages";
@@ -76,10 +87,16 @@ class MessageController {
   }
 
   private MessageRow known(String id) {
+    return find(id).orElseThrow(() -> new Missing("no message " + id));
+  }
+
+  /// In capitals, too, as some tools write a UUID.
+  private Optional<MessageRow> find(String written) {
+    String id = written.toLowerCase(Locale.ROOT);
     if (!MessageId.isValid(id)) {
-      throw new Missing("no message " + id);
+      return Optional.empty();
     }
     MessageId message = new MessageId(id);
-    return messages.find(message.day(), message).orElseThrow(() -> new Missing("no message " + id));
+    return messages.find(message.day(), message);
   }
 }
