@@ -13,8 +13,11 @@ import io.pushplanet.dashboard.browser.Chromium;
 import io.pushplanet.quickstart.services.LocalServices;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Date;
 import java.util.List;
 import java.util.Map;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -22,6 +25,7 @@ import org.junit.jupiter.api.Test;
 class DeadLettersIT {
   private static final String LANE = "push.webpush.normal";
   private static final String ID = "01a1fc9a-a1eb-76b5-9f6e-4fed5846eeaf";
+  private static final String BURIED = "2026-11-21 10:00:00";
   private static final String PUSH = "{\"id\":\"" + ID + "\",\"grüße\":1}";
 
   private static final String UNTIL_ALARM =
@@ -82,6 +86,51 @@ class DeadLettersIT {
                       "SELECT action FROM audit WHERE action LIKE 'dead_letter%' AND id > ? ORDER BY id",
                       String.class, newest))
           .containsExactly("dead_letter_replayed", "dead_letter_dropped");
+    }
+  }
+
+  @Test
+  void an_admin_looks_into_one_letter() throws Exception {
+    bury(LANE, "broken since today", PUSH);
+    bury(LANE, "Unrecognized token '" + "x".repeat(480), "[" + "x".repeat(300_000));
+    waiting(Topology.DEAD, 2);
+    dashboard.operator("curious", "operator");
+    HttpOperator curious = HttpOperator.loggedIn(dashboard, "curious", RunningDashboard.PASSWORD);
+    try (var chromium = Chromium.open(dashboard.address())) {
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD).go("/dead-letters");
+      PageWidth.holds(chromium, "dead letters with a long reason");
+      assertThat(chromium.script("return document.querySelector('tbody').offsetHeight"))
+          .as("the list's height")
+          .asInstanceOf(InstanceOfAssertFactories.LONG)
+          .isLessThan(400);
+      chromium.picture("dead-letters-long-reason-light");
+      var paths =
+          (List<?>)
+              chromium.script(
+                  "return [...document.querySelectorAll('td:first-child a')].map(one => one.pathname)");
+
+      String first = chromium.go(paths.getFirst().toString()).text();
+      assertThat(first)
+          .contains("grüße")
+          .contains("broken since today")
+          .contains(LANE)
+          .contains(BURIED);
+      chromium.picture("dead-letter-light");
+      for (int width : new int[] {1_280, 1_024, 390}) {
+        chromium.size(width, 900).go(paths.getLast().toString());
+        PageWidth.holds(chromium, width + " px of a long letter");
+      }
+      chromium.picture("dead-letter-long-phone-light");
+      assertThat(chromium.text()).contains("Its first 4 KB").contains("300,001 bytes");
+      assertThat(curious.get(paths.getFirst().toString()).statusCode()).isEqualTo(403);
+      assertThat(curious.get("/dead-letters").body())
+          .contains("broken since today")
+          .doesNotContain("/dead-letters/");
+
+      chromium.go(paths.getFirst().toString()).pressIn("/replay", "Replay");
+      assertThat(chromium.text()).contains("1 letter: put back");
+      assertThat(chromium.go(paths.getFirst().toString()).text())
+          .contains("not among the oldest any more");
     }
   }
 
@@ -196,6 +245,7 @@ class DeadLettersIT {
         MessageProperties.MINIMAL_PERSISTENT_BASIC
             .builder()
             .headers(headers(queue, reason))
+            .timestamp(Date.from(Instant.parse("2026-11-21T10:00:00Z")))
             .build(),
         body.getBytes(StandardCharsets.UTF_8));
     assertThat(broker.waitForConfirms(60_000)).isTrue();

@@ -7,27 +7,51 @@ import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Date;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
-/// One message in `push.dead`. Its body stays hidden: it may hold what people wrote and the tokens of their devices.
+/// One message in `push.dead`. Its body may hold what people wrote and the tokens of their devices: only admins see it, and of
+/// one letter at a time.
 ///
 /// @param digest SHA-256 of queue and body, in hex: what the letter is called, for the broker gives it no name
 /// @param queue where it was to be read; empty when unknown, and then it cannot be replayed
+/// @param buried to the second; null when unknown, as of letters that an older worker buried
 /// @param message which push it carries, where that can be read
+/// @param opening the first [#SHOWN_BYTES] of its body as text
 record DeadLetter(
-    String digest, String queue, String reason, int bodyBytes, Optional<MessageId> message) {
+    String digest,
+    String queue,
+    String reason,
+    int bodyBytes,
+    @Nullable Instant buried,
+    Optional<MessageId> message,
+    String opening) {
+  static final int SHOWN_BYTES = 4_096;
+
+  private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cntrl}&&[^\n\t]]");
+
   static DeadLetter of(GetResponse letter) {
     Map<String, Object> headers = letter.getProps().getHeaders();
     String queue = header(headers, Topology.DEAD_QUEUE_HEADER);
+    Date buried = letter.getProps().getTimestamp();
     return new DeadLetter(
         digest(queue, letter.getBody()),
         Topology.queues().contains(queue) ? queue : "",
         header(headers, Topology.DEAD_REASON_HEADER),
         letter.getBody().length,
-        message(letter.getBody()));
+        buried == null ? null : buried.toInstant(),
+        message(letter.getBody()),
+        opening(letter.getBody()));
+  }
+
+  public boolean isLongerThanShown() {
+    return bodyBytes > SHOWN_BYTES;
   }
 
   public boolean isReplayable() {
@@ -37,6 +61,12 @@ record DeadLetter(
   private static String header(Map<String, Object> headers, String name) {
     Object value = headers == null ? null : headers.get(name);
     return value == null ? "" : value.toString();
+  }
+
+  /// What is no text, or cut in two, becomes the replacement character.
+  private static String opening(byte[] body) {
+    String text = new String(body, 0, Math.min(body.length, SHOWN_BYTES), StandardCharsets.UTF_8);
+    return UNPRINTABLE.matcher(text).replaceAll("\uFFFD");
   }
 
   private static String digest(String queue, byte[] body) {

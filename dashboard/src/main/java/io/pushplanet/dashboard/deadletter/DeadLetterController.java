@@ -1,10 +1,12 @@
 package io.pushplanet.dashboard.deadletter;
 
 import java.security.Principal;
+import java.util.Optional;
 import java.util.function.Predicate;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.servlet.mvc.support.RedirectAttributes;
@@ -12,6 +14,7 @@ import org.springframework.web.servlet.mvc.support.RedirectAttributes;
 @Controller
 class DeadLetterController {
   private static final String ALL = "all";
+  private static final String GONE = "That letter is not among the oldest any more.";
 
   private final DeadLetters letters;
 
@@ -28,6 +31,27 @@ class DeadLetterController {
       model.addAttribute("waiting", known.waiting());
     }
     return "dead-letters";
+  }
+
+  /// For admins: who reads a body reads what people wrote, and their devices' tokens.
+  @GetMapping("/dead-letters/{digest}")
+  String letter(@PathVariable String digest, Model model, RedirectAttributes flash) {
+    return switch (letters.look()) {
+      case DeadLetters.Look.Unknown() -> {
+        model.addAttribute("away", true);
+        yield "dead-letters";
+      }
+      case DeadLetters.Look.Known(var known, _) -> {
+        Optional<DeadLetter> found =
+            known.stream().filter(one -> one.digest().equals(digest)).findFirst();
+        if (found.isEmpty()) {
+          flash.addFlashAttribute("problem", GONE);
+          yield "redirect:/dead-letters";
+        }
+        model.addAttribute("letter", found.get());
+        yield "dead-letter";
+      }
+    };
   }
 
   /// @param letter the digest of one, or `all` that are shown
@@ -53,7 +77,7 @@ class DeadLetterController {
   private static void tell(DeadLetters.Outcome outcome, String done, RedirectAttributes flash) {
     switch (outcome) {
       case DeadLetters.Outcome.Done(int some) when some == 0 ->
-          flash.addFlashAttribute("problem", "That letter is not among the oldest any more.");
+          flash.addFlashAttribute("problem", GONE);
       case DeadLetters.Outcome.Done(int some) ->
           flash.addFlashAttribute(
               "done", some + (some == 1 ? " letter: " : " letters: ") + done + ".");

@@ -88,6 +88,7 @@ class LoginConfiguration {
                     "/operators/**",
                     "/nodes/*/drain/**",
                     "/encryption/**",
+                    "/dead-letters/*",
                     "/apps/*/credentials/*/activate-anyway")
                 .hasRole("ADMIN")
                 .requestMatchers(HttpMethod.GET, "/test-push/**")

@@ -44,6 +44,18 @@ class DeadLettersTest {
         .isNotEqualTo(letter("push.mqtt.normal", "a").digest());
   }
 
+  @Test
+  void a_letter_opens_with_its_first_4_kilobytes_as_text() {
+    assertThat(letter("", "grüße\u0000\n\u001b[31m").opening())
+        .isEqualTo("grüße\uFFFD\n\uFFFD[31m");
+    assertThat(letter("", "x".repeat(4_096)))
+        .returns("x".repeat(4_096), DeadLetter::opening)
+        .returns(false, DeadLetter::isLongerThanShown);
+    assertThat(letter("", "x".repeat(300_000)))
+        .returns("x".repeat(4_096), DeadLetter::opening)
+        .returns(true, DeadLetter::isLongerThanShown);
+  }
+
   private static DeadLetter letter(String queue, String body) {
     return DeadLetter.of(
         new GetResponse(
