@@ -10,12 +10,15 @@ import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.Topology;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Clock;
 import java.time.Duration;
+import java.util.Date;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
 
-/// Keeps what nobody can read or handle in `push.dead`, with the queue they came from and the reason in their headers.
+/// Keeps what nobody can read or handle in `push.dead`, with the queue they came from and the reason in their headers, and the
+/// time as their timestamp.
 /// Rare, so each opens a connection of its own. Thread-safe.
 public final class DeadLetters {
   private static final int LONGEST_REASON = 500;
@@ -23,9 +26,11 @@ public final class DeadLetters {
   private static final Duration LONGEST = Duration.ofSeconds(20);
 
   private final ConnectionFactory connections;
+  private final Clock clock;
 
-  public DeadLetters(ConnectionFactory connections) {
+  public DeadLetters(ConnectionFactory connections, Clock clock) {
     this.connections = connections;
+    this.clock = clock;
   }
 
   /// Returns when the broker has confirmed them.
@@ -44,6 +49,7 @@ public final class DeadLetters {
             Topology.DEAD,
             MessageProperties.MINIMAL_PERSISTENT_BASIC
                 .builder()
+                .timestamp(Date.from(clock.instant()))
                 .headers(
                     Map.of(
                         Topology.DEAD_QUEUE_HEADER,

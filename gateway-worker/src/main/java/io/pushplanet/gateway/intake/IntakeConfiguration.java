@@ -41,7 +41,7 @@ class IntakeConfiguration {
   }
 
   @Bean
-  DeadLetters deadLetters(ConnectionFactory connections) {
-    return new DeadLetters(connections);
+  DeadLetters deadLetters(ConnectionFactory connections, Clock clock) {
+    return new DeadLetters(connections, clock);
   }
 }

@@ -131,7 +131,7 @@ public final class DeliveryForTests {
             delivery,
             new DeliverySettings(32, mostInFlight, MOST_ERRORS),
             servers.lanes(),
-            new DeadLetters(servers.connections()),
+            new DeadLetters(servers.connections(), Clock.systemUTC()),
             new SecureRandom(),
             meters);
   }

@@ -304,7 +304,7 @@ class FanoutIT {
                   new FanoutSteps(redis, Clock.systemUTC()),
                   new FanoutSettings(4),
                   servers.lanes(),
-                  new DeadLetters(servers.connections()),
+                  new DeadLetters(servers.connections(), Clock.systemUTC()),
                   new SecureRandom(),
                   new SimpleMeterRegistry());
       consumer.start();

@@ -4,12 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.GetResponse;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.wire.BriefConnection;
 import io.pushplanet.common.wire.BrokerUnavailable;
 import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.Topology;
+import java.time.Clock;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.Date;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -26,7 +33,7 @@ class DeadLettersIT extends IntakeScene {
   @Test
   void a_broker_that_takes_nothing_is_not_waited_for() throws Exception {
     assumeTrue(servers.services().isRabbitMq(), "the embedded broker blocks nobody");
-    DeadLetters letters = new DeadLetters(servers.connections());
+    DeadLetters letters = new DeadLetters(servers.connections(), Clock.systemUTC());
     letters.bury(QUEUE, List.of(new DeadItem(new byte[1], "before")));
     servers.services().rabbitmqctl("set_vm_memory_high_watermark", "0");
     try {
@@ -43,6 +50,21 @@ class DeadLettersIT extends IntakeScene {
 
     Eventually.within(SOON, () -> burySoon(letters, new byte[] {2}));
     assertThat(depth(Topology.DEAD)).isGreaterThanOrEqualTo(2);
+  }
+
+  @Test
+  void a_letter_tells_when_it_was_buried() throws Exception {
+    MutableClock clock = MutableClock.started();
+    DeadLetters letters = new DeadLetters(servers.connections(), clock);
+
+    letters.bury(QUEUE, List.of(new DeadItem(new byte[] {1}, "broken")));
+
+    try (Connection connection = servers.connections().newConnection();
+        Channel channel = connection.createChannel()) {
+      GetResponse letter = channel.basicGet(Topology.DEAD, true);
+      assertThat(letter.getProps().getTimestamp())
+          .isEqualTo(Date.from(clock.instant().truncatedTo(ChronoUnit.SECONDS)));
+    }
   }
 
   /// Whatever the broker says, or does not.

@@ -6,6 +6,7 @@ import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.MessageProperties;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.gateway.RealServers;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -54,7 +55,7 @@ abstract class IntakeScene {
         "test",
         List.of(subscription),
         resting::get,
-        new DeadLetters(servers.connections()),
+        new DeadLetters(servers.connections(), Clock.systemUTC()),
         new Random(1),
         meters);
   }

@@ -62,7 +62,8 @@ class EarlyEventsIT {
     intake =
         new StatisticsIntake(
             new StatisticsWriter(servers.database()),
-            new Refusals(new DeadLetters(servers.connections()), clock, 10, Duration.ofMinutes(5)),
+            new Refusals(
+                new DeadLetters(servers.connections(), clock), clock, 10, Duration.ofMinutes(5)),
             new EarlyEvents(this::publishEarly, clock, Duration.ofMillis(50), meters),
             2,
             Duration.ofMillis(5),
@@ -77,7 +78,7 @@ class EarlyEventsIT {
                 new Subscription(Topology.EVENTS, 8, counting(looks, intake::take)),
                 new Subscription(Topology.EARLY, 4, counting(earlyLooks, intake::takeEarly))),
             () -> false,
-            new DeadLetters(servers.connections()),
+            new DeadLetters(servers.connections(), clock),
             new Random(1),
             meters);
   }

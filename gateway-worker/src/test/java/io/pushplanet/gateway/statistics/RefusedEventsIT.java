@@ -198,7 +198,7 @@ class RefusedEventsIT {
   private StatisticsIntake intake() {
     return new StatisticsIntake(
         new StatisticsWriter(servers.database()),
-        new Refusals(new DeadLetters(servers.connections()), clock, TRIES, PATIENCE),
+        new Refusals(new DeadLetters(servers.connections(), clock), clock, TRIES, PATIENCE),
         new EarlyEvents(_ -> {}, clock, Duration.ZERO, new SimpleMeterRegistry()),
         2,
         Duration.ofMillis(5),
@@ -213,7 +213,7 @@ class RefusedEventsIT {
         "test",
         List.of(new Subscription(Topology.EVENTS, 4, (body, again, _) -> taking.accept(body))),
         () -> false,
-        new DeadLetters(servers.connections()),
+        new DeadLetters(servers.connections(), clock),
         new Random(1),
         new SimpleMeterRegistry());
   }

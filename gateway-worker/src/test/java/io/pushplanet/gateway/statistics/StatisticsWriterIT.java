@@ -162,7 +162,10 @@ class StatisticsWriterIT {
     return new StatisticsIntake(
         writer,
         new Refusals(
-            new DeadLetters(servers.connections()), Clock.systemUTC(), 10, Duration.ofMinutes(5)),
+            new DeadLetters(servers.connections(), Clock.systemUTC()),
+            Clock.systemUTC(),
+            10,
+            Duration.ofMinutes(5)),
         new EarlyEvents(
             events -> servers.lanes().publishAndWait(Topology.EARLY, events),
             Clock.systemUTC(),
