@@ -16,6 +16,8 @@ final class DeliveryRow {
 
   final AppId app;
   final Instant queuedAt;
+
+  /// Oldest first.
   final List<Attempt> attempts;
 
   /// Not in the table yet.
@@ -38,12 +40,18 @@ final class DeliveryRow {
     this.changed = isNew;
   }
 
+  /// Events come from several processes and lanes, so one may be overtaken by a later one.
+  ///
   /// @return false when this very attempt is there already: its event came twice
   boolean add(Attempt attempt) {
     if (attempts.contains(attempt)) {
       return false;
     }
-    attempts.add(attempt);
+    int place = attempts.size();
+    while (place > 0 && attempts.get(place - 1).at().isAfter(attempt.at())) {
+      place--;
+    }
+    attempts.add(place, attempt);
     if (attempts.size() > MOST_ATTEMPTS) {
       // The first attempt tells how it began, the last ones how it ended.
       attempts.remove(1);

@@ -1,5 +1,6 @@
 package io.pushplanet.gateway.statistics;
 
+import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
@@ -77,8 +78,9 @@ final class Ledger {
       case DeliveryEvent.Attempted attempted -> {
         DeliveryRow row = row(attempted.message(), attempted.device(), attempted.app());
         if (row.add(attempted.attempt()) && row.state == DeliveryState.QUEUED) {
-          row.channel = attempted.attempt().channel();
-          row.reason = attempted.attempt().reason();
+          Attempt last = row.attempts.getLast();
+          row.channel = last.channel();
+          row.reason = last.reason();
         }
       }
       case DeliveryEvent.Ended ended -> end(ended);

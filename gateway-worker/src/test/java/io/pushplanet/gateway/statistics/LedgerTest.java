@@ -136,14 +136,42 @@ class LedgerTest {
   void a_long_story_keeps_its_beginning_and_its_end() {
     for (int i = 0; i < 50; i++) {
       clock.advance(Duration.ofSeconds(1));
-      ledger.apply(
-          new DeliveryEvent.Attempted(
-              SHOP, clock.instant(), message, D1, attempt("deferred", "reason " + i)));
+      ledger.apply(attempted("deferred", "reason " + i));
     }
 
     assertThat(row().attempts).hasSize(DeliveryRow.MOST_ATTEMPTS);
     assertThat(row().attempts.getFirst().reason()).isEqualTo("reason 0");
     assertThat(row().attempts.getLast().reason()).isEqualTo("reason 49");
+  }
+
+  @Test
+  void what_is_told_late_stands_where_it_happened() {
+    DeliveryEvent parked = attempted("parked", "not_here");
+    DeliveryEvent besides = attempted("deferred", "at_the_same_time");
+    clock.advance(Duration.ofMillis(15));
+    DeliveryEvent ended = ended(DeliveryState.EXPIRED, "collapsed");
+
+    ledger.apply(ended);
+    ledger.apply(parked);
+    ledger.apply(besides);
+    ledger.apply(parked);
+
+    assertThat(row().attempts)
+        .extracting(Attempt::result)
+        .containsExactly("parked", "deferred", "expired");
+    assertThat(row().reason).isEqualTo("collapsed");
+  }
+
+  @Test
+  void a_queued_delivery_shows_what_happened_last_not_what_was_told_last() {
+    DeliveryEvent first = attempted("deferred", "unreachable");
+    clock.advance(Duration.ofMillis(15));
+    DeliveryEvent second = attempted("parked", "not_here");
+
+    ledger.apply(second);
+    ledger.apply(first);
+
+    assertThat(row().reason).isEqualTo("not_here");
   }
 
   private DeliveryRow row() {
@@ -173,6 +201,10 @@ class LedgerTest {
         List.of(D1),
         true,
         null);
+  }
+
+  private DeliveryEvent attempted(String result, String reason) {
+    return new DeliveryEvent.Attempted(SHOP, clock.instant(), message, D1, attempt(result, reason));
   }
 
   private DeliveryEvent ended(DeliveryState state, @Nullable String reason) {
