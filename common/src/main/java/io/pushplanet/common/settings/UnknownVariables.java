@@ -1,6 +1,5 @@
 package io.pushplanet.common.settings;
 
-import io.pushplanet.common.wire.WireForm;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URL;
@@ -10,13 +9,11 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedSet;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import tools.jackson.databind.JsonNode;
 
 /// Environment variables that look like settings of this program and are none. Spring Boot stops the start over an unknown
 /// property, but leaves the environment out, because others write there, too: what is misspelt there, or was a setting of an
@@ -25,10 +22,6 @@ import tools.jackson.databind.JsonNode;
 /// Only what begins as the program's own settings do (`GATEWAY_`) is looked at: `PUSHPLANET_` is also what scripts take.
 public final class UnknownVariables {
   private static final Logger LOG = LoggerFactory.getLogger(UnknownVariables.class);
-
-  /// What Spring Boot's configuration processor says of a module's settings
-  /// (https://docs.spring.io/spring-boot/specification/configuration-metadata/format.html).
-  private static final String METADATA = "META-INF/spring-configuration-metadata.json";
 
   private static final String COMMON = "pushplanet";
 
@@ -41,36 +34,27 @@ public final class UnknownVariables {
   private static final String PORT = "_PORT";
 
   private final Set<String> programs;
+  private final KnownSettings known;
 
-  /// By [#bare] name, whether it takes further names or numbers behind it.
-  private final Map<String, Boolean> known;
-
-  private UnknownVariables(Set<String> programs, Map<String, Boolean> known) {
+  private UnknownVariables(Set<String> programs, KnownSettings known) {
     this.programs = programs;
     this.known = known;
   }
 
   /// Of the program whose class path this is.
   public static UnknownVariables ofThisProgram() {
-    Set<String> programs = new TreeSet<>();
-    Map<String, Boolean> known = new TreeMap<>();
+    KnownSettings known = new KnownSettings();
     try {
       for (URL metadata :
-          Collections.list(UnknownVariables.class.getClassLoader().getResources(METADATA))) {
-        String text = text(metadata);
-        if (!text.contains("\"io.pushplanet.")) {
-          continue;
-        }
-        for (JsonNode property : WireForm.mapper().readTree(text).path("properties")) {
-          String name = property.path("name").asString();
-          String type = property.path("type").asString();
-          programs.add(name.substring(0, name.indexOf('.')));
-          known.put(bare(name), type.matches("java\\.util\\.(List|Set|Map)<.*"));
-        }
+          Collections.list(
+              UnknownVariables.class.getClassLoader().getResources(KnownSettings.METADATA))) {
+        known.add(text(metadata));
       }
     } catch (IOException e) {
       LOG.debug("event=settings_unreadable", e);
     }
+    Set<String> programs = new TreeSet<>();
+    known.names().forEach(name -> programs.add(name.substring(0, name.indexOf('.'))));
     programs.remove(COMMON);
     return new UnknownVariables(programs, known);
   }
@@ -101,22 +85,11 @@ public final class UnknownVariables {
                     variable.getKey().startsWith(program.toUpperCase(Locale.ROOT) + "_")))
         .filter(variable -> !isOfKubernetes(variable.getKey(), variable.getValue()))
         .map(Map.Entry::getKey)
-        .filter(name -> !isKnown(bare(name)))
+        .filter(name -> !known.has(name))
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
   private static boolean isOfKubernetes(String name, String value) {
     return OF_KUBERNETES.matcher(name).matches() || (name.endsWith(PORT) && value.contains("://"));
-  }
-
-  private boolean isKnown(String bare) {
-    return known.containsKey(bare)
-        || known.entrySet().stream()
-            .anyMatch(setting -> setting.getValue() && bare.startsWith(setting.getKey()));
-  }
-
-  /// The same for a property and for each way to write it as a variable.
-  private static String bare(String name) {
-    return name.replaceAll("[._-]", "").toUpperCase(Locale.ROOT);
   }
 }

@@ -92,9 +92,9 @@ record ProgramSettings(
     return "https://localhost:" + ports.of(listener);
   }
 
-  /// How Spring Boot finds a property in the environment: upper case, `_` for dots, dashes left out
-  /// (https://docs.spring.io/spring-boot/reference/features/external-config.html).
+  /// How Spring Boot finds a property in the environment: upper case, `_` for dots and before a number in brackets, dashes
+  /// left out (https://docs.spring.io/spring-boot/reference/features/external-config.html).
   static String variable(String property) {
-    return property.replace("-", "").replace('.', '_').toUpperCase(Locale.ROOT);
+    return property.replaceAll("[]-]", "").replaceAll("[.\\[]", "_").toUpperCase(Locale.ROOT);
   }
 }

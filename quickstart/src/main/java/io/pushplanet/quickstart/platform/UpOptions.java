@@ -50,7 +50,7 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
             external(services, options),
             ports(options),
             without(options),
-            settings(options.pairs("--set")));
+            settings(root, options.pairs("--set")));
     return new UpOptions(
         plan, options.has("--detach"), restartDead(options), !options.has("--no-train"));
   }
@@ -132,7 +132,8 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
   }
 
   /// `a.b-c` and `a.bC` are one setting: a program knows either as `A_BC`.
-  private static Map<String, String> settings(Map<String, String> given) {
+  private static Map<String, String> settings(Path root, Map<String, String> given) {
+    SettableProperties.check(root, given.keySet());
     var variables = new HashMap<String, String>();
     for (String property : given.keySet()) {
       String other = variables.put(ProgramSettings.variable(property), property);

@@ -119,13 +119,13 @@ class UpOptionsTest {
 
   @Test
   void each_setting_is_given_once_whatever_the_way_it_is_spelt() {
-    assertThat(parse("--set=gateway.retry.first=1s", "--set", "cm.node-id=n").plan().settings())
-        .isEqualTo(Map.of("gateway.retry.first", "1s", "cm.node-id", "n"));
+    assertThat(parse("--set=server.tomcat.a=1s", "--set", "spring.b=n").plan().settings())
+        .isEqualTo(Map.of("server.tomcat.a", "1s", "spring.b", "n"));
 
     assertThatExceptionOfType(Refusal.class)
-        .isThrownBy(() -> parse("--set=cm.node-id=a", "--set=cm.nodeId=b"))
-        .withMessageContaining("cm.node-id")
-        .withMessageContaining("cm.nodeId");
+        .isThrownBy(() -> parse("--set=spring.a-b=a", "--set=spring.aB=b"))
+        .withMessageContaining("spring.a-b")
+        .withMessageContaining("spring.aB");
   }
 
   private static UpOptions parse(String... arguments) {

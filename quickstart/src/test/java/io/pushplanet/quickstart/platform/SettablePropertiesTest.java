@@ -1,0 +1,85 @@
+package io.pushplanet.quickstart.platform;
+
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.pushplanet.common.settings.KnownSettings;
+import io.pushplanet.quickstart.process.ProcessFailed;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SettablePropertiesTest {
+  @TempDir private Path root;
+
+  @BeforeEach
+  void build() throws IOException {
+    has("common", "pushplanet.mysql.pool-size", "java.lang.Integer");
+    has("dispatcher-api", "dispatcher.credential-validity", "java.time.Duration");
+    has("gateway-worker", "gateway.alerts.mail.to", "java.util.List<java.lang.String>");
+    has("connection-manager", "cm.mqtt-port", "java.lang.Integer");
+    has("dashboard", "dashboard.dispatcher-url", "java.net.URI");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "cm.mqtt-port",
+        "cm.mqttPort",
+        "gateway.alerts.mail.to",
+        "gateway.alerts.mail.to[0]",
+        "pushplanet.mysql.pool-size",
+        "spring.any.thing",
+        "logging.level.io.pushplanet.cm",
+        "server.tomcat.threads.max"
+      })
+  void what_a_program_has_may_be_set(String property) {
+    SettableProperties.check(root, List.of("cm.mqtt-port", property));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "cm.mqtt-prot, did you mean cm.mqtt-port?",
+    "dispatcher.credential-valdity, did you mean dispatcher.credential-validity?",
+    "mc.mqtt-port, did you mean cm.mqtt-port?",
+    "cm.no-such-thing-at-all, docs/settings.md",
+    "nothing, docs/settings.md"
+  })
+  void what_no_program_has_is_refused_with_the_nearest_name(String property, String told) {
+    assertThatExceptionOfType(Refusal.class)
+        .isThrownBy(() ->
+            UpOptions.parse(root, List.of("--set=cm.mqtt-port=1", "--set=" + property + "=1")))
+        .withMessageContaining("'" + property + "'")
+        .withMessageContaining(told);
+  }
+
+  @Test
+  void without_a_build_nobody_knows_the_settings() throws IOException {
+    Files.delete(metadata("dashboard"));
+
+    assertThatExceptionOfType(ProcessFailed.class)
+        .isThrownBy(() -> SettableProperties.check(root, List.of("cm.mqtt-port")))
+        .withMessageContaining("Build first");
+  }
+
+  private void has(String module, String property, String type) throws IOException {
+    Path file = metadata(module);
+    Files.createDirectories(file.getParent());
+    Files.writeString(
+        file,
+        """
+        {"properties": [{"name": "%s", "type": "%s", "sourceType": "io.pushplanet.Settings"}]}
+        """
+            .formatted(property, type));
+  }
+
+  private Path metadata(String module) {
+    return root.resolve(module).resolve("target/classes").resolve(KnownSettings.METADATA);
+  }
+}
