@@ -6,7 +6,7 @@ import java.util.List;
 
 /// The main program behind `./pushplanet`: one command with its options.
 ///
-/// Started by the script with the system property `pushplanet.root`, the repository.
+/// Started by the script, which prints the help itself, with the system property `pushplanet.root`, the repository.
 public final class PushPlanet {
   private static final String USUAL_STATE = ".pushplanet";
 
@@ -17,9 +17,8 @@ public final class PushPlanet {
   }
 
   private static ExitCode run(List<String> arguments) {
-    boolean asksForHelp = arguments.contains("--help") || arguments.contains("-h");
-    String command = arguments.isEmpty() || asksForHelp ? "help" : arguments.getFirst();
-    List<String> rest = arguments.isEmpty() ? List.of() : arguments.subList(1, arguments.size());
+    String command = arguments.isEmpty() ? "" : arguments.getFirst();
+    List<String> rest = arguments.stream().skip(1).toList();
     Path root = Path.of(System.getProperty("pushplanet.root", ".")).toAbsolutePath().normalize();
     try {
       return switch (command) {
@@ -29,10 +28,6 @@ public final class PushPlanet {
         case "demo" -> Demo.run(root, rest);
         case "send" -> Send.run(root, rest);
         case "bench" -> Bench.run(root, rest);
-        case "help" -> {
-          System.out.print(Help.TEXT);
-          yield ExitCode.OK;
-        }
         default -> throw Options.usage("there is no command '" + command + "'");
       };
     } catch (Refusal e) {

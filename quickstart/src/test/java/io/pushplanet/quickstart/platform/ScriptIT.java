@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,7 +51,7 @@ class ScriptIT {
     Path java25 = jdk("places/jdk-25", "25.0.1");
     jdk("places/jdk-21", "21");
 
-    Outcome outcome = run(Map.of("PUSHPLANET_JDK_PLACES", folder + "/places/*"), java17, "help");
+    Outcome outcome = run(Map.of("PUSHPLANET_JDK_PLACES", folder + "/places/*"), java17, "status");
 
     assertThat(outcome.code()).isZero();
     assertThat(outcome.output()).contains("java of " + java25.resolve("bin"));
@@ -65,11 +66,11 @@ class ScriptIT {
         run(
             Map.of("JAVA_HOME", chosen.toString(), "PUSHPLANET_JDK_PLACES", folder + "/places/*"),
             chosen,
-            "help");
+            "status");
 
     assertThat(outcome.output())
         .contains("java of " + chosen.resolve("bin"))
-        .contains("PushPlanet help");
+        .contains("PushPlanet status");
   }
 
   @Test
@@ -77,7 +78,7 @@ class ScriptIT {
     Path jre = jdk("jre", "25.0.1");
     Files.delete(jre.resolve("bin/javac"));
 
-    assertThat(run(Map.of("PUSHPLANET_JDK_PLACES", ""), jre, "help").code()).isEqualTo(3);
+    assertThat(run(Map.of("PUSHPLANET_JDK_PLACES", ""), jre, "status").code()).isEqualTo(3);
   }
 
   @Test
@@ -139,6 +140,24 @@ class ScriptIT {
   }
 
   @Test
+  void help_takes_neither_a_jdk_nor_a_build() throws Exception {
+    Path java17 = jdk("jdk-17", "17.0.2");
+    Files.delete(root.resolve("quickstart/target/lib"));
+
+    for (String asked : List.of("", "help", "--help", "up --detach -h")) {
+      String[] words = asked.isEmpty() ? new String[0] : asked.split(" ");
+      Outcome outcome = run(Map.of("PUSHPLANET_JDK_PLACES", ""), java17, words);
+
+      assertThat(outcome.code()).isZero();
+      assertThat(outcome.output())
+          .startsWith("Push Planet on one machine.\n")
+          .contains("  --mysql=jdbc:mysql://…")
+          .contains("8 the build failed")
+          .doesNotContain("building");
+    }
+  }
+
+  @Test
   void an_unknown_command_exits_with_2_before_anything_is_built() throws Exception {
     Outcome outcome = run(Map.of(), jdk("jdk", "25.0.1"), "upp");
 
@@ -150,7 +169,8 @@ class ScriptIT {
   void it_finds_its_repository_through_a_link() throws Exception {
     Path link = Files.createSymbolicLink(folder.resolve("pushplanet"), root.resolve("pushplanet"));
 
-    Outcome outcome = run(Map.of("PUSHPLANET_JDK_PLACES", ""), jdk("jdk", "25.0.1"), link, "help");
+    Outcome outcome =
+        run(Map.of("PUSHPLANET_JDK_PLACES", ""), jdk("jdk", "25.0.1"), link, "status");
 
     assertThat(outcome.output()).contains("-Dpushplanet.root=" + root.toRealPath());
   }
@@ -159,34 +179,38 @@ class ScriptIT {
   void java_gets_a_locale_in_which_it_can_open_every_path() throws Exception {
     Path jdk = jdk("jdk", "25.0.1");
 
-    assertThat(run(Map.of(), jdk, "help").output()).contains(" in C.UTF-8");
-    assertThat(run(Map.of("LANG", "C"), jdk, "help").output()).contains(" in C.UTF-8");
-    assertThat(run(Map.of("LANG", "de_DE.utf8"), jdk, "help").output()).contains(" in de_DE.utf8");
+    assertThat(run(Map.of(), jdk, "status").output()).contains(" in C.UTF-8");
+    assertThat(run(Map.of("LANG", "C"), jdk, "status").output()).contains(" in C.UTF-8");
+    assertThat(run(Map.of("LANG", "de_DE.utf8"), jdk, "status").output())
+        .contains(" in de_DE.utf8");
   }
 
   private record Outcome(int code, String output) {}
 
-  private Outcome run(Map<String, String> environment, Path javaOnPath, String command)
+  private Outcome run(Map<String, String> environment, Path javaOnPath, String... words)
       throws Exception {
-    return run(environment, javaOnPath, root.resolve("pushplanet"), command);
+    return run(environment, javaOnPath, root.resolve("pushplanet"), words);
   }
 
-  private Outcome run(Map<String, String> environment, Path javaOnPath, Path script, String command)
+  private Outcome run(
+      Map<String, String> environment, Path javaOnPath, Path script, String... words)
       throws Exception {
-    Process process = start(environment, javaOnPath, script, command);
+    Process process = start(environment, javaOnPath, script, words);
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     return new Outcome(ended(process), output);
   }
 
-  private Process start(Map<String, String> environment, Path javaOnPath, String command)
+  private Process start(Map<String, String> environment, Path javaOnPath, String... words)
       throws IOException {
-    return start(environment, javaOnPath, root.resolve("pushplanet"), command);
+    return start(environment, javaOnPath, root.resolve("pushplanet"), words);
   }
 
   private Process start(
-      Map<String, String> environment, Path javaOnPath, Path script, String command)
+      Map<String, String> environment, Path javaOnPath, Path script, String... words)
       throws IOException {
-    var builder = new ProcessBuilder(List.of(script.toString(), command)).redirectErrorStream(true);
+    var command = new ArrayList<>(List.of(script.toString()));
+    command.addAll(List.of(words));
+    var builder = new ProcessBuilder(command).redirectErrorStream(true);
     builder.environment().clear();
     var all =
         new HashMap<>(
