@@ -175,6 +175,7 @@ public final class Platform implements AutoCloseable {
     for (Service service : Service.values()) {
       if (plan.services() != ServicesChoice.EXTERNAL && !services.isRunning(service)) {
         services.restart(service);
+        AddressFile.write(plan.state(), addresses());
       }
     }
     for (Map.Entry<Program, ChildProcess> program : Map.copyOf(programs).entrySet()) {

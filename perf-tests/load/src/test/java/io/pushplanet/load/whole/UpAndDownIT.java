@@ -87,6 +87,25 @@ class UpAndDownIT {
   }
 
   @Test
+  void what_is_started_again_is_in_the_address_file()
+      throws Exception {
+    String without = "--without=dispatcher-api,gateway-worker,connection-manager,dashboard";
+    try {
+      outputOf(command("up", "--detach", "--ports=free", "--on-death=restart", without), 0);
+      long former = redis();
+      ProcessHandle.of(former).orElseThrow().destroyForcibly();
+      Eventually.within(LONGEST, () -> assertThat(redis()).isNotEqualTo(former));
+      assertThat(ProcessHandle.of(redis())).isPresent();
+    } finally {
+      outputOf(command("down"), 0);
+    }
+  }
+
+  private long redis() {
+    return AddressFile.read(state).orElseThrow().pids().redis();
+  }
+
+  @Test
   void an_interrupted_thread_hurries_nobody_when_it_stops_a_platform() throws Exception {
     Platform platform =
         Platform.start(
