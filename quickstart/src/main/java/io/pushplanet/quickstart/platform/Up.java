@@ -17,7 +17,7 @@ final class Up {
   private Up() {}
 
   static ExitCode run(Path root, List<String> arguments) {
-    UpOptions options = UpOptions.parse(root, arguments);
+    UpOptions options = UpOptions.parse(root, arguments, System.getenv());
     return options.detach()
         ? Detached.run(root, options.plan().state(), arguments)
         : new Foreground(options).run();

@@ -15,7 +15,10 @@ import org.jspecify.annotations.Nullable;
 
 /// What `up` was asked for.
 record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) {
-  static UpOptions parse(Path root, List<String> arguments) {
+  /// The default of `--services`, as for tests.
+  static final String SERVICES = "PUSHPLANET_SERVICES";
+
+  static UpOptions parse(Path root, List<String> arguments, Map<String, String> environment) {
     var single =
         new HashSet<>(
             Set.of(
@@ -41,7 +44,7 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
     if (options.has("--train") && options.has("--no-train")) {
       throw Options.usage("--train, which is the default, and --no-train exclude each other");
     }
-    ServicesChoice services = services(options);
+    ServicesChoice services = services(options, environment.getOrDefault(SERVICES, ""));
     var plan =
         new Plan(
             root,
@@ -55,11 +58,13 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
         plan, options.has("--detach"), restartDead(options), !options.has("--no-train"));
   }
 
-  private static ServicesChoice services(Options options) {
+  private static ServicesChoice services(Options options, String usual) {
+    boolean chosen = options.has("--services");
     try {
-      return ServicesChoice.parse(options.value("--services").orElse("auto"));
+      return ServicesChoice.parse(
+          options.value("--services").orElse(usual.isEmpty() ? "auto" : usual));
     } catch (IllegalArgumentException e) {
-      throw Options.usage("--" + e.getMessage());
+      throw Options.usage((chosen ? "--" : SERVICES + ": ") + e.getMessage());
     }
   }
 

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -54,7 +55,8 @@ class SettablePropertiesTest {
   void what_no_program_has_is_refused_with_the_nearest_name(String property, String told) {
     assertThatExceptionOfType(Refusal.class)
         .isThrownBy(() ->
-            UpOptions.parse(root, List.of("--set=cm.mqtt-port=1", "--set=" + property + "=1")))
+            UpOptions.parse(
+                root, List.of("--set=cm.mqtt-port=1", "--set=" + property + "=1"), Map.of()))
         .withMessageContaining("'" + property + "'")
         .withMessageContaining(told);
   }

@@ -31,6 +31,20 @@ class UpOptionsTest {
   }
 
   @Test
+  void the_environment_chooses_the_services_unless_the_option_does() {
+    Map<String, String> environment = Map.of("PUSHPLANET_SERVICES", "embedded");
+    List<String> option = List.of("--services=installed");
+
+    assertThat(UpOptions.parse(ROOT, List.of(), environment).plan().services())
+        .isEqualTo(ServicesChoice.EMBEDDED);
+    assertThat(UpOptions.parse(ROOT, option, environment).plan().services())
+        .isEqualTo(ServicesChoice.INSTALLED);
+    assertThatExceptionOfType(Refusal.class)
+        .isThrownBy(() -> UpOptions.parse(ROOT, List.of(), Map.of("PUSHPLANET_SERVICES", "docker")))
+        .withMessageContaining("PUSHPLANET_SERVICES: services is 'docker'");
+  }
+
+  @Test
   void classes_are_learnt_unless_told_otherwise() {
     assertThat(parse().train()).isTrue();
     assertThat(parse("--train").train()).isTrue();
@@ -129,6 +143,6 @@ class UpOptionsTest {
   }
 
   private static UpOptions parse(String... arguments) {
-    return UpOptions.parse(ROOT, List.of(arguments));
+    return UpOptions.parse(ROOT, List.of(arguments), Map.of());
   }
 }
