@@ -8,6 +8,9 @@ import java.util.List;
 ///
 /// Started by the script, which prints the help itself, with the system property `pushplanet.root`, the repository.
 public final class PushPlanet {
+  /// Begins a line that says why a command did not do what it was asked to.
+  static final String COMPLAINT = "pushplanet: ";
+
   private static final String USUAL_STATE = ".pushplanet";
 
   private PushPlanet() {}
@@ -45,7 +48,7 @@ public final class PushPlanet {
   }
 
   private static ExitCode complain(RuntimeException refusal, ExitCode code) {
-    System.err.println("pushplanet: " + refusal.getMessage());
+    System.err.println(COMPLAINT + refusal.getMessage());
     return code;
   }
 
@@ -75,6 +78,15 @@ public final class PushPlanet {
         .orElseThrow(() ->
             new Refusal(
                 ExitCode.NOT_RUNNING,
-                "nothing is up with its state in " + state + "; start it with ./pushplanet up"));
+                "nothing is up with its state in %s; start it with ./pushplanet up%s"
+                    .formatted(state, whyNot(state))));
+  }
+
+  private static String whyNot(Path state) {
+    return SupervisorLog.complaint(state)
+        .map(why ->
+            ".%nThe last one in the background said: %s. More is in %s"
+                .formatted(why, SupervisorLog.in(state)))
+        .orElse("");
   }
 }

@@ -109,7 +109,9 @@ final class Up {
         dead.forEach(this::tellDeath);
         if (!dead.isEmpty() && (!options.restartDead() || !restarted(platform))) {
           System.err.println(
-              "pushplanet: " + dead.getFirst().name() + " died, so everything is stopped");
+              PushPlanet.COMPLAINT
+                  + "%s died with exit code %d, so everything is stopped"
+                      .formatted(dead.getFirst().name(), dead.getFirst().exitCode()));
           return ExitCode.SERVICE_FAILED;
         }
       }
@@ -162,7 +164,7 @@ final class Up {
     }
 
     private static ExitCode start(Path root, Path state, List<String> arguments) {
-      Path log = state.resolve("supervisor.log");
+      Path log = SupervisorLog.in(state);
       Process supervisor =
           supervisor(
               root, log, arguments.stream().filter(word -> !word.equals("--detach")).toList());

@@ -18,6 +18,46 @@ class StatusIT {
     AddressFile.write(state, AddressFileTest.addresses());
     Files.writeString(state.resolve("supervisor.child"), ProcessHandle.current().pid() + " 1\n");
 
+    Outcome status = status();
+
+    assertThat(status.code()).isEqualTo(ExitCode.SERVICE_FAILED.code());
+    assertThat(status.told())
+        .containsPattern("supervisor +DEAD")
+        .contains("stop the rest with ./pushplanet down '--state=" + state + "'")
+        .doesNotContain("Push Planet is up");
+  }
+
+  @Test
+  void after_the_death_of_a_part_it_says_why_nothing_is_up() throws Exception {
+    Path log =
+        Files.writeString(
+            state.resolve("supervisor.log"),
+            """
+            Push Planet is up.
+            [ 61.2 s] Redis (process 7) died with exit code 137. Its last log lines, from redis.log:
+            pushplanet: Redis died with exit code 137, so everything is stopped
+            [ 61.3 s] stopping
+            """);
+
+    Outcome status = status();
+
+    assertThat(status.code()).isEqualTo(ExitCode.NOT_RUNNING.code());
+    assertThat(status.told())
+        .contains("nothing is up")
+        .contains(
+            "said: Redis died with exit code 137, so everything is stopped. More is in " + log);
+  }
+
+  @Test
+  void after_an_orderly_end_nothing_is_up_and_that_is_all() throws Exception {
+    Files.writeString(state.resolve("supervisor.log"), "Push Planet is up.\n[ 61.3 s] stopping\n");
+
+    assertThat(status().told()).endsWith("start it with ./pushplanet up\n");
+  }
+
+  private record Outcome(int code, String told) {}
+
+  private Outcome status() throws Exception {
     Process status =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -32,10 +72,6 @@ class StatusIT {
     String told = new String(status.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
 
     assertThat(status.waitFor(60, TimeUnit.SECONDS)).isTrue();
-    assertThat(status.exitValue()).isEqualTo(ExitCode.SERVICE_FAILED.code());
-    assertThat(told)
-        .containsPattern("supervisor +DEAD")
-        .contains("stop the rest with ./pushplanet down '--state=" + state + "'")
-        .doesNotContain("Push Planet is up");
+    return new Outcome(status.exitValue(), told);
   }
 }

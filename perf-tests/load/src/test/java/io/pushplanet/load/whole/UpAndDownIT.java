@@ -87,7 +87,7 @@ class UpAndDownIT {
   }
 
   @Test
-  void what_is_started_again_is_in_the_address_file()
+  void what_is_started_again_is_in_the_address_file_and_what_ends_the_platform_in_the_status()
       throws Exception {
     String without = "--without=dispatcher-api,gateway-worker,connection-manager,dashboard";
     try {
@@ -96,6 +96,16 @@ class UpAndDownIT {
       ProcessHandle.of(former).orElseThrow().destroyForcibly();
       Eventually.within(LONGEST, () -> assertThat(redis()).isNotEqualTo(former));
       assertThat(ProcessHandle.of(redis())).isPresent();
+      outputOf(command("down"), 0);
+
+      outputOf(command("up", "--detach", "--ports=free", without), 0);
+      ProcessHandle supervisor = supervisor();
+      ProcessHandle.of(redis()).orElseThrow().destroyForcibly();
+      Eventually.within(LONGEST, () -> assertThat(supervisor.isAlive()).isFalse());
+
+      assertThat(outputOf(command("status"), 7))
+          .contains("nothing is up")
+          .containsPattern("Redis died with exit code \\d+, so everything is stopped");
     } finally {
       outputOf(command("down"), 0);
     }
