@@ -157,6 +157,7 @@ class SessionsIT {
       var outcome = gateway.deliver(device, TestNode.newMessage(), "{}");
 
       assertThat(outcome.result()).isEqualTo(Result.NOT_HERE);
+      assertThat(outcome.reason()).isEqualTo("not_subscribed");
       client.send(new MqttPacket.PingReq());
       client.expect(MqttPacket.PingResp.class);
     }

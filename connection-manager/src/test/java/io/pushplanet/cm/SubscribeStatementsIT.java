@@ -235,8 +235,9 @@ class SubscribeStatementsIT {
       client.send(new MqttPacket.Unsubscribe(2, List.of(OWN), MqttProperties.NONE));
       client.expect(MqttPacket.UnsubAck.class);
 
-      assertThat(at.gateway().deliver(device, TestNode.newMessage(), "{}").result())
-          .isEqualTo(Result.NOT_HERE);
+      var outcome = at.gateway().deliver(device, TestNode.newMessage(), "{}");
+      assertThat(outcome.result()).isEqualTo(Result.NOT_HERE);
+      assertThat(outcome.reason()).isEqualTo("not_subscribed");
       SharedNode.silent(client);
     }
   }

@@ -16,6 +16,10 @@ public record NodeOutcomes(
     String frame,
     List<Outcome> outcomes,
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Integer> delivered) {
+  /// The reason of a [Result#NOT_HERE] of a device that is connected. A gateway shows any reason as it is, so one of another
+  /// version needs to know this one as little as a node needs to give it.
+  public static final String NOT_SUBSCRIBED = "not_subscribed";
+
   public NodeOutcomes {
     outcomes = List.copyOf(outcomes);
     delivered = delivered == null ? List.of() : List.copyOf(delivered);
@@ -53,7 +57,7 @@ public record NodeOutcomes(
   }
 
   /// @param target index into the frame's targets
-  /// @param reason for `refused` the word of a [Refusal]
+  /// @param reason for `refused` the word of a [Refusal], for `not_here` perhaps [#NOT_SUBSCRIBED]
   /// @param detail the same for people, where there is more to say
   /// @param epoch of the session that says so; null where there is none
   /// @param acknowledgedAt for `delivered` when that was, if the node has told so itself because nobody may hear it here

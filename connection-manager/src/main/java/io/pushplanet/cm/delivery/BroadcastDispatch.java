@@ -9,6 +9,7 @@ import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.Fencing;
 import io.pushplanet.common.wire.NodeBroadcast;
+import io.pushplanet.common.wire.NodeOutcomes;
 import io.pushplanet.common.wire.NodeOutcomes.Outcome;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import io.pushplanet.common.wire.Refusal;
@@ -148,6 +149,8 @@ public final class BroadcastDispatch {
           }
         }
         case Settlement.NotHere() -> ended(target, Result.NOT_HERE, null);
+        case Settlement.NotSubscribed() ->
+            ended(target, Result.NOT_HERE, NodeOutcomes.NOT_SUBSCRIBED);
         // The gateway looks at the time to live before it does anything else, and finds it over.
         case Settlement.TimedOut(), Settlement.Expired() -> ended(target, Result.TIMEOUT, null);
         case Settlement.Refused(var why, var detail) -> refused(target, why, detail);

@@ -10,6 +10,7 @@ import io.pushplanet.cm.transport.HandOver;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.Fencing;
 import io.pushplanet.common.wire.NodeFrame;
+import io.pushplanet.common.wire.NodeOutcomes;
 import io.pushplanet.common.wire.NodeOutcomes.Outcome;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import io.pushplanet.common.wire.Refusal;
@@ -166,6 +167,11 @@ public final class FrameDispatch {
         answers.answer(frame.frame(), Outcome.delivered(target, epoch, lateAt));
       }
       case Settlement.NotHere() -> answer(frame, target, Result.NOT_HERE, answers);
+      case Settlement.NotSubscribed() -> {
+        metrics.outcome(Result.NOT_HERE);
+        answers.answer(
+            frame.frame(), new Outcome(target, Result.NOT_HERE, NodeOutcomes.NOT_SUBSCRIBED));
+      }
       // The gateway looks at the time to live before it does anything else, and finds it over.
       case Settlement.TimedOut(), Settlement.Expired() ->
           answer(frame, target, Result.TIMEOUT, answers);

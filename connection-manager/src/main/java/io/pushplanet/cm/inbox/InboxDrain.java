@@ -170,7 +170,11 @@ public final class InboxDrain {
             tell(row, then -> inbox.failed(row, refused, then));
         case Settlement.Refused _ -> done(row, false);
         // The row stays: for the next connection, or for whoever tells that it expired.
-        case Settlement.NotHere(), Settlement.TimedOut(), Settlement.Expired() -> done(row, false);
+        case Settlement.NotHere(),
+            Settlement.NotSubscribed(),
+            Settlement.TimedOut(),
+            Settlement.Expired() ->
+            done(row, false);
       }
     }
   }

@@ -213,7 +213,7 @@ public final class DeviceSession {
   /// What was on its way stays so until acknowledged; what waits goes back.
   public void unsubscribe() {
     subscription = null;
-    settleWaiting(new Settlement.NotHere());
+    settleWaiting(new Settlement.NotSubscribed());
   }
 
   /// Goes on where an earlier connection of this session ended: sends what that left unacknowledged, under the same packet ids,
@@ -245,8 +245,12 @@ public final class DeviceSession {
 
   /// Takes a message, or settles it at once.
   public void offer(OutboundMessage message) {
-    if (gone || lost || isLeaving() || (subscription == null && !mayStillSubscribe())) {
+    if (gone || lost || isLeaving()) {
       tell(message, new Settlement.NotHere());
+      return;
+    }
+    if (subscription == null && !mayStillSubscribe()) {
+      tell(message, new Settlement.NotSubscribed());
       return;
     }
     if (isThereAlready(message)) {
@@ -357,7 +361,7 @@ public final class DeviceSession {
       return;
     }
     if (subscription == null && !mayStillSubscribe()) {
-      settleWaiting(new Settlement.NotHere());
+      settleWaiting(new Settlement.NotSubscribed());
       return;
     }
     for (int left = waiting.size(); left > 0; left--) {

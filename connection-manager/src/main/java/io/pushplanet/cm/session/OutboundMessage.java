@@ -38,7 +38,7 @@ public record OutboundMessage(Letter letter, long answerByNanos, Origin origin) 
   /// Counts how its stay at a session ended, and tells its origin.
   void settle(Settlement settlement, SessionMetrics metrics) {
     switch (settlement) {
-      case Settlement.NotHere() -> metrics.dropped(Drop.NOT_HERE);
+      case Settlement.NotHere(), Settlement.NotSubscribed() -> metrics.dropped(Drop.NOT_HERE);
       case Settlement.TimedOut() -> metrics.dropped(Drop.TIMED_OUT);
       case Settlement.Expired() -> metrics.dropped(Drop.EXPIRED);
       // A refusal is counted where its reason is known.

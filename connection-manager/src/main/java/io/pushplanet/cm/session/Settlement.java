@@ -13,8 +13,11 @@ public sealed interface Settlement {
   /// @param lateAt when, if [LateAcknowledgements] have told of it because nobody may wait for it any more; null in time
   record Delivered(@Nullable Instant lateAt) implements Settlement {}
 
-  /// The session is gone, was taken over, or the device did not subscribe.
+  /// The session is gone, or was taken over.
   record NotHere() implements Settlement {}
+
+  /// The device is here, and has not subscribed (any more).
+  record NotSubscribed() implements Settlement {}
 
   /// No acknowledgement in time; the device may have it.
   record TimedOut() implements Settlement {}

@@ -233,7 +233,10 @@ final class DeviceLife {
       switch (settlement) {
         case Settlement.Delivered _ -> ended(message, message.received);
         case Settlement.Expired() -> ended(message, message.expiresAtMillis <= clock.millis());
-        case Settlement.NotHere(), Settlement.TimedOut(), Settlement.Refused _ -> {
+        case Settlement.NotHere(),
+            Settlement.NotSubscribed(),
+            Settlement.TimedOut(),
+            Settlement.Refused _ -> {
           message.knownSince = NEVER;
           returned.add(message);
         }

@@ -4,6 +4,7 @@ import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.wire.NodeOutcomes;
 import io.pushplanet.gateway.delivery.Outbox.Cause;
 import io.pushplanet.gateway.order.Ticket;
 import io.pushplanet.gateway.retry.RetrySchedule;
@@ -119,7 +120,17 @@ final class MqttDelivery {
             0,
             answer.reason(),
             null,
-            answer.words("waits in the inbox until the device connects")));
+            answer.words(whatItWaitsFor(answer))));
+  }
+
+  private static String whatItWaitsFor(NodeDelivery.Answer answer) {
+    return switch (answer.reason()) {
+      case NodeOutcomes.NOT_SUBSCRIBED ->
+          "the device is connected, but has not subscribed to push/messages; waits in the inbox until it has";
+      case NodeDelivery.TIMEOUT ->
+          "the device is connected, but has not acknowledged it; waits in the inbox until it does or connects again";
+      default -> "waits in the inbox until the device connects";
+    };
   }
 
   private static void end(Parcel parcel, DeliveryState state, Attempt attempt, Outbox outbox) {

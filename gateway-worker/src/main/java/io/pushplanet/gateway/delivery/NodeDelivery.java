@@ -41,6 +41,9 @@ final class NodeDelivery {
   private static final Logger LOG = LoggerFactory.getLogger(NodeDelivery.class);
   static final String DIRECTORY_UNAVAILABLE = "directory_unavailable";
 
+  /// The node has the device, which has not acknowledged in time.
+  static final String TIMEOUT = "timeout";
+
   /// Of one message at one node: as many travel as a broadcast.
   static final int MANY = 32;
 
@@ -343,7 +346,7 @@ final class NodeDelivery {
     return switch (result) {
       case DELIVERED -> "delivered";
       case NOT_HERE -> "not_here";
-      case TIMEOUT -> "timeout";
+      case TIMEOUT -> TIMEOUT;
       case REFUSED -> "refused";
     };
   }

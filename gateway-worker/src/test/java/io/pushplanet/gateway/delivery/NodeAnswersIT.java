@@ -11,6 +11,7 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.wire.NodeOutcomes;
 import io.pushplanet.common.wire.NodeOutcomes.Outcome;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import io.pushplanet.common.wire.Refusal;
@@ -102,6 +103,39 @@ class NodeAnswersIT extends NodeScene {
     deliver(Channel.MQTT, aPush(clock).from(APP).toMqtt("d1").toMqtt("d2").build());
 
     assertThat(inbox()).containsExactlyInAnyOrder("d1", "d2");
+  }
+
+  @Test
+  void the_timeline_tells_what_a_message_to_a_connected_device_waits_for() throws Exception {
+    connect("unsubscribed");
+    connect("slow");
+    connect("of-an-older-node");
+    node.answer(
+        "unsubscribed",
+        target -> new Outcome(target, Result.NOT_HERE, NodeOutcomes.NOT_SUBSCRIBED));
+    node.answer("slow", Result.TIMEOUT);
+    node.answer("of-an-older-node", Result.NOT_HERE);
+
+    deliver(
+        Channel.MQTT,
+        aPush(clock)
+            .from(APP)
+            .toMqtt("unsubscribed")
+            .toMqtt("slow")
+            .toMqtt("of-an-older-node")
+            .build());
+
+    assertThat(inbox()).containsExactlyInAnyOrder("unsubscribed", "slow", "of-an-older-node");
+    assertThat(servers.drain(Topology.EVENTS, DeliveryEvent.class))
+        .map(DeliveryEvent.Attempted.class::cast)
+        .map(told ->
+            told.device().value() + " " + told.attempt().reason() + ": " + told.attempt().action())
+        .containsExactlyInAnyOrder(
+            "unsubscribed not_subscribed: the device is connected, but has not subscribed to"
+                + " push/messages; waits in the inbox until it has",
+            "slow timeout: the device is connected, but has not acknowledged it; waits in the inbox"
+                + " until it does or connects again",
+            "of-an-older-node not_here: waits in the inbox until the device connects");
   }
 
   @Test
