@@ -3,6 +3,7 @@ package io.pushplanet.dashboard;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.lettuce.core.RedisClient;
+import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.NodeLease;
 import io.pushplanet.common.session.SessionDirectory;
@@ -49,6 +50,10 @@ final class FakeNode implements AutoCloseable {
                 18_432,
                 !state.equals("OPEN"),
                 Instant.now().plusSeconds(300))));
+  }
+
+  void holds(DeviceKey device) {
+    directory(directory -> directory.claim(device, id));
   }
 
   void answering(int status) {

@@ -3,6 +3,9 @@ package io.pushplanet.dashboard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.access.MasterKey;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.NodePass;
 import io.pushplanet.common.testing.Eventually;
@@ -63,6 +66,24 @@ class NodesIT {
       Eventually.within(PATIENCE, () -> assertThat(chromium.text()).contains("It can be stopped"));
       assertThat(chromium.complaints()).isEmpty();
     }
+  }
+
+  @Test
+  void a_devices_page_says_to_which_node_it_is_connected() throws Exception {
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+    Rows rows = new Rows(dashboard.sql());
+    rows.app("whereabouts", "Whereabouts");
+    rows.device("whereabouts", "d1", "android", "u1");
+    String page = "/devices/whereabouts/d1";
+    assertThat(admin.get(page).body()).contains("not connected");
+
+    try (FakeNode node = new FakeNode(dashboard, "cm-busan-1")) {
+      node.holds(new DeviceKey(new AppId("whereabouts"), new DeviceId("d1")));
+
+      assertThat(admin.get(page).body()).contains("connected to cm-busan-1");
+    }
+    assertThat(admin.get(page).body()).as("its node is gone").contains("not connected");
   }
 
   @Test

@@ -113,6 +113,10 @@ class OverviewIT {
       admin.post("/account", "/nodes/n1/drain", "perSecond", "5");
       assertThat(admin.get("/nodes").body())
           .contains("Redis does not answer, which knows where the node is");
+      Rows rows = new Rows(alone.sql());
+      rows.app("alone", "Alone");
+      rows.device("alone", "d1", "android", "u1");
+      assertThat(admin.get("/devices/alone/d1").body()).contains("unknown: Redis does not answer");
     } finally {
       alone.stop();
     }

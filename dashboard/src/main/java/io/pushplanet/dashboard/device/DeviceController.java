@@ -3,9 +3,11 @@ package io.pushplanet.dashboard.device;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.dashboard.app.Apps;
 import io.pushplanet.dashboard.delivery.Deliveries;
 import io.pushplanet.dashboard.delivery.DeliveryRow;
+import io.pushplanet.dashboard.node.Nodes;
 import io.pushplanet.dashboard.page.Missing;
 import io.pushplanet.dashboard.page.Slice;
 import java.util.List;
@@ -24,11 +26,13 @@ class DeviceController {
   private final DeviceMapper devices;
   private final Deliveries deliveries;
   private final Apps apps;
+  private final Nodes nodes;
 
-  DeviceController(DeviceMapper devices, Deliveries deliveries, Apps apps) {
+  DeviceController(DeviceMapper devices, Deliveries deliveries, Apps apps, Nodes nodes) {
     this.devices = devices;
     this.deliveries = deliveries;
     this.apps = apps;
+    this.nodes = nodes;
   }
 
   /// One device by its id, the devices of a user, or all of an app in the order of their ids.
@@ -89,6 +93,10 @@ class DeviceController {
     model.addAttribute("app", app);
     model.addAttribute("id", device);
     model.addAttribute("device", found.orElse(null));
+    if (found.isPresent() && found.get().mqtt()) {
+      model.addAttribute(
+          "connection", Connection.of(nodes.whereabouts(new DeviceKey(appId, deviceId))));
+    }
     model.addAttribute("tokens", devices.tokens(appId, deviceId));
     model.addAttribute("topics", devices.topics(appId, deviceId));
     model.addAttribute("tags", devices.tags(appId, deviceId));

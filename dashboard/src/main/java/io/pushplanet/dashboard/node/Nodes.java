@@ -3,17 +3,21 @@ package io.pushplanet.dashboard.node;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.NodeLease;
 import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.session.SessionOwner;
 import jakarta.annotation.PreDestroy;
 import java.time.Clock;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/// The connection-manager nodes that are alive, by their leases in Redis. Connects at the first question, since Redis may
+/// The connection-manager nodes that are alive and where a device is connected, as Redis knows. Connects at the first question, since Redis may
 /// be away at the start; after that the client reconnects by itself. Thread-safe.
 @Component
 public class Nodes {
@@ -51,6 +55,29 @@ public class Nodes {
               .toList());
     } catch (DirectoryUnavailable | RedisException e) {
       return new Answer.Unknown();
+    }
+  }
+
+  /// Where a device is connected now.
+  public sealed interface Whereabouts {
+    record Connected(NodeId node) implements Whereabouts {}
+
+    record Away() implements Whereabouts {}
+
+    /// Redis did not answer.
+    record Unknown() implements Whereabouts {}
+  }
+
+  public Whereabouts whereabouts(DeviceKey device) {
+    try {
+      Optional<NodeId> node = directory().owner(device).map(SessionOwner::node);
+      // What a node held that died stands there until its devices are back.
+      return node.isPresent()
+              && directory().nodes().stream().anyMatch(lease -> lease.node().equals(node.get()))
+          ? new Whereabouts.Connected(node.get())
+          : new Whereabouts.Away();
+    } catch (DirectoryUnavailable | RedisException e) {
+      return new Whereabouts.Unknown();
     }
   }
 

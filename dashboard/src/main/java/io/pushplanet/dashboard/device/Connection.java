@@ -1,0 +1,17 @@
+package io.pushplanet.dashboard.device;
+
+import io.pushplanet.dashboard.node.Nodes.Whereabouts;
+
+/// Whether a device is connected over MQTT, as its page says it.
+///
+/// @param tone how it looks
+record Connection(String words, String tone) {
+  static Connection of(Whereabouts whereabouts) {
+    return switch (whereabouts) {
+      case Whereabouts.Connected(var node) ->
+          new Connection("connected to " + node.value(), "good");
+      case Whereabouts.Away() -> new Connection("not connected", "plain");
+      case Whereabouts.Unknown() -> new Connection("unknown: Redis does not answer", "warn");
+    };
+  }
+}
