@@ -2,6 +2,7 @@ package io.pushplanet.dispatcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.message.MessageId;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -120,6 +121,8 @@ class QueryPlanIT {
     parameters.put("tag", "t7");
     parameters.put("channel", "fcm");
     parameters.put("token", "token-7");
+    parameters.put("asBefore", "TOKEN-7");
+    parameters.put("messages", List.of(new MessageId(A_MESSAGE)));
     parameters.put("after", "0");
     parameters.put("before", "~");
     parameters.put("limit", 10);
