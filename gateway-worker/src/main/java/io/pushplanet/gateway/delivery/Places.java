@@ -27,7 +27,11 @@ final class Places {
   static final Duration PATIENCE = Duration.ofSeconds(3);
 
   static final Duration SOONEST_BACK = Duration.ofSeconds(5);
+  static final Duration SOON_BACK = Duration.ofSeconds(30);
   static final Duration LATEST_BACK = Duration.ofMinutes(5);
+
+  /// Between two of all the apps that are stuck, where nobody knows of anything better: each costs MySQL and the broker some writes.
+  private static final Duration BACK_EVERY = Duration.ofMillis(1);
 
   private static final int SHARE = 4;
   private static final int OF_A_SLOW_APP = 8;
@@ -48,6 +52,10 @@ final class Places {
   /// Of all apps; who was let in counts until it goes on.
   @GuardedBy("lock")
   private int waiting;
+
+  /// Apps, when [#look] was called last.
+  @GuardedBy("lock")
+  private int stuck;
 
   /// An app that has or wants places.
   private final class Held {
@@ -119,7 +127,9 @@ final class Places {
   }
 
   /// When to come back for who got no place: as many as the app gets done meanwhile have come back before, so that a backlog does not
-  /// go round all at once again and again. Who comes when there is room gets in, whatever was said.
+  /// go round all at once again and again. A provider that answers nothing gets nothing done, and may answer again any moment: nobody
+  /// waits for longer than [#SOON_BACK] therefore, unless more than one each [#BACK_EVERY] came back then. Who comes when there is
+  /// room gets in, whatever was said.
   ///
   /// @return [#SOONEST_BACK] to [#LATEST_BACK]
   Duration backIn(AppId name) {
@@ -131,8 +141,14 @@ final class Places {
       }
       long now = nanoTime.getAsLong();
       double each = Math.max(app.usualNanos, now - app.movedNanos) / Math.max(1, app.held);
-      long next = Math.max(now + SOONEST_BACK.toNanos(), app.lastBackNanos + (long) each);
-      app.lastBackNanos = Math.min(next, now + LATEST_BACK.toNanos());
+      long inTurn = app.lastBackNanos + (long) each;
+      long soon =
+          Math.max(
+              now + SOON_BACK.toNanos(),
+              app.lastBackNanos + Math.max(1, stuck) * BACK_EVERY.toNanos());
+      app.lastBackNanos =
+          Math.clamp(
+              Math.min(inTurn, soon), now + SOONEST_BACK.toNanos(), now + LATEST_BACK.toNanos());
       return Duration.ofNanos(app.lastBackNanos - now);
     } finally {
       lock.unlock();
@@ -162,8 +178,10 @@ final class Places {
   void look() {
     lock.lock();
     try {
+      stuck = 0;
       for (Held app : apps.values()) {
         if (isStuck(app)) {
+          stuck++;
           app.line.sendAllAway();
         }
       }

@@ -105,7 +105,7 @@ final class ProviderOutcomes {
               parcel,
               parcel.alone().putOff(),
               channel,
-              retries.after(putOff),
+              afterPutOff(parcel, putOff),
               new Cause(putOff.status(), putOff.reason(), orNotSent(putOff, putOff.done())));
       case DeliveryOutcome.Deferred deferred ->
           outbox.retry(
@@ -179,6 +179,13 @@ final class ProviderOutcomes {
     return deferred.after() == null
         ? beforeItsEnd(parcel, wait, RetrySchedule.first(channel, deferred.status()))
         : wait;
+  }
+
+  /// Where nobody was asked, nobody is asked too soon either: what comes back while its provider still rests is put off again, and
+  /// ends then.
+  private Duration afterPutOff(Parcel parcel, DeliveryOutcome.PutOff putOff) {
+    Duration wait = retries.after(putOff);
+    return putOff.status() == 0 ? beforeItsEnd(parcel, wait, Duration.ZERO) : wait;
   }
 
   /// What is at fault may be repaired in the last moment.

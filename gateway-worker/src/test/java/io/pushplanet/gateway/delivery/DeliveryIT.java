@@ -188,6 +188,32 @@ class DeliveryIT extends DeliveryScene {
         .isEqualTo(Timestamp.from(push.expiresAt().minusSeconds(2)));
   }
 
+  /// What was put off for a minute could be sent before, and nobody was asked for that minute.
+  @Test
+  void what_is_put_off_beyond_its_ttl_comes_back_before_that_ends() throws Exception {
+    hms.puttingOff = true;
+    Push push =
+        aPush(clock)
+            .from(APP)
+            .delivered(options(Route.AUTO, Duration.ofSeconds(30), null))
+            .toHms("d1", "t1")
+            .build();
+    deliver(Channel.HMS, push);
+
+    assertThat(servers.sql().queryForObject("SELECT due_at FROM later", Timestamp.class))
+        .isEqualTo(Timestamp.from(push.expiresAt().minusSeconds(2)));
+    assertThat(events(DeliveryEvent.Ended.class)).isEmpty();
+
+    clock.advance(Duration.ofSeconds(28).plusMillis(100));
+    hms.answers.put(
+        "d1", new DeliveryOutcome.PutOff(0, "project_quota_rest", Duration.ofMinutes(1)));
+    deliver(Channel.HMS, servers.registered(push).putOff());
+
+    assertThat(events(DeliveryEvent.Ended.class))
+        .extracting(DeliveryEvent.Ended::state)
+        .containsExactly(DeliveryState.EXPIRED);
+  }
+
   @Test
   void a_pause_of_the_credential_is_no_try() throws Exception {
     fcm.answers.put("d1", new DeliveryOutcome.CredentialFault(0, "credential_paused"));

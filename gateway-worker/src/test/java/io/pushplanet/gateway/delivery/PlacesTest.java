@@ -155,12 +155,43 @@ class PlacesTest {
     places.enter(SHOP);
     pass(Duration.ofSeconds(8));
 
-    List<Duration> back = IntStream.range(0, 10_000).mapToObj(_ -> places.backIn(SHOP)).toList();
+    List<Duration> back = sentAway(SHOP, 300_000);
 
     assertThat(held).isEqualTo(80);
     assertThat(back.getFirst()).isEqualTo(Places.SOONEST_BACK);
-    assertThat(back.get(1_000)).isBetween(Duration.ofSeconds(100), Duration.ofSeconds(110));
-    assertThat(back.getLast()).isEqualTo(Places.LATEST_BACK);
+    assertThat(back.get(200)).isBetween(Duration.ofSeconds(20), Duration.ofSeconds(26));
     assertThat(places.backIn(BANK)).as("another app").isEqualTo(Places.SOONEST_BACK);
+  }
+
+  /// Two minutes later they would be of no use to who waits for a code.
+  @Test
+  void who_is_sent_away_is_back_soon_after_its_provider() throws Exception {
+    fill(SHOP);
+    places.leave(SHOP, nanos.get());
+    places.enter(SHOP);
+    pass(Duration.ofSeconds(20));
+
+    List<Duration> back = sentAway(SHOP, 300_000);
+
+    assertThat(back.get(1_000)).isBetween(Places.SOON_BACK, Places.SOON_BACK.plusSeconds(1));
+    assertThat(back.get(20_000)).as("a thousand a second").isLessThan(Duration.ofSeconds(51));
+    assertThat(back.getLast()).isEqualTo(Places.LATEST_BACK);
+  }
+
+  @Test
+  void all_apps_whose_provider_is_silent_share_the_pace_at_which_they_come_back() throws Exception {
+    fill(SHOP);
+    fill(BANK);
+    places.look();
+
+    List<Duration> shop = sentAway(SHOP, 20_000);
+    List<Duration> bank = sentAway(BANK, 20_000);
+
+    assertThat(shop.getLast()).isGreaterThan(Duration.ofSeconds(60));
+    assertThat(bank.getLast()).isGreaterThan(Duration.ofSeconds(60));
+  }
+
+  private List<Duration> sentAway(AppId app, int many) {
+    return IntStream.range(0, many).mapToObj(_ -> places.backIn(app)).toList();
   }
 }
