@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /// What a consumer has in hand of all its queues, and when it sent its last answer to the broker: it says when a connection may
 /// be left. Thread-safe.
 final class InHand {
-  /// So long what is in hand is waited for.
+  /// So long what is in hand is waited for, longer than a device (`Nodes`).
   private static final Duration DRAIN = Duration.ofSeconds(12);
 
   /// A channel of RabbitMQ has 32 answers of a quorum queue under way to its log, and keeps further ones until these are

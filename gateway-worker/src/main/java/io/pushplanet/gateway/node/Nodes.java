@@ -27,6 +27,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -39,11 +41,14 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
 
 /// The connection managers as the gateway sees them: frames out, outcomes back, over a Paho connection for each priority that all
-/// frames for a node share. They leave in the order in which they were queued. Thread-safe.
-public final class Nodes implements AutoCloseable {
+/// frames for a node share. They leave in the order in which they were queued. A worker that stops waits for answers only a little
+/// longer. Thread-safe.
+public final class Nodes implements SmartLifecycle, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Nodes.class);
+  private static final String WORKER_STOPS = "worker_stops";
   private static final Duration LEASES_KEPT = Duration.ofSeconds(1);
 
   /// A node that takes longer for an acknowledgement is left.
@@ -51,6 +56,10 @@ public final class Nodes implements AutoCloseable {
 
   /// Connections that no frame used for so long are closed: their node may have gone.
   private static final Duration UNUSED = Duration.ofMinutes(10);
+
+  /// So long a worker that stops still waits for answers: what becomes of them is durable before its consumers leave the broker
+  /// (`InHand`), else all of a batch would be handed out again for one device that is silent.
+  private static final Duration LAST_ANSWERS = Duration.ofSeconds(8);
 
   private final Supplier<List<NodeLease>> directory;
   private final Clock clock;
@@ -60,7 +69,10 @@ public final class Nodes implements AutoCloseable {
   private final Map<NodeOutcomes.Result, Timer> answerTimes =
       new EnumMap<>(NodeOutcomes.Result.class);
   private final ReentrantLock reading = new ReentrantLock();
+  private final Set<OpenFrame> waitedFor = ConcurrentHashMap.newKeySet();
   private volatile Leases leases;
+  private volatile boolean running;
+  private volatile boolean waitsNoMore;
 
   /// What is high never waits behind what is normal.
   private record Way(NodeAddress address, Priority priority) {}
@@ -180,6 +192,7 @@ public final class Nodes implements AutoCloseable {
     String number = Long.toString(frames.incrementAndGet());
     byte[] body = WireForm.write(form.apply(number));
     OpenFrame frame = new OpenFrame(targets);
+    waitedFor.add(frame);
     long sentNanos = nanoTime.getAsLong();
     // The node answers by the deadline; its answer needs a moment to come back.
     Duration answerWithin = Duration.between(clock.instant(), answerBy.plusMillis(500));
@@ -187,6 +200,9 @@ public final class Nodes implements AutoCloseable {
     String silence = "no_answer";
     NodeConnection connection = null;
     try {
+      if (waitsNoMore) {
+        throw new NodeUnreachable(WORKER_STOPS);
+      }
       connection =
           line.with(
               place.ticket,
@@ -198,12 +214,16 @@ public final class Nodes implements AutoCloseable {
         answers.accept(some);
         some = frame.next(until(endNanos));
       }
+      if (waitsNoMore) {
+        silence = WORKER_STOPS;
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       silence = "interrupted";
     } catch (NodeUnreachable e) {
       silence = e.word();
     } finally {
+      waitedFor.remove(frame);
       if (connection != null) {
         connection.forget(number);
       }
@@ -253,6 +273,37 @@ public final class Nodes implements AutoCloseable {
     } catch (NodeUnreachable e) {
       return false;
     }
+  }
+
+  @Override
+  public void start() {
+    running = true;
+  }
+
+  @Override
+  public void stop() {
+    running = false;
+    Thread.ofVirtual()
+        .name("last-answers")
+        .start(() -> {
+          try {
+            TimeUnit.NANOSECONDS.sleep(LAST_ANSWERS.toNanos());
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          }
+          waitNoMore();
+        });
+  }
+
+  @Override
+  public boolean isRunning() {
+    return running;
+  }
+
+  /// What is waited for now or later is silent.
+  void waitNoMore() {
+    waitsNoMore = true;
+    waitedFor.forEach(OpenFrame::abandon);
   }
 
   private static double open(LoadingCache<Way, NodeLine> lines) {

@@ -32,7 +32,7 @@ abstract class NodeScene {
   RealServers servers;
   private RedisClient redis;
   FakeNode node;
-  private Nodes nodes;
+  Nodes nodes;
   Delivery delivery;
 
   /// The vendors that messages can be handed to.
@@ -56,6 +56,10 @@ abstract class NodeScene {
 
   /// Of another worker, whose MySQL this is.
   Delivery deliveryAt(DataSource database) {
+    return deliveryAt(database, nodes);
+  }
+
+  Delivery deliveryAt(DataSource database, Nodes nodes) {
     return DeliveryForTests.at(
         servers,
         database,

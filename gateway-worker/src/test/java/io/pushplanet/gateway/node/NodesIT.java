@@ -288,6 +288,23 @@ class NodesIT {
     }
   }
 
+  @Test
+  void a_worker_that_stops_waits_no_more_and_sends_nothing_that_it_would_wait_for()
+      throws Exception {
+    try (FakeNode node = new FakeNode("n1");
+        Nodes nodes = nodes(() -> List.of(node.lease(clock.instant())));
+        var frames = Executors.newVirtualThreadPerTaskExecutor()) {
+      Future<List<Result>> silent = frames.submit(() -> delivered(nodes, "n1"));
+      Eventually.within(Duration.ofSeconds(60), () -> assertThat(node.letters()).hasSize(1));
+
+      nodes.waitNoMore();
+
+      assertThat(silent.get(10, TimeUnit.SECONDS)).containsExactly(Result.TIMEOUT);
+      assertThat(delivered(nodes, "n1")).containsExactly(Result.TIMEOUT);
+      assertThat(node.letters()).hasSize(1);
+    }
+  }
+
   /// Of so many frames, which all wait: for an acknowledgement, or for room.
   private static List<Future<?>> sentUnacknowledged(
       FakeNode node, NodeLine line, int many, ExecutorService frames) {

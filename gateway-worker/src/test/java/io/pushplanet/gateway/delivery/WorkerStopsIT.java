@@ -1,0 +1,91 @@
+package io.pushplanet.gateway.delivery;
+
+import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static io.pushplanet.common.testing.PushBuilder.recipient;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.Priority;
+import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.Route;
+import io.pushplanet.common.message.Urgency;
+import io.pushplanet.common.message.target.FcmToken;
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.wire.NodeOutcomes.Result;
+import io.pushplanet.common.wire.Topology;
+import io.pushplanet.gateway.intake.QueueConsumer;
+import io.pushplanet.gateway.node.Nodes;
+import io.pushplanet.gateway.provider.Provider;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class WorkerStopsIT extends NodeScene {
+  private final ScriptedProvider fcm = new ScriptedProvider(Channel.FCM);
+
+  @Override
+  Provider[] providers() {
+    return new Provider[] {fcm};
+  }
+
+  /// Handed out again for the one that is silent, its neighbour would go to its vendor a second time.
+  @Test
+  void a_device_that_is_silent_for_long_has_no_neighbour_sent_twice_at_a_deploy() throws Exception {
+    connect("silent");
+    connect("refused");
+    node.answer("refused", Result.REFUSED);
+    QueueConsumer first = DeliveryForTests.normalLanes(servers, delivery, 64, meters);
+    first.start();
+    servers
+        .lanes()
+        .publishAndWait(
+            Topology.lane(Channel.MQTT, Priority.NORMAL),
+            List.of(together(waitingLong("silent"), waitingLong("refused"))));
+    Eventually.within(PATIENCE, () -> assertThat(fcm.sent).containsExactly("refused"));
+
+    nodes.stop();
+    first.stop();
+
+    try (Nodes ofTheNext = DeliveryForTests.nodes(servers.sessions(), clock, meters)) {
+      QueueConsumer next =
+          DeliveryForTests.normalLanes(
+              servers, deliveryAt(servers.database(), ofTheNext), 64, meters);
+      next.start();
+      try {
+        Eventually.within(
+            PATIENCE, () -> assertThat(fcm.sent).containsExactly("refused", "silent"));
+      } finally {
+        next.stop();
+      }
+    }
+  }
+
+  /// What a lane joins to others is a batch without its brackets.
+  private static byte[] together(Push... pushes) {
+    byte[] batch = DeliveryScene.batch(pushes);
+    return Arrays.copyOfRange(batch, 1, batch.length - 1);
+  }
+
+  private Push waitingLong(String device) {
+    return servers.registered(
+        aPush(clock)
+            .from(APP)
+            .delivered(
+                new DeliveryOptions(
+                    Route.AUTO,
+                    Duration.ofHours(1),
+                    Urgency.NORMAL,
+                    null,
+                    DeliveryOptions.LONGEST_FALLBACK_AFTER))
+            .build()
+            .to(
+                List.of(
+                    recipient(
+                        new DeviceId(device),
+                        true,
+                        new FcmToken("t-" + device, "token", clock.instant())))));
+  }
+}
