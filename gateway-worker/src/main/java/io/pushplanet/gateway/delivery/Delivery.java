@@ -95,7 +95,7 @@ public final class Delivery {
     try (Outbox outbox = outboxes.outbox(lane.databaseTurns)) {
       List<Parcel> parcels = due(channel, taken, lane, outbox);
       if (channel == Channel.MQTT) {
-        overMqtt.deliver(parcels, ticket, outbox);
+        overMqtt.deliver(parcels, ticket, lane.longWaits, outbox);
       } else {
         overProviders.deliver(channel, parcels, lane.places, outbox);
       }

@@ -56,8 +56,8 @@ final class Departures {
   /// Until its vendor is tried, in full steps: each wait has frames of its own.
   static Duration fallsBackAfter(Request request) {
     Duration wait = request.parcel().push().delivery().fallbackAfter();
-    if (wait.compareTo(DeliveryOptions.LONGEST_FALLBACK_AFTER) > 0) {
-      return DeliveryOptions.LONGEST_FALLBACK_AFTER;
+    if (wait.compareTo(request.atMost()) > 0) {
+      return request.atMost();
     }
     return PATIENCE_STEP.multipliedBy(
         Math.ceilDiv(wait.toMillis(), (int) PATIENCE_STEP.toMillis()));

@@ -24,6 +24,9 @@ final class Lanes {
     /// Requests to its provider.
     final Places places;
 
+    /// For devices, where it has no provider.
+    final LongWaits longWaits;
+
     /// Those of all lanes of its priority.
     final DatabaseTurns databaseTurns;
 
@@ -36,6 +39,7 @@ final class Lanes {
       this.most = most;
       this.databaseTurns = databaseTurns;
       this.places = new Places(most, System::nanoTime);
+      this.longWaits = new LongWaits(most);
     }
 
     void take(int more) {

@@ -24,7 +24,9 @@ final class MqttDelivery {
   }
 
   /// Returns when every parcel has its outcome.
-  void deliver(List<Parcel> parcels, Ticket ticket, Outbox outbox) {
+  ///
+  /// @param longWaits of the lane that they came from
+  void deliver(List<Parcel> parcels, Ticket ticket, LongWaits longWaits, Outbox outbox) {
     // Sent like any other, it would come twice where the device has it from the inbox by now.
     lookIntoInbox(parcels.stream().filter(MqttDelivery::isInInbox).toList(), outbox);
     List<NodeDelivery.Request> requests =
@@ -35,6 +37,7 @@ final class MqttDelivery {
     nodes.deliver(
         requests,
         ticket,
+        longWaits,
         answers -> {
           answers.forEach(answer -> handle(answer, outbox));
           // A device that connected meanwhile has looked into its inbox too early.

@@ -1,6 +1,8 @@
 package io.pushplanet.gateway.delivery;
 
 import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
@@ -26,11 +28,13 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -70,7 +74,24 @@ final class NodeDelivery {
   }
 
   /// @param fallsBack whether another channel waits for this parcel's outcome
-  record Request(Parcel parcel, boolean fallsBack) {}
+  /// @param atMost how long it does, whatever its message says
+  record Request(Parcel parcel, boolean fallsBack, Duration atMost) {
+    Request(Parcel parcel, boolean fallsBack) {
+      this(parcel, fallsBack, DeliveryOptions.DEFAULT_FALLBACK_AFTER);
+    }
+
+    AppId app() {
+      return parcel.push().app();
+    }
+
+    boolean wishesToWaitLong() {
+      return fallsBack && parcel.push().delivery().fallbackAfter().compareTo(atMost) > 0;
+    }
+
+    Request waitingLong() {
+      return new Request(parcel, fallsBack, DeliveryOptions.LONGEST_FALLBACK_AFTER);
+    }
+  }
 
   /// What a node (or the directory) said of a parcel.
   ///
@@ -97,8 +118,10 @@ final class NodeDelivery {
   /// deadlines.
   ///
   /// @param ticket frames are queued at their nodes in the order of the tickets
+  /// @param longWaits of the lane
   /// @throws RuntimeException what `answers` throws, once all frames have ended
-  void deliver(List<Request> requests, Ticket ticket, Consumer<List<Answer>> answers) {
+  void deliver(
+      List<Request> requests, Ticket ticket, LongWaits longWaits, Consumer<List<Answer>> answers) {
     Map<DeviceKey, SessionOwner> owners;
     try {
       owners = directory.owners(requests.stream().map(request -> request.parcel().key()).toList());
@@ -109,6 +132,28 @@ final class NodeDelivery {
       answers.accept(notHere(requests, DIRECTORY_UNAVAILABLE));
       return;
     }
+    Set<AppId> wishing =
+        requests.stream()
+            .filter(Request::wishesToWaitLong)
+            .filter(request -> owners.containsKey(request.parcel().key()))
+            .map(Request::app)
+            .collect(Collectors.toSet());
+    try (LongWaits.Granted waits = longWaits.take(wishing, requests.size())) {
+      deliver(
+          requests.stream()
+              .map(request -> waits.to(request.app()) ? request.waitingLong() : request)
+              .toList(),
+          owners,
+          ticket,
+          answers);
+    }
+  }
+
+  private void deliver(
+      List<Request> requests,
+      Map<DeviceKey, SessionOwner> owners,
+      Ticket ticket,
+      Consumer<List<Answer>> answers) {
     List<Request> away = new ArrayList<>();
     Departures departures = new Departures();
     for (Request request : requests) {

@@ -156,9 +156,41 @@ class PromptOutcomesIT extends NodeScene {
     }
   }
 
+  /// Its lane has 64 recipients in hand: a quarter of them may wait long for one app.
+  @Test
+  void an_app_with_many_silent_devices_leaves_room_to_others() throws Exception {
+    List<Future<?>> batches = new ArrayList<>();
+    List<Push> silent = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      connect("silent-" + i);
+      silent.add(withFcm("silent-" + i, DeliveryOptions.LONGEST_FALLBACK_AFTER));
+    }
+    Instant soon = clock.instant().plusSeconds(20);
+    silent.forEach(push -> batches.add(delivering(Channel.MQTT, push)));
+    Eventually.within(PATIENCE, () -> assertThat(node.letters()).hasSize(20));
+
+    servers.connect("other", "d1", node.lease(clock.instant()).node());
+    node.answer("d1", Result.DELIVERED);
+    Push other = withFcm("other", "d1", DeliveryOptions.LONGEST_FALLBACK_AFTER);
+    deliver(Channel.MQTT, other);
+
+    assertThat(silent).filteredOn(push -> node.answerBy(push.id()).isAfter(soon)).hasSize(16);
+    assertThat(node.answerBy(other.id())).isAfter(soon);
+    for (int i = 0; i < 20; i++) {
+      node.answer("silent-" + i, Result.DELIVERED);
+    }
+    for (Future<?> batch : batches) {
+      batch.get(60, TimeUnit.SECONDS);
+    }
+  }
+
   private Push withFcm(String device, Duration fallbackAfter) {
+    return withFcm(APP, device, fallbackAfter);
+  }
+
+  private Push withFcm(String app, String device, Duration fallbackAfter) {
     return aPush(clock)
-        .from(APP)
+        .from(app)
         .delivered(
             new DeliveryOptions(Route.AUTO, Duration.ofHours(1), Urgency.HIGH, null, fallbackAfter))
         .build()

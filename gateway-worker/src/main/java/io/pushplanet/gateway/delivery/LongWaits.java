@@ -1,0 +1,74 @@
+package io.pushplanet.gateway.delivery;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.pushplanet.common.message.AppId;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
+/// How much of a lane waits for devices for longer than is usual, where messages say so. What waits keeps its batch in hand, and a
+/// lane over MQTT takes few recipients in hand at once: so those of such batches are half of them at most, and an app has no more of
+/// these than it leaves to others. Whoever gets no such wait waits for as long as is usual. Thread-safe.
+final class LongWaits {
+  private final int most;
+
+  @GuardedBy("this")
+  private final Map<AppId, Integer> apps = new HashMap<>();
+
+  @GuardedBy("this")
+  private int taken;
+
+  /// @param inHand recipients that the lane may have
+  LongWaits(int inHand) {
+    this.most = inHand / 2;
+  }
+
+  /// The apps of a batch that may wait long, until it is closed.
+  final class Granted implements AutoCloseable {
+    private final Set<AppId> to;
+    private final int each;
+
+    private Granted(Set<AppId> to, int each) {
+      this.to = to;
+      this.each = each;
+    }
+
+    boolean to(AppId app) {
+      return to.contains(app);
+    }
+
+    @Override
+    public void close() {
+      to.forEach(app -> giveBack(app, each));
+    }
+  }
+
+  /// @param wishing apps of a batch that wish to wait long: they keep all of it in hand, each its part
+  /// @param recipients of the batch
+  Granted take(Set<AppId> wishing, int recipients) {
+    int each = Math.ceilDiv(recipients, Math.max(1, wishing.size()));
+    Set<AppId> granted = new HashSet<>();
+    for (AppId app : wishing) {
+      if (take(app, each)) {
+        granted.add(app);
+      }
+    }
+    return new Granted(granted, each);
+  }
+
+  private synchronized boolean take(AppId app, int more) {
+    int held = apps.getOrDefault(app, 0) + more;
+    if (held > most - taken) {
+      return false;
+    }
+    apps.put(app, held);
+    taken += more;
+    return true;
+  }
+
+  private synchronized void giveBack(AppId app, int fewer) {
+    taken -= fewer;
+    apps.computeIfPresent(app, (_, held) -> held == fewer ? null : held - fewer);
+  }
+}
