@@ -292,6 +292,18 @@ class BadInputIT {
   }
 
   @Test
+  void a_hundred_kilobytes_are_too_many_as_five_are() {
+    Answer answer =
+        shop.post(
+            "/messages",
+            "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\""
+                + "x".repeat(100_000)
+                + "\"}}");
+
+    isProblem(answer, 413, "payload_too_large");
+  }
+
+  @Test
   void a_huge_upload_is_refused_without_being_kept() {
     HttpRequest.BodyPublisher fiftyMegabytes =
         HttpRequest.BodyPublishers.ofInputStream(() -> new EndlessInput(50L * 1024 * 1024));

@@ -9,6 +9,7 @@ import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.dispatcher.audience.AudienceReader;
+import io.pushplanet.dispatcher.input.Bodies;
 import io.pushplanet.dispatcher.input.Fields;
 import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.problem.ProblemException;
@@ -25,7 +26,8 @@ import tools.jackson.databind.node.ObjectNode;
 
 /// Reads and validates a send request completely; every fault is named.
 final class SendRequestReader {
-  private static final int LONGEST_TEXT = 64 * 1024;
+  /// No bound of its own: what is too long for every provider is told as that, a 413.
+  private static final int LONGEST_TEXT = Bodies.MOST_MESSAGE_BYTES;
 
   /// More than is waited ([DeliveryOptions#LONGEST_FALLBACK_AFTER]): it was taken before that was told, and is still.
   private static final Duration LONGEST_FALLBACK = Duration.ofMinutes(10);

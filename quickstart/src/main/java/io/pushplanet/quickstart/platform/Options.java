@@ -105,7 +105,8 @@ record Options(Map<String, String> values, Map<String, Map<String, String>> pair
   }
 
   static Refusal usage(String message) {
-    return new Refusal(ExitCode.USAGE, message + ". See ./pushplanet help");
+    return new Refusal(
+        ExitCode.USAGE, message + (message.endsWith("?") ? "" : ".") + " See ./pushplanet help");
   }
 
   private static String closest(String wrong, Names names) {
