@@ -56,9 +56,9 @@ public final class BroadcastDispatch {
   public void dispatch(NodeBroadcast frame, Answers answers) {
     metrics.broadcasts.increment();
     var now = clock.instant();
-    boolean stale = Arrivals.isStale(now, frame.answerBy());
+    boolean stale = FrameArrival.isStale(now, frame.answerBy());
     var run = new Run(frame.frame(), answers, settings.patience(now, frame.answerBy()));
-    var letter = Arrivals.letter(frame.letter());
+    var letter = FrameArrival.letter(frame.letter());
     if (stale) {
       metrics.stale.increment();
       for (int target = 0; target < frame.devices().size(); target++) {

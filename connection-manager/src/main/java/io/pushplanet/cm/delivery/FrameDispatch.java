@@ -59,7 +59,7 @@ public final class FrameDispatch {
 
   public void dispatch(NodeFrame frame, Answers answers) {
     metrics.frames.increment();
-    if (Arrivals.isStale(clock.instant(), frame.answerBy())) {
+    if (FrameArrival.isStale(clock.instant(), frame.answerBy())) {
       // Read by a node that stood still: the gateway has taken its targets elsewhere long ago.
       metrics.stale.increment();
       for (int index = 0; index < frame.targets().size(); index++) {
@@ -67,7 +67,7 @@ public final class FrameDispatch {
       }
       return;
     }
-    var letters = frame.letters().stream().map(Arrivals::letter).toList();
+    var letters = frame.letters().stream().map(FrameArrival::letter).toList();
     long arrivedNanos = nanoTime.getAsLong();
     long answerByNanos =
         arrivedNanos + settings.patience(clock.instant(), frame.answerBy()).toNanos();

@@ -6,12 +6,12 @@ import io.pushplanet.common.wire.NodeFrame;
 import java.time.Duration;
 import java.time.Instant;
 
-/// What every frame is asked for as it arrives.
-final class Arrivals {
+/// What is made of every frame as it arrives.
+final class FrameArrival {
   // Clocks of gateways and nodes differ; a frame is stale only when no such difference explains it.
   private static final Duration STALE_AFTER = Duration.ofSeconds(5);
 
-  private Arrivals() {}
+  private FrameArrival() {}
 
   static boolean isStale(Instant now, Instant answerBy) {
     return now.isAfter(answerBy.plus(STALE_AFTER));
