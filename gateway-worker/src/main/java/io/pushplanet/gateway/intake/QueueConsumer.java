@@ -140,8 +140,8 @@ public final class QueueConsumer implements SmartLifecycle {
     closed.countDown();
   }
 
-  /// Done by whoever comes first: who stops it, or the thread that connected meanwhile.
-  private void leave() {
+  /// Done by whoever comes first: who stops it, or the thread that connected meanwhile. The other one waits until it is done.
+  private synchronized void leave() {
     Link link = live.getAndSet(null);
     if (link == null) {
       return;
