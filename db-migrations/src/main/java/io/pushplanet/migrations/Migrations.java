@@ -1,31 +1,56 @@
 package io.pushplanet.migrations;
 
+import java.util.List;
 import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.configuration.FluentConfiguration;
+import org.flywaydb.core.api.logging.Log;
+import org.flywaydb.core.api.logging.LogFactory;
 
-/// The schema's forward-only migrations. Safe to call from several processes at once: Flyway takes a lock.
+/// The schema's forward-only migrations. Safe to call from several processes at once: Flyway takes a lock. Tables that are in use are
+/// changed beside those who use them, who never wait for long ([PatientStatements]).
 public final class Migrations {
+  private static final Log LOG = LogFactory.getLog(Migrations.class);
+
   private Migrations() {}
 
   /// Applies every migration that the schema does not have yet.
   ///
   /// @return how many were applied
-  /// @throws org.flywaydb.core.api.FlywayException when the database cannot be reached, or an applied migration was changed
+  /// @throws org.flywaydb.core.api.FlywayException when the database cannot be reached, an applied migration was changed, or one
+  ///     has failed, now or before: see [#repair]
   public static int migrate(String jdbcUrl, String user, String password) {
-    return Flyway.configure()
-        .dataSource(jdbcUrl, user, password)
-        .locations("classpath:db/migration")
-        .cleanDisabled(true)
-        .connectRetries(10)
-        .load()
-        .migrate()
-        .migrationsExecuted;
+    return flyway(jdbcUrl, user, password).migrate().migrationsExecuted;
   }
 
-  /// `java -cp … Migrations JDBC_URL USER PASSWORD`
+  /// Lets migrations that failed be applied again. What their statements have done has to be taken back before, by hand.
+  ///
+  /// @return what was done
+  public static List<String> repair(String jdbcUrl, String user, String password) {
+    return List.copyOf(flyway(jdbcUrl, user, password).repair().repairActions);
+  }
+
+  private static Flyway flyway(String jdbcUrl, String user, String password) {
+    FluentConfiguration configuration =
+        Flyway.configure()
+            .dataSource(jdbcUrl, user, password)
+            .initSql(PatientStatements.SESSION)
+            .locations("classpath:db/migration")
+            .cleanDisabled(true)
+            .connectRetries(10);
+    return configuration
+        .dataSource(PatientStatements.of(configuration.getDataSource(), LOG::warn))
+        .load();
+  }
+
+  /// `java -cp … Migrations JDBC_URL USER PASSWORD [repair]`
   public static void main(String[] arguments) {
-    if (arguments.length != 3) {
-      System.err.println("usage: Migrations JDBC_URL USER PASSWORD");
+    boolean repair = arguments.length == 4 && arguments[3].equals("repair");
+    if (arguments.length != 3 && !repair) {
+      System.err.println("usage: Migrations JDBC_URL USER PASSWORD [repair]");
       System.exit(2);
+    }
+    if (repair) {
+      System.out.println("repaired: " + repair(arguments[0], arguments[1], arguments[2]));
     }
     System.out.println("migrations applied: " + migrate(arguments[0], arguments[1], arguments[2]));
   }

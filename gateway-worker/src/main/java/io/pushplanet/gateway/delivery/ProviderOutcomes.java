@@ -230,7 +230,7 @@ final class ProviderOutcomes {
         channel, parcel, outbox.attempt(channel, "rejected", status, reason, null, words), outbox);
   }
 
-  /// In a turn: a campaign to many dead tokens leaves connections to those who look for what was cancelled.
+  /// In turns: a campaign to many dead tokens leaves connections to those who look for what was cancelled.
   ///
   /// @return nothing while the database is away
   private Optional<Fate> forget(
@@ -241,15 +241,15 @@ final class ProviderOutcomes {
     }
     try {
       Fate fate =
-          outbox.inTurn(() ->
-              tokens.forget(
-                  parcel.push().app(),
-                  parcel.recipient().device(),
-                  channel,
-                  environment(channel, parcel),
-                  token,
-                  since,
-                  reason));
+          tokens.forget(
+              parcel.push().app(),
+              parcel.recipient().device(),
+              channel,
+              environment(channel, parcel),
+              token,
+              since,
+              reason,
+              outbox::inTurn);
       reachability.answered();
       return Optional.of(fate);
     } catch (DataAccessException e) {

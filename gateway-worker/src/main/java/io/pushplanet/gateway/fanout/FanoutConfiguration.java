@@ -22,7 +22,6 @@ import java.security.SecureRandom;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -35,10 +34,10 @@ import org.springframework.validation.annotation.Validated;
 @EnableConfigurationProperties(FanoutConfiguration.FanoutSettings.class)
 @ForRole(Role.FANOUT)
 class FanoutConfiguration {
-  /// @param prefetch broadcasts of each priority that one worker expands side by side
+  /// @param prefetch broadcasts of each priority that one worker expands side by side; each takes a connection to MySQL
   @Validated
   @ConfigurationProperties(prefix = "gateway.fanout", ignoreUnknownFields = false)
-  record FanoutSettings(@Positive @DefaultValue("4") int prefetch) {}
+  record FanoutSettings(@Positive @DefaultValue("2") int prefetch) {}
 
   @Bean
   Fanout fanout(
@@ -75,12 +74,10 @@ class FanoutConfiguration {
           DeadItems.throwIfAny(dead);
         };
     List<Subscription> orders =
-        Stream.of(
-                Topology.fanout(Priority.HIGH),
-                Topology.fanout(Priority.NORMAL),
-                Topology.OLD_FANOUT)
-            .map(queue -> new Subscription(queue, settings.prefetch(), expand))
-            .toList();
+        List.of(
+            new Subscription(Topology.fanout(Priority.HIGH), settings.prefetch(), expand),
+            new Subscription(Topology.fanout(Priority.NORMAL), settings.prefetch(), expand),
+            new Subscription(Topology.OLD_FANOUT, 1, expand));
     return new QueueConsumer(
         connections, "fanout", orders, lanes::takesNothing, deadLetters, random, meters);
   }

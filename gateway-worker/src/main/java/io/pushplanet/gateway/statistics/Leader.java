@@ -9,12 +9,17 @@ import javax.sql.DataSource;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// What one worker does at a time: whoever holds MySQL's lock of that name (`GET_LOCK`), which ends with its session. Thread-safe.
+/// What one worker of a platform does at a time: whoever holds MySQL's lock of that name (`GET_LOCK`), which ends with its session.
+/// Such names are the server's: the schema's is part of them. Thread-safe.
 final class Leader {
+  /// At most 64 characters, which a schema's name alone may have
+  /// (https://dev.mysql.com/doc/refman/8.4/en/locking-functions.html#function_get-lock).
+  private static final String NAME = "CONCAT(?, '.', LEFT(SHA2(DATABASE(), 256), 32))";
+
   private final JdbcTemplate database;
   private final String name;
 
-  /// @param name of the work
+  /// @param name of the work, at most 20 characters
   Leader(DataSource database, String name) {
     this.database = new JdbcTemplate(database);
     this.name = "pushplanet." + name;
@@ -29,13 +34,13 @@ final class Leader {
         database.execute(
             (ConnectionCallback<T>)
                 connection -> {
-                  if (ask(connection, "SELECT GET_LOCK(?, 0)") != 1) {
+                  if (ask(connection, "SELECT GET_LOCK(" + NAME + ", 0)") != 1) {
                     return otherwise;
                   }
                   try {
                     return work.doInConnection(connection);
                   } finally {
-                    ask(connection, "SELECT RELEASE_LOCK(?)");
+                    ask(connection, "SELECT RELEASE_LOCK(" + NAME + ")");
                   }
                 }));
   }

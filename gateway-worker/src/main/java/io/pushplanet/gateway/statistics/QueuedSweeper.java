@@ -33,8 +33,10 @@ final class QueuedSweeper {
   /// Messages per sweep.
   static final int MOST_MESSAGES = 100;
 
+  /// Of its deliveries per statement, whatever has become of them: as many as a broadcast has would take longer than the driver waits.
+  static final int MOST_DEVICES = 1_000;
+
   private static final Logger LOG = LoggerFactory.getLogger(QueuedSweeper.class);
-  private static final int MOST_DEVICES = 1_000;
 
   /// What MySQL's clock says counts, as where partitions are dropped.
   static final String OPEN =
@@ -50,10 +52,10 @@ final class QueuedSweeper {
         OR EXISTS (SELECT 1 FROM broadcast_devices WHERE app_id = ? AND message_id = ?)
       """;
 
-  static final String QUEUED =
+  static final String DELIVERIES =
       """
-      SELECT device_id FROM deliveries FORCE INDEX (PRIMARY)
-      WHERE day = ? AND message_id = ? AND device_id > ? AND state = 'queued' ORDER BY device_id LIMIT ?
+      SELECT device_id, state FROM deliveries FORCE INDEX (PRIMARY)
+      WHERE day = ? AND message_id = ? AND device_id > ? ORDER BY device_id LIMIT ?
       """;
 
   static final String PARKED =
@@ -78,12 +80,19 @@ final class QueuedSweeper {
             Instant.EPOCH);
   }
 
+  /// A delivery.
+  private record Row(String device, String state) {
+    boolean isQueued() {
+      return state.equals(DeliveryState.QUEUED.word());
+    }
+  }
+
   QueuedSweeper(DataSource database, LanePublisher lanes) {
     this.leader = new Leader(database, "queued-sweeper");
     this.lanes = lanes;
   }
 
-  /// Goes on where the last sweep ended.
+  /// Goes on where the last sweep ended, or behind the message at which it failed.
   ///
   /// @return whether there may be more
   /// @throws RuntimeException when the database or the broker is away: nothing is lost, call again
@@ -108,13 +117,18 @@ final class QueuedSweeper {
             MOST_MESSAGES);
     int ended = 0;
     for (Open message : page) {
+      // Before it: where it fails, the next sweep goes on behind it, and the next round comes back
+      // to it.
+      last = message;
       ended += waits(sql, message) ? 0 : end(sql, message);
     }
     if (ended > 0) {
       LOG.info("event=queued_expired deliveries={}", ended);
     }
     boolean more = page.size() == MOST_MESSAGES;
-    last = more ? page.getLast() : Open.NONE;
+    if (!more) {
+      last = Open.NONE;
+    }
     return more;
   }
 
@@ -127,19 +141,21 @@ final class QueuedSweeper {
   /// @return how many
   private int end(JdbcTemplate sql, Open message) {
     int ended = 0;
-    String device = "";
-    List<String> queued;
+    boolean open = false;
+    List<Row> page;
+    String after = "";
     do {
-      queued =
+      page =
           sql.query(
-              QUEUED,
-              (row, _) -> row.getString("device_id"),
+              DELIVERIES,
+              (row, _) -> new Row(row.getString("device_id"), row.getString("state")),
               message.id().day(),
               message.id().value(),
-              device,
+              after,
               MOST_DEVICES);
+      List<String> queued = page.stream().filter(Row::isQueued).map(Row::device).toList();
       if (!queued.isEmpty()) {
-        device = queued.getLast();
+        open = true;
         Set<String> parked = parked(sql, message, queued);
         List<byte[]> told =
             queued.stream()
@@ -149,8 +165,9 @@ final class QueuedSweeper {
         lanes.publishAndWait(Topology.EVENTS, told);
         ended += told.size();
       }
-    } while (queued.size() == MOST_DEVICES);
-    if (device.isEmpty()) {
+      after = page.isEmpty() ? after : page.getLast().device();
+    } while (page.size() == MOST_DEVICES);
+    if (!open) {
       // A worker of an older version ended the last of them: it does not know the column.
       sql.update(CLOSE, message.id().day(), message.id().value());
     }

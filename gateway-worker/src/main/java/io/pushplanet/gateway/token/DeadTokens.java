@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -74,6 +75,12 @@ public final class DeadTokens {
     }
   }
 
+  /// A caller's turn at the database, for statements alone: there are few.
+  public interface Turn {
+    /// Waits for it.
+    <T> T take(Supplier<T> work);
+  }
+
   public DeadTokens(
       DataSource database,
       RouteStore routes,
@@ -111,6 +118,7 @@ public final class DeadTokens {
   /// @param token as it was when the message was addressed: one that was registered since, for another environment too, is
   ///     another one
   /// @param goneSince since when the provider calls it gone
+  /// @param turn in which the database is asked, and Redis is not
   /// @throws org.springframework.dao.DataAccessException when the database is away: ask again with the same answer
   public Fate forget(
       AppId app,
@@ -119,7 +127,8 @@ public final class DeadTokens {
       String environment,
       Recipient.Registered token,
       Instant goneSince,
-      String reason) {
+      String reason,
+      Turn turn) {
     boolean open = breaker.count(app, channel, true);
     boolean unproven =
         ALSO_OF_A_WRONG_CREDENTIAL.contains(reason) && !breaker.believes(app, channel, environment);
@@ -132,10 +141,32 @@ public final class DeadTokens {
           device,
           reason);
       if (open || breaker.manyUnproven(app, channel, environment)) {
-        tell(app, channel, environment, reason, open);
+        tell(app, channel, environment, reason, open, turn);
       }
       return open ? Fate.SPARED : Fate.UNPROVEN;
     }
+    Fate fate = turn.take(() -> forget(app, device, channel, token, goneSince, reason));
+    // Also where the row says something else: then the route with this token is an old one.
+    forgetRoute(app, device);
+    if (fate == Fate.FORGOTTEN) {
+      forgotten.increment();
+      LOG.info(
+          "event=token_forgotten app={} device={} channel={} reason={}",
+          app,
+          device,
+          channel.word(),
+          reason);
+    }
+    return fate;
+  }
+
+  private Fate forget(
+      AppId app,
+      DeviceId device,
+      Channel channel,
+      Recipient.Registered token,
+      Instant goneSince,
+      String reason) {
     int changed =
         database.update(
             """
@@ -150,19 +181,7 @@ public final class DeadTokens {
             token.text(),
             Timestamp.from(
                 goneSince.isBefore(token.registeredAt()) ? goneSince : token.registeredAt()));
-    // Also where the row says something else: then the route with this token is an old one.
-    forgetRoute(app, device);
-    if (changed == 0) {
-      return before(app, device, channel, token);
-    }
-    forgotten.increment();
-    LOG.info(
-        "event=token_forgotten app={} device={} channel={} reason={}",
-        app,
-        device,
-        channel.word(),
-        reason);
-    return Fate.FORGOTTEN;
+    return changed == 0 ? before(app, device, channel, token) : Fate.FORGOTTEN;
   }
 
   /// Why there was nothing to forget.
@@ -191,7 +210,12 @@ public final class DeadTokens {
 
   /// Once an hour is enough of the same.
   private void tell(
-      AppId app, Channel channel, String environment, String reason, boolean breakerIsOpen) {
+      AppId app,
+      Channel channel,
+      String environment,
+      String reason,
+      boolean breakerIsOpen,
+      Turn turn) {
     long hour = clock.instant().getEpochSecond() / 3_600;
     Told told = new Told(app, channel, environment, hour);
     Told every = new Told(app, channel, environment, 0);
@@ -205,15 +229,16 @@ public final class DeadTokens {
         channel.word(),
         environment,
         reason);
-    alerts.tell(
-        Alerts.Kind.TOKENS_KEPT,
-        app,
-        app + "/" + channel.word() + "/" + environment + "/" + hour,
-        channel.word() + (environment.isEmpty() ? "" : "/" + environment),
-        "So many tokens look dead ("
-            + reason
-            + ") that none is forgotten. Are the keys of sandbox and production, or of two projects, swapped?"
-            + " Check the credentials of this app.");
+    turn.take(() ->
+        alerts.tell(
+            Alerts.Kind.TOKENS_KEPT,
+            app,
+            app + "/" + channel.word() + "/" + environment + "/" + hour,
+            channel.word() + (environment.isEmpty() ? "" : "/" + environment),
+            "So many tokens look dead ("
+                + reason
+                + ") that none is forgotten. Are the keys of sandbox and production, or of two projects, swapped?"
+                + " Check the credentials of this app."));
     lastTold.put(every, told);
   }
 

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import io.lettuce.core.RedisClient;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.device.DeviceId;
@@ -273,6 +275,24 @@ class FanoutIT {
     assertThat(devices(out)).hasSize(625).doesNotHaveDuplicates();
   }
 
+  /// Each takes a connection to MySQL, and there are as many as the lanes need and few more.
+  @Test
+  void what_an_older_dispatcher_left_is_expanded_one_by_one_beside_the_others() {
+    RedisClient client = RedisClient.create(servers.services().redis().toString());
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    try (RedisLink redis = RedisLink.open(client)) {
+      consumer(redis, meters);
+    } finally {
+      client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+    }
+
+    assertThat(
+            meters.get("pushplanet.intake.prefetch").gauges().stream()
+                .mapToDouble(Gauge::value)
+                .sum())
+        .isEqualTo(2 + 2 + 1);
+  }
+
   private static FanoutOrder toFew(Urgency urgency) {
     DeliveryOptions options =
         new DeliveryOptions(Route.AUTO, Duration.ofHours(1), urgency, null, Duration.ofSeconds(5));
@@ -296,17 +316,7 @@ class FanoutIT {
             (_, message) -> out.addAll(WireForm.readBatch(message.getBody(), Push.class)),
             _ -> {});
       }
-      QueueConsumer consumer =
-          new FanoutConfiguration()
-              .fanoutOrders(
-                  servers.connections(),
-                  fanout,
-                  new FanoutSteps(redis, Clock.systemUTC()),
-                  new FanoutSettings(4),
-                  servers.lanes(),
-                  new DeadLetters(servers.connections(), Clock.systemUTC()),
-                  new SecureRandom(),
-                  new SimpleMeterRegistry());
+      QueueConsumer consumer = consumer(redis, new SimpleMeterRegistry());
       consumer.start();
       try {
         Eventually.within(SOON, () -> assertThat(out).hasSize(pushes));
@@ -317,6 +327,19 @@ class FanoutIT {
       client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
     }
     return List.copyOf(out);
+  }
+
+  private QueueConsumer consumer(RedisLink redis, MeterRegistry meters) {
+    return new FanoutConfiguration()
+        .fanoutOrders(
+            servers.connections(),
+            fanout,
+            new FanoutSteps(redis, Clock.systemUTC()),
+            new FanoutSettings(2),
+            servers.lanes(),
+            new DeadLetters(servers.connections(), Clock.systemUTC()),
+            new SecureRandom(),
+            meters);
   }
 
   private static List<DeliveryEvent.Expanded> expanded(List<DeliveryEvent> events) {

@@ -17,7 +17,7 @@ class FanoutSettingsTest {
   @Test
   void the_defaults_are_these() {
     runner.run(context ->
-        assertThat(context.getBean(FanoutSettings.class)).isEqualTo(new FanoutSettings(4)));
+        assertThat(context.getBean(FanoutSettings.class)).isEqualTo(new FanoutSettings(2)));
   }
 
   @Test

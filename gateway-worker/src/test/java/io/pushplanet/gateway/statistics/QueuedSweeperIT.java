@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.statistics;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.Channel;
@@ -193,6 +194,44 @@ class QueuedSweeperIT {
     assertThat(devices(sweep()))
         .hasSize(2 * QueuedSweeper.MOST_MESSAGES + 2_001)
         .doesNotHaveDuplicates();
+  }
+
+  @Test
+  void a_message_that_fails_holds_up_none_behind_it() throws Exception {
+    MessageId failing = accepted(LONG_AGO.plusMinutes(1), "d1");
+    servers
+        .sql()
+        .update(
+            "UPDATE deliveries SET device_id = 'no device' WHERE message_id = ?", failing.value());
+    accepted(LONG_AGO, "d2");
+
+    assertThatThrownBy(sweeper::sweep).isInstanceOf(IllegalArgumentException.class);
+
+    assertThat(devices(sweep())).containsExactly("d2");
+    servers.sql().update("UPDATE deliveries SET device_id = 'd1' WHERE device_id = 'no device'");
+    assertThat(devices(sweep())).contains("d1");
+  }
+
+  /// Each statement has to end before the driver gives it up.
+  @Test
+  void the_last_device_that_is_queued_is_found_by_statements_that_read_a_page_each()
+      throws Exception {
+    int devices = 3 * QueuedSweeper.MOST_DEVICES;
+    MessageId message =
+        accepted(
+            LONG_AGO,
+            IntStream.range(0, devices).mapToObj("d%05d"::formatted).toArray(String[]::new));
+    String last = "d%05d".formatted(devices - 1);
+    servers.sql().update("UPDATE deliveries SET state = 'delivered' WHERE device_id <> ?", last);
+
+    assertThat(devices(sweep())).containsExactly(last);
+    try (Connection connection = servers.database().getConnection()) {
+      JdbcTemplate sql = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
+      long before = rowsRead(sql);
+      sql.queryForList(
+          QueuedSweeper.DELIVERIES, message.day(), message.value(), "", QueuedSweeper.MOST_DEVICES);
+      assertThat(rowsRead(sql) - before).isLessThan(2 * QueuedSweeper.MOST_DEVICES);
+    }
   }
 
   @Test

@@ -3,7 +3,6 @@ package io.pushplanet.gateway.statistics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.gateway.RealServers;
-import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,8 +10,6 @@ import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 class UplinkRetentionIT {
   private final RealServers servers = RealServers.start();
@@ -44,16 +41,12 @@ class UplinkRetentionIT {
   }
 
   @Test
-  void another_worker_that_is_at_it_is_left_alone() throws Exception {
+  void another_worker_that_is_at_it_is_left_alone() {
     published(1, "31 DAY");
-    try (Connection other = servers.database().getConnection()) {
-      JdbcTemplate sql = new JdbcTemplate(new SingleConnectionDataSource(other, true));
-      sql.queryForList("SELECT GET_LOCK('pushplanet.uplink-retention', 0)");
+    Leader other = new Leader(servers.database(), "uplink-retention");
 
-      assertThat(retention.trim()).isFalse();
-      assertThat(count()).isOne();
-      sql.queryForList("SELECT RELEASE_LOCK('pushplanet.uplink-retention')");
-    }
+    assertThat(other.lead(true, _ -> retention.trim())).isFalse();
+    assertThat(count()).isOne();
 
     retention.trim();
     assertThat(count()).isZero();

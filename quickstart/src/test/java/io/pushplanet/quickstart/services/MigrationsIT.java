@@ -1,0 +1,104 @@
+package io.pushplanet.quickstart.services;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.migrations.Migrations;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.flywaydb.core.api.FlywayException;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class MigrationsIT {
+  private static final String TABLE_HELD = "Waiting for table metadata lock";
+
+  private final MySqlAddress mysql = LocalServices.forTests().mysql();
+  private final String url = mysql.jdbcUrl().replaceFirst("(://[^/]+/)[^?]*", "$1migrations_it");
+
+  /// All but the last, which adds an index to `inbox`.
+  @BeforeEach
+  void one_migration_is_missing() throws Exception {
+    try (Connection connection =
+        DriverManager.getConnection(mysql.jdbcUrl(), mysql.user(), mysql.password())) {
+      execute(connection, "DROP DATABASE IF EXISTS migrations_it");
+      execute(connection, "CREATE DATABASE migrations_it");
+    }
+    migrate();
+    try (Connection connection = connection()) {
+      execute(connection, "DROP INDEX inbox_by_message ON inbox");
+      execute(connection, "DELETE FROM flyway_schema_history WHERE version = '16'");
+    }
+  }
+
+  @Test
+  void a_table_that_a_long_transaction_has_read_is_changed_after_it_and_read_by_others_meanwhile()
+      throws Exception {
+    try (var others = Executors.newVirtualThreadPerTaskExecutor();
+        Connection reader = connection();
+        Connection backup = connection()) {
+      backup.setAutoCommit(false);
+      count(backup, "inbox");
+
+      Future<Integer> migration = others.submit(this::migrate);
+      Eventually.within(
+          Duration.ofSeconds(30), () -> assertThat(waiting(backup)).as("migrations").isOne());
+      assertThat(others.submit(() -> count(reader, "inbox")).get(30, TimeUnit.SECONDS)).isZero();
+      assertThat(migration).isNotDone();
+      backup.commit();
+
+      assertThat(migration.get(60, TimeUnit.SECONDS)).isOne();
+    }
+  }
+
+  @Test
+  void a_migration_that_failed_is_applied_after_a_repair() throws Exception {
+    try (Connection connection = connection()) {
+      execute(connection, "CREATE INDEX inbox_by_message ON inbox (message_id)");
+      assertThatThrownBy(this::migrate).isInstanceOf(FlywayException.class);
+      execute(connection, "DROP INDEX inbox_by_message ON inbox");
+      assertThatThrownBy(this::migrate).hasMessageContaining("repair");
+    }
+
+    assertThat(Migrations.repair(url, mysql.user(), mysql.password())).isNotEmpty();
+
+    assertThat(migrate()).isOne();
+  }
+
+  private int migrate() {
+    return Migrations.migrate(url, mysql.user(), mysql.password());
+  }
+
+  private Connection connection() throws SQLException {
+    return DriverManager.getConnection(url, mysql.user(), mysql.password());
+  }
+
+  private static int waiting(Connection connection) throws SQLException {
+    return count(
+        connection,
+        "information_schema.processlist WHERE db = 'migrations_it' AND state = '%s'"
+            .formatted(TABLE_HELD));
+  }
+
+  private static int count(Connection connection, String from) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("SELECT COUNT(*) FROM " + from)) {
+      row.next();
+      return row.getInt(1);
+    }
+  }
+
+  private static void execute(Connection connection, String sql) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+}
