@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
 import io.pushplanet.common.access.ApiKey;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.dashboard.browser.Chromium;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -241,15 +244,36 @@ class FailuresIT {
         .isEqualTo(302);
   }
 
+  private static HttpServer dispatcher(HttpHandler answers) throws IOException {
+    HttpServer dispatcher =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    dispatcher.createContext("/", answers);
+    dispatcher.start();
+    return dispatcher;
+  }
+
+  private RunningDashboard before(HttpServer dispatcher) throws Exception {
+    return RunningDashboard.start(
+        dashboard.services(),
+        Map.of(
+            "dashboard.dispatcher-url", "http://127.0.0.1:" + dispatcher.getAddress().getPort()));
+  }
+
+  private static void answer(HttpExchange exchange, int status) throws IOException {
+    byte[] answer =
+        "{\"id\":\"01a1fc9a-a1eb-76b5-9f6e-4fed5846eeaf\",\"state\":\"accepted\",\"recipients\":{\"estimate\":0}}"
+            .getBytes(StandardCharsets.UTF_8);
+    exchange.sendResponseHeaders(status, answer.length);
+    exchange.getResponseBody().write(answer);
+    exchange.close();
+  }
+
   @Test
   void a_test_push_uses_a_key_that_lives_no_longer_than_the_request() throws Exception {
     new Rows(dashboard.sql()).app("tested", "Tested");
     List<String> asked = new CopyOnWriteArrayList<>();
     HttpServer dispatcher =
-        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    dispatcher.createContext(
-        "/",
-        exchange -> {
+        dispatcher(exchange -> {
           String key = exchange.getRequestHeaders().getFirst("Authorization").substring(7);
           String id = ApiKey.parse(key).orElseThrow().id();
           boolean live =
@@ -267,21 +291,9 @@ class FailuresIT {
                   + audited("tested")
                   + " "
                   + new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
-          boolean known = asked.size() > 1;
-          byte[] answer =
-              "{\"id\":\"01a1fc9a-a1eb-76b5-9f6e-4fed5846eeaf\",\"state\":\"accepted\",\"recipients\":{\"estimate\":0}}"
-                  .getBytes(StandardCharsets.UTF_8);
-          exchange.sendResponseHeaders(known ? 202 : 401, answer.length);
-          exchange.getResponseBody().write(answer);
-          exchange.close();
+          answer(exchange, asked.size() > 1 ? 202 : 401);
         });
-    dispatcher.start();
-    RunningDashboard other =
-        RunningDashboard.start(
-            dashboard.services(),
-            Map.of(
-                "dashboard.dispatcher-url",
-                "http://127.0.0.1:" + dispatcher.getAddress().getPort()));
+    RunningDashboard other = before(dispatcher);
     try (Chromium chromium = Chromium.open(other.address())) {
       chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
       chromium.go("/test-push?app=tested&device=d1").press("Send");
@@ -320,25 +332,8 @@ class FailuresIT {
   void a_test_push_that_was_accepted_is_told_as_that_also_when_it_cannot_be_written_down()
       throws Exception {
     new Rows(dashboard.sql()).app("unwritten", "Unwritten");
-    HttpServer dispatcher =
-        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    dispatcher.createContext(
-        "/",
-        exchange -> {
-          byte[] answer =
-              "{\"id\":\"01a1fc9a-a1eb-76b5-9f6e-4fed5846eeaf\",\"state\":\"accepted\"}"
-                  .getBytes(StandardCharsets.UTF_8);
-          exchange.sendResponseHeaders(202, answer.length);
-          exchange.getResponseBody().write(answer);
-          exchange.close();
-        });
-    dispatcher.start();
-    RunningDashboard other =
-        RunningDashboard.start(
-            dashboard.services(),
-            Map.of(
-                "dashboard.dispatcher-url",
-                "http://127.0.0.1:" + dispatcher.getAddress().getPort()));
+    HttpServer dispatcher = dispatcher(exchange -> answer(exchange, 202));
+    RunningDashboard other = before(dispatcher);
     try (Chromium chromium = Chromium.open(other.address());
         Refusing _ =
             Refusing.of(
@@ -361,10 +356,7 @@ class FailuresIT {
     CountDownLatch asked = new CountDownLatch(1);
     CountDownLatch answers = new CountDownLatch(1);
     HttpServer dispatcher =
-        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    dispatcher.createContext(
-        "/",
-        exchange -> {
+        dispatcher(exchange -> {
           asked.countDown();
           try {
             answers.await(60, TimeUnit.SECONDS);
@@ -373,7 +365,6 @@ class FailuresIT {
           }
           exchange.close();
         });
-    dispatcher.start();
     RunningDashboard other =
         RunningDashboard.start(
             dashboard.services(),

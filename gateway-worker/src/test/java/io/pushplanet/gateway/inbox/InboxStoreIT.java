@@ -88,33 +88,23 @@ class InboxStoreIT {
     inbox.park(List.of(new Parked(cancelled, DEVICE), new Parked(other, DEVICE)));
 
     assertThat(held()).containsExactly(other.id().value());
-    assertThat(servers.drain(Topology.EVENTS, DeliveryEvent.class))
-        .singleElement()
-        .isInstanceOfSatisfying(
-            DeliveryEvent.Ended.class,
-            ended -> {
-              assertThat(ended.message()).isEqualTo(cancelled.id());
-              assertThat(ended.state()).isEqualTo(DeliveryState.CANCELLED);
-            });
+    assertThatNothingEndedBut(cancelled);
   }
 
   @Test
   void what_was_cancelled_displaces_nothing_of_its_collapse_key() throws Exception {
     Push older = collapsing();
     Push cancelled = collapsing();
-    servers
-        .sql()
-        .update(
-            "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, cancelled_at)"
-                + " VALUES (?, ?, ?, '', '', '', NOW(), NOW(), NOW())",
-            cancelled.id().day(),
-            cancelled.id().value(),
-            cancelled.app().value());
+    servers.cancel(cancelled);
     inbox.park(List.of(new Parked(older, DEVICE)));
 
     inbox.park(List.of(new Parked(cancelled, DEVICE)));
 
     assertThat(held()).containsExactly(older.id().value());
+    assertThatNothingEndedBut(cancelled);
+  }
+
+  private void assertThatNothingEndedBut(Push cancelled) throws Exception {
     assertThat(servers.drain(Topology.EVENTS, DeliveryEvent.class))
         .singleElement()
         .isInstanceOfSatisfying(
