@@ -1,6 +1,10 @@
 package io.pushplanet.cm;
 
 import io.pushplanet.cm.admission.Admission;
+import io.pushplanet.cm.directory.Directory.Former;
+import io.pushplanet.cm.directory.Directory.Remembered;
+import io.pushplanet.cm.directory.Registrar;
+import io.pushplanet.cm.directory.Registrar.Claim;
 import io.pushplanet.cm.handshake.DeviceHandshake;
 import io.pushplanet.cm.handshake.HandshakeOutcome.Welcome;
 import io.pushplanet.cm.inbox.InboxDrain;
@@ -17,12 +21,8 @@ import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.cm.mqtt.link.MqttPeer;
 import io.pushplanet.cm.session.DetachedWindows;
 import io.pushplanet.cm.session.DeviceSession;
-import io.pushplanet.cm.session.Directory.Former;
-import io.pushplanet.cm.session.Directory.Remembered;
 import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.OutboundMessage;
-import io.pushplanet.cm.session.Registrar;
-import io.pushplanet.cm.session.Registrar.Claim;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;

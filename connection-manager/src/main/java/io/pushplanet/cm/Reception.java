@@ -2,6 +2,7 @@ package io.pushplanet.cm;
 
 import io.pushplanet.cm.admission.Admission;
 import io.pushplanet.cm.admission.Admission.AdmissionOutcome;
+import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.handshake.DeviceHandshake;
 import io.pushplanet.cm.handshake.HandshakeOutcome;
 import io.pushplanet.cm.handshake.HandshakeOutcome.Welcome;
@@ -10,7 +11,6 @@ import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.link.Link;
-import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.session.SessionTable;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;

@@ -24,7 +24,10 @@ class ArchitectureTest {
           .resideInAPackage("io.pushplanet.cm.transport..")
           .should()
           .dependOnClassesThat()
-          .resideInAnyPackage("io.pushplanet.cm.mqtt..", "io.pushplanet.cm.session..");
+          .resideInAnyPackage(
+              "io.pushplanet.cm.mqtt..",
+              "io.pushplanet.cm.session..",
+              "io.pushplanet.cm.directory..");
 
   @ArchTest
   static final ArchRule NO_OTHER_PROCESS_IS_KNOWN =

@@ -1,6 +1,6 @@
 package io.pushplanet.cm;
 
-import io.pushplanet.cm.session.Directory;
+import io.pushplanet.cm.directory.Directory;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.SessionOwner;
 import java.util.Collection;

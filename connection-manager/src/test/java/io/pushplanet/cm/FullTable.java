@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.admission.Admission;
 import io.pushplanet.cm.admission.Elsewhere;
+import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.handshake.DeviceHandshake;
 import io.pushplanet.cm.inbox.InboxPage;
 import io.pushplanet.cm.inbox.InboxRow;
@@ -20,7 +21,6 @@ import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.MqttLink;
 import io.pushplanet.cm.session.DetachedWindows;
 import io.pushplanet.cm.session.LateAcknowledgements;
-import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
@@ -189,7 +189,6 @@ final class FullTable {
             new NodeId("full"),
             table,
             _ -> Optional.of(List.of()),
-            metrics,
             meters,
             CLOCK,
             new Registrar.Settings(

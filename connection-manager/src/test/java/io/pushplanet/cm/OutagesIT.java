@@ -3,6 +3,7 @@ package io.pushplanet.cm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttProperties;
@@ -10,7 +11,6 @@ import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.Will;
-import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.uplink.EventLane;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.session.DeviceKey;

@@ -1,7 +1,7 @@
 package io.pushplanet.cm.delivery;
 
+import io.pushplanet.cm.directory.Doubts;
 import io.pushplanet.cm.session.DeviceSession;
-import io.pushplanet.cm.session.Doubts;
 import io.pushplanet.cm.session.Letter;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.SessionTable;

@@ -2,10 +2,10 @@ package io.pushplanet.cm.node;
 
 import io.pushplanet.cm.admission.Admission;
 import io.pushplanet.cm.admission.Elsewhere;
+import io.pushplanet.cm.directory.LeaseWatch;
+import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.session.DeviceSession;
-import io.pushplanet.cm.session.LeaseWatch;
-import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.transport.Transport;
 import io.pushplanet.common.session.DirectoryUnavailable;

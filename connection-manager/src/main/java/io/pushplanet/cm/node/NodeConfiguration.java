@@ -12,6 +12,8 @@ import io.pushplanet.cm.delivery.DeliveryMetrics;
 import io.pushplanet.cm.delivery.DeliverySettings;
 import io.pushplanet.cm.delivery.FrameDispatch;
 import io.pushplanet.cm.delivery.GatewayPeer;
+import io.pushplanet.cm.directory.RedisDirectory;
+import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.handshake.DeviceHandshake;
 import io.pushplanet.cm.inbox.Inbox;
 import io.pushplanet.cm.keepalive.Networks;
@@ -19,8 +21,6 @@ import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.MqttLink;
 import io.pushplanet.cm.session.DetachedWindows;
 import io.pushplanet.cm.session.LateAcknowledgements;
-import io.pushplanet.cm.session.RedisDirectory;
-import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
@@ -142,7 +142,6 @@ class NodeConfiguration {
       NodeId nodeId,
       SessionTable table,
       Inbox inbox,
-      SessionMetrics metrics,
       MeterRegistry meters,
       Clock clock,
       NodeSettings settings,
@@ -153,7 +152,6 @@ class NodeConfiguration {
         nodeId,
         table,
         inbox::among,
-        metrics,
         meters,
         clock,
         new Registrar.Settings(

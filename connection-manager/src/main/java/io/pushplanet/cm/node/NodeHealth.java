@@ -1,8 +1,8 @@
 package io.pushplanet.cm.node;
 
 import io.pushplanet.cm.admission.Admission;
+import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.inbox.Inbox;
-import io.pushplanet.cm.session.Registrar;
 import io.pushplanet.cm.transport.Transport;
 import io.pushplanet.cm.uplink.EventLane;
 import org.springframework.boot.health.contributor.Health;

@@ -1,6 +1,6 @@
 package io.pushplanet.cm.node;
 
-import io.pushplanet.cm.session.Registrar;
+import io.pushplanet.cm.directory.Registrar;
 import java.util.function.IntSupplier;
 import org.springframework.context.SmartLifecycle;
 

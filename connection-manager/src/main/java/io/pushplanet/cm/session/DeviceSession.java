@@ -111,7 +111,7 @@ public final class DeviceSession {
   }
 
   /// Whether the device has said anything since CONNACK was sent: until then nobody knows that it came.
-  boolean isHeard() {
+  public boolean isHeard() {
     return link().hasSpoken();
   }
 
@@ -144,16 +144,16 @@ public final class DeviceSession {
 
   /// The directory knows of this session only by this node's word, which may be an old one: the device may have been
   /// elsewhere since.
-  void presume() {
+  public void presume() {
     presumed = true;
   }
 
   /// The device has said something since.
-  void prove() {
+  public void prove() {
     presumed = false;
   }
 
-  boolean isPresumed() {
+  public boolean isPresumed() {
     return presumed;
   }
 

@@ -3,7 +3,6 @@ package io.pushplanet.cm.session;
 import static java.util.Locale.ROOT;
 
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.util.EnumMap;
@@ -30,19 +29,10 @@ public final class SessionMetrics {
   final Counter lateAcknowledgements;
   final Counter fenced;
   final Counter deadPaths;
-  final Counter directoryFailures;
-  final Counter ordersUntold;
-  final Counter reannounced;
-  final Counter takeovers;
-  final Counter doubted;
-  final Counter standstills;
   final Counter refusedAcknowledgements;
   final Counter unresponsive;
-  final Counter registrationsRefused;
-  final DistributionSummary registrations;
   final AtomicInteger unresponsiveNow;
   final Timer acknowledged;
-  final Timer takeover;
   private final Timer established;
   private final Map<Drop, Counter> dropped = new EnumMap<>(Drop.class);
   final AtomicInteger inFlight;
@@ -53,30 +43,13 @@ public final class SessionMetrics {
     lateAcknowledgements = meters.counter("cm.session.late.acknowledgements");
     fenced = meters.counter("cm.session.fenced");
     deadPaths = meters.counter("cm.session.dead.paths");
-    directoryFailures = meters.counter("cm.session.directory.failures");
-    ordersUntold = meters.counter("cm.session.orders.untold");
-    reannounced = meters.counter("cm.session.reannounced");
-    takeovers = meters.counter("cm.session.takeovers");
-    doubted = meters.counter("cm.session.doubted");
-    standstills = meters.counter("cm.session.standstills");
     refusedAcknowledgements = meters.counter("cm.session.refused.acknowledgements");
     unresponsive = meters.counter("cm.session.unresponsive");
-    registrationsRefused = meters.counter("cm.session.registrations.refused");
-    registrations =
-        DistributionSummary.builder("cm.session.registrations")
-            .description("Connects and disconnects that travelled to the directory together")
-            .register(meters);
     unresponsiveNow = new AtomicInteger();
     meters.gauge("cm.session.unresponsive.now", unresponsiveNow);
     acknowledged =
         Timer.builder("cm.session.acknowledged")
             .description("From PUBLISH to the device's PUBACK")
-            .publishPercentiles(0.5, 0.99)
-            .publishPercentileHistogram()
-            .register(meters);
-    takeover =
-        Timer.builder("cm.session.takeover")
-            .description("From a device's claim on another node until this one let go of it")
             .publishPercentiles(0.5, 0.99)
             .publishPercentileHistogram()
             .register(meters);

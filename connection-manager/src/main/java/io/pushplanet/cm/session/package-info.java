@@ -1,4 +1,4 @@
-/// Devices that are connected, their epochs, and what is on its way to each.
+/// Devices that are connected, and what is on its way to each.
 @NullMarked
 package io.pushplanet.cm.session;
 

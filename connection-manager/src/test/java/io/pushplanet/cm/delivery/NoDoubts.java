@@ -1,7 +1,7 @@
 package io.pushplanet.cm.delivery;
 
+import io.pushplanet.cm.directory.Doubts;
 import io.pushplanet.cm.session.DeviceSession;
-import io.pushplanet.cm.session.Doubts;
 import io.pushplanet.common.session.DeviceKey;
 
 /// Nobody looks after what gateways are wrong about.

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
-import io.pushplanet.cm.session.Registrar;
+import io.pushplanet.cm.directory.Registrar;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;

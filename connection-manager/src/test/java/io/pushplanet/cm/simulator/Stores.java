@@ -1,10 +1,10 @@
 package io.pushplanet.cm.simulator;
 
+import io.pushplanet.cm.directory.Directory;
 import io.pushplanet.cm.inbox.InboxPage;
 import io.pushplanet.cm.inbox.InboxRow;
 import io.pushplanet.cm.inbox.ParkedMessages;
 import io.pushplanet.cm.mqtt.Binary;
-import io.pushplanet.cm.session.Directory;
 import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.cm.transport.Loop;

@@ -1,10 +1,11 @@
-package io.pushplanet.cm.session;
+package io.pushplanet.cm.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.cm.directory.Directory.Former;
+import io.pushplanet.cm.directory.Directory.Order;
 import io.pushplanet.cm.mqtt.QoS;
-import io.pushplanet.cm.session.Directory.Former;
-import io.pushplanet.cm.session.Directory.Order;
+import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;

@@ -1,5 +1,6 @@
-package io.pushplanet.cm.session;
+package io.pushplanet.cm.directory;
 
+import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.common.session.DeviceKey;
 
 /// Hears where gateways and this node differ about who has a device. Thread-safe; nobody waits.

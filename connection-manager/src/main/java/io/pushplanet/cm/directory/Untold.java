@@ -1,6 +1,6 @@
-package io.pushplanet.cm.session;
+package io.pushplanet.cm.directory;
 
-import io.pushplanet.cm.session.Directory.Order;
+import io.pushplanet.cm.directory.Directory.Order;
 import io.pushplanet.common.session.DeviceKey;
 import java.util.ArrayList;
 import java.util.List;

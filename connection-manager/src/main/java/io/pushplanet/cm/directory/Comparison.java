@@ -1,5 +1,7 @@
-package io.pushplanet.cm.session;
+package io.pushplanet.cm.directory;
 
+import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.transport.EventLoop;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.device.DeviceId;
@@ -40,7 +42,7 @@ final class Comparison {
   private final NodeId node;
   private final SessionTable table;
   private final Patrol patrol;
-  private final SessionMetrics metrics;
+  private final DirectoryMetrics metrics;
   private final InstantSource clock;
   private final Duration every;
   private final long passesPerPatrol;
@@ -58,7 +60,7 @@ final class Comparison {
       NodeId node,
       SessionTable table,
       Patrol patrol,
-      SessionMetrics metrics,
+      DirectoryMetrics metrics,
       InstantSource clock,
       Registrar.Settings settings) {
     this.directory = directory;
@@ -130,7 +132,7 @@ final class Comparison {
   }
 
   private boolean isPatrolled(DeviceSession session) {
-    return Math.floorMod(session.heldKey().hashCode() - pass, passesPerPatrol) == 0;
+    return Math.floorMod(session.key().hashCode() - pass, passesPerPatrol) == 0;
   }
 
   /// Whether the directory is there, one small question says: to compare a million sessions takes seconds, in which one call or another may fail, and

@@ -1,9 +1,9 @@
-package io.pushplanet.cm.session;
+package io.pushplanet.cm.directory;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.pushplanet.cm.session.Directory.Answer;
-import io.pushplanet.cm.session.Directory.Order;
+import io.pushplanet.cm.directory.Directory.Answer;
+import io.pushplanet.cm.directory.Directory.Order;
 import io.pushplanet.cm.transport.HandOver;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.session.DirectoryUnavailable;
@@ -36,7 +36,7 @@ final class OrderLine {
 
   private final Directory directory;
   private final DirectoryHealth health;
-  private final SessionMetrics metrics;
+  private final DirectoryMetrics metrics;
   private final InstantSource clock;
   private final int most;
   private final Duration patience;
@@ -95,7 +95,7 @@ final class OrderLine {
   OrderLine(
       Directory directory,
       DirectoryHealth health,
-      SessionMetrics metrics,
+      DirectoryMetrics metrics,
       MeterRegistry meters,
       InstantSource clock,
       int most,

@@ -1,4 +1,4 @@
-package io.pushplanet.cm.session;
+package io.pushplanet.cm.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.pushplanet.cm.session;
+package io.pushplanet.cm.directory;
 
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
@@ -175,13 +175,12 @@ public final class RedisDirectory implements Directory {
     switch (order) {
       case Order.Claim(_, var former) -> put(into, "claim", 0, device, word(former));
       case Order.Remember(_, var epoch, var subscription) ->
-          put(into, "remember", epoch, device, subscription.text());
+          put(into, "remember", epoch, device, Remembered.text(subscription));
       case Order.Forget(_, var epoch) -> put(into, "forget", epoch, device, "");
       case Order.Release(_, var epoch) -> put(into, "release", epoch, device, "");
       case Order.End(_, var epoch, var seconds, var left) -> {
         long millis = Math.min(Duration.ofSeconds(seconds).toMillis(), LONGEST.toMillis());
-        var session = left == null ? Subscription.NONE : left.text();
-        put(into, "end", epoch, device, millis + " " + session);
+        put(into, "end", epoch, device, millis + " " + Remembered.text(left));
       }
     }
   }
@@ -214,7 +213,7 @@ public final class RedisDirectory implements Directory {
     return new Answer.Claimed(
         Long.parseLong(line, 0, line.indexOf('|'), 10),
         SessionDirectory.parse(line.substring(first + 1, second)),
-        Subscription.remembered(line.substring(second + 1)));
+        Remembered.read(line.substring(second + 1)));
   }
 
   @Override

@@ -1,15 +1,16 @@
-package io.pushplanet.cm.session;
+package io.pushplanet.cm.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.pushplanet.cm.directory.Directory.Answer;
+import io.pushplanet.cm.directory.Directory.Former;
+import io.pushplanet.cm.directory.Directory.Order;
+import io.pushplanet.cm.directory.Directory.Remembered;
 import io.pushplanet.cm.mqtt.QoS;
-import io.pushplanet.cm.session.Directory.Answer;
-import io.pushplanet.cm.session.Directory.Former;
-import io.pushplanet.cm.session.Directory.Order;
-import io.pushplanet.cm.session.Directory.Remembered;
+import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;

@@ -1,10 +1,12 @@
-package io.pushplanet.cm.session;
+package io.pushplanet.cm.directory;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.pushplanet.cm.session.Directory.Answer;
-import io.pushplanet.cm.session.Directory.Former;
-import io.pushplanet.cm.session.Directory.Order;
-import io.pushplanet.cm.session.Directory.Remembered;
+import io.pushplanet.cm.directory.Directory.Answer;
+import io.pushplanet.cm.directory.Directory.Former;
+import io.pushplanet.cm.directory.Directory.Order;
+import io.pushplanet.cm.directory.Directory.Remembered;
+import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
@@ -47,7 +49,7 @@ public final class Registrar implements Doubts, AutoCloseable {
   private final Directory directory;
   private final NodeId node;
   private final SessionTable table;
-  private final SessionMetrics metrics;
+  private final DirectoryMetrics metrics;
   private final InstantSource clock;
   private final Executor workers;
   private final DirectoryHealth health;
@@ -104,7 +106,6 @@ public final class Registrar implements Doubts, AutoCloseable {
       NodeId node,
       SessionTable table,
       Parked parked,
-      SessionMetrics metrics,
       MeterRegistry meters,
       InstantSource clock,
       Settings settings,
@@ -114,7 +115,7 @@ public final class Registrar implements Doubts, AutoCloseable {
     this.directory = directory;
     this.node = node;
     this.table = table;
-    this.metrics = metrics;
+    this.metrics = new DirectoryMetrics(meters);
     this.clock = clock;
     this.workers = workers;
     this.health = new DirectoryHealth(metrics, meters);

@@ -1,5 +1,7 @@
-package io.pushplanet.cm.session;
+package io.pushplanet.cm.directory;
 
+import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.common.session.DeviceKey;
 import java.util.ArrayList;
 import java.util.Iterator;

@@ -1,14 +1,22 @@
-package io.pushplanet.cm.session;
+package io.pushplanet.cm.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.cm.directory.Directory.Answer;
+import io.pushplanet.cm.directory.Directory.Former;
+import io.pushplanet.cm.directory.Directory.Order;
+import io.pushplanet.cm.directory.Directory.Remembered;
+import io.pushplanet.cm.directory.Registrar.Claim;
 import io.pushplanet.cm.mqtt.QoS;
-import io.pushplanet.cm.session.Directory.Answer;
-import io.pushplanet.cm.session.Directory.Former;
-import io.pushplanet.cm.session.Directory.Order;
-import io.pushplanet.cm.session.Directory.Remembered;
-import io.pushplanet.cm.session.Registrar.Claim;
+import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.LateAcknowledgements;
+import io.pushplanet.cm.session.QuietClient;
+import io.pushplanet.cm.session.SessionLimits;
+import io.pushplanet.cm.session.SessionMetrics;
+import io.pushplanet.cm.session.SessionTable;
+import io.pushplanet.cm.session.SessionTerms;
+import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
@@ -57,7 +65,6 @@ class RegistrarTest {
         new NodeId("a"),
         table,
         this::parkedAmong,
-        metrics,
         meters,
         clock,
         new Registrar.Settings(

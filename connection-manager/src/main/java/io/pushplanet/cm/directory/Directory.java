@@ -1,11 +1,15 @@
-package io.pushplanet.cm.session;
+package io.pushplanet.cm.directory;
 
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.SessionOwner;
+import io.pushplanet.common.session.TakeoverNotices.Bequest;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /// What all nodes know together of devices, as this node asks it: who has which, and the subscriptions of persistent
@@ -16,7 +20,41 @@ import org.jspecify.annotations.Nullable;
 public interface Directory {
   /// @param subscription null when the device had none as it left
   /// @param epoch of the connection that held the session before
-  record Remembered(@Nullable Subscription subscription, long epoch) {}
+  record Remembered(@Nullable Subscription subscription, long epoch) {
+    private static final Pattern FORM = Pattern.compile("([0-3]),([0-9]{1,9})(?:,([0-9]{1,18}))?");
+
+    /// Written where a session has no subscription; nodes of an earlier version take it for no session.
+    private static final String NONE = "3,0";
+
+    /// A session's subscription as it is written.
+    static String text(@Nullable Subscription subscription) {
+      return subscription == null
+          ? NONE
+          : subscription.qos().ordinal() + "," + subscription.identifier();
+    }
+
+    /// What another node says of the session that it had.
+    static Optional<Remembered> read(Bequest told) {
+      return told.session().isEmpty()
+          ? Optional.empty()
+          : read(told.session() + "," + told.epoch());
+    }
+
+    /// `qos,identifier,epoch`; nodes of an earlier version wrote no epoch. Nothing when it has another form.
+    static Optional<Remembered> read(String text) {
+      var parts = FORM.matcher(text);
+      if (!parts.matches()) {
+        return Optional.empty();
+      }
+      var subscription =
+          text.startsWith(NONE)
+              ? null
+              : Subscription.of(
+                  QoS.of(Integer.parseInt(parts.group(1))), Integer.parseInt(parts.group(2)));
+      var epoch = parts.group(3);
+      return Optional.of(new Remembered(subscription, epoch == null ? 0 : Long.parseLong(epoch)));
+    }
+  }
 
   /// What a device that connects wants of the session it left behind.
   enum Former {

@@ -1,6 +1,6 @@
-package io.pushplanet.cm.session;
+package io.pushplanet.cm.directory;
 
-import io.pushplanet.cm.session.Directory.Remembered;
+import io.pushplanet.cm.directory.Directory.Remembered;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.session.TakeoverNotices.Bequest;
@@ -109,7 +109,7 @@ final class Arrivals {
     if (now == null) {
       heir.hear(Optional.empty());
     } else if (now.left() != null && now.left().epoch() == heir.former) {
-      heir.hear(Subscription.remembered(now.left()));
+      heir.hear(Remembered.read(now.left()));
     } else {
       timer.after(formerWithin, () -> heir.hear(Optional.empty()));
     }
@@ -119,7 +119,7 @@ final class Arrivals {
   void left(Bequest told) {
     var now = arriving.computeIfPresent(told.device(), (_, all) -> all.left(told));
     if (now != null && now.heir() != null && now.heir().former == told.epoch()) {
-      now.heir().hear(Subscription.remembered(told));
+      now.heir().hear(Remembered.read(told));
     }
   }
 }

@@ -1,4 +1,4 @@
-package io.pushplanet.cm.session;
+package io.pushplanet.cm.directory;
 
 import io.pushplanet.common.session.SessionDirectory;
 import java.time.Instant;

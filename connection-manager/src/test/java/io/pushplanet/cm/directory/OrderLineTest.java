@@ -1,13 +1,15 @@
-package io.pushplanet.cm.session;
+package io.pushplanet.cm.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.cm.directory.Directory.Answer;
+import io.pushplanet.cm.directory.Directory.Former;
+import io.pushplanet.cm.directory.Directory.Order;
 import io.pushplanet.cm.mqtt.QoS;
-import io.pushplanet.cm.session.Directory.Answer;
-import io.pushplanet.cm.session.Directory.Former;
-import io.pushplanet.cm.session.Directory.Order;
+import io.pushplanet.cm.session.QuietClient;
+import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
@@ -34,7 +36,7 @@ class OrderLineTest {
 
   private final MutableClock clock = MutableClock.started();
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
-  private final SessionMetrics metrics = new SessionMetrics(meters);
+  private final DirectoryMetrics metrics = new DirectoryMetrics(meters);
   private final DirectoryHealth health = new DirectoryHealth(metrics, meters);
   private final ArrayDeque<Runnable> sender = new ArrayDeque<>();
   private final Asked asked = new Asked();

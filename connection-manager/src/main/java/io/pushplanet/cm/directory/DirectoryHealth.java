@@ -1,4 +1,4 @@
-package io.pushplanet.cm.session;
+package io.pushplanet.cm.directory;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -9,10 +9,10 @@ import org.slf4j.LoggerFactory;
 final class DirectoryHealth {
   private static final Logger LOG = LoggerFactory.getLogger(DirectoryHealth.class);
 
-  private final SessionMetrics metrics;
+  private final DirectoryMetrics metrics;
   private volatile boolean reachable = true;
 
-  DirectoryHealth(SessionMetrics metrics, MeterRegistry meters) {
+  DirectoryHealth(DirectoryMetrics metrics, MeterRegistry meters) {
     this.metrics = metrics;
     Gauge.builder("cm.session.directory.reachable", this, it -> it.reachable ? 1 : 0)
         .register(meters);

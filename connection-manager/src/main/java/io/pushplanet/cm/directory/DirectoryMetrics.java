@@ -1,0 +1,39 @@
+package io.pushplanet.cm.directory;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+
+/// Meters of what is told to the directory and learned from it. Thread-safe.
+final class DirectoryMetrics {
+  final Counter directoryFailures;
+  final Counter ordersUntold;
+  final Counter reannounced;
+  final Counter takeovers;
+  final Counter doubted;
+  final Counter standstills;
+  final Counter registrationsRefused;
+  final DistributionSummary registrations;
+  final Timer takeover;
+
+  DirectoryMetrics(MeterRegistry meters) {
+    directoryFailures = meters.counter("cm.session.directory.failures");
+    ordersUntold = meters.counter("cm.session.orders.untold");
+    reannounced = meters.counter("cm.session.reannounced");
+    takeovers = meters.counter("cm.session.takeovers");
+    doubted = meters.counter("cm.session.doubted");
+    standstills = meters.counter("cm.session.standstills");
+    registrationsRefused = meters.counter("cm.session.registrations.refused");
+    registrations =
+        DistributionSummary.builder("cm.session.registrations")
+            .description("Connects and disconnects that travelled to the directory together")
+            .register(meters);
+    takeover =
+        Timer.builder("cm.session.takeover")
+            .description("From a device's claim on another node until this one let go of it")
+            .publishPercentiles(0.5, 0.99)
+            .publishPercentileHistogram()
+            .register(meters);
+  }
+}
