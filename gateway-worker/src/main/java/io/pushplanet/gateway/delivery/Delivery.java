@@ -7,9 +7,13 @@ import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.WireForm;
-import io.pushplanet.gateway.delivery.Lanes.Lane;
 import io.pushplanet.gateway.intake.DeadItems;
+import io.pushplanet.gateway.lane.Lanes;
+import io.pushplanet.gateway.lane.Lanes.Lane;
 import io.pushplanet.gateway.order.Ticket;
+import io.pushplanet.gateway.parcel.Parcel;
+import io.pushplanet.gateway.parcel.SettledBefore;
+import io.pushplanet.gateway.parcel.WaitedFor;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -61,7 +65,7 @@ public final class Delivery {
             settledBefore,
             overMqtt,
             outboxes,
-            lanes.lane(Channel.MQTT, Priority.NORMAL).databaseTurns);
+            lanes.lane(Channel.MQTT, Priority.NORMAL).databaseTurns());
     this.clock = clock;
     this.metrics = metrics;
   }
@@ -92,12 +96,12 @@ public final class Delivery {
   private List<DeadItem> deliver(Channel channel, List<Parcel> taken, Ticket ticket) {
     Lane lane = lanes.lane(channel, taken.getFirst().push().delivery().priority());
     lane.take(taken.size());
-    try (Outbox outbox = outboxes.outbox(lane.databaseTurns)) {
+    try (Outbox outbox = outboxes.outbox(lane.databaseTurns())) {
       List<Parcel> parcels = due(channel, taken, lane, outbox);
       if (channel == Channel.MQTT) {
-        overMqtt.deliver(parcels, ticket, lane.longWaits, outbox);
+        overMqtt.deliver(parcels, ticket, lane.longWaits(), outbox);
       } else {
-        overProviders.deliver(channel, parcels, lane.places, outbox);
+        overProviders.deliver(channel, parcels, lane.places(), outbox);
       }
       outbox.settle();
       return outbox.buried();
@@ -162,7 +166,7 @@ public final class Delivery {
       }
     }
     if (!repeats.isEmpty()) {
-      onFirstWay.addAll(lane.databaseTurns.take(() -> stillWanted(channel, repeats, outbox)));
+      onFirstWay.addAll(lane.databaseTurns().take(() -> stillWanted(channel, repeats, outbox)));
     }
     return onFirstWay;
   }
@@ -202,6 +206,6 @@ public final class Delivery {
     }
     return broadcasts.isEmpty()
         ? broadcasts
-        : lane.databaseTurns.take(() -> settledBefore.cancelled(broadcasts));
+        : lane.databaseTurns().take(() -> settledBefore.cancelled(broadcasts));
   }
 }

@@ -16,10 +16,14 @@ import io.pushplanet.gateway.inbox.InboxStore;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
 import io.pushplanet.gateway.intake.Subscription;
+import io.pushplanet.gateway.lane.Lanes;
 import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.later.Rounds;
 import io.pushplanet.gateway.node.NodeSettings;
 import io.pushplanet.gateway.node.Nodes;
+import io.pushplanet.gateway.parcel.Reachability;
+import io.pushplanet.gateway.parcel.SettledBefore;
+import io.pushplanet.gateway.parcel.WaitedFor;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import io.pushplanet.gateway.role.ForRole;
@@ -91,7 +95,7 @@ class DeliveryConfiguration {
     Reachability reachability = new Reachability(System::nanoTime);
     SettledBefore settledBefore = new SettledBefore(database, reachability);
     return new Delivery(
-        new Lanes(providers, settings.mostInFlight(), platform.mysql().poolSize(), metrics),
+        new Lanes(providers, settings.mostInFlight(), platform.mysql().poolSize(), meters),
         new MqttDelivery(
             new NodeDelivery(directory, nodes, nodeSettings.answerWithin(), clock, metrics),
             retries),

@@ -1,7 +1,6 @@
 package io.pushplanet.gateway.delivery;
 
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.pushplanet.common.delivery.Channel;
@@ -13,13 +12,12 @@ import java.time.Instant;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// What the delivery measures. `pushplanet.queue.wait` by lane: from a message's `accepted_at` to the moment a worker takes it
 /// up, on its first way only (a fan-out counts in, a retry or a fallback is not measured again).
 /// `pushplanet.accept.to.outcome` by channel, priority and result: a message's whole way to one device.
-/// `pushplanet.outcomes` counts what became of parcels, `pushplanet.redelivered` those handed out again. `pushplanet.provider.in.flight` by lane.
+/// `pushplanet.outcomes` counts what became of parcels, `pushplanet.redelivered` those handed out again.
 /// `pushplanet.delivery.overtaking` counts batches that did not keep their order, `pushplanet.delivery.owed` recipients whose rows
 /// MySQL could not take. Thread-safe.
 final class DeliveryMetrics {
@@ -59,10 +57,6 @@ final class DeliveryMetrics {
 
   void owed(int recipients) {
     owed.increment(recipients);
-  }
-
-  void inFlight(String lane, Supplier<Number> requests) {
-    Gauge.builder("pushplanet.provider.in.flight", requests).tag("lane", lane).register(meters);
   }
 
   void takenUp(Channel channel, Push push, Instant at) {

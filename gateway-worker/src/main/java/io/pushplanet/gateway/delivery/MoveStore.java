@@ -4,6 +4,8 @@ import io.pushplanet.gateway.inbox.InboxStore;
 import io.pushplanet.gateway.inbox.Parked;
 import io.pushplanet.gateway.later.Later;
 import io.pushplanet.gateway.later.LaterStore;
+import io.pushplanet.gateway.parcel.Parcel;
+import io.pushplanet.gateway.parcel.Reachability;
 import java.util.ArrayList;
 import java.util.List;
 import org.slf4j.Logger;

@@ -3,6 +3,7 @@ package io.pushplanet.gateway.delivery;
 import io.pushplanet.common.wire.Confirms;
 import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.common.wire.Room;
+import io.pushplanet.gateway.lane.DatabaseTurns;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import java.time.Clock;
 

@@ -3,6 +3,7 @@ package io.pushplanet.gateway.delivery;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.gateway.later.Later;
+import io.pushplanet.gateway.parcel.Parcel;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

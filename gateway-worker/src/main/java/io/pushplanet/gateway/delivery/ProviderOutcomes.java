@@ -6,6 +6,8 @@ import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.gateway.delivery.Outbox.Cause;
+import io.pushplanet.gateway.parcel.Parcel;
+import io.pushplanet.gateway.parcel.Reachability;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import io.pushplanet.gateway.token.DeadTokens;

@@ -15,6 +15,7 @@ import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import io.pushplanet.common.wire.Topology;
+import io.pushplanet.gateway.lane.DatabaseTurns;
 import io.pushplanet.gateway.order.Ticket;
 import java.sql.Connection;
 import java.sql.DriverManager;

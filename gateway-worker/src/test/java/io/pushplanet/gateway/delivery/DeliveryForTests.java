@@ -9,9 +9,13 @@ import io.pushplanet.gateway.alert.Alerts;
 import io.pushplanet.gateway.inbox.InboxStore;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
+import io.pushplanet.gateway.lane.Lanes;
 import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.node.NodeSettings;
 import io.pushplanet.gateway.node.Nodes;
+import io.pushplanet.gateway.parcel.Reachability;
+import io.pushplanet.gateway.parcel.SettledBefore;
+import io.pushplanet.gateway.parcel.WaitedFor;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import io.pushplanet.gateway.token.DeadTokens;
@@ -99,7 +103,7 @@ public final class DeliveryForTests {
             clock,
             meters);
     return new Delivery(
-        new Lanes(providers, mostInFlight, POOL_SIZE, metrics),
+        new Lanes(providers, mostInFlight, POOL_SIZE, meters),
         new MqttDelivery(
             new NodeDelivery(directory, nodes, ANSWER_WITHIN, clock, metrics), retries),
         new ProviderDelivery(

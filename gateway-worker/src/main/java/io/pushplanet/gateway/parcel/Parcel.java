@@ -1,4 +1,4 @@
-package io.pushplanet.gateway.delivery;
+package io.pushplanet.gateway.parcel;
 
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.Recipient;
@@ -8,13 +8,13 @@ import java.util.List;
 /// One message for one device: the unit that succeeds or fails alone.
 ///
 /// @param repeat it is not on its first way: it may have been sent, parked or ended before
-record Parcel(Push push, Recipient recipient, boolean repeat) {
-  DeviceKey key() {
+public record Parcel(Push push, Recipient recipient, boolean repeat) {
+  public DeviceKey key() {
     return new DeviceKey(push.app(), recipient.device());
   }
 
   /// The message for this device only.
-  Push alone() {
+  public Push alone() {
     return push.to(List.of(recipient));
   }
 }

@@ -1,5 +1,7 @@
-package io.pushplanet.gateway.delivery;
+package io.pushplanet.gateway.lane;
 
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.wire.Topology;
@@ -12,7 +14,7 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /// What each lane may have in hand, and has: bounds of its own for each, so that high never waits behind normal. Thread-safe.
-final class Lanes {
+public final class Lanes {
   /// Recipients in hand of a lane without a provider. A node is handed few frames at a time, and who waits for that for too long is
   /// sent elsewhere.
   private static final int MOST_OVER_MQTT = 1_024;
@@ -20,16 +22,10 @@ final class Lanes {
   private final Map<String, Lane> lanes = new HashMap<>();
 
   /// One lane's part.
-  static final class Lane {
-    /// Requests to its provider.
-    final Places places;
-
-    /// For devices, where it has no provider.
-    final LongWaits longWaits;
-
-    /// Those of all lanes of its priority.
-    final DatabaseTurns databaseTurns;
-
+  public static final class Lane {
+    private final Places places;
+    private final LongWaits longWaits;
+    private final DatabaseTurns databaseTurns;
     private final int most;
 
     /// Of the batches in hand, also those that have been answered.
@@ -42,23 +38,38 @@ final class Lanes {
       this.longWaits = new LongWaits(most);
     }
 
-    void take(int more) {
+    /// Requests to its provider.
+    public Places places() {
+      return places;
+    }
+
+    /// For devices, where it has no provider.
+    public LongWaits longWaits() {
+      return longWaits;
+    }
+
+    /// Those of all lanes of its priority.
+    public DatabaseTurns databaseTurns() {
+      return databaseTurns;
+    }
+
+    public void take(int more) {
       recipients.addAndGet(more);
     }
 
-    void done(int fewer) {
+    public void done(int fewer) {
       recipients.addAndGet(-fewer);
     }
 
     /// For how many more recipients; negative when it has more in hand than it can send to at once.
-    int room() {
+    public int room() {
       return most - recipients.get();
     }
   }
 
   /// @param mostInFlight requests of a lane without an answer, where its provider's connections carry as many
   /// @param poolSize connections to MySQL
-  Lanes(List<Provider> providers, int mostInFlight, int poolSize, DeliveryMetrics metrics) {
+  public Lanes(List<Provider> providers, int mostInFlight, int poolSize, MeterRegistry meters) {
     Map<Channel, Provider> byChannel = new EnumMap<>(Channel.class);
     providers.forEach(provider -> byChannel.put(provider.channel(), provider));
     Map<Priority, DatabaseTurns> databaseTurns = new EnumMap<>(Priority.class);
@@ -72,18 +83,20 @@ final class Lanes {
         Lane lane = new Lane(most, Objects.requireNonNull(databaseTurns.get(priority)));
         lanes.put(Topology.lane(channel, priority), lane);
         if (provider != null) {
-          metrics.inFlight(Topology.lane(channel, priority), lane.places::taken);
+          Gauge.builder("pushplanet.provider.in.flight", lane.places::taken)
+              .tag("lane", Topology.lane(channel, priority))
+              .register(meters);
         }
       }
     }
   }
 
-  Lane lane(Channel channel, Priority priority) {
+  public Lane lane(Channel channel, Priority priority) {
     return Objects.requireNonNull(lanes.get(Topology.lane(channel, priority)));
   }
 
   /// Lets those give up who wait in vain for a place; to be called several times a second.
-  void look() {
+  public void look() {
     lanes.values().forEach(lane -> lane.places.look());
   }
 }

@@ -1,4 +1,4 @@
-package io.pushplanet.gateway.delivery;
+package io.pushplanet.gateway.lane;
 
 import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Work that has a turn never asks for another one: as many as there are, each waiting for one more, would wait for ever.
 /// Thread-safe; calls block.
-final class DatabaseTurns {
+public final class DatabaseTurns {
   private final Semaphore free;
 
   /// Two fifths of a worker's connections, for each of the two priorities: neither waits behind the other, and a fifth is left
@@ -22,11 +22,11 @@ final class DatabaseTurns {
     this.free = new Semaphore(most(poolSize), true);
   }
 
-  static int most(int poolSize) {
+  public static int most(int poolSize) {
     return Math.max(1, poolSize * 2 / 5);
   }
 
-  void take(Runnable work) {
+  public void take(Runnable work) {
     take(() -> {
       work.run();
       return null;
@@ -34,7 +34,7 @@ final class DatabaseTurns {
   }
 
   /// Does it as soon as there is a turn.
-  <T extends @Nullable Object> T take(Supplier<T> work) {
+  public <T extends @Nullable Object> T take(Supplier<T> work) {
     free.acquireUninterruptibly();
     try {
       return work.get();

@@ -1,4 +1,4 @@
-package io.pushplanet.gateway.delivery;
+package io.pushplanet.gateway.lane;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

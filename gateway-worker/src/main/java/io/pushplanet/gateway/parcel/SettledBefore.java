@@ -1,4 +1,4 @@
-package io.pushplanet.gateway.delivery;
+package io.pushplanet.gateway.parcel;
 
 import static java.util.stream.Collectors.toSet;
 
@@ -20,7 +20,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /// the broker hands out again, what comes back from `later`, what fell back from another channel. It spares devices a second
 /// copy where it can. What failed of a bug of ours has not ended for good: it lies in the dead letters, and an operator may replay
 /// it. While the database is away everything is delivered without a wait, and the device knows a repeat by the message's id.
-final class SettledBefore {
+public final class SettledBefore {
   private static final Logger LOG = LoggerFactory.getLogger(SettledBefore.class);
   private static final int ROWS_PER_SELECT = 200;
 
@@ -38,7 +38,7 @@ final class SettledBefore {
   private final JdbcTemplate database;
   private final Reachability reachability;
 
-  SettledBefore(DataSource database, Reachability reachability) {
+  public SettledBefore(DataSource database, Reachability reachability) {
     this.database = new JdbcTemplate(database);
     this.reachability = reachability;
   }
@@ -48,14 +48,14 @@ final class SettledBefore {
   /// @param left those to be sent
   /// @param calledOff of the others those that fell back from MQTT, and were delivered over it after all
   /// @param cancelled of the others those whose message was cancelled before they came to an end
-  record Look(List<Parcel> left, List<Parcel> calledOff, List<Parcel> cancelled) {
+  public record Look(List<Parcel> left, List<Parcel> calledOff, List<Parcel> cancelled) {
     private static Look nothingKnown(List<Parcel> parcels) {
       return new Look(parcels, List.of(), List.of());
     }
   }
 
   /// As far as anybody knows.
-  Look look(List<Parcel> parcels) {
+  public Look look(List<Parcel> parcels) {
     if (parcels.isEmpty() || !reachability.mayAsk()) {
       return Look.nothingKnown(parcels);
     }
@@ -71,7 +71,7 @@ final class SettledBefore {
   /// Asks, whatever came of it before: for who has time, and would keep for good what was called off meanwhile.
   ///
   /// @throws DataAccessException when MySQL does not answer
-  Look surely(List<Parcel> parcels) {
+  public Look surely(List<Parcel> parcels) {
     Set<String> ended = new HashSet<>();
     Set<String> byMqtt = new HashSet<>();
     Set<MessageId> stopped = new HashSet<>();
@@ -98,7 +98,7 @@ final class SettledBefore {
   /// Those that were cancelled, as far as anybody knows.
   ///
   /// @param messages of one batch
-  Set<MessageId> cancelled(Set<MessageId> messages) {
+  public Set<MessageId> cancelled(Set<MessageId> messages) {
     if (!reachability.mayAsk()) {
       return Set.of();
     }

@@ -1,4 +1,4 @@
-package io.pushplanet.gateway.delivery;
+package io.pushplanet.gateway.parcel;
 
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.MessageId;
@@ -18,13 +18,13 @@ import org.springframework.dao.DataAccessException;
 /// Whom a message that has waited is for: its device may be deleted meanwhile, its token be another device's (another user logged in
 /// on the same phone), the device be another user's, or have a new token. Nobody is told what was for somebody else. While the database is away, nothing
 /// comes back from `later`, and the little that falls back from MQTT goes on as it was addressed. Thread-safe.
-final class WaitedFor {
+public final class WaitedFor {
   private static final Logger LOG = LoggerFactory.getLogger(WaitedFor.class);
 
   private final Registrations registrations;
   private final Reachability reachability;
 
-  WaitedFor(Registrations registrations, Reachability reachability) {
+  public WaitedFor(Registrations registrations, Reachability reachability) {
     this.registrations = registrations;
     this.reachability = reachability;
   }
@@ -35,7 +35,7 @@ final class WaitedFor {
   /// @param deleted of the others those whose devices are not registered any more
   /// @param notTheirs of the others those that are for users, none of whom has the device any more
   /// @param withoutToken of the others those whose devices have no token of the channel any more
-  record Look(
+  public record Look(
       List<Parcel> left, List<Parcel> deleted, List<Parcel> notTheirs, List<Parcel> withoutToken) {
     private static Look nothingKnown(List<Parcel> parcels) {
       return new Look(parcels, List.of(), List.of(), List.of());
@@ -43,7 +43,7 @@ final class WaitedFor {
   }
 
   /// As far as anybody knows. Blocks.
-  Look look(Channel channel, List<Parcel> parcels) {
+  public Look look(Channel channel, List<Parcel> parcels) {
     List<Parcel> waited = parcels.stream().filter(WaitedFor::hasWaited).toList();
     if (waited.isEmpty() || !reachability.mayAsk()) {
       return Look.nothingKnown(parcels);

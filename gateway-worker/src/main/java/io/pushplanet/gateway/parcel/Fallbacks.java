@@ -1,4 +1,4 @@
-package io.pushplanet.gateway.delivery;
+package io.pushplanet.gateway.parcel;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.common.delivery.Channel;
@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 /// The parcels of a batch that a node had before, while they wait for their turn at a provider. What ends meanwhile is not sent: a
 /// device may acknowledge late, or its message be cancelled. Whoever waits for the batch looks, for all of them together, so that
 /// nobody who holds a place of the lane waits for the database, and one batch of a worker at a time. Thread-safe.
-final class Fallbacks {
+public final class Fallbacks {
   /// Between two looks of a batch, where no other is looking. What a node tells is in the database after some tenths of a second.
   private static final Duration LOOK = Duration.ofMillis(500);
 
@@ -36,7 +36,7 @@ final class Fallbacks {
   /// @param looks a permit for each batch that looks at a time, shared by all
   /// @param calledOff told of each that is not sent because its device acknowledged
   /// @param cancelled told of each that is not sent because its message was cancelled
-  Fallbacks(
+  public Fallbacks(
       List<Parcel> parcels,
       SettledBefore settledBefore,
       Semaphore looks,
@@ -55,12 +55,12 @@ final class Fallbacks {
   }
 
   /// Whether nobody has to look.
-  boolean isEmpty() {
+  public boolean isEmpty() {
     return none;
   }
 
   /// To be called several times a second by one thread. Blocks.
-  void look() {
+  public void look() {
     if (none || System.nanoTime() - lookedNanos < LOOK.toNanos() || !looks.tryAcquire()) {
       return;
     }
@@ -99,7 +99,7 @@ final class Fallbacks {
   /// Their wait is over.
   ///
   /// @param together loses those that ended meanwhile
-  void leave(List<Parcel> together) {
+  public void leave(List<Parcel> together) {
     if (none) {
       return;
     }

@@ -1,4 +1,4 @@
-package io.pushplanet.gateway.delivery;
+package io.pushplanet.gateway.lane;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.common.message.AppId;
@@ -10,7 +10,7 @@ import java.util.Set;
 /// How much of a lane waits for devices for longer than is usual, where messages say so. What waits keeps its batch in hand, and a
 /// lane over MQTT takes few recipients in hand at once: so those of such batches are half of them at most, and an app has no more of
 /// these than it leaves to others. Whoever gets no such wait waits for as long as is usual. Thread-safe.
-final class LongWaits {
+public final class LongWaits {
   private final int most;
 
   @GuardedBy("this")
@@ -25,7 +25,7 @@ final class LongWaits {
   }
 
   /// The apps of a batch that may wait long, until it is closed.
-  final class Granted implements AutoCloseable {
+  public final class Granted implements AutoCloseable {
     private final Set<AppId> to;
     private final int each;
 
@@ -34,7 +34,7 @@ final class LongWaits {
       this.each = each;
     }
 
-    boolean to(AppId app) {
+    public boolean to(AppId app) {
       return to.contains(app);
     }
 
@@ -46,7 +46,7 @@ final class LongWaits {
 
   /// @param wishing apps of a batch that wish to wait long: they keep all of it in hand, each its part
   /// @param recipients of the batch
-  Granted take(Set<AppId> wishing, int recipients) {
+  public Granted take(Set<AppId> wishing, int recipients) {
     int each = Math.ceilDiv(recipients, Math.max(1, wishing.size()));
     Set<AppId> granted = new HashSet<>();
     for (AppId app : wishing) {

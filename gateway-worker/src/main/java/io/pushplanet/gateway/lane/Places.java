@@ -1,4 +1,4 @@
-package io.pushplanet.gateway.delivery;
+package io.pushplanet.gateway.lane;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.common.message.AppId;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /// waits with a timeout wakes the scheduler's timer thread twice: so they wait without, and somebody looks after them ([#look]).
 ///
 /// Thread-safe; calls block.
-final class Places {
+public final class Places {
   static final Duration SLOW = Duration.ofSeconds(2);
   static final Duration PATIENCE = Duration.ofSeconds(3);
 
@@ -100,7 +100,7 @@ final class Places {
   /// Waits for a place while the app's requests go on being answered and somebody calls [#look].
   ///
   /// @return whether there was one; then [#leave] must be called
-  boolean enter(AppId name) throws InterruptedException {
+  public boolean enter(AppId name) throws InterruptedException {
     lock.lockInterruptibly();
     try {
       Held app = apps.computeIfAbsent(name, _ -> new Held(nanoTime.getAsLong()));
@@ -132,7 +132,7 @@ final class Places {
   /// room gets in, whatever was said.
   ///
   /// @return [#SOONEST_BACK] to [#LATEST_BACK]
-  Duration backIn(AppId name) {
+  public Duration backIn(AppId name) {
     lock.lock();
     try {
       Held app = apps.get(name);
@@ -156,7 +156,7 @@ final class Places {
   }
 
   /// @param enteredNanos when the request began
-  void leave(AppId name, long enteredNanos) {
+  public void leave(AppId name, long enteredNanos) {
     lock.lock();
     try {
       Held app = apps.get(name);

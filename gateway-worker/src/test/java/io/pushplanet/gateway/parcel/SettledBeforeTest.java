@@ -1,4 +1,4 @@
-package io.pushplanet.gateway.delivery;
+package io.pushplanet.gateway.parcel;
 
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,4 +1,4 @@
-package io.pushplanet.gateway.delivery;
+package io.pushplanet.gateway.parcel;
 
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
@@ -11,7 +11,7 @@ import org.springframework.jdbc.CannotGetJdbcConnectionException;
 
 /// Whether MySQL is worth a question that can be left out. Where it could not be reached, one caller in [#EVERY] finds out whether it
 /// is back, at the price of the pool's deadline; the others know at once. Thread-safe.
-final class Reachability {
+public final class Reachability {
   static final Duration EVERY = Duration.ofSeconds(3);
 
   private final LongSupplier nanoTime;
@@ -20,29 +20,29 @@ final class Reachability {
   private final AtomicReference<@Nullable Long> nextTryNanos = new AtomicReference<>();
 
   /// @param nanoTime never set, unlike a clock
-  Reachability(LongSupplier nanoTime) {
+  public Reachability(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
   }
 
   /// Whoever may ask tells what came of it.
-  boolean mayAsk() {
+  public boolean mayAsk() {
     Long next = nextTryNanos.get();
     return next == null
         || (nanoTime.getAsLong() - next >= 0 && nextTryNanos.compareAndSet(next, later()));
   }
 
-  void answered() {
+  public void answered() {
     nextTryNanos.set(null);
   }
 
-  void failed(DataAccessException why) {
+  public void failed(DataAccessException why) {
     if (isAway(why)) {
       failed();
     }
   }
 
   /// It is not asked for a while.
-  void failed() {
+  public void failed() {
     nextTryNanos.set(later());
   }
 
