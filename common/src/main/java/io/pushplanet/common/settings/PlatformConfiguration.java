@@ -39,6 +39,11 @@ public class PlatformConfiguration {
   }
 
   @Bean
+  static ApplicationListener<ApplicationStartedEvent> bootJar() {
+    return started -> BootJar.tell();
+  }
+
+  @Bean
   Clock clock() {
     return Clock.systemUTC();
   }

@@ -20,10 +20,11 @@ import java.util.UUID;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 
-/// The programs as the build left them. A Boot jar is laid out as files (a fat jar starts 2 s slower), and gets a cache of
-/// loaded and linked classes (JEP 514, https://openjdk.org/jeps/514) which saves more than half of the start-up time. A cache
-/// serves one build on one version of the JDK; a program that finds it unfit starts without it.
-final class BuiltPrograms {
+/// The programs as the build left them. A Boot jar is laid out as files, for as it is it starts 2 s slower and may hang for ever
+/// ({@code io.pushplanet.common.settings.BootJar}). A layout gets a cache of loaded and linked classes (JEP 514,
+/// https://openjdk.org/jeps/514) which saves more than half of the start-up time. A cache serves one build on one version of
+/// the JDK; a program that finds it unfit starts without it.
+public final class BuiltPrograms {
   private static final Duration TRAINING_DEADLINE = Duration.ofMinutes(10);
   private static final Path NICE = Path.of("/usr/bin/nice");
   private static final Duration EXTRACTION_DEADLINE = Duration.ofSeconds(60);
@@ -40,7 +41,7 @@ final class BuiltPrograms {
 
   private final Path root;
 
-  BuiltPrograms(Path root) {
+  public BuiltPrograms(Path root) {
     this.root = root;
   }
 
@@ -67,17 +68,17 @@ final class BuiltPrograms {
   }
 
   private List<String> bootProgram(Program program) {
-    Path extracted = extracted(program);
+    Path runnable = runnable(program);
     var command = new ArrayList<String>();
     command.add(java());
     command.addAll(FLAGS);
     command.add("-Xmx" + System.getenv().getOrDefault("PUSHPLANET_HEAP", mostHeap(program)));
-    Path cache = cacheOf(extracted);
+    Path cache = cacheOf(runnable);
     if (Files.exists(cache)) {
       command.add("-XX:AOTCache=" + cache);
     }
     command.add("-jar");
-    command.add(extracted.toString());
+    command.add(runnable.toString());
     return command;
   }
 
@@ -87,15 +88,15 @@ final class BuiltPrograms {
   }
 
   boolean isTrained(Program program) {
-    return program == Program.SIMULATORS || Files.exists(cacheOf(extracted(program)));
+    return program == Program.SIMULATORS || Files.exists(cacheOf(runnable(program)));
   }
 
   /// Makes the class cache by one start of the program that ends when its context is up, before anything of it begins to
   /// work. Takes some 30 s of CPU time, where the system has `nice(1)` only what nobody else wants. The caches of former
   /// builds go.
   void train(Program program, Map<String, String> settings, Path logs) {
-    Path extracted = extracted(program);
-    Path cache = cacheOf(extracted);
+    Path runnable = runnable(program);
+    Path cache = cacheOf(runnable);
     Path draft = cache.resolveSibling("draft-" + UUID.randomUUID() + ".aot");
     var command = new ArrayList<String>();
     if (Files.isExecutable(NICE)) {
@@ -108,7 +109,7 @@ final class BuiltPrograms {
             "-XX:AOTCacheOutput=" + draft,
             "-Dspring.context.exit=onRefresh",
             "-jar",
-            extracted.toString()));
+            runnable.toString()));
     try {
       run("training of " + program.text(), command, settings, logs, TRAINING_DEADLINE);
       Files.move(draft, cache, StandardCopyOption.ATOMIC_MOVE);
@@ -146,8 +147,10 @@ final class BuiltPrograms {
     }
   }
 
-  /// The runnable jar of the extracted layout; made anew when the Boot jar has changed.
-  private Path extracted(Program program) {
+  /// The jar to run of the extracted layout, with its libraries in `lib` beside it; made anew when the Boot jar has changed.
+  ///
+  /// @throws ProcessFailed when the program is not built
+  public Path runnable(Program program) {
     Path target = targetOf(program);
     Path bootJar = jar(target, program.text() + "-", "-boot.jar");
     try {
@@ -208,8 +211,8 @@ final class BuiltPrograms {
     return root.resolve(program.module()).resolve("target");
   }
 
-  private static Path cacheOf(Path extracted) {
-    return extracted.resolveSibling("classes-" + Runtime.version() + ".aot");
+  private static Path cacheOf(Path runnable) {
+    return runnable.resolveSibling("classes-" + Runtime.version() + ".aot");
   }
 
   private static void run(

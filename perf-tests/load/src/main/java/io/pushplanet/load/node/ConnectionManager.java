@@ -2,6 +2,8 @@ package io.pushplanet.load.node;
 
 import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.load.fleet.Device;
+import io.pushplanet.quickstart.platform.BuiltPrograms;
+import io.pushplanet.quickstart.platform.Program;
 import io.pushplanet.quickstart.process.ChildProcess;
 import io.pushplanet.quickstart.process.Command;
 import io.pushplanet.quickstart.process.Readiness;
@@ -14,14 +16,12 @@ import java.net.HttpURLConnection;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -70,7 +70,7 @@ public final class ConnectionManager implements Server {
     command.addAll(JvmFlags.COMMON);
     command.addAll(jvmFlags);
     command.add("-jar");
-    command.add(bootJar(root).toString());
+    command.add(new BuiltPrograms(root).runnable(Program.CONNECTION_MANAGER).toString());
     command.addAll(
         List.of(
             "--pushplanet.mysql.url=" + services.mysql().jdbcUrl(),
@@ -103,23 +103,6 @@ public final class ConnectionManager implements Server {
   /// The key that the fleet's credentials are signed with.
   public static MasterKey masterKey() {
     return MasterKey.parse(MASTER_KEY);
-  }
-
-  static Path bootJar(Path root) {
-    Path target = root.resolve("connection-manager/target");
-    try (Stream<Path> files = Files.list(target)) {
-      return files
-          .filter(file -> file.toString().endsWith("-boot.jar"))
-          .findFirst()
-          .orElseThrow(() -> notBuilt(target));
-    } catch (IOException e) {
-      throw notBuilt(target);
-    }
-  }
-
-  private static IllegalStateException notBuilt(Path target) {
-    return new IllegalStateException(
-        "there is no connection-manager in " + target + ": ./mvnw -Pfast -DskipTests package");
   }
 
   private boolean answers() {

@@ -1,5 +1,7 @@
 package io.pushplanet.load.node;
 
+import io.pushplanet.quickstart.platform.BuiltPrograms;
+import io.pushplanet.quickstart.platform.Program;
 import io.pushplanet.quickstart.process.ChildProcess;
 import io.pushplanet.quickstart.process.Command;
 import java.nio.file.Files;
@@ -22,7 +24,6 @@ import java.util.TreeMap;
 public record FullTable(
     long sessions, long heapBytes, long residentBytes, long peakResidentBytes, long sweepMicros) {
   private static final Duration FILLED_WITHIN = Duration.ofMinutes(15);
-  private static final Duration EXTRACTED_WITHIN = Duration.ofSeconds(60);
 
   /// Empty where connection-manager's test classes are not built.
   ///
@@ -33,19 +34,7 @@ public record FullTable(
     if (!Files.exists(classes.resolve("io/pushplanet/cm/FullTable.class"))) {
       return Optional.empty();
     }
-    Path layout = directory.resolve("connection-manager");
-    run(
-        "extract",
-        List.of(
-            JvmFlags.java(),
-            "-Djarmode=tools",
-            "-jar",
-            ConnectionManager.bootJar(root).toString(),
-            "extract",
-            "--destination",
-            layout.toString()),
-        directory,
-        EXTRACTED_WITHIN);
+    Path node = new BuiltPrograms(root).runnable(Program.CONNECTION_MANAGER);
     List<String> command = new ArrayList<>();
     command.add(JvmFlags.java());
     command.addAll(JvmFlags.COMMON);
@@ -53,11 +42,10 @@ public record FullTable(
         List.of(
             "-Xmx" + heapMegabytes + "m",
             "-cp",
-            classes + ":" + layout + "/*:" + layout.resolve("lib") + "/*",
+            classes + ":" + node,
             "io.pushplanet.cm.FullTable",
             Integer.toString(sessions)));
-    Map<String, Long> figures =
-        figures(run("full-table", command, directory, FILLED_WITHIN).lastLogLines(1));
+    Map<String, Long> figures = figures(run(command, directory).lastLogLines(1));
     return Optional.of(
         new FullTable(
             figures.getOrDefault("sessions", 0L),
@@ -80,14 +68,14 @@ public record FullTable(
     return figures;
   }
 
-  private static ChildProcess run(
-      String name, List<String> command, Path directory, Duration atMost) {
-    Path log = directory.resolve(name + ".log");
-    ChildProcess process = ChildProcess.start(new Command(name, command, Map.of(), directory, log));
-    boolean ended = process.waitFor(atMost);
+  private static ChildProcess run(List<String> command, Path directory) {
+    Path log = directory.resolve("full-table.log");
+    ChildProcess process =
+        ChildProcess.start(new Command("full-table", command, Map.of(), directory, log));
+    boolean ended = process.waitFor(FILLED_WITHIN);
     process.stop(Duration.ZERO);
     if (!ended || process.exitCode() != 0) {
-      throw new IllegalStateException(name + " failed:\n" + process.lastLogLines(10));
+      throw new IllegalStateException("full-table failed:\n" + process.lastLogLines(10));
     }
     return process;
   }

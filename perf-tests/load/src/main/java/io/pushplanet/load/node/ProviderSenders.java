@@ -1,17 +1,16 @@
 package io.pushplanet.load.node;
 
+import io.pushplanet.quickstart.platform.BuiltPrograms;
+import io.pushplanet.quickstart.platform.Program;
 import io.pushplanet.quickstart.process.ChildProcess;
 import io.pushplanet.quickstart.process.Command;
 import io.pushplanet.quickstart.process.Readiness;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
 /// Clients that send notifications, ours and others, each in a process of its own, and one server for all of them: the
 /// program `SenderProgram` of gateway-worker's tests.
@@ -19,7 +18,6 @@ public final class ProviderSenders implements AutoCloseable {
   /// From Korea to the US.
   public static final Duration ROUND_TRIP = Duration.ofMillis(150);
 
-  private static final Duration EXTRACTED_WITHIN = Duration.ofSeconds(60);
   private static final Duration READY_WITHIN = Duration.ofSeconds(60);
   private static final Duration STOPS_WITHIN = Duration.ofSeconds(5);
   private static final Duration MEASURED_WITHIN = Duration.ofMinutes(30);
@@ -61,19 +59,6 @@ public final class ProviderSenders implements AutoCloseable {
           "clients and server are among gateway-worker's test classes, which are not built:"
               + " ./mvnw -Pfast -DskipTests package");
     }
-    Path layout = directory.resolve("gateway-worker");
-    run(
-        "extract",
-        List.of(
-            JvmFlags.java(),
-            "-Djarmode=tools",
-            "-jar",
-            bootJar(root).toString(),
-            "extract",
-            "--destination",
-            layout.toString()),
-        directory,
-        EXTRACTED_WITHIN);
     List<String> java = new ArrayList<>();
     java.add(JvmFlags.java());
     java.addAll(JvmFlags.COMMON);
@@ -85,8 +70,7 @@ public final class ProviderSenders implements AutoCloseable {
             String.join(
                 ":",
                 classes.toString(),
-                layout + "/*",
-                layout.resolve("lib") + "/*",
+                new BuiltPrograms(root).runnable(Program.WORKER).toString(),
                 root.resolve("perf-tests/simulators/target/classes").toString(),
                 root.resolve("perf-tests/load/target/lib") + "/*"),
             "io.pushplanet.gateway.connection.SenderProgram"));
@@ -96,20 +80,6 @@ public final class ProviderSenders implements AutoCloseable {
     Readiness.await(server, READY_WITHIN, () -> server.lastLogLines(1).endsWith("ready=1"));
     return new ProviderSenders(
         directory, authority, java, server, FullTable.figures(server.lastLogLines(1)));
-  }
-
-  private static Path bootJar(Path root) {
-    Path target = root.resolve("gateway-worker/target");
-    try (Stream<Path> files = Files.list(target)) {
-      return files
-          .filter(file -> file.getFileName().toString().endsWith("-boot.jar"))
-          .findFirst()
-          .orElseThrow(() ->
-              new IllegalStateException(
-                  "gateway-worker is not built: ./mvnw -Pfast -DskipTests package"));
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot list " + target, e);
-    }
   }
 
   /// Where the server is that is near and answers everything well.
