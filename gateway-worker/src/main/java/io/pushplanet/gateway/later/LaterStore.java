@@ -23,6 +23,12 @@ public final class LaterStore {
       INSERT INTO later (id, due_at, app_id, message_id, lane, reason, pushes) VALUES (?, ?, ?, ?, ?, ?, ?)
       ON DUPLICATE KEY UPDATE due_at = due_at
       """;
+  private static final String CHOOSE =
+      """
+      SELECT message_id, id FROM later FORCE INDEX (later_by_message)
+      WHERE app_id = ? AND (message_id > ? OR (message_id = ? AND id > ?))
+      AND due_at > ? AND lane IN (%s) AND reason IN (%s) ORDER BY message_id, id LIMIT %d
+      """;
   private static final int LONGEST_REASON = 128;
   private static final int AT_ONCE = 500;
 
@@ -55,33 +61,46 @@ public final class LaterStore {
     Deadlocks.retrying(() -> database.batchUpdate(INSERT, rows));
   }
 
-  /// Makes what waits in these lanes for one of these reasons due now, some at a time. Rows are chosen without locks and locked by
-  /// their primary key alone, in its order: whoever claims or cancels them meanwhile is waited for, never in a circle.
+  /// Makes what waits in these lanes for one of these reasons due now, some at a time, each time from where it was: what an app has
+  /// waiting for something else may be more. Rows are chosen without locks and locked by their primary key alone, in its order: whoever
+  /// claims or cancels them meanwhile is waited for, never in a circle.
   ///
   /// @return how many
   public int bringForward(
       AppId app, Collection<String> lanes, Collection<String> reasons, Instant now) {
-    // As the column has it: what MySQL rounds up would be found again and again.
+    // As the column has it.
     Timestamp due = Timestamp.from(now.truncatedTo(ChronoUnit.MILLIS));
-    String choose =
-        "SELECT id FROM later WHERE app_id = ? AND due_at > ? AND lane IN ("
-            + marks(lanes)
-            + ") AND reason IN ("
-            + marks(reasons)
-            + ") LIMIT "
-            + AT_ONCE;
-    List<Object> values = new ArrayList<>(List.of(app.value(), due));
-    values.addAll(lanes);
-    reasons.forEach(reason -> values.add(shortened(reason)));
     int all = 0;
-    List<String> ids;
+    Chosen from = new Chosen("", "");
+    List<Chosen> some;
     do {
-      ids = database.query(choose, (row, _) -> row.getString("id"), values.toArray());
-      List<Object[]> rows = ids.stream().sorted().map(id -> new Object[] {due, id, due}).toList();
+      some = choose(app, lanes, reasons, due, from);
+      List<Object[]> rows =
+          some.stream().map(Chosen::id).sorted().map(id -> new Object[] {due, id, due}).toList();
       Integer updated = Deadlocks.retrying(() -> transactions.execute(_ -> update(rows)));
       all += updated == null ? 0 : updated;
-    } while (ids.size() == AT_ONCE);
+      from = some.isEmpty() ? from : some.getLast();
+    } while (some.size() == AT_ONCE);
     return all;
+  }
+
+  /// A row's place in `later_by_message`, which it keeps when it is brought forward.
+  private record Chosen(String message, String id) {}
+
+  private List<Chosen> choose(
+      AppId app,
+      Collection<String> lanes,
+      Collection<String> reasons,
+      Timestamp due,
+      Chosen after) {
+    List<Object> values =
+        new ArrayList<>(List.of(app.value(), after.message(), after.message(), after.id(), due));
+    values.addAll(lanes);
+    reasons.forEach(reason -> values.add(shortened(reason)));
+    return database.query(
+        CHOOSE.formatted(marks(lanes), marks(reasons), AT_ONCE),
+        (row, _) -> new Chosen(row.getString("message_id"), row.getString("id")),
+        values.toArray());
   }
 
   private int update(List<Object[]> rows) {

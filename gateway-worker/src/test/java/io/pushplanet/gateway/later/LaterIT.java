@@ -108,6 +108,50 @@ class LaterIT {
   }
 
   @Test
+  void what_is_brought_forward_is_looked_for_once_whatever_else_the_app_has_waiting()
+      throws Exception {
+    int each = 2_000;
+    Push broadcast = aPush(clock).from("shop").toApns("d0", "ab").build();
+    List<Later> others = new ArrayList<>();
+    List<Later> paused = new ArrayList<>();
+    for (int i = 0; i < each; i++) {
+      others.add(new Later(clock.instant().plusSeconds(60), LANE, "503", one(i)));
+    }
+    for (int i = 0; i < each; i++) {
+      // Half of them of one message.
+      Push push = i % 2 == 0 ? one(i) : broadcast.to(one(i).recipients());
+      paused.add(new Later(clock.instant().plusSeconds(300), LANE, "paused", push));
+    }
+    store.keep(others);
+    store.keep(paused);
+
+    try (Connection connection = servers.database().getConnection()) {
+      DataSource counted = new SingleConnectionDataSource(connection, true);
+      long before = rowsRead(counted);
+      int brought =
+          new LaterStore(counted)
+              .bringForward(new AppId("shop"), List.of(LANE), List.of("paused"), clock.instant());
+
+      assertThat(brought).isEqualTo(each);
+      // All once, and what is brought forward once more to change it.
+      assertThat(rowsRead(counted) - before).isLessThan(4 * each);
+    }
+
+    assertThat(
+            servers
+                .sql()
+                .queryForList(
+                    "SELECT DISTINCT reason FROM later WHERE due_at <= ?",
+                    String.class,
+                    Timestamp.from(clock.instant())))
+        .containsExactly("paused");
+  }
+
+  private Push one(int device) {
+    return aPush(clock).from("shop").toApns("d" + device, "ab").build();
+  }
+
+  @Test
   void what_a_deadlock_rolled_back_is_kept_after_all() {
     AtomicInteger deadlocks = new AtomicInteger(1);
     DataSource deadlocking =
