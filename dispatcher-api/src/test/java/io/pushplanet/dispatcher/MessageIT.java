@@ -328,7 +328,7 @@ class MessageIT {
 
   @Test
   void an_order_goes_to_the_queue_of_its_priority_and_low_beside_normal() {
-    List.of("push.fanout", "push.fanout.high", "push.fanout.normal").forEach(dispatcher::drain);
+    List.of("push.fanout.high", "push.fanout.normal").forEach(dispatcher::drain);
 
     for (String priority : List.of("high", "normal", "low")) {
       send(
@@ -343,7 +343,6 @@ class MessageIT {
     assertThat(dispatcher.drain("push.fanout.normal"))
         .extracting(order -> order.at("/push/delivery/priority").stringValue())
         .containsExactly("normal", "low");
-    assertThat(dispatcher.drain("push.fanout")).as("no longer published to").isEmpty();
   }
 
   @Test

@@ -10,10 +10,6 @@ import java.util.Map;
 /// Every queue of the platform. All are durable; on RabbitMQ they are quorum queues. Correctness relies on nothing but
 /// durable queues, persistent messages, confirms, manual acknowledgement, prefetch and redelivery.
 public final class Topology {
-  /// Where orders of both priorities went before each had a queue of its own. Nothing is published there any more; workers of
-  /// this version and the next take what an older process left, or still leaves.
-  public static final String OLD_FANOUT = "push.fanout";
-
   /// That messages were accepted. Apart from the other events, so that from full queues it is taken beside what came of them.
   public static final String ACCEPTED = "push.accepted";
 
@@ -63,7 +59,7 @@ public final class Topology {
     for (Priority priority : Priority.values()) {
       queues.add(fanout(priority));
     }
-    queues.addAll(List.of(OLD_FANOUT, ACCEPTED, EVENTS, EARLY, OWED, DEAD));
+    queues.addAll(List.of(ACCEPTED, EVENTS, EARLY, OWED, DEAD));
     return List.copyOf(queues);
   }
 

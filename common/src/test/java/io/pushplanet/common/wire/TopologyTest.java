@@ -23,13 +23,12 @@ class TopologyTest {
   }
 
   @Test
-  void the_queues_are_the_lanes_and_eight_more() {
+  void the_queues_are_the_lanes_and_seven_more() {
     assertThat(Topology.queues())
         .containsAll(Topology.lanes())
-        .contains(
-            Topology.fanout(Priority.HIGH), "push.fanout.high", "push.fanout.normal", "push.fanout")
+        .contains(Topology.fanout(Priority.HIGH), "push.fanout.high", "push.fanout.normal")
         .contains("push.accepted", "push.events", "push.early", "push.owed", "push.dead")
-        .hasSize(18);
+        .hasSize(17);
   }
 
   @Test

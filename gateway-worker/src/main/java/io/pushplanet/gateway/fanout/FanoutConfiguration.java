@@ -76,8 +76,7 @@ class FanoutConfiguration {
     List<Subscription> orders =
         List.of(
             new Subscription(Topology.fanout(Priority.HIGH), settings.prefetch(), expand),
-            new Subscription(Topology.fanout(Priority.NORMAL), settings.prefetch(), expand),
-            new Subscription(Topology.OLD_FANOUT, 1, expand));
+            new Subscription(Topology.fanout(Priority.NORMAL), settings.prefetch(), expand));
     return new QueueConsumer(
         connections, "fanout", orders, lanes::takesNothing, deadLetters, random, meters);
   }

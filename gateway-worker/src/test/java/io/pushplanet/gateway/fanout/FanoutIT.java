@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import io.lettuce.core.RedisClient;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.DeliveryEvent;
@@ -258,39 +257,6 @@ class FanoutIT {
 
     assertThat(out).extracting(Push::id).doesNotHaveDuplicates();
     assertThat(out.subList(0, 250)).extracting(Push::id).contains(high.push().id());
-  }
-
-  @Test
-  void what_an_older_process_left_in_the_one_queue_is_expanded() throws Exception {
-    Push push = aPush(Clock.systemUTC()).from(APP).build();
-    servers
-        .lanes()
-        .publishAndWait(
-            Topology.OLD_FANOUT,
-            List.of(WireForm.write(new FanoutOrder(push, new Audience.All(), null))));
-
-    // One chunk of each page.
-    List<Push> out = whatConsumersSend(3);
-
-    assertThat(devices(out)).hasSize(625).doesNotHaveDuplicates();
-  }
-
-  /// Each takes a connection to MySQL, and there are as many as the lanes need and few more.
-  @Test
-  void what_an_older_dispatcher_left_is_expanded_one_by_one_beside_the_others() {
-    RedisClient client = RedisClient.create(servers.services().redis().toString());
-    SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    try (RedisLink redis = RedisLink.open(client)) {
-      consumer(redis, meters);
-    } finally {
-      client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
-    }
-
-    assertThat(
-            meters.get("pushplanet.intake.prefetch").gauges().stream()
-                .mapToDouble(Gauge::value)
-                .sum())
-        .isEqualTo(2 + 2 + 1);
   }
 
   private static FanoutOrder toFew(Urgency urgency) {
