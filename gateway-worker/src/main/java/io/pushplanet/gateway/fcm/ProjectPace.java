@@ -35,9 +35,6 @@ final class ProjectPace {
   /// Those who were due and have not come for so long are not going to: they were cancelled, or have expired.
   static final Duration LOST_AFTER = Duration.ofSeconds(2);
 
-  /// Of a message whose time to live does not end before its turn.
-  static final Duration LONG = Duration.ofDays(28);
-
   private final Schedule schedule;
   private final Clock clock;
 
@@ -98,10 +95,6 @@ final class ProjectPace {
   ProjectPace(Schedule schedule, Clock clock) {
     this.schedule = schedule;
     this.clock = clock;
-  }
-
-  Turn turn(Priority priority) {
-    return turn(priority, false, LONG);
   }
 
   /// Whether the message finds others waiting before it, and when it is to ask again; asks nobody.

@@ -17,11 +17,20 @@ import org.junit.jupiter.api.Test;
 
 class ProjectPaceTest {
   private static final int QUOTA = 600_000;
+
+  /// Left of a message whose time to live does not end before its turn.
+  private static final Duration LONG = Duration.ofDays(28);
+
   private final MutableClock clock = MutableClock.started();
   private final ProjectPace pace = new ProjectPace(QUOTA, clock);
 
   /// Whether the turn that a worker waits for is one to send.
   private final boolean[] quotaAsked = {false, false};
+
+  /// Of one that comes for the first time.
+  private Turn turn(Priority priority) {
+    return pace.turn(priority, false, LONG);
+  }
 
   /// How many leave within so long, one after the other.
   private int leaving(Priority priority, Duration within) {
@@ -29,7 +38,7 @@ class ProjectPaceTest {
     Duration gone = Duration.ZERO;
     while (gone.compareTo(within) < 0) {
       Duration wait =
-          switch (pace.turn(priority)) {
+          switch (turn(priority)) {
             case Turn.After(Duration after) -> {
               left++;
               yield after;
@@ -64,12 +73,12 @@ class ProjectPaceTest {
   @Test
   void high_does_not_wait_behind_normal_and_takes_its_room() {
     leaving(Priority.NORMAL, Duration.ofSeconds(61));
-    while (pace.turn(Priority.NORMAL) instanceof Turn.After) {
+    while (turn(Priority.NORMAL) instanceof Turn.After) {
       // Until those that wait fill two seconds.
     }
 
-    Turn high = pace.turn(Priority.HIGH);
-    Turn more = pace.turn(Priority.NORMAL);
+    Turn high = turn(Priority.HIGH);
+    Turn more = turn(Priority.NORMAL);
 
     assertThat(high).isEqualTo(new Turn.After(Duration.ZERO));
     assertThat(more).isInstanceOf(Turn.Rest.class);
@@ -82,8 +91,8 @@ class ProjectPaceTest {
     for (int i = 0; i < 100; i++) {
       pace.refused(Duration.ofSeconds(30));
     }
-    Turn normal = pace.turn(Priority.NORMAL);
-    Turn high = pace.turn(Priority.HIGH);
+    Turn normal = turn(Priority.NORMAL);
+    Turn high = turn(Priority.HIGH);
     clock.advance(Duration.ofSeconds(30));
     int after = leaving(Priority.NORMAL, Duration.ofSeconds(1));
 
@@ -97,7 +106,7 @@ class ProjectPaceTest {
   void one_answer_does_not_let_a_project_rest_for_long_whatever_it_asks_for() {
     pace.refused(Duration.ofDays(1));
 
-    assertThat(pace.turn(Priority.HIGH)).isEqualTo(new Turn.Rest(Duration.ofMinutes(15)));
+    assertThat(turn(Priority.HIGH)).isEqualTo(new Turn.Rest(Duration.ofMinutes(15)));
   }
 
   @Test
@@ -140,7 +149,7 @@ class ProjectPaceTest {
           sent++;
         }
       }
-      Turn turn = workers.get(who).turn(Priority.NORMAL);
+      Turn turn = workers.get(who).turn(Priority.NORMAL, false, LONG);
       quotaAsked[who] = turn instanceof Turn.After;
       free[who] =
           clock
@@ -159,19 +168,19 @@ class ProjectPaceTest {
   @Test
   void who_was_sent_away_comes_back_at_the_pace_and_is_not_overtaken() {
     leaving(Priority.NORMAL, Duration.ofSeconds(61));
-    while (pace.turn(Priority.NORMAL) instanceof Turn.After) {
+    while (turn(Priority.NORMAL) instanceof Turn.After) {
       // Until those that wait fill a quarter of a second.
     }
 
     Turn first = null;
     Turn last = null;
     for (int i = 0; i < 10_000; i++) {
-      last = pace.turn(Priority.NORMAL);
+      last = turn(Priority.NORMAL);
       first = first == null ? last : first;
     }
     clock.advance(((Turn.Rest) first).delay());
-    Turn newcomer = pace.turn(Priority.NORMAL);
-    Turn back = pace.turn(Priority.NORMAL, true, ProjectPace.LONG);
+    Turn newcomer = turn(Priority.NORMAL);
+    Turn back = pace.turn(Priority.NORMAL, true, LONG);
 
     assertThat(((Turn.Rest) last).delay())
         .isBetween(Duration.ofMillis(1_000), Duration.ofMillis(1_500));
@@ -182,7 +191,7 @@ class ProjectPaceTest {
   /// A line of ten seconds.
   private void sendAway(Duration left) {
     leaving(Priority.NORMAL, Duration.ofSeconds(61));
-    while (pace.turn(Priority.NORMAL) instanceof Turn.After) {
+    while (turn(Priority.NORMAL) instanceof Turn.After) {
       // Until those that wait fill a quarter of a second.
     }
     for (int i = 0; i < 100_000; i++) {
@@ -192,25 +201,25 @@ class ProjectPaceTest {
 
   @Test
   void those_who_were_sent_away_and_do_not_come_back_hold_nobody_up() {
-    sendAway(ProjectPace.LONG);
+    sendAway(LONG);
 
     clock.advance(Duration.ofSeconds(1));
-    assertThat(pace.turn(Priority.NORMAL)).isInstanceOf(Turn.Rest.class);
+    assertThat(turn(Priority.NORMAL)).isInstanceOf(Turn.Rest.class);
     clock.advance(ProjectPace.LOST_AFTER);
 
-    assertThat(pace.turn(Priority.NORMAL)).isInstanceOf(Turn.After.class);
+    assertThat(turn(Priority.NORMAL)).isInstanceOf(Turn.After.class);
   }
 
   @Test
   void as_long_as_some_of_them_come_back_they_are_not_overtaken() {
-    sendAway(ProjectPace.LONG);
+    sendAway(LONG);
 
     for (int second = 0; second < 8; second++) {
       clock.advance(Duration.ofSeconds(1));
-      pace.turn(Priority.NORMAL, true, ProjectPace.LONG);
+      pace.turn(Priority.NORMAL, true, LONG);
     }
 
-    assertThat(pace.turn(Priority.NORMAL)).isInstanceOf(Turn.Rest.class);
+    assertThat(turn(Priority.NORMAL)).isInstanceOf(Turn.Rest.class);
   }
 
   @Test
@@ -218,13 +227,12 @@ class ProjectPaceTest {
     leaving(Priority.NORMAL, Duration.ofSeconds(61));
     pace.refused(Duration.ofSeconds(60));
     for (int i = 0; i < 100_000; i++) {
-      pace.turn(Priority.NORMAL);
+      turn(Priority.NORMAL);
     }
 
     clock.advance(Duration.ofSeconds(30));
 
-    assertThat(((Turn.Rest) pace.turn(Priority.NORMAL)).delay())
-        .isGreaterThan(Duration.ofSeconds(38));
+    assertThat(((Turn.Rest) turn(Priority.NORMAL)).delay()).isGreaterThan(Duration.ofSeconds(38));
   }
 
   @Test
@@ -233,7 +241,7 @@ class ProjectPaceTest {
 
     clock.advance(Duration.ofSeconds(1));
 
-    assertThat(pace.turn(Priority.NORMAL)).isInstanceOf(Turn.After.class);
+    assertThat(turn(Priority.NORMAL)).isInstanceOf(Turn.After.class);
   }
 
   @Test
@@ -252,7 +260,7 @@ class ProjectPaceTest {
     while (!coming.isEmpty()) {
       Coming one = coming.remove();
       clock.advance(Duration.between(clock.instant(), one.at()));
-      switch (slow.turn(Priority.NORMAL, one.back(), ProjectPace.LONG)) {
+      switch (slow.turn(Priority.NORMAL, one.back(), LONG)) {
         case Turn.After(Duration wait) -> left.add(one.at().plus(wait));
         case Turn.Rest(Duration wait) -> {
           sentAway++;
@@ -284,13 +292,13 @@ class ProjectPaceTest {
   void a_project_does_not_rest_for_as_long_as_the_time_of_day_is_set_back() {
     ProjectPace steady = new ProjectPace(QUOTA, new SteadyClock(clock, () -> 0));
     for (int message = 0; message < 50; message++) {
-      steady.turn(Priority.NORMAL);
+      steady.turn(Priority.NORMAL, false, LONG);
     }
 
     clock.advance(Duration.ofHours(-1));
 
     Duration wait =
-        switch (steady.turn(Priority.NORMAL)) {
+        switch (steady.turn(Priority.NORMAL, false, LONG)) {
           case Turn.After(Duration after) -> after;
           case Turn.Rest(Duration rest) -> rest;
         };

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 /// simulator's bucket of 600,000 a minute. Time is moved by hand: the broadcast takes 17 minutes of it.
 class TenMillionMessagesIT {
   private static final int MESSAGES = 10_000_000;
+  private static final Duration LONG = Duration.ofDays(28);
   private static final double HIGH_PER_SECOND = 50;
 
   private final MutableClock clock = MutableClock.started();
@@ -34,7 +35,7 @@ class TenMillionMessagesIT {
     Instant nextHigh = start.plus(untilNextHigh());
     int accepted = 0;
     while (accepted < MESSAGES) {
-      Turn turn = pace.turn(Priority.NORMAL);
+      Turn turn = pace.turn(Priority.NORMAL, false, LONG);
       Instant leaves = clock.instant().plus(wait(turn));
       while (nextHigh.isBefore(leaves)) {
         moveTo(nextHigh);
@@ -60,7 +61,7 @@ class TenMillionMessagesIT {
   }
 
   private void high() {
-    Turn turn = pace.turn(Priority.HIGH);
+    Turn turn = pace.turn(Priority.HIGH, false, LONG);
     waitsOfHigh.add(wait(turn));
     if (turn instanceof Turn.After) {
       var _ = isAccepted();
