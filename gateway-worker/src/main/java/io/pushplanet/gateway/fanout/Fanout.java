@@ -17,6 +17,7 @@ import io.pushplanet.common.wire.FanoutOrder;
 import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.cancellation.Cancellations;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -37,7 +38,7 @@ public final class Fanout {
   public static final int PAGE = 10 * Push.MOST_RECIPIENTS;
 
   private final AudienceDevices devices;
-  private final JdbcTemplate database;
+  private final Cancellations cancellations;
   private final SessionDirectory sessions;
   private final LanePublisher lanes;
   private final Clock clock;
@@ -60,8 +61,8 @@ public final class Fanout {
       Clock clock,
       MeterRegistry meters,
       int pageSize) {
-    this.database = new JdbcTemplate(database);
-    this.devices = new AudienceDevices(this.database);
+    this.devices = new AudienceDevices(new JdbcTemplate(database));
+    this.cancellations = new Cancellations(database);
     this.sessions = sessions;
     this.lanes = lanes;
     this.clock = clock;
@@ -159,13 +160,7 @@ public final class Fanout {
   }
 
   private boolean isCancelled(Push push) {
-    return !database
-        .queryForList(
-            "SELECT id FROM messages WHERE day = ? AND id = ? AND cancelled_at IS NOT NULL",
-            String.class,
-            push.id().day(),
-            push.id().value())
-        .isEmpty();
+    return !cancellations.among(List.of(push.id())).isEmpty();
   }
 
   private void publishEvents(List<DeliveryEvent> events) {

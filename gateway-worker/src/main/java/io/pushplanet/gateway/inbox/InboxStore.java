@@ -10,6 +10,7 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.cancellation.Cancellations;
 import java.sql.Timestamp;
 import java.time.Clock;
 import java.time.Instant;
@@ -18,7 +19,6 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -63,14 +63,12 @@ public final class InboxStore {
   /// Forced: in a short table it would read, and wait for, the rows of others.
   private static final String DELETE = "DELETE inbox FROM inbox FORCE INDEX (PRIMARY) WHERE %s";
 
-  private static final String CANCELLED =
-      "SELECT id FROM messages WHERE (%s) AND cancelled_at IS NOT NULL";
-
   private static final String ONE_MESSAGE =
       "(app_id = ? AND device_id = ? AND slot = ? AND message_id = ?)";
 
   private final JdbcTemplate database;
   private final BroadcastLog broadcasts;
+  private final Cancellations cancellations;
   private final TransactionTemplate transactions;
   private final LanePublisher lanes;
   private final Clock clock;
@@ -86,6 +84,7 @@ public final class InboxStore {
   public InboxStore(DataSource database, LanePublisher lanes, Clock clock) {
     this.database = new JdbcTemplate(database);
     this.broadcasts = new BroadcastLog(database, clock);
+    this.cancellations = new Cancellations(database);
     this.transactions = new TransactionTemplate(new JdbcTransactionManager(database));
     this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
     this.lanes = lanes;
@@ -161,20 +160,7 @@ public final class InboxStore {
   }
 
   private Set<MessageId> cancelled(List<Parked> parked) {
-    List<MessageId> ids = parked.stream().map(one -> one.push().id()).distinct().toList();
-    Set<MessageId> cancelled = new HashSet<>();
-    for (int from = 0; from < ids.size(); from += ROWS_PER_STATEMENT) {
-      List<MessageId> some = ids.subList(from, Math.min(from + ROWS_PER_STATEMENT, ids.size()));
-      List<Object> keys = new ArrayList<>();
-      some.forEach(id -> Collections.addAll(keys, id.day(), id.value()));
-      cancelled.addAll(
-          database.query(
-              CANCELLED.formatted(
-                  String.join(" OR ", Collections.nCopies(some.size(), "(day = ? AND id = ?)"))),
-              (row, _) -> new MessageId(row.getString("id")),
-              keys.toArray()));
-    }
-    return cancelled;
+    return cancellations.among(parked.stream().map(one -> one.push().id()).toList());
   }
 
   /// Takes out what its device has got on another way. A row that stays, because the database is away or the device's node has

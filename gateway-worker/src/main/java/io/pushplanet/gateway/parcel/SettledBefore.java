@@ -1,9 +1,8 @@
 package io.pushplanet.gateway.parcel;
 
-import static java.util.stream.Collectors.toSet;
-
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.gateway.cancellation.Cancellations;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -32,14 +31,14 @@ public final class SettledBefore {
           + DeliveryOutcome.InternalError.REASON
           + "')";
   static final String ONE_DELIVERY = "(day = ? AND message_id = ? AND device_id = ?)";
-  static final String CANCELLED = "SELECT id FROM messages WHERE (%s) AND cancelled_at IS NOT NULL";
-  static final String ONE_MESSAGE = "(day = ? AND id = ?)";
 
   private final JdbcTemplate database;
+  private final Cancellations cancellations;
   private final Reachability reachability;
 
   public SettledBefore(DataSource database, Reachability reachability) {
     this.database = new JdbcTemplate(database);
+    this.cancellations = new Cancellations(database);
     this.reachability = reachability;
   }
 
@@ -78,7 +77,7 @@ public final class SettledBefore {
     for (int from = 0; from < parcels.size(); from += ROWS_PER_SELECT) {
       List<Parcel> some = parcels.subList(from, Math.min(from + ROWS_PER_SELECT, parcels.size()));
       collect(some, ended, byMqtt);
-      stopped.addAll(readCancelled(some.stream().map(it -> it.push().id()).collect(toSet())));
+      stopped.addAll(cancellations.among(some.stream().map(it -> it.push().id()).toList()));
     }
     reachability.answered();
     List<Parcel> left = new ArrayList<>();
@@ -103,7 +102,7 @@ public final class SettledBefore {
       return Set.of();
     }
     try {
-      Set<MessageId> cancelled = readCancelled(messages);
+      Set<MessageId> cancelled = cancellations.among(messages);
       reachability.answered();
       return cancelled;
     } catch (DataAccessException e) {
@@ -111,19 +110,6 @@ public final class SettledBefore {
       LOG.warn("event=cancel_check_failed messageIds={} reason=\"{}\"", messages, e.toString());
       return Set.of();
     }
-  }
-
-  private Set<MessageId> readCancelled(Set<MessageId> messages) {
-    List<Object> values = new ArrayList<>();
-    for (MessageId message : messages) {
-      Collections.addAll(values, message.day(), message.value());
-    }
-    return new HashSet<>(
-        database.query(
-            CANCELLED.formatted(
-                String.join(" OR ", Collections.nCopies(messages.size(), ONE_MESSAGE))),
-            (row, _) -> new MessageId(row.getString("id")),
-            values.toArray()));
   }
 
   private void collect(List<Parcel> some, Set<String> ended, Set<String> byMqtt) {
