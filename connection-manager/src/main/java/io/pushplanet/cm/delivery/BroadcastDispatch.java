@@ -28,6 +28,9 @@ import org.slf4j.LoggerFactory;
 public final class BroadcastDispatch {
   private static final Logger LOG = LoggerFactory.getLogger(BroadcastDispatch.class);
 
+  /// A gateway whose clock is behind this node's seems to wait for nothing. Its devices are sent to all the same, as a frame's are.
+  private static final Duration OFFERED_AT_LEAST = Duration.ofSeconds(1);
+
   private final SessionTable sessions;
   private final DeliverySettings settings;
   private final DeliveryMetrics metrics;
@@ -123,10 +126,14 @@ public final class BroadcastDispatch {
     private final long arrivedNanos = nanoTime.getAsLong();
     final long answerByNanos;
 
+    /// Whose turn has not come by then is not sent to any more.
+    final long offeredByNanos;
+
     Run(String frame, Answers answers, Duration patience) {
       this.frame = frame;
       this.answers = answers;
       this.answerByNanos = arrivedNanos + patience.toNanos();
+      this.offeredByNanos = Math.max(answerByNanos, arrivedNanos + OFFERED_AT_LEAST.toNanos());
     }
 
     void written() {

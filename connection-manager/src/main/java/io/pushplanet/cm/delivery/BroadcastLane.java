@@ -132,7 +132,7 @@ final class BroadcastLane {
       }
       if (part.isDone()) {
         parts.remove();
-      } else if (now - part.run.answerByNanos > 0) {
+      } else if (now - part.run.offeredByNanos > 0) {
         part.ended(part.next++, new Settlement.TimedOut());
       } else if (bytesInFlight >= mostBytes) {
         pause();

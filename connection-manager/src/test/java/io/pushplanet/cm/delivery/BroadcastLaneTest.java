@@ -151,6 +151,20 @@ class BroadcastLaneTest {
   }
 
   @Test
+  void a_node_whose_clock_is_ahead_of_the_gateways_brings_it_to_devices_as_it_does_a_frame() {
+    devices(100, QoS.AT_LEAST_ONCE);
+
+    broadcast(Long.MAX_VALUE, Duration.ofSeconds(-3));
+    loop.nowNanos += Duration.ofMillis(10).toNanos();
+    loop.turnUntilIdle();
+    while (answers.size() < 100) {
+      acknowledgeOne();
+    }
+
+    assertThat(answers).allSatisfy((_, result) -> assertThat(result).isEqualTo(Result.DELIVERED));
+  }
+
+  @Test
   void how_long_each_device_waited_for_it_counts_from_the_frame() {
     devices(BroadcastLane.SLICE + 1, QoS.AT_LEAST_ONCE);
 
@@ -293,6 +307,10 @@ class BroadcastLaneTest {
   }
 
   private void broadcast(long mostBytes) {
+    broadcast(mostBytes, Duration.ofSeconds(10));
+  }
+
+  private void broadcast(long mostBytes, Duration patience) {
     var message = PushBuilder.aPush(clock).build().id();
     List<DeviceId> devices = new ArrayList<>();
     List<Long> epochs = new ArrayList<>();
@@ -311,7 +329,7 @@ class BroadcastLaneTest {
         .dispatch(
             new NodeBroadcast(
                 "1",
-                clock.instant().plusSeconds(10),
+                clock.instant().plus(patience),
                 new NodeFrame.Letter(message, clock.instant().plusSeconds(3_600), PAYLOAD),
                 APP,
                 devices,
