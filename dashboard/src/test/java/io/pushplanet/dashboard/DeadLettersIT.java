@@ -116,6 +116,12 @@ class DeadLettersIT {
           .contains(LANE)
           .contains(BURIED);
       chromium.picture("dead-letter-light");
+      assertThat(
+              dashboard
+                  .sql()
+                  .queryForMap(
+                      "SELECT operator, action, subject, detail FROM audit ORDER BY id DESC LIMIT 1"))
+          .containsValues(RunningDashboard.ADMIN, "dead_letter_read", ID, "from " + LANE);
       for (int width : new int[] {1_280, 1_024, 390}) {
         chromium.size(width, 900).go(paths.getLast().toString());
         PageWidth.holds(chromium, width + " px of a long letter");

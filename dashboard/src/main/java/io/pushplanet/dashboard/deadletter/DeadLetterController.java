@@ -35,7 +35,7 @@ class DeadLetterController {
 
   /// For admins: who reads a body reads what people wrote, and their devices' tokens.
   @GetMapping("/dead-letters/{digest}")
-  String letter(@PathVariable String digest, Model model, RedirectAttributes flash) {
+  String letter(Principal me, @PathVariable String digest, Model model, RedirectAttributes flash) {
     return switch (letters.look()) {
       case DeadLetters.Look.Unknown() -> {
         model.addAttribute("away", true);
@@ -48,6 +48,7 @@ class DeadLetterController {
           flash.addFlashAttribute("problem", GONE);
           yield "redirect:/dead-letters";
         }
+        letters.read(me.getName(), found.get());
         model.addAttribute("letter", found.get());
         yield "dead-letter";
       }

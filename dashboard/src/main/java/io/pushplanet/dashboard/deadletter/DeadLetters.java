@@ -103,6 +103,11 @@ class DeadLetters {
     }
   }
 
+  /// Before its body is shown to him.
+  void read(String operator, DeadLetter letter) {
+    audit.record(operator, AuditAction.DEAD_LETTER_READ, subject(letter), "from " + origin(letter));
+  }
+
   /// Puts those of the oldest letters that are `wanted` and can be replayed back into the queues they came from.
   synchronized Outcome replay(String operator, Predicate<DeadLetter> wanted) {
     return finish(
