@@ -57,9 +57,23 @@ final class PayloadSizes {
 
   /// What only a call may have is left to [#check(SendRequest, Collection)], which knows the devices.
   static void check(SendRequest request) {
-    if (!surelyFits(request) && !mayBeACall(request)) {
-      checkAll(request);
+    if (surelyFits(request)) {
+      return;
     }
+    if (mayBeACall(request)) {
+      checkOverrides(request.overrides());
+      return;
+    }
+    checkAll(request);
+  }
+
+  /// A call is measured for APNs alone, yet what it says to others travels with it to each of its devices.
+  private static void checkOverrides(Overrides overrides) {
+    List<FieldError> errors = new ArrayList<>();
+    compare("/overrides/fcm", "FCM", merged(overrides.fcm()), FCM, errors);
+    compare("/overrides/webpush", "Web Push", merged(overrides.webpush()), WEB_PUSH, errors);
+    compare("/overrides/hms", "HMS", merged(overrides.hms()), HMS, errors);
+    refuse(errors);
   }
 
   /// For a message to these devices.

@@ -84,6 +84,36 @@ class PayloadSizesTest {
                                 "APNs takes 5120 bytes; this message needs 5121, which is 1 bytes too many")));
   }
 
+  @ParameterizedTest
+  @CsvSource({"fcm, 4096", "webpush, 3993", "hms, 4096"})
+  void what_a_call_says_to_others_is_no_larger_than_they_take(String name, int most) {
+    String body =
+        "{\"audience\":{\"device\":\"d\"},\"content\":{\"body\":\"%s\"},\"overrides\":{\"%s\":{\"x\":\"%s\"}}}";
+    int around = "{\"x\":\"\"}".length() - 1;
+    ObjectNode last =
+        (ObjectNode)
+            WireForm.mapper()
+                .readTree(body.formatted("x".repeat(4_900), name, "y".repeat(most - around)));
+    ObjectNode over =
+        (ObjectNode)
+            WireForm.mapper()
+                .readTree(body.formatted("x".repeat(4_900), name, "y".repeat(most - around + 1)));
+
+    assertThatCode(() ->
+            PayloadSizes.check(SendRequestReader.read(last), List.of(route(ApnsPushType.VOIP))))
+        .doesNotThrowAnyException();
+    assertThatThrownBy(() -> SendRequestReader.read(over))
+        .isInstanceOfSatisfying(
+            ProblemException.class,
+            problem -> {
+              assertThat(problem.code()).isEqualTo(ProblemCode.PAYLOAD_TOO_LARGE);
+              assertThat(problem.errors())
+                  .singleElement()
+                  .returns("/overrides/" + name, FieldError::pointer)
+                  .returns("too_large_for_" + name, FieldError::code);
+            });
+  }
+
   @Test
   void the_last_byte_that_fits_is_taken_and_the_next_refused_with_its_number() {
     int fixed = PayloadSizes.fcm(read(1, "vendor")) - 1;
