@@ -32,6 +32,9 @@ public final class LaterStore {
   private static final int LONGEST_REASON = 128;
   private static final int AT_ONCE = 500;
 
+  /// Each row has a message of its own, which hundreds of pushes share until then: all rows of a large one would fill a small heap.
+  static final int CHARACTERS_AT_ONCE = 4 * 1024 * 1024;
+
   private final JdbcTemplate database;
   private final TransactionTemplate transactions;
 
@@ -44,21 +47,37 @@ public final class LaterStore {
 
   /// @throws org.springframework.dao.DataAccessException when the rows may not be there: do not acknowledge then
   public void keep(Collection<Later> waiting) {
-    List<Object[]> rows =
-        waiting.stream()
-            .sorted(Later.BY_ID)
-            .map(later ->
-                new Object[] {
-                  later.id().toString(),
-                  Timestamp.from(later.dueAt()),
-                  later.push().app().value(),
-                  later.push().id().value(),
-                  later.lane(),
-                  shortened(later.reason()),
-                  later.pushes()
-                })
-            .toList();
-    Deadlocks.retrying(() -> database.batchUpdate(INSERT, rows));
+    List<Object[]> rows = new ArrayList<>();
+    int characters = 0;
+    for (Later later : waiting.stream().sorted(Later.BY_ID).toList()) {
+      String pushes = later.pushes();
+      rows.add(row(later, pushes));
+      characters += pushes.length();
+      if (characters >= CHARACTERS_AT_ONCE) {
+        insert(rows);
+        rows.clear();
+        characters = 0;
+      }
+    }
+    insert(rows);
+  }
+
+  private static Object[] row(Later later, String pushes) {
+    return new Object[] {
+      later.id().toString(),
+      Timestamp.from(later.dueAt()),
+      later.push().app().value(),
+      later.push().id().value(),
+      later.lane(),
+      shortened(later.reason()),
+      pushes
+    };
+  }
+
+  private void insert(List<Object[]> rows) {
+    if (!rows.isEmpty()) {
+      Deadlocks.retrying(() -> database.batchUpdate(INSERT, rows));
+    }
   }
 
   /// Makes what waits in these lanes for one of these reasons due now, some at a time, each time from where it was: what an app has

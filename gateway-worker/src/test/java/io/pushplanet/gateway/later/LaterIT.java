@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
@@ -22,6 +23,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -79,6 +81,31 @@ class LaterIT {
     due.bringBack();
 
     assertThat(servers.drain(LANE, Push.class)).hasSize(1);
+  }
+
+  @Test
+  void what_is_large_is_written_some_at_a_time() {
+    AtomicInteger written = new AtomicInteger();
+    DataSource counting =
+        new DelegatingDataSource(servers.database()) {
+          @Override
+          public Connection getConnection() throws SQLException {
+            written.incrementAndGet();
+            return super.getConnection();
+          }
+        };
+    Content quarter = new Content("x".repeat(LaterStore.CHARACTERS_AT_ONCE / 4), null, Map.of());
+    List<Later> many =
+        IntStream.range(0, 9)
+            .mapToObj(device -> aPush(clock).saying(quarter).toApns("d" + device, "ab").build())
+            .map(push -> new Later(clock.instant(), LANE, "paused", push))
+            .toList();
+
+    new LaterStore(counting).keep(many);
+
+    assertThat(servers.sql().queryForObject("SELECT COUNT(*) FROM later", Integer.class))
+        .isEqualTo(9);
+    assertThat(written).hasValue(3);
   }
 
   @Test
