@@ -59,7 +59,7 @@ public final class LongWaits {
 
   private synchronized boolean take(AppId app, int more) {
     int held = apps.getOrDefault(app, 0) + more;
-    if (held > most - taken) {
+    if (held > most - taken - more) {
       return false;
     }
     apps.put(app, held);
