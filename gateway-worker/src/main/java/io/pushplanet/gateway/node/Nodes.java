@@ -57,9 +57,10 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
   /// Connections that no frame used for so long are closed: their node may have gone.
   private static final Duration UNUSED = Duration.ofMinutes(10);
 
-  /// So long a worker that stops still waits for answers: what becomes of them is durable before its consumers leave the broker
-  /// (`InHand`), else all of a batch would be handed out again for one device that is silent.
-  private static final Duration LAST_ANSWERS = Duration.ofSeconds(8);
+  /// So long a worker that stops still sends to nodes and waits for answers, as a message does unless it says otherwise. With
+  /// [#ACKNOWLEDGED] after it, what becomes of them is durable before its consumers leave the broker (`InHand`), else all of a batch
+  /// would be handed out again for one device or node that is silent.
+  private static final Duration LAST_ANSWERS = Duration.ofSeconds(6);
 
   private final Supplier<List<NodeLease>> directory;
   private final Clock clock;
@@ -200,12 +201,10 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
     String silence = "no_answer";
     NodeConnection connection = null;
     try {
-      if (waitsNoMore) {
-        throw new NodeUnreachable(WORKER_STOPS);
-      }
       connection =
-          line.with(
-              place.ticket,
+          with(
+              place,
+              line,
               until(endNanos),
               (some, atMost) -> some.send(topic, number, body, frame, atMost));
       List<NodeOutcomes.Outcome> some = frame.next(until(endNanos));
@@ -232,6 +231,24 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
     if (!silent.isEmpty()) {
       time(silent, sentNanos);
       answers.accept(silent);
+    }
+  }
+
+  /// Sends nothing once nobody waits for it.
+  private NodeConnection with(Place place, NodeLine line, Duration atMost, NodeLine.Use use) {
+    throwIfStopped();
+    return line.with(
+        place.ticket,
+        atMost,
+        (connection, room) -> {
+          throwIfStopped();
+          return use.on(connection, room);
+        });
+  }
+
+  private void throwIfStopped() {
+    if (waitsNoMore) {
+      throw new NodeUnreachable(WORKER_STOPS);
     }
   }
 
@@ -268,7 +285,7 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
         return !isOld(leases);
       }
       byte[] body = WireForm.write(drain);
-      line.with(place.ticket, ACKNOWLEDGED, (connection, atMost) -> connection.drain(body, atMost));
+      with(place, line, ACKNOWLEDGED, (connection, atMost) -> connection.drain(body, atMost));
       return true;
     } catch (NodeUnreachable e) {
       return false;
@@ -300,7 +317,7 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
     return running;
   }
 
-  /// What is waited for now or later is silent.
+  /// What is waited for now or later is silent, and no node is asked to look.
   void waitNoMore() {
     waitsNoMore = true;
     waitedFor.forEach(OpenFrame::abandon);

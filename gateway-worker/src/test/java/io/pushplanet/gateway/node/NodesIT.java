@@ -300,8 +300,34 @@ class NodesIT {
       nodes.waitNoMore();
 
       assertThat(silent.get(10, TimeUnit.SECONDS)).containsExactly(Result.TIMEOUT);
+      assertThat(nodes.drain(new NodeId("n1"), Priority.HIGH, DRAIN)).as("ask again").isFalse();
       assertThat(delivered(nodes, "n1")).containsExactly(Result.TIMEOUT);
-      assertThat(node.letters()).hasSize(1);
+      assertThat(node.published()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void what_is_in_line_when_a_worker_waits_no_more_is_not_sent() throws Exception {
+    try (FakeNode node = new FakeNode("n1");
+        Nodes nodes = nodes(() -> List.of(node.lease(clock.instant())))) {
+      node.answer("d1", Result.DELIVERED);
+      assertThat(delivered(nodes, "n1")).containsExactly(Result.DELIVERED);
+      Nodes.Place first = nodes.queue(new NodeId("n1"), Priority.HIGH);
+      List<Result> behind = new CopyOnWriteArrayList<>();
+      Thread waiting = Thread.ofPlatform().start(() -> behind.addAll(delivered(nodes, "n1")));
+      Eventually.within(
+          Duration.ofSeconds(20),
+          () ->
+              assertThat(waiting.getStackTrace())
+                  .extracting(StackTraceElement::getClassName)
+                  .contains(Ticket.class.getName()));
+
+      nodes.waitNoMore();
+      first.close();
+
+      assertThat(waiting.join(Duration.ofSeconds(20))).isTrue();
+      assertThat(behind).containsExactly(Result.TIMEOUT);
+      assertThat(node.published()).isEqualTo(1);
     }
   }
 
