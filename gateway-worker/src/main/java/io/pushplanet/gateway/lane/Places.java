@@ -128,8 +128,8 @@ public final class Places {
 
   /// When to come back for who got no place: as many as the app gets done meanwhile have come back before, so that a backlog does not
   /// go round all at once again and again. A provider that answers nothing gets nothing done, and may answer again any moment: nobody
-  /// waits for longer than [#SOON_BACK] therefore, unless more than one each [#BACK_EVERY] came back then. Who comes when there is
-  /// room gets in, whatever was said.
+  /// waits for longer than [#SOON_BACK] therefore, unless more than one each [#BACK_EVERY] came back then. That holds where answers
+  /// are slow, too: each request that times out is taken for one. Who comes when there is room gets in, whatever was said.
   ///
   /// @return [#SOONEST_BACK] to [#LATEST_BACK]
   public Duration backIn(AppId name) {

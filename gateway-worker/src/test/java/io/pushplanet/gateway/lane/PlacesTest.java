@@ -179,6 +179,18 @@ class PlacesTest {
   }
 
   @Test
+  void who_is_sent_away_is_back_soon_where_requests_time_out() throws Exception {
+    int held = fill(SHOP);
+    for (int i = 0; i < held - 10; i++) {
+      pass(Duration.ofMillis(100));
+      places.leave(SHOP, nanos.get() - Duration.ofSeconds(10).toNanos());
+    }
+
+    assertThat(sentAway(SHOP, 1_000).getLast())
+        .isBetween(Places.SOON_BACK, Places.SOON_BACK.plusSeconds(1));
+  }
+
+  @Test
   void all_apps_whose_provider_is_silent_share_the_pace_at_which_they_come_back() throws Exception {
     fill(SHOP);
     fill(BANK);
