@@ -53,8 +53,9 @@ final class DeliveryRow {
     }
     attempts.add(place, attempt);
     if (attempts.size() > MOST_ATTEMPTS) {
-      // The first attempt tells how it began, the last ones how it ended.
-      attempts.remove(1);
+      // The first attempt tells how it began, the last ones how it ended. This one may be told
+      // again.
+      attempts.remove(place == 1 ? 2 : 1);
     }
     changed = true;
     return true;

@@ -145,6 +145,26 @@ class LedgerTest {
   }
 
   @Test
+  void an_end_that_is_told_late_stands_in_a_long_story_and_counts_once() {
+    ledger.apply(attempted("deferred", "first"));
+    clock.advance(Duration.ofSeconds(1));
+    DeliveryEvent ended = ended(DeliveryState.DELIVERED, null);
+    for (int i = 0; i < DeliveryRow.MOST_ATTEMPTS; i++) {
+      clock.advance(Duration.ofSeconds(1));
+      ledger.apply(attempted("deferred", "reason " + i));
+    }
+
+    ledger.apply(ended);
+    ledger.apply(ended);
+
+    assertThat(row().attempts)
+        .hasSize(DeliveryRow.MOST_ATTEMPTS)
+        .extracting(Attempt::result)
+        .contains("delivered");
+    assertThat(row().duplicates).isZero();
+  }
+
+  @Test
   void what_is_told_late_stands_where_it_happened() {
     DeliveryEvent parked = attempted("parked", "not_here");
     DeliveryEvent besides = attempted("deferred", "at_the_same_time");
