@@ -81,6 +81,10 @@ public enum ProblemCode {
       503,
       "Too many large requests at once",
       "Send it again after Retry-After with the same Idempotency-Key, or send fewer at once."),
+  UNAVAILABLE(
+      503,
+      "This server takes no requests just now",
+      "Send it again after Retry-After with the same Idempotency-Key."),
   BROKER_UNAVAILABLE(
       503,
       "The message broker is away",
@@ -108,6 +112,8 @@ public enum ProblemCode {
       case 415 -> UNSUPPORTED_MEDIA_TYPE;
       // A transfer coding or a version of HTTP that Tomcat does not know.
       case 501, 505 -> MALFORMED_REQUEST;
+      // It is about to stop.
+      case 503 -> UNAVAILABLE;
       default -> status < 500 ? MALFORMED_REQUEST : INTERNAL_ERROR;
     };
   }

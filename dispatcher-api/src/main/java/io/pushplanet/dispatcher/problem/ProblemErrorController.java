@@ -17,10 +17,10 @@ final class ProblemErrorController implements ErrorController {
         request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE) instanceof Integer given
             ? given
             : 404;
-    ProblemCode code = ProblemCode.ofStatus(status);
-    Problem problem = ProblemException.of(code, code.title()).problem(RequestId.of(request));
-    return ResponseEntity.status(code.status())
+    ProblemException problem = ProblemException.ofStatus(status);
+    return ResponseEntity.status(problem.code().status())
+        .headers(headers -> problem.headers().forEach(headers::set))
         .contentType(MediaType.APPLICATION_PROBLEM_JSON)
-        .body(problem.json());
+        .body(problem.problem(RequestId.of(request)).json());
   }
 }

@@ -16,21 +16,13 @@ public final class ProblemErrorValve extends ErrorReportValve {
     if (status < 400 || response.getContentWritten() > 0 || !response.setErrorReported()) {
       return;
     }
-    ProblemCode code = ProblemCode.ofStatus(status);
+    ProblemException problem = ProblemException.ofStatus(status);
     String id = RequestId.of(request.getRequest());
-    byte[] body =
-        new Problem(
-                code.type(),
-                code.title(),
-                code.status(),
-                code.word(),
-                code.title() + ".",
-                id,
-                java.util.List.of())
-            .json();
+    byte[] body = problem.problem(id).json();
     try {
       HttpServletResponse answer = response.getResponse();
-      answer.setStatus(code.status());
+      answer.setStatus(problem.code().status());
+      problem.headers().forEach(answer::setHeader);
       answer.setHeader(RequestId.HEADER, id);
       answer.setContentType(Problem.MEDIA_TYPE);
       answer.getOutputStream().write(body);

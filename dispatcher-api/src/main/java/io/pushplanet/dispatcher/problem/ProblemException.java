@@ -43,6 +43,15 @@ public final class ProblemException extends RuntimeException {
         code, detail, List.of(), Map.of("Retry-After", Long.toString(seconds)), cause);
   }
 
+  /// What a container or a framework refuses by itself, by the status that it gives it.
+  static ProblemException ofStatus(int status) {
+    ProblemCode code = ProblemCode.ofStatus(status);
+    String detail = code.title() + ".";
+    return code == ProblemCode.UNAVAILABLE
+        ? retryable(code, detail, Duration.ofSeconds(1), null)
+        : of(code, detail);
+  }
+
   public ProblemException withHeader(String name, String value) {
     Map<String, String> more = new LinkedHashMap<>(headers);
     more.put(name, value);

@@ -1,0 +1,4 @@
+@NullMarked
+package io.pushplanet.dispatcher.problem;
+
+import org.jspecify.annotations.NullMarked;
