@@ -133,11 +133,19 @@ final class KeyCache implements AutoCloseable {
             try {
               read.complete(turns.inTurn(() -> load(id)));
             } catch (RuntimeException e) {
-              restsUntilNanos.set(System.nanoTime() + REST.toNanos());
+              rest();
               read.completeExceptionally(unread(String.valueOf(e.getMessage())));
+            } catch (Throwable e) {
+              // While this one is open no other begins.
+              rest();
+              read.completeExceptionally(e);
             }
           });
       return read;
+    }
+
+    private void rest() {
+      restsUntilNanos.set(System.nanoTime() + REST.toNanos());
     }
 
     /// The cache logs every failure with its trace, but this one; within another it would, too.

@@ -26,6 +26,7 @@ class KeyCacheTest {
   private final AtomicLong nanos = new AtomicLong();
   private final AtomicInteger asked = new AtomicInteger();
   private volatile boolean away;
+  private volatile boolean broken;
 
   private final LoadingCache<String, Optional<StoredKey>> cache =
       KeyCache.cache(
@@ -97,6 +98,22 @@ class KeyCacheTest {
   }
 
   @Test
+  void a_reading_that_breaks_is_over() {
+    assertThat(cache.get("k")).contains(KEY);
+    broken = true;
+    pass(KNOWN.dividedBy(2).plusMinutes(1));
+
+    assertThat(cache.get("k")).contains(KEY);
+
+    Eventually.within(
+        Duration.ofSeconds(10),
+        () -> {
+          assertThat(asked).hasValue(2);
+          assertThat(cache.policy().refreshes()).isEmpty();
+        });
+  }
+
+  @Test
   void what_is_unknown_is_asked_for_again_soon() {
     assertThat(cache.get("made-up")).isEmpty();
     assertThat(cache.get("made-up")).isEmpty();
@@ -111,6 +128,9 @@ class KeyCacheTest {
     asked.incrementAndGet();
     if (away) {
       throw new IllegalStateException("MySQL is away");
+    }
+    if (broken) {
+      throw new StackOverflowError("broken");
     }
     return id.equals(KEY.id()) ? Optional.of(KEY) : Optional.empty();
   }
