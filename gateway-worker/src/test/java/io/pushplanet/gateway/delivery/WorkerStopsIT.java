@@ -22,8 +22,14 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.springframework.context.support.AbstractApplicationContext;
+import org.springframework.context.support.DefaultLifecycleProcessor;
+import org.springframework.context.support.GenericApplicationContext;
 
 class WorkerStopsIT extends NodeScene {
+  private static final String MQTT = Topology.lane(Channel.MQTT, Priority.NORMAL);
+  private static final String FCM = Topology.lane(Channel.FCM, Priority.NORMAL);
+
   private final ScriptedProvider fcm = new ScriptedProvider(Channel.FCM);
 
   @Override
@@ -37,17 +43,14 @@ class WorkerStopsIT extends NodeScene {
     connect("silent");
     connect("refused");
     node.answer("refused", Result.REFUSED);
-    QueueConsumer first = DeliveryForTests.normalLanes(servers, delivery, 64, meters);
-    first.start();
+    GenericApplicationContext worker =
+        worker(nodes, DeliveryForTests.normalLanes(servers, delivery, 64, meters));
     servers
         .lanes()
-        .publishAndWait(
-            Topology.lane(Channel.MQTT, Priority.NORMAL),
-            List.of(together(waitingLong("silent"), waitingLong("refused"))));
+        .publishAndWait(MQTT, List.of(together(waitingLong("silent"), waitingLong("refused"))));
     Eventually.within(PATIENCE, () -> assertThat(fcm.sent).containsExactly("refused"));
 
-    nodes.stop();
-    first.stop();
+    worker.close();
 
     try (Nodes ofTheNext = DeliveryForTests.nodes(servers.sessions(), clock, meters)) {
       QueueConsumer next =
@@ -61,6 +64,24 @@ class WorkerStopsIT extends NodeScene {
         next.stop();
       }
     }
+    assertThat(servers.drain(MQTT, Push.class)).isEmpty();
+    assertThat(servers.drain(FCM, Push.class)).isEmpty();
+    assertThat(fcm.sent).containsExactly("refused", "silent");
+  }
+
+  /// As Spring starts and stops it.
+  private static GenericApplicationContext worker(Nodes nodes, QueueConsumer lanes) {
+    GenericApplicationContext worker = new GenericApplicationContext();
+    DefaultLifecycleProcessor lifecycle = new DefaultLifecycleProcessor();
+    lifecycle.setTimeoutPerShutdownPhase(PATIENCE.toMillis());
+    worker.registerBean(
+        AbstractApplicationContext.LIFECYCLE_PROCESSOR_BEAN_NAME,
+        DefaultLifecycleProcessor.class,
+        () -> lifecycle);
+    worker.getBeanFactory().registerSingleton("nodes", nodes);
+    worker.getBeanFactory().registerSingleton("lanes", lanes);
+    worker.refresh();
+    return worker;
   }
 
   /// What a lane joins to others is a batch without its brackets.
