@@ -422,7 +422,8 @@ class MessageIT {
 
   @Test
   void as_many_names_as_a_message_may_have_fit_into_it_at_their_full_length() {
-    shop.device("d1", "{\"mqtt\":true}");
+    shop.put(
+        "/devices/d1", "{\"platform\":\"android\",\"channels\":{\"mqtt\":true},\"user\":\"u\"}");
     String devices = names("d%063d");
     // As a program writes it that escapes whatever is not ASCII.
     String users = names("\\uac00".repeat(120) + "%08d");
@@ -433,12 +434,15 @@ class MessageIT {
             "{\"audience\":{\"devices\":[\"d1\"," + devices + "]},\"content\":{\"title\":\"a\"}}");
     Answer toUsers =
         shop.post(
-            "/messages:validate",
+            "/messages",
             "{\"audience\":{\"users\":[\"u\"," + users + "]},\"content\":{\"title\":\"a\"}}");
     Answer tooMuch = shop.post("/messages", " ".repeat(1024 * 1024 - HELLO.length() + 1) + HELLO);
 
     assertThat(toDevices.status()).as(toDevices.toString()).isEqualTo(202);
-    assertThat(toUsers.status()).as(toUsers.toString()).isEqualTo(200);
+    assertThat(toUsers.status()).as(toUsers.toString()).isEqualTo(202);
+    assertThat(dispatcher.drain("push.accepted"))
+        .extracting(event -> event.at("/audience/users").size())
+        .contains(1_000);
     assertThat(tooMuch.status()).isEqualTo(413);
     assertThat(tooMuch.json().get("detail").stringValue()).contains("1,048,576 bytes");
   }

@@ -13,6 +13,7 @@ class LeaderIT {
 
   @AfterEach
   void close() {
+    servers.sql().execute("DROP DATABASE IF EXISTS another_platform");
     servers.close();
   }
 

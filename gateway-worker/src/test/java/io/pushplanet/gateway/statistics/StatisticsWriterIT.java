@@ -11,6 +11,7 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.message.Json;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.message.target.Audience;
@@ -95,6 +96,35 @@ class StatisticsWriterIT {
                 "SELECT SUM(count) FROM statistics_minutes WHERE app_id = 'statistics-it' AND reason = ?",
                 "BadDeviceToken"))
         .isEqualTo(350);
+  }
+
+  @Test
+  void an_audience_of_a_thousand_long_names_is_kept_whole() {
+    MessageId message = ids.next();
+    List<String> names =
+        IntStream.range(0, 1_000).mapToObj(number -> "가".repeat(124) + (1_000 + number)).toList();
+    Json audience = WireForm.json(new Audience.Users(names));
+
+    writer.write(
+        List.of(
+            new DeliveryEvent.Accepted(
+                SHOP,
+                message.time(),
+                message,
+                message.time().plusSeconds(60),
+                audience,
+                WireForm.json(new Content("t", null, Map.of())),
+                WireForm.json(DeliveryOptions.DEFAULT),
+                List.of(new DeviceId("d1")),
+                true,
+                null)));
+
+    assertThat(
+            servers
+                .sql()
+                .queryForObject(
+                    "SELECT audience FROM messages WHERE id = ?", String.class, message.value()))
+        .isEqualTo(audience.text());
   }
 
   @Test
