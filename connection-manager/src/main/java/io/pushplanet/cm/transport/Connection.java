@@ -457,6 +457,7 @@ public final class Connection {
       return;
     }
     if (tls != null && !sendUnsent(tls)) {
+      closeWhoTakesTooLittle();
       return;
     }
     var queue = pending;
@@ -464,9 +465,7 @@ public final class Connection {
       boolean all = tls == null ? writePlain(queue) : writeSealed(tls, queue);
       if (!all) {
         wire.writing(true);
-        if (isTooMuchForNow(queue.cost())) {
-          close(CloseCause.SLOW_READER);
-        }
+        closeWhoTakesTooLittle();
         return;
       }
     }
@@ -490,6 +489,19 @@ public final class Connection {
     } else if (wrote) {
       handler.flushed();
     }
+  }
+
+  /// Where the kernel has no room for more.
+  private void closeWhoTakesTooLittle() {
+    if (isTooMuchForNow(waitingCost())) {
+      close(CloseCause.SLOW_READER);
+    }
+  }
+
+  /// What the kernel has not taken takes of the heap.
+  private int waitingCost() {
+    int sealed = tls != null && tls.unsent() != null ? tls.unsent().remaining() : 0;
+    return sealed + (pending == null ? 0 : pending.cost());
   }
 
   /// What the kernel has not taken, or what came of a peer that is not read, while the heap is nearly full: thousands of these have no
@@ -559,8 +571,11 @@ public final class Connection {
       }
       return !closed;
     }
-    boolean waiting = pendingBytes() > 0 || (tls != null && tls.unsent() != null);
-    if (waiting && nowNanos - sinceNanos > loop.settings.writeStall().toNanos()) {
+    int waitingCost = waitingCost();
+    boolean waiting = waitingCost > 0;
+    boolean stalled = waiting && nowNanos - sinceNanos > loop.settings.writeStall().toNanos();
+    // Nobody has asked the kernel yet to take what was written in this turn.
+    if (stalled || (!dirty && isTooMuchForNow(waitingCost))) {
       close(CloseCause.SLOW_READER);
       return false;
     }

@@ -25,10 +25,12 @@ class SlowReaderIT {
   private final Heap heap = new Heap();
   private final CompletableFuture<Connection> accepted = new CompletableFuture<>();
 
-  @Test
-  void a_slow_reader_is_closed_at_a_sixteenth_while_the_heap_is_nearly_full() throws Exception {
-    try (var transport = start();
-        var _ = OneLoop.connect(transport)) {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void a_slow_reader_is_closed_at_a_sixteenth_while_the_heap_is_nearly_full(
+      boolean overTls, @TempDir Path directory) throws Exception {
+    try (var transport = start(overTls, directory);
+        var _ = connect(overTls, transport)) {
       var connection = accepted.get(60, TimeUnit.SECONDS);
       OneLoop.run(connection, connection::authenticated);
       OneLoop.fill(connection);
@@ -42,9 +44,32 @@ class SlowReaderIT {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void so_is_one_for_whom_that_waits_already_when_the_heap_gets_full(
+      boolean overTls, @TempDir Path directory) throws Exception {
+    try (var transport = start(overTls, directory);
+        var _ = connect(overTls, transport)) {
+      var connection = accepted.get(60, TimeUnit.SECONDS);
+      OneLoop.run(connection, connection::authenticated);
+      OneLoop.fill(connection);
+      OneLoop.run(connection, () -> connection.sweep(System.nanoTime()));
+      assertThat(connection.isOpen()).isTrue();
+
+      OneLoop.run(
+          connection,
+          () -> {
+            heap.read(1, 1, 0);
+            connection.sweep(System.nanoTime());
+          });
+
+      assertThat(connection.isOpen()).isFalse();
+    }
+  }
+
   @Test
   void whose_kernel_takes_it_all_is_not_however_much_comes_at_once() throws Exception {
-    try (var transport = start();
+    try (var transport = OneLoop.start(System::nanoTime, heap, this::accepted);
         var client = OneLoop.connect(transport)) {
       var connection = accepted.get(60, TimeUnit.SECONDS);
       OneLoop.run(connection, connection::authenticated);
@@ -158,18 +183,25 @@ class SlowReaderIT {
     }
   }
 
-  /// In one turn: once a second the heap is looked at, and is not full.
+  /// In one turn, before whose end it is swept: once a second the heap is looked at, and is not full.
   private void fullHeapWrites(Connection connection) throws Exception {
     OneLoop.run(
         connection,
         () -> {
           heap.read(1, 1, 0);
           connection.write(new byte[A_QUARTER]);
+          connection.sweep(System.nanoTime());
         });
   }
 
-  private Transport start() {
-    return OneLoop.start(System::nanoTime, heap, this::accepted);
+  private Transport start(boolean overTls, Path directory) throws Exception {
+    var tls = overTls ? OneLoop.identity(directory) : null;
+    return OneLoop.start(System::nanoTime, heap, tls, this::accepted);
+  }
+
+  private static Socket connect(boolean overTls, Transport transport) throws Exception {
+    var wire = OneLoop.connect(transport);
+    return overTls ? overTls(wire) : wire;
   }
 
   private Receiver accepted(Connection connection) {
