@@ -391,8 +391,8 @@ public final class Registrar implements Doubts, AutoCloseable {
     Thread.ofVirtual()
         .name("cm-compare")
         .start(() -> {
-          while (!isClosedBefore(pause())) {
-            compareNext();
+          for (var pause = pause(); !isClosedBefore(pause); pause = pause()) {
+            compareNext(pause);
           }
         });
   }
@@ -403,10 +403,12 @@ public final class Registrar implements Doubts, AutoCloseable {
   }
 
   /// Those sessions whose turn it is, or all when the directory was away. For one thread.
-  public void compareNext() {
+  ///
+  /// @param pause that has been waited for: what came to be told meanwhile makes the next one shorter, not this one
+  public void compareNext(Duration pause) {
     try {
       patrol.catchUp();
-      comparison.next(pause());
+      comparison.next(pause);
       tellUntold();
     } catch (RuntimeException | Error bug) {
       LOG.error("event=comparison_error", bug);

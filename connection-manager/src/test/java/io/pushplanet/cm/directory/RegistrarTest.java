@@ -246,12 +246,12 @@ class RegistrarTest {
   @Test
   void who_connected_while_the_directory_came_back_is_announced_with_all_the_others() {
     registrar.away(new DirectoryUnavailable("away", null));
-    registrar.compareNext();
+    registrar.compareNext(registrar.pause());
     assertThat(directory.announced).containsExactly(Map.of(DEVICE, EPOCH));
 
     var late = IntStream.range(0, 5).mapToObj(n -> device("late-" + n)).toList();
     late.forEach(this::session);
-    registrar.compareNext();
+    registrar.compareNext(registrar.pause());
 
     assertThat(directory.announced).hasSize(2);
     assertThat(directory.announced.getLast()).containsKeys(late.toArray(DeviceKey[]::new));
@@ -271,10 +271,10 @@ class RegistrarTest {
         };
     registrar.away(new DirectoryUnavailable("away", null));
 
-    registrar.compareNext();
+    registrar.compareNext(registrar.pause());
     assertThat(reachable).containsExactly(false, true, true);
     assertThat(registrar.isReachable()).isFalse();
-    registrar.compareNext();
+    registrar.compareNext(registrar.pause());
 
     assertThat(reachable.subList(3, reachable.size())).containsExactly(false, true, true, true);
     assertThat(directory.asked).containsAll(sessions.stream().map(DeviceSession::key).toList());
@@ -313,7 +313,7 @@ class RegistrarTest {
     slow.away(new DirectoryUnavailable("away", null));
     sender.remove().run();
     slow.remember(session);
-    slow.compareNext();
+    slow.compareNext(slow.pause());
     session.prove();
 
     slow.remember(session);
@@ -330,16 +330,16 @@ class RegistrarTest {
     parkedAway = true;
 
     registrar.lapsed();
-    registrar.compareNext();
-    registrar.compareNext();
+    registrar.compareNext(registrar.pause());
+    registrar.compareNext(registrar.pause());
     assertThat(looks).as("statements: one each time").hasValue(3);
     assertThat(asking.times).isZero();
 
     parkedAway = false;
-    registrar.compareNext();
+    registrar.compareNext(registrar.pause());
     assertThat(asking.times).as("each is looked after").isEqualTo(all.size());
 
-    registrar.compareNext();
+    registrar.compareNext(registrar.pause());
     assertThat(asking.times).as("once").isEqualTo(all.size());
   }
 
@@ -352,11 +352,11 @@ class RegistrarTest {
     parkedAway = false;
     whileLooking = () -> parkedAway = looks.get() == 3;
 
-    registrar.compareNext();
+    registrar.compareNext(registrar.pause());
     assertThat(asking.times).isLessThan(all.size());
     parkedAway = false;
     int before = asking.times;
-    registrar.compareNext();
+    registrar.compareNext(registrar.pause());
 
     assertThat(asking.times - before).isEqualTo(all.size());
   }
@@ -368,8 +368,8 @@ class RegistrarTest {
     registrar.release(session, 3_600);
     assertThat(directory.orders).isEmpty();
 
-    registrar.compareNext();
-    registrar.compareNext();
+    registrar.compareNext(registrar.pause());
+    registrar.compareNext(registrar.pause());
 
     assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 3_600, AT_ONE));
   }
@@ -395,9 +395,23 @@ class RegistrarTest {
     assertThat(registrar.isReachable()).isFalse();
 
     directory.isAway = false;
-    registrar.compareNext();
+    registrar.compareNext(registrar.pause());
 
     assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 3_600, AT_ONE));
+  }
+
+  /// A gateway's frame for a device that has just left.
+  @Test
+  void
+      as_many_are_compared_as_the_wait_was_for_also_when_there_is_something_to_be_told_at_its_end() {
+    known(1_199, new AsksForParked());
+    var pause = registrar.pause();
+    assertThat(pause).isEqualTo(Duration.ofSeconds(5));
+    registrar.absent(device("gone"), EPOCH);
+
+    registrar.compareNext(pause);
+
+    assertThat(directory.asked).as("1,200 in five minutes").hasSize(20);
   }
 
   /// 100,000 resets at once.
@@ -416,7 +430,7 @@ class RegistrarTest {
       while (!sender.isEmpty()) {
         sender.remove().run();
       }
-      slow.compareNext();
+      slow.compareNext(slow.pause());
     }
 
     assertThat(directory.orders)
@@ -432,7 +446,7 @@ class RegistrarTest {
     registrar.release(session, 3_600);
     registrar.claim(DEVICE, Former.RESUME, new QuietClient().loop(), _ -> {});
 
-    registrar.compareNext();
+    registrar.compareNext(registrar.pause());
 
     assertThat(directory.orders).isEmpty();
   }
@@ -442,7 +456,7 @@ class RegistrarTest {
     registrar.absent(DEVICE, EPOCH);
     registrar.absent(device("gone"), EPOCH);
 
-    registrar.compareNext();
+    registrar.compareNext(registrar.pause());
 
     assertThat(directory.orders).containsExactly(new Order.Release(device("gone"), EPOCH));
   }
@@ -454,7 +468,7 @@ class RegistrarTest {
     slow.claim(device("new"), Former.FORGET, new QuietClient().loop(), _ -> {});
 
     slow.absent(device("new"), EPOCH);
-    slow.compareNext();
+    slow.compareNext(slow.pause());
     sender.forEach(Runnable::run);
 
     assertThat(directory.orders).containsExactly(new Order.Claim(device("new"), Former.FORGET));

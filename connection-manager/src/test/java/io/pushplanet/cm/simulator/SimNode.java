@@ -203,12 +203,12 @@ final class SimNode {
   }
 
   private void verifyLater() {
-    long pause = registrar.pause().toMillis();
+    var pause = registrar.pause();
     work(
-        pause,
-        pause,
+        pause.toMillis(),
+        pause.toMillis(),
         () -> {
-          registrar.compareNext();
+          registrar.compareNext(pause);
           verifyLater();
         });
   }
