@@ -27,6 +27,7 @@ import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.Subscription;
+import io.pushplanet.cm.transport.gate.DeviceRates;
 import io.pushplanet.cm.transport.gate.Rate;
 import io.pushplanet.cm.uplink.DelayedWills;
 import io.pushplanet.cm.uplink.Uplinks;
@@ -59,16 +60,15 @@ public final class ConnectionPipeline {
   private final SessionMetrics sessionMetrics;
   private final ParkedMessages inbox;
   private final Uplinks uplinks;
+  private final DeviceRates uplinkRates;
   private final DelayedWills wills;
   private final Limits limits;
 
   /// @param packet what a device may send
   /// @param uplinksInFlight unacknowledged publishes of one device
-  /// @param uplinksPerSecond publishes of one connection; 0 for no limit
-  /// @param uplinkBurst how many may come at once
-  public record Limits(
-      PacketLimits packet, int uplinksInFlight, int uplinksPerSecond, int uplinkBurst) {}
+  public record Limits(PacketLimits packet, int uplinksInFlight) {}
 
+  /// @param uplinkRates of what devices publish
   public ConnectionPipeline(
       DeviceHandshake handshake,
       Admission admission,
@@ -80,6 +80,7 @@ public final class ConnectionPipeline {
       SessionMetrics sessionMetrics,
       ParkedMessages inbox,
       Uplinks uplinks,
+      DeviceRates uplinkRates,
       Limits limits,
       InstantSource clock,
       DelayedWills.Timer timer) {
@@ -93,6 +94,7 @@ public final class ConnectionPipeline {
     this.sessionMetrics = sessionMetrics;
     this.inbox = inbox;
     this.uplinks = uplinks;
+    this.uplinkRates = uplinkRates;
     this.wills = new DelayedWills(timer, registrar::unlessElsewhere, uplinks::will);
     this.limits = limits;
   }
@@ -278,7 +280,14 @@ public final class ConnectionPipeline {
       if (remembered != null) {
         made.resume(remembered.subscription(), left);
       }
-      link.resumeReading();
+      var rate = uplinkRates.of(device);
+      if (rate.waitNanos(link.loop().nowNanos()) == 0) {
+        link.resumeReading();
+        return;
+      }
+      // One packet of each of its connections would come in otherwise, however many it makes.
+      inbound = inboundAt(rate);
+      inbound.holdBack();
     }
 
     // 4. SUBSCRIBE
@@ -333,12 +342,15 @@ public final class ConnectionPipeline {
     // 6. Receipts and uplinks
 
     private void published(DeviceSession current, MqttPacket.Publish publish) {
+      var device = current.key();
       if (inbound == null) {
-        Rate rate =
-            new Rate(limits.uplinksPerSecond(), limits.uplinkBurst(), link.loop().nowNanos());
-        inbound = new InboundFlow(link, uplinks, admission, limits.uplinksInFlight(), rate);
+        inbound = inboundAt(uplinkRates.of(device));
       }
-      inbound.published(current.key(), publish);
+      inbound.published(device, publish);
+    }
+
+    private InboundFlow inboundAt(Rate rate) {
+      return new InboundFlow(link, uplinks, admission, limits.uplinksInFlight(), rate);
     }
 
     // 7. The end
@@ -427,6 +439,9 @@ public final class ConnectionPipeline {
       var ended = session;
       if (ended == null || ended.isGone()) {
         return;
+      }
+      if (inbound != null) {
+        uplinkRates.keep(ended.key(), inbound.rate());
       }
       var left = ended.end();
       boolean wasCurrent = sessions.remove(ended);

@@ -45,6 +45,18 @@ final class InboundFlow {
     return window.isEmpty() && rate.isRested(nowNanos);
   }
 
+  /// What remembers how much the device has published.
+  Rate rate() {
+    return rate;
+  }
+
+  /// Its rate does not allow more for now: it is not read until that does.
+  void holdBack() {
+    slowed = true;
+    uplinks.countSlowed();
+    link.watch();
+  }
+
   void published(DeviceKey device, MqttPacket.Publish publish) {
     long nowNanos = link.loop().nowNanos();
     boolean waits = publish.qos() != QoS.AT_MOST_ONCE || slowedSweeps < MOST_SLOWED_SWEEPS;
@@ -54,8 +66,7 @@ final class InboundFlow {
     }
     rate.spend(nowNanos);
     if (waits && !slowed && rate.waitNanos(nowNanos) > 0) {
-      slowed = true;
-      uplinks.countSlowed();
+      holdBack();
     }
     take(device, publish, nowNanos);
     if (link.isOpen() && isHeldBack()) {

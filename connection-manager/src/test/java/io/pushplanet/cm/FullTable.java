@@ -29,6 +29,7 @@ import io.pushplanet.cm.transport.Connection;
 import io.pushplanet.cm.transport.FakeSockets;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.cm.transport.gate.AcceptGate;
+import io.pushplanet.cm.transport.gate.DeviceRates;
 import io.pushplanet.cm.transport.gate.GateSettings;
 import io.pushplanet.cm.uplink.Uplinks;
 import io.pushplanet.common.access.MasterKey;
@@ -212,7 +213,8 @@ final class FullTable {
         metrics,
         new NothingParked(),
         new Uplinks((_, _) -> true, 4_096, 16, CLOCK, new SplittableRandom(4), meters),
-        new ConnectionPipeline.Limits(PacketLimits.UNAUTHENTICATED, 32, 10, 100),
+        new DeviceRates(10, 100, System.nanoTime(), 5),
+        new ConnectionPipeline.Limits(PacketLimits.UNAUTHENTICATED, 32),
         CLOCK,
         (_, _) -> () -> {});
   }

@@ -203,6 +203,45 @@ class InboundFlowTest extends PipelineScene {
     assertThat(told).hasSize(7 + 5);
   }
 
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void a_device_that_connects_again_has_what_is_left_of_its_burst(MqttVersion version) {
+    var pipeline = pipeline(10, 2, 5);
+    var first = connected(pipeline, version, "flood");
+    publish(first, 3);
+    first.end();
+
+    publish(connected(pipeline, version, "flood"), 10);
+    assertThat(told).hasSize(5);
+    publish(connected(pipeline, version, "other"), 10);
+    assertThat(told).as("another device").hasSize(5 + 5);
+
+    loop.nowNanos = TimeUnit.SECONDS.toNanos(10);
+    publish(connected(pipeline, version, "flood"), 10);
+    assertThat(told).as("after a rest").hasSize(5 + 5 + 5);
+  }
+
+  /// One packet of each connection would be read before it is slowed down.
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void who_connects_over_and_over_publishes_no_faster_than_its_rate_either(MqttVersion version) {
+    var pipeline = pipeline(10, 2, 5);
+    publish(connected(pipeline, version, "flood"), 10);
+    assertThat(told).hasSize(5);
+
+    for (int time = 0; time < 20; time++) {
+      publish(connected(pipeline, version, "flood"), 1);
+    }
+    assertThat(told).hasSize(5);
+
+    var last = connected(pipeline, version, "flood");
+    assertThat(last.paused).isTrue();
+    sweepAt(last, 1_000);
+    assertThat(last.paused).isFalse();
+    publish(last, 10);
+    assertThat(told).as("two of one second").hasSize(7);
+  }
+
   /// A flood that its socket keeps comes again as soon as it is read.
   @ParameterizedTest
   @EnumSource(MqttVersion.class)

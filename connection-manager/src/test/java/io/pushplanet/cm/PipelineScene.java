@@ -31,6 +31,7 @@ import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.transport.HandLoop;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.cm.transport.gate.AcceptGate;
+import io.pushplanet.cm.transport.gate.DeviceRates;
 import io.pushplanet.cm.transport.gate.GateSettings;
 import io.pushplanet.cm.uplink.Uplinks;
 import io.pushplanet.common.access.MasterKey;
@@ -107,8 +108,8 @@ abstract class PipelineScene {
         metrics,
         new NothingParked(),
         new Uplinks(this::tell, 4_096, UPLINKS_IN_FLIGHT, clock, new SplittableRandom(3), meters),
-        new ConnectionPipeline.Limits(
-            PacketLimits.UNAUTHENTICATED, UPLINKS_IN_FLIGHT, uplinksPerSecond, uplinkBurst),
+        new DeviceRates(uplinksPerSecond, uplinkBurst, 0, 4),
+        new ConnectionPipeline.Limits(PacketLimits.UNAUTHENTICATED, UPLINKS_IN_FLIGHT),
         clock,
         (_, task) -> {
           due.add(task);

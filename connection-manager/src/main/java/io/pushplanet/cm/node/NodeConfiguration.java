@@ -29,6 +29,7 @@ import io.pushplanet.cm.transport.Listener;
 import io.pushplanet.cm.transport.Transport;
 import io.pushplanet.cm.transport.TransportSettings;
 import io.pushplanet.cm.transport.gate.AcceptGate;
+import io.pushplanet.cm.transport.gate.DeviceRates;
 import io.pushplanet.cm.transport.gate.GateSettings;
 import io.pushplanet.cm.transport.tls.TlsIdentity;
 import io.pushplanet.cm.uplink.EventLane;
@@ -259,7 +260,8 @@ class NodeConfiguration {
       SessionMetrics metrics,
       Inbox inbox,
       Uplinks uplinks,
-      EventLane eventLane) {
+      EventLane eventLane,
+      SecureRandom random) {
     int inFlight = settings.uplink().inFlight();
     int packetBytes = Math.toIntExact(settings.uplink().bytes().toBytes()) + PACKET_ROOM;
     var handshake =
@@ -281,11 +283,13 @@ class NodeConfiguration {
         metrics,
         inbox,
         uplinks,
-        new ConnectionPipeline.Limits(
-            PacketLimits.UNAUTHENTICATED.withPacketBytes(packetBytes),
-            inFlight,
+        new DeviceRates(
             settings.uplink().perSecond(),
-            settings.uplink().burst()),
+            settings.uplink().burst(),
+            System.nanoTime(),
+            random.nextLong()),
+        new ConnectionPipeline.Limits(
+            PacketLimits.UNAUTHENTICATED.withPacketBytes(packetBytes), inFlight),
         clock,
         (delay, task) -> {
           var timer = ForkJoinPool.commonPool().schedule(task, delay.toSeconds(), TimeUnit.SECONDS);

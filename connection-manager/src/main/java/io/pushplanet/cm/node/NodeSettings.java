@@ -183,7 +183,8 @@ record NodeSettings(
   /// @param inFlight publishes of one device that wait for the broker's confirm (its Receive Maximum); those of QoS 0 count too
   /// @param perSecond what one device may publish, uplinks and receipts together; it is not read for a while when it publishes
   ///     faster, and at QoS 0 the rest is dropped after five seconds. 0 for no limit
-  /// @param burst how much one device may publish at once, such as what it gathered while it was away, and again after a rest
+  /// @param burst how much one device may publish at once, such as what it gathered while it was away, and again after a rest;
+  ///     connections to the same node share it
   /// @param mostOpen events of all devices that wait for the broker's confirm
   record Uplink(
       @NotNull @DefaultValue("4KB") DataSize bytes,

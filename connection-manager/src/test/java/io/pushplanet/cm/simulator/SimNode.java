@@ -22,6 +22,7 @@ import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.transport.EventLoop;
 import io.pushplanet.cm.transport.gate.AcceptGate;
+import io.pushplanet.cm.transport.gate.DeviceRates;
 import io.pushplanet.cm.transport.gate.GateSettings;
 import io.pushplanet.cm.uplink.Uplinks;
 import io.pushplanet.common.access.Secret;
@@ -140,7 +141,8 @@ final class SimNode {
             SESSION_METRICS,
             stores.new InboxOf(this),
             new Uplinks((_, _) -> true, 4_096, 16, clock, world.random, METERS),
-            new ConnectionPipeline.Limits(PacketLimits.UNAUTHENTICATED, 8, 0, 1),
+            new DeviceRates(0, 1, 0, 1),
+            new ConnectionPipeline.Limits(PacketLimits.UNAUTHENTICATED, 8),
             clock,
             (delay, task) -> {
               work(delay.toMillis(), delay.toMillis(), task);

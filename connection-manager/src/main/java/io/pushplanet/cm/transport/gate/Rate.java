@@ -9,17 +9,28 @@ public final class Rate {
   private final long startNanos;
   private final long intervalNanos;
   private final long toleranceNanos;
-  private final AtomicLong due = new AtomicLong();
+  private final AtomicLong due;
 
   /// @param perSecond 0 for no limit
   public Rate(int perSecond, int burst, long startNanos) {
+    this(perSecond, burst, startNanos, 0);
+  }
+
+  /// @param due as another one with the same start has [left][#due] it
+  Rate(int perSecond, int burst, long startNanos, long due) {
     this.startNanos = startNanos;
     this.intervalNanos = intervalNanos(perSecond);
     this.toleranceNanos = intervalNanos * (Math.max(1, burst) - 1L);
+    this.due = new AtomicLong(due);
   }
 
   static long intervalNanos(int perSecond) {
     return perSecond == 0 ? 0 : TimeUnit.SECONDS.toNanos(1) / perSecond;
+  }
+
+  /// When the next one would be due if all had come evenly, since the start.
+  long due() {
+    return due.get();
   }
 
   /// How long until one may come; 0 when now.
