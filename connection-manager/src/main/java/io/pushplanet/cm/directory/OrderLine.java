@@ -56,6 +56,8 @@ final class OrderLine {
     private final Supplier<Order> order;
     private final @Nullable Asker asker;
     private final long sinceMillis;
+    // Once its turn has come.
+    private @Nullable Order travelling;
     // Of the asker's loop.
     private boolean told;
 
@@ -175,15 +177,12 @@ final class OrderLine {
     try {
       var travelling = inTime(some);
       if (!hasHandedBack(travelling)) {
-        // First: who hears that he has no answer may be here again, and the end of his last
-        // connection is forgotten then.
-        giveBack(travelling);
-        handBackNothing(some);
+        comeToNothing(some);
       }
     } catch (RuntimeException | Error bug) {
       metrics.directoryFailures.increment();
       LOG.error("event=registration_error orders={}", some.size(), bug);
-      handBackNothing(some);
+      comeToNothing(some);
     } finally {
       if (waiting.addAndGet(-some.size()) == 0 && full.compareAndSet(true, false)) {
         LOG.info("event=registrations_flow_again");
@@ -202,7 +201,9 @@ final class OrderLine {
         continue;
       }
       try {
-        travelling.add(new Travelling(each.order.get(), each));
+        var order = each.order.get();
+        each.travelling = order;
+        travelling.add(new Travelling(order, each));
       } catch (RuntimeException | Error bug) {
         metrics.directoryFailures.increment();
         LOG.error("event=order_error", bug);
@@ -228,10 +229,21 @@ final class OrderLine {
     }
   }
 
-  private void giveBack(List<Travelling> some) {
+  /// Nobody knows what became of them. What is given back goes first: who hears that he has no answer may be here again, and the end of
+  /// his last connection is forgotten then.
+  private void comeToNothing(List<Waiting> some) {
+    try {
+      giveBack(some);
+    } finally {
+      handBackNothing(some);
+    }
+  }
+
+  private void giveBack(List<Waiting> some) {
     for (var each : some) {
-      if (each.from().asker == null) {
-        untold.accept(each.order());
+      var order = each.travelling;
+      if (each.asker == null && order != null) {
+        untold.accept(order);
       }
     }
   }

@@ -204,6 +204,36 @@ class OrderLineTest {
     assertThat(told).containsExactly("0 has no answer", "1 has 101");
   }
 
+  /// Nobody knows what was carried out.
+  @Test
+  void what_nobody_waits_for_is_given_back_too_when_a_script_is_wrong() {
+    asked.answers =
+        _ -> {
+          throw new IllegalStateException("a bug");
+        };
+    line.add(new Order.Release(device(1), 7), null);
+    claim(0);
+
+    send();
+    loop.turn();
+
+    assertThat(untold).containsExactly(new Order.Release(device(1), 7));
+    assertThat(told).containsExactly("0 has no answer");
+  }
+
+  @Test
+  void what_nobody_waits_for_is_given_back_too_when_those_before_it_cannot_be_told() {
+    claim(0, broken);
+    clock.advance(Duration.ofSeconds(6));
+    line.add(new Order.Release(device(1), 7), null);
+    broken.breaksAt = 1;
+
+    send();
+
+    assertThat(asked.batches).isEmpty();
+    assertThat(untold).containsExactly(new Order.Release(device(1), 7));
+  }
+
   @Test
   void an_order_that_cannot_be_made_takes_no_answer_from_its_neighbours() {
     claim(0);
