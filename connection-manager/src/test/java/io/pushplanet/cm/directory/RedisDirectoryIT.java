@@ -235,6 +235,19 @@ class RedisDirectoryIT {
     assertThat(known.owner(device(1))).isEmpty();
   }
 
+  /// It was told late, behind the claim of the device's next connection to that node.
+  @Test
+  void the_end_of_a_connection_releases_no_newer_one_of_the_same_node() {
+    long former = claim(a, Former.RESUME).epoch();
+    long owner = claim(a, Former.RESUME).epoch();
+
+    a.carryOut(
+        List.of(
+            new Order.End(device(1), former, 3_600, AT_ONE), new Order.Release(device(1), former)));
+
+    assertThat(known.owner(device(1))).contains(new SessionOwner(nodeA, owner));
+  }
+
   @Test
   void the_end_of_a_connection_leaves_its_session_for_as_long_as_was_wished() {
     long epoch = claim(a, Former.RESUME).epoch();
