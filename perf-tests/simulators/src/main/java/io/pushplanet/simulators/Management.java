@@ -154,6 +154,7 @@ final class Management {
             body.path("project_minute").asInt(Quotas.PER_MINUTE),
             body.path("device_minute").asInt(Integer.MAX_VALUE),
             body.path("device_hour").asInt(Integer.MAX_VALUE));
+    simulators.fcm().quotas().setTopic(body.path("topic_minute").asInt(Integer.MAX_VALUE));
     return done();
   }
 

@@ -214,6 +214,47 @@ class FcmSimulatorTest {
   }
 
   @Test
+  void a_topic_is_its_bare_name_and_has_half_the_room_of_a_device() throws Exception {
+    invalid("{\"topic\":\"/topics/news\"}", "message.topic");
+    invalid("{\"topic\":\"two words\"}", "message.topic");
+    invalid("{\"topic\":\"" + "n".repeat(901) + "\"}", "message.topic");
+    invalid("{\"topic\":\"news\",\"data\":{\"k\":\"" + "v".repeat(2_048) + "\"}}", "message");
+    assertThat(
+            send("{\"topic\":\"news\",\"data\":{\"k\":\"" + "v".repeat(2_047) + "\"}}")
+                .statusCode())
+        .isEqualTo(200);
+    assertThat(simulators.ledger().entries("/topics/news"))
+        .last()
+        .returns(true, LedgerEntry::delivered);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "news",
+        "'a' in topics and 'b' in topics",
+        "('a' in topics",
+        "'a' in topics &&",
+        "'a' in topics 'b' in topics",
+        "t && t",
+        "'a' in topics || 'b' in topics || 'c' in topics || 'd' in topics || 'e' in topics || 'f' in topics"
+      })
+  void a_condition_is_an_expression_of_five_topics_at_most(String condition) throws Exception {
+    invalid("{\"condition\":\"" + condition + "\"}", "message.condition");
+  }
+
+  @Test
+  void a_message_to_a_condition_stands_in_the_ledger_under_the_condition() throws Exception {
+    String condition = "'a' in topics && !('b' in topics || 'c' in topics)";
+
+    assertThat(send("{\"condition\":\"" + condition + "\"}").statusCode()).isEqualTo(200);
+
+    assertThat(simulators.ledger().entries(condition))
+        .singleElement()
+        .returns(true, LedgerEntry::delivered);
+  }
+
+  @Test
   void data_is_text_only() throws Exception {
     invalid("{\"token\":\"t1\",\"data\":{\"n\":1}}", "message.data.n");
   }

@@ -217,6 +217,20 @@ class ScenariosTest {
     assertThat(other.statusCode()).isEqualTo(200);
   }
 
+  @Test
+  void a_topic_of_a_project_has_a_quota_of_its_own_if_asked_for() throws Exception {
+    manage("PUT", "/fcm/quotas", "{\"topic_minute\":1}");
+    var bearer = accessToken("demo");
+    var busy = "{\"message\":{\"topic\":\"busy\"}}";
+    fcm("demo", bearer, busy);
+
+    assertThat(fcm("demo", bearer, busy).body()).contains("\"topic:demo/topics/busy\"");
+    assertThat(fcm("demo", bearer, "{\"message\":{\"topic\":\"quiet\"}}").statusCode())
+        .isEqualTo(200);
+    assertThat(fcm("other", accessToken("other"), busy).statusCode()).isEqualTo(200);
+    assertThat(toFcm("demo", bearer, "busy").statusCode()).isEqualTo(200);
+  }
+
   private String accessToken(String project) throws Exception {
     var account = FcmAccount.issue(project, simulators.fcm().tokenUri());
     simulators.fcmDirectory().register(account.account());
@@ -248,6 +262,10 @@ class ScenariosTest {
   }
 
   private HttpResponse<String> toFcm(String project, String bearer, String token) throws Exception {
+    return fcm(project, bearer, "{\"message\":{\"token\":\"" + token + "\"}}");
+  }
+
+  private HttpResponse<String> fcm(String project, String bearer, String body) throws Exception {
     return client.send(
         HttpRequest.newBuilder(
                 URI.create(
@@ -257,8 +275,7 @@ class ScenariosTest {
                         + project
                         + "/messages:send"))
             .header("authorization", "Bearer " + bearer)
-            .POST(
-                HttpRequest.BodyPublishers.ofString("{\"message\":{\"token\":\"" + token + "\"}}"))
+            .POST(HttpRequest.BodyPublishers.ofString(body))
             .build(),
         HttpResponse.BodyHandlers.ofString());
   }

@@ -24,6 +24,7 @@ final class FcmRules {
 
   private static final Pattern TTL = Pattern.compile("-?[0-9]{1,12}(\\.[0-9]{1,9})?s");
   private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9_:.\\-]{1,4096}");
+  private static final Pattern TOPIC = Pattern.compile("[a-zA-Z0-9-_.~%]{1,900}");
   private static final Set<String> TARGETS = Set.of("token", "fid", "topic", "condition");
   private static final Set<String> BODY_FIELDS = Set.of("validate_only", "validateOnly", "message");
   private static final Set<String> MESSAGE_FIELDS =
@@ -60,15 +61,21 @@ final class FcmRules {
 
   private FcmRules() {}
 
-  /// The target of a message: its token, fid, topic or condition; empty when there is none.
+  /// The target of a message: its token, fid or condition, or its topic as apps are told of it, `/topics/news`; empty when there
+  /// is none.
   static String target(JsonNode message) {
     for (String kind : TARGETS) {
       String value = message.path(kind).asString("");
       if (!value.isEmpty()) {
-        return value;
+        return kind.equals("topic") ? "/topics/" + value : value;
       }
     }
     return "";
+  }
+
+  /// Whether it is for whoever follows topics.
+  static boolean isForFollowers(JsonNode message) {
+    return message.has("topic") || message.has("condition");
   }
 
   /// Everything wrong with a body.
@@ -91,10 +98,7 @@ final class FcmRules {
       unknown(message.path("notification"), NOTIFICATION_FIELDS, "message.notification", wrong);
     }
     android(message.path("android"), wrong);
-    int limit =
-        message.has("topic") || message.has("condition")
-            ? LARGEST_TOPIC_PAYLOAD_BYTES
-            : LARGEST_PAYLOAD_BYTES;
+    int limit = isForFollowers(message) ? LARGEST_TOPIC_PAYLOAD_BYTES : LARGEST_PAYLOAD_BYTES;
     int size = payloadBytes(message);
     if (size > limit) {
       wrong.add(
@@ -118,6 +122,12 @@ final class FcmRules {
       wrong.add(
           new Violation(
               "message.token", "The registration token is not a valid FCM registration token"));
+    }
+    if (message.has("topic") && !TOPIC.matcher(message.path("topic").asString("")).matches()) {
+      wrong.add(new Violation("message.topic", "Invalid topic name"));
+    }
+    if (message.has("condition") && !Conditions.hold(message.path("condition").asString(""))) {
+      wrong.add(new Violation("message.condition", "Invalid condition expression provided."));
     }
   }
 

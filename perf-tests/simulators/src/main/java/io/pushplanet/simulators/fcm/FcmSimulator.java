@@ -69,7 +69,7 @@ public final class FcmSimulator implements AutoCloseable {
     return "https://localhost:" + port() + "/token";
   }
 
-  /// Projects have the quotas, and devices if asked for.
+  /// Projects have the quotas, devices and topics if asked for.
   public Quotas quotas() {
     return quotas;
   }
@@ -191,7 +191,10 @@ public final class FcmSimulator implements AutoCloseable {
     if (known != null && !known.project().isEmpty() && !known.project().equals(project.get())) {
       return refused(token, message, 403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH", List.of());
     }
-    Optional<Quotas.Exceeded> exceeded = quotas.count(project.get(), token);
+    Optional<Quotas.Exceeded> exceeded =
+        FcmRules.isForFollowers(message)
+            ? quotas.countTopic(project.get(), token)
+            : quotas.count(project.get(), token);
     if (exceeded.isPresent()) {
       ledger.append(Simulated.FCM, token, "", 429, "QUOTA_EXCEEDED", false, Map.of(), message);
       return overQuota(exceeded.get()).retryAfter(exceeded.get().retryAfter());

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /// How much FCM takes: 600,000 messages a minute of a project, in a bucket that is filled anew each minute, and not on the
-/// minute of the clock; of a device 240 a minute and 5,000 an hour, if asked for
+/// minute of the clock; of a device 240 a minute and 5,000 an hour, and of a topic, if asked for
 /// (https://firebase.google.com/docs/cloud-messaging/throttling-and-quotas).
 ///
 /// Thread-safe.
@@ -31,6 +31,9 @@ public final class Quotas {
 
   @GuardedBy("this")
   private int perDeviceHour = Integer.MAX_VALUE;
+
+  @GuardedBy("this")
+  private int perTopicMinute = Integer.MAX_VALUE;
 
   @GuardedBy("this")
   private final Map<String, Bucket> buckets =
@@ -70,10 +73,27 @@ public final class Quotas {
     buckets.clear();
   }
 
+  /// Changes how much is taken for one topic, or one condition: Google does not tell its number.
+  public synchronized void setTopic(int topicPerMinute) {
+    if (topicPerMinute < 1) {
+      throw new IllegalArgumentException("a quota is at least 1");
+    }
+    perTopicMinute = topicPerMinute;
+    buckets.clear();
+  }
+
+  /// Takes one message to a topic or a condition.
+  public synchronized Optional<Exceeded> countTopic(String project, String target) {
+    Optional<Exceeded> exceeded = ofProject(project);
+    return exceeded.isEmpty() && perTopicMinute < Integer.MAX_VALUE
+        ? taken(
+            "topic:" + project + target, "messages to a topic per minute", perTopicMinute, MINUTE)
+        : exceeded;
+  }
+
   /// Takes one message, or says what it is too much for. What a device may not have counts for its project.
   public synchronized Optional<Exceeded> count(String project, String device) {
-    Optional<Exceeded> exceeded =
-        taken("project:" + project, "messages of a project per minute", perMinute, MINUTE);
+    Optional<Exceeded> exceeded = ofProject(project);
     if (exceeded.isEmpty() && perDeviceMinute < Integer.MAX_VALUE) {
       exceeded =
           taken("device:" + device, "messages to a device per minute", perDeviceMinute, MINUTE);
@@ -83,6 +103,11 @@ public final class Quotas {
           taken("device-hour:" + device, "messages to a device per hour", perDeviceHour, HOUR);
     }
     return exceeded;
+  }
+
+  @GuardedBy("this")
+  private Optional<Exceeded> ofProject(String project) {
+    return taken("project:" + project, "messages of a project per minute", perMinute, MINUTE);
   }
 
   @GuardedBy("this")

@@ -7,7 +7,7 @@ import tools.jackson.databind.JsonNode;
 /// One request to a simulator and what became of it.
 ///
 /// @param seq grows by one with each entry
-/// @param token the device token, of a Web Push subscription the last segment of its endpoint; empty where there was none
+/// @param token the device token, of a Web Push subscription the last segment of its endpoint, of FCM also `/topics/news` or a condition; empty where there was none
 /// @param id `apns-id`, the FCM message name, Push Kit's `requestId` or the number of a Web Push message; empty when refused by others than Apple
 /// @param status the HTTP status, 0 where no answer was given
 /// @param reason the provider's reason, empty on success
