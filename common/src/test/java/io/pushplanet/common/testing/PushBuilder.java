@@ -14,6 +14,7 @@ import io.pushplanet.common.message.target.HmsToken;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.message.target.WebPushSubscription;
 import java.time.Clock;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -76,6 +77,13 @@ public final class PushBuilder {
   public PushBuilder toFcm(String device, String token) {
     recipients.add(
         recipient(new DeviceId(device), false, new FcmToken(token, "token", clock.instant())));
+    return this;
+  }
+
+  /// @param kind `topic` or `condition`
+  public PushBuilder toFollowers(String recipient, String kind, String text) {
+    recipients.add(
+        recipient(new DeviceId(recipient), false, new FcmToken(text, kind, Instant.EPOCH)));
     return this;
   }
 

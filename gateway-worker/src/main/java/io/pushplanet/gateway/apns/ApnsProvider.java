@@ -149,25 +149,8 @@ final class ApnsProvider implements Provider {
         credentials.apns(push.app(), token.environment()),
         credential ->
             credential instanceof ApnsKey
-                ? aboutNoDevice(sent(push, recipient, token, credential))
+                ? Sends.aboutNoDevice(sent(push, recipient, token, credential))
                 : new Rejected(0, "live_activity_needs_a_p8_key"));
-  }
-
-  private static DeliveryOutcome aboutNoDevice(DeliveryOutcome outcome) {
-    return switch (outcome) {
-      case Remedied(int status, String reason, String remedy, DeliveryOutcome then) ->
-          new Remedied(status, reason, remedy, aboutNoDevice(then));
-      case TokenGone(int status, String reason, Instant _) -> new Rejected(status, reason);
-      case TokenForeign(int status, String reason) -> new Rejected(status, reason);
-      case Accepted _,
-          Rejected _,
-          Deferred _,
-          PutOff _,
-          CredentialFault _,
-          DeliveryOutcome.InternalError _,
-          DeliveryOutcome.Expired _ ->
-          outcome;
-    };
   }
 
   private DeliveryOutcome sent(Push push, Recipient recipient, ApnsToken token, Apns credential) {

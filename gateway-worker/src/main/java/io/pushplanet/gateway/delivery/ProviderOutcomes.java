@@ -77,14 +77,16 @@ final class ProviderOutcomes {
   void handle(Channel channel, Parcel parcel, DeliveryOutcome outcome, Outbox outbox) {
     switch (outcome) {
       case DeliveryOutcome.Accepted(int status, String reason, String providerId) -> {
-        tokens.accepted(parcel.push().app(), channel, environment(channel, parcel));
+        if (parcel.recipient().namesDevice()) {
+          tokens.accepted(parcel.push().app(), channel, environment(channel, parcel));
+        }
         outbox.end(
             parcel,
             DeliveryState.DELIVERED,
             outbox.attempt(channel, "delivered", status, null, providerId, null));
       }
       case DeliveryOutcome.Rejected(int status, String reason) -> {
-        if (status > 0) {
+        if (status > 0 && parcel.recipient().namesDevice()) {
           tokens.alive(parcel.push().app(), channel);
         }
         otherwise(

@@ -10,15 +10,22 @@ import tools.jackson.databind.json.JsonMapper;
 /// @param name of the message, when there is no error
 /// @param code `details[].errorCode`, else `status`, else ""
 /// @param namesToken whether a field violation names the token
-/// @param narrow whether a quota is used up that is only a device's or a topic's, not the project's
-record FcmError(String name, String code, boolean namesToken, boolean narrow) {
+/// @param quota whose is used up
+record FcmError(String name, String code, boolean namesToken, Quota quota) {
   private static final JsonMapper JSON = JsonMapper.shared();
 
   /// Google's QuotaFailure names what is used up: "device message rate", "topic message rate", or else the project's
   /// (https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode).
   private static final Pattern NARROW = Pattern.compile("device|topic", Pattern.CASE_INSENSITIVE);
 
-  private static final FcmError SILENT = new FcmError("", "", false, false);
+  private static final FcmError SILENT = new FcmError("", "", false, Quota.UNSAID);
+
+  enum Quota {
+    UNSAID,
+    /// Only a device's or a topic's.
+    NARROW,
+    PROJECT
+  }
 
   static FcmError parse(byte[] body) {
     return parse(body, "");
@@ -36,7 +43,7 @@ record FcmError(String name, String code, boolean namesToken, boolean narrow) {
       JsonNode error = answer.path("error");
       String code = error.path("status").asString("");
       boolean namesToken = false;
-      boolean narrow = false;
+      Quota quota = Quota.UNSAID;
       for (JsonNode detail : error.path("details")) {
         code = detail.path("errorCode").asString(code);
         for (JsonNode violation : detail.path("fieldViolations")) {
@@ -44,10 +51,11 @@ record FcmError(String name, String code, boolean namesToken, boolean narrow) {
           namesToken |= field.equals("message.token") || field.equals("message.fid");
         }
         for (JsonNode violation : detail.path("violations")) {
-          narrow |= NARROW.matcher(violation.toString().replace(project, "")).find();
+          boolean narrow = NARROW.matcher(violation.toString().replace(project, "")).find();
+          quota = narrow || quota == Quota.NARROW ? Quota.NARROW : Quota.PROJECT;
         }
       }
-      return new FcmError(answer.path("name").asString(""), code, namesToken, narrow);
+      return new FcmError(answer.path("name").asString(""), code, namesToken, quota);
     } catch (JacksonException e) {
       return SILENT;
     }

@@ -33,10 +33,11 @@ record FcmMessage(byte[] untargeted) {
   private static final String ID = "id";
   private static final List<String> TARGETS = List.of("token", "fid", "topic", "condition");
 
-  // What comes before the device.
-  private static final byte[] TOKEN =
-      "{\"message\":{\"token\":".getBytes(StandardCharsets.US_ASCII);
-  private static final byte[] FID = "{\"message\":{\"fid\":".getBytes(StandardCharsets.US_ASCII);
+  // What comes before whom it is for.
+  private static final byte[] TOKEN = before("token");
+  private static final byte[] FID = before("fid");
+  private static final byte[] TOPIC = before("topic");
+  private static final byte[] CONDITION = before("condition");
   private static final int MOST_AROUND = 32;
 
   /// Where our id goes when the caller's data has an `id` of its own.
@@ -96,12 +97,22 @@ record FcmMessage(byte[] untargeted) {
     byte[] target = JSON.writeValueAsBytes(token.token());
     ByteArrayOutputStream body =
         new ByteArrayOutputStream(MOST_AROUND + target.length + untargeted.length);
-    body.writeBytes(token.kind().equals("fid") ? FID : TOKEN);
+    body.writeBytes(
+        switch (token.kind()) {
+          case "fid" -> FID;
+          case FcmToken.TOPIC -> TOPIC;
+          case FcmToken.CONDITION -> CONDITION;
+          default -> TOKEN;
+        });
     body.writeBytes(target);
     body.write(',');
     body.write(untargeted, 1, untargeted.length - 1);
     body.write('}');
     return body.toByteArray();
+  }
+
+  private static byte[] before(String target) {
+    return ("{\"message\":{\"" + target + "\":").getBytes(StandardCharsets.US_ASCII);
   }
 
   private static void android(ObjectNode android, Push push, boolean shown, Instant now) {

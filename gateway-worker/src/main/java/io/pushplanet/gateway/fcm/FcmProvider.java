@@ -45,8 +45,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Brings a message to devices that use Firebase. One send is one request; a second one follows at once only where FCM wants
-/// a newer access token. Thread-safe.
+/// Brings a message to devices that use Firebase, or to Firebase's topics. One send is one request; a second one follows at once
+/// only where FCM wants a newer access token. Thread-safe.
 final class FcmProvider implements Provider {
   private static final Logger LOG = LoggerFactory.getLogger(FcmProvider.class);
 
@@ -116,20 +116,43 @@ final class FcmProvider implements Provider {
     }
     return sends.with(
         credentials.fcm(push.app()),
-        account -> unlessItRests(new Attempt(push, token, recipient.behindFcm(), account)));
+        account -> {
+          var attempt = new Attempt(push, token, recipient.behindFcm(), account);
+          DeliveryOutcome outcome = unlessItRests(attempt);
+          return token.namesDevice() ? outcome : Sends.aboutNoDevice(outcome);
+        });
   }
 
   /// @param behind whom FCM passes it on to, null where it does not or nobody knows
   private record Attempt(
-      Push push, FcmToken token, @Nullable Platform behind, FcmServiceAccount account) {}
+      Push push, FcmToken token, @Nullable Platform behind, FcmServiceAccount account) {
+    /// Tokens differ, wherever they come from; topics are each project's own.
+    String addressee() {
+      return token.namesDevice()
+          ? token.token()
+          : account.projectId() + "/" + token.kind() + "/" + token.token();
+    }
+
+    /// Whether only this addressee is to get less. Google spreads a thousand messages of a project at a time and may refuse more
+    /// (https://firebase.google.com/docs/cloud-messaging/topic-messaging): where it does not say whose quota is used up, no
+    /// device waits for that.
+    boolean restsAlone(FcmError.Quota quota) {
+      return switch (quota) {
+        case NARROW -> true;
+        case UNSAID -> !token.namesDevice();
+        case PROJECT -> false;
+      };
+    }
+  }
 
   private DeliveryOutcome unlessItRests(Attempt attempt) {
     if (attempt.behind() != null && others.rests(attempt.push().app(), attempt.behind())) {
       return new CredentialFault(0, Sends.THIRD_PARTY_REST);
     }
+    String reason = attempt.token().namesDevice() ? "device_quota_rest" : "topic_quota_rest";
     return resting
-        .rest(attempt.token().token())
-        .<DeliveryOutcome>map(rest -> new PutOff(0, "device_quota_rest", rest))
+        .rest(attempt.addressee())
+        .<DeliveryOutcome>map(rest -> new PutOff(0, reason, rest))
         .orElseGet(() -> sent(attempt));
   }
 
@@ -258,7 +281,7 @@ final class FcmProvider implements Provider {
           // Somebody between Google and us may say 200 to anything.
           yield new Deferred(status, "no_message_name", null, true);
         }
-        resting.taken(attempt.token().token());
+        resting.taken(attempt.addressee());
         if (attempt.behind() != null) {
           others.taken(attempt.push().app(), attempt.behind());
         }
@@ -279,10 +302,10 @@ final class FcmProvider implements Provider {
         yield fault(attempt, status, reason, rests ? "platform rests" : null);
       }
       case QUOTA -> {
-        if (error.narrow()) {
-          Duration rest =
-              resting.refused(attempt.token().token(), sends.asked(answered, error.code()));
-          yield new Deferred(status, reason, rest, false, RestingDevices.RESTS);
+        if (attempt.restsAlone(error.quota())) {
+          Duration rest = resting.refused(attempt.addressee(), sends.asked(answered, error.code()));
+          String done = attempt.token().namesDevice() ? RestingDevices.RESTS : "topic rests";
+          yield new Deferred(status, reason, rest, false, done);
         }
         Duration rest = sends.askedOr(answered, error.code(), QUOTA_REST);
         paces.of(attempt.account().projectId()).refused(rest);

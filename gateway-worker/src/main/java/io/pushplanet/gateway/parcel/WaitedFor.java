@@ -2,7 +2,6 @@ package io.pushplanet.gateway.parcel;
 
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.MessageId;
-import io.pushplanet.common.message.target.ActivityChannelId;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.gateway.token.Registrations;
@@ -85,11 +84,11 @@ public final class WaitedFor {
     return users != null && (device.user() == null || !users.contains(device.user()));
   }
 
-  /// A channel of Live Activities is no device, and who is parked already has been looked after by whoever deleted the device.
+  /// What stands in a device's place is not registered, and who is parked already has been looked after by whoever deleted the device.
   private static boolean hasWaited(Parcel parcel) {
     return (parcel.push().cameBack() || !parcel.push().tried().isEmpty())
         && parcel.push().inInbox() == null
-        && !ActivityChannelId.isValid(parcel.recipient().device().value());
+        && parcel.recipient().namesDevice();
   }
 
   private static boolean isWay(Channel channel, Parcel parcel, Recipient current) {

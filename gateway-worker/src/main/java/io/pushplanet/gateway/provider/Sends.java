@@ -140,6 +140,25 @@ public record Sends(Clock clock, RandomGenerator random) {
     };
   }
 
+  /// The same where no device's token was sent to: whatever is said of it, no token is given up.
+  public static DeliveryOutcome aboutNoDevice(DeliveryOutcome outcome) {
+    return switch (outcome) {
+      case DeliveryOutcome.Remedied(int status, String reason, String remedy, var then) ->
+          new DeliveryOutcome.Remedied(status, reason, remedy, aboutNoDevice(then));
+      case DeliveryOutcome.TokenGone(int status, String reason, var _) ->
+          new Rejected(status, reason);
+      case DeliveryOutcome.TokenForeign(int status, String reason) -> new Rejected(status, reason);
+      case DeliveryOutcome.Accepted _,
+          DeliveryOutcome.Expired _,
+          DeliveryOutcome.InternalError _,
+          Rejected _,
+          Deferred _,
+          PutOff _,
+          CredentialFault _ ->
+          outcome;
+    };
+  }
+
   /// Reads an answer; where none came, the request is tried again.
   public DeliveryOutcome outcome(Reply reply, Function<Answered, DeliveryOutcome> meaning) {
     return switch (reply) {

@@ -66,18 +66,18 @@ class FcmAnswersTest {
             """
                 .getBytes(StandardCharsets.UTF_8));
 
-    assertThat(error).isEqualTo(new FcmError("", "UNREGISTERED", false, false));
+    assertThat(error).isEqualTo(new FcmError("", "UNREGISTERED", false, FcmError.Quota.UNSAID));
   }
 
   @ParameterizedTest
   @CsvSource({
-    "device:t1, true",
-    "Topic message rate, true",
-    "project:demo, false",
-    "project:smart-device-prod, false",
-    "device of project:smart-device-prod, true"
+    "device:t1, NARROW",
+    "Topic message rate, NARROW",
+    "project:demo, PROJECT",
+    "project:smart-device-prod, PROJECT",
+    "device of project:smart-device-prod, NARROW"
   })
-  void a_quota_failure_says_whose_quota_is_used_up(String subject, boolean narrow) {
+  void a_quota_failure_says_whose_quota_is_used_up(String subject, FcmError.Quota quota) {
     FcmError error =
         FcmError.parse(
             """
@@ -88,7 +88,7 @@ class FcmAnswersTest {
                 .getBytes(StandardCharsets.UTF_8),
             "smart-device-prod");
 
-    assertThat(error).isEqualTo(new FcmError("", "QUOTA_EXCEEDED", false, narrow));
+    assertThat(error).isEqualTo(new FcmError("", "QUOTA_EXCEEDED", false, quota));
   }
 
   @ParameterizedTest
@@ -109,6 +109,6 @@ class FcmAnswersTest {
   @ValueSource(strings = {"", "<html>Bad gateway</html>", "[]", "null", "{\"error\":\"text\"}"})
   void what_is_not_googles_form_says_nothing(String body) {
     assertThat(FcmError.parse(body.getBytes(StandardCharsets.UTF_8)))
-        .isEqualTo(new FcmError("", "", false, false));
+        .isEqualTo(new FcmError("", "", false, FcmError.Quota.UNSAID));
   }
 }

@@ -13,8 +13,11 @@ import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.provider.RecentForms;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
@@ -93,6 +96,17 @@ class FcmMessageTest {
     JsonNode message = message(aPush(clock).build(), new FcmToken("f1", "fid", clock.instant()));
 
     assertThat(message.path("fid").asString()).isEqualTo("f1");
+    assertThat(message.has("token")).isFalse();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      quoteCharacter = '"',
+      value = {"topic, news", "condition, 'news' in topics && !('muted' in topics)"})
+  void topics_are_named_in_their_own_field(String kind, String text) {
+    JsonNode message = message(aPush(clock).build(), new FcmToken(text, kind, Instant.EPOCH));
+
+    assertThat(message.path(kind).asString()).isEqualTo(text);
     assertThat(message.has("token")).isFalse();
   }
 

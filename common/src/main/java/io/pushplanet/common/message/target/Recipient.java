@@ -9,7 +9,8 @@ import java.util.Collection;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// One device of a message with the ways that lead to it.
+/// One device of a message with the ways that lead to it; or a channel of Live Activities or topics of Firebase's, which stand in
+/// a device's place.
 ///
 /// @param mqtt whether the device uses our own channel
 /// @param behindFcm whose service FCM passes a message on to, `ios` or `web`; null where it is Google's own, and from a
@@ -48,6 +49,11 @@ public record Recipient(
               webpush == null ? null : new Registered(webpush.json(), webpush.registeredAt());
           case MQTT -> null;
         });
+  }
+
+  /// Whether it is a device. Nothing else is registered, and what a vendor says of anything else says nothing of tokens.
+  public boolean namesDevice() {
+    return (fcm == null || fcm.namesDevice()) && !ActivityChannelId.isValid(device.value());
   }
 
   /// Whether only messages that name this device are for it: a call rings, and not for what a topic is told.
