@@ -26,6 +26,11 @@ public record Overrides(
     this(apns, fcm, webpush, hms, null);
   }
 
+  /// What there is for a message that goes to FCM only.
+  public Overrides ofFcmAlone() {
+    return fcm == null ? NONE : new Overrides(null, fcm, null, null);
+  }
+
   public Overrides with(LiveActivity activity) {
     return new Overrides(apns, fcm, webpush, hms, activity);
   }

@@ -4,6 +4,7 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.wire.WireForm;
 import java.time.Instant;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -29,6 +30,8 @@ record MessageRow(
     int duplicates,
     int opened) {
   private static final String KIND = "kind";
+  private static final Set<String> SPREAD_BY_VENDOR =
+      Set.of("channel", "fcm_topic", "fcm_condition");
 
   public int queued() {
     return Math.max(0, recipients - delivered - failed - expired - cancelled);
@@ -71,9 +74,9 @@ record MessageRow(
     return words(tree(audience));
   }
 
-  /// Whether its one recipient is a broadcast channel of Apple's, and no device.
-  public boolean isOverChannel() {
-    return tree(audience).path(KIND).asString("").equals("channel");
+  /// Whether its one recipient is no device: a vendor spreads the message itself.
+  public boolean isSpreadByVendor() {
+    return SPREAD_BY_VENDOR.contains(tree(audience).path(KIND).asString(""));
   }
 
   private String words(JsonNode asked) {
@@ -84,6 +87,8 @@ record MessageRow(
       case "topic" -> "topic " + asked.path("topic").asString("");
       case "tag" -> "tag " + asked.path("tag").asString("");
       case "channel" -> asked.path("channel").asString("");
+      case "fcm_topic" -> "Firebase topic " + asked.path("topic").asString("");
+      case "fcm_condition" -> "Firebase condition " + asked.path("condition").asString("");
       case "all" -> "all devices";
       case "and", "or" ->
           asked

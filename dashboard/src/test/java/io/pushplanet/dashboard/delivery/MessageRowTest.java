@@ -55,8 +55,22 @@ class MessageRowTest {
     var over = row(WireForm.mapper().writeValueAsString(channel), "{}", AT, null, 1, 1);
 
     assertThat(over.audienceWords()).isEqualTo("channel-01a1fc9a-a1eb-76b5-9f6e-4fed5846eeaf");
-    assertThat(over.isOverChannel()).isTrue();
-    assertThat(row("{}", AT, null, 1, 1).isOverChannel()).isFalse();
+    assertThat(over.isSpreadByVendor()).isTrue();
+    assertThat(row("{}", AT, null, 1, 1).isSpreadByVendor()).isFalse();
+  }
+
+  @Test
+  void topics_of_firebases_are_told_apart_from_ours() {
+    var topic = WireForm.mapper().writeValueAsString(new Audience.FcmTopic("news"));
+    var condition =
+        WireForm.mapper().writeValueAsString(new Audience.FcmCondition("'a' in topics"));
+
+    assertThat(row(topic, "{}", AT, null, 1, 1))
+        .returns("Firebase topic news", MessageRow::audienceWords)
+        .returns(true, MessageRow::isSpreadByVendor);
+    assertThat(row(condition, "{}", AT, null, 1, 1))
+        .returns("Firebase condition 'a' in topics", MessageRow::audienceWords)
+        .returns(true, MessageRow::isSpreadByVendor);
   }
 
   private static MessageRow row(

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Reads `audience`: exactly one of the words in [#SUPPORTED]. `and` and `or` are lists of audiences, `not` is one; they nest
 /// [#DEEPEST] deep and have at most [#MOST_PARTS] parts in all, so that no request can ask for a query without end. A
-/// `channel` stands alone: who follows it is known to Apple only.
+/// `channel`, an `fcm_topic` and an `fcm_condition` stand alone: who follows them is known to Apple and Google only.
 public final class AudienceReader {
   public static final int LONGEST_TAG = 128;
   public static final int LONGEST_USER = 128;
@@ -28,8 +28,19 @@ public final class AudienceReader {
 
   private static final List<String> SUPPORTED =
       List.of(
-          "device", "devices", "user", "users", "topic", "tag", "all", "and", "or", "not",
-          "channel");
+          "device",
+          "devices",
+          "user",
+          "users",
+          "topic",
+          "tag",
+          "all",
+          "and",
+          "or",
+          "not",
+          "channel",
+          "fcm_topic",
+          "fcm_condition");
   private static final List<String> PLANNED = List.of("location");
 
   private int parts;
@@ -82,6 +93,8 @@ public final class AudienceReader {
         yield part == null ? null : new Audience.Not(part);
       }
       case "channel" -> channel(audience, depth);
+      case "fcm_topic" -> fcmTopic(audience, depth);
+      case "fcm_condition" -> fcmCondition(audience, depth);
       default -> all(audience);
     };
   }
@@ -171,6 +184,13 @@ public final class AudienceReader {
           pointer, "not_a_device_id", "a device id is 1 to 64 letters, digits and . _ : -");
       return false;
     }
+    if (FcmTopics.isRecipient(id)) {
+      findings.add(
+          pointer,
+          "not_a_device_id",
+          "such an id stands for a topic of Firebase's; send with {\"fcm_topic\":\"...\"}");
+      return false;
+    }
     return true;
   }
 
@@ -220,8 +240,7 @@ public final class AudienceReader {
 
   private static @Nullable Audience channel(Fields audience, int depth) {
     String id = audience.requiredText("channel", 1_000);
-    if (depth > 0) {
-      audience.wrong("channel", "stands_alone", "a channel is not part of another audience");
+    if (isPart(audience, "channel", depth)) {
       return null;
     }
     if (id != null && !ActivityChannelId.isValid(id)) {
@@ -232,6 +251,52 @@ public final class AudienceReader {
       return null;
     }
     return id == null ? null : new Audience.ActivityChannel(new ActivityChannelId(id));
+  }
+
+  private static @Nullable Audience fcmTopic(Fields audience, int depth) {
+    String topic = audience.requiredText("fcm_topic", FcmTopics.LONGEST_TOPIC);
+    if (topic == null || isPart(audience, "fcm_topic", depth)) {
+      return null;
+    }
+    if (!FcmTopics.isTopic(topic)) {
+      audience.wrong(
+          "fcm_topic",
+          "not_an_fcm_topic",
+          "a topic of Firebase's is 1 to 900 letters, digits and - _ . ~ %, without \"/topics/\"");
+      return null;
+    }
+    return new Audience.FcmTopic(topic);
+  }
+
+  private static @Nullable Audience fcmCondition(Fields audience, int depth) {
+    String condition = audience.requiredText("fcm_condition", FcmTopics.LONGEST_CONDITION);
+    if (condition == null || isPart(audience, "fcm_condition", depth)) {
+      return null;
+    }
+    int topics = FcmTopics.countIn(condition);
+    if (topics == 0) {
+      audience.wrong(
+          "fcm_condition",
+          "not_an_fcm_condition",
+          "a condition is 'a' in topics, joined by && and ||, with ! and ( ) where wanted");
+      return null;
+    }
+    if (topics > FcmTopics.MOST_IN_A_CONDITION) {
+      audience.wrong(
+          "fcm_condition",
+          "too_many",
+          "a condition names at most " + FcmTopics.MOST_IN_A_CONDITION + " topics, not " + topics);
+      return null;
+    }
+    return new Audience.FcmCondition(condition);
+  }
+
+  private static boolean isPart(Fields audience, String name, int depth) {
+    if (depth > 0) {
+      audience.wrong(name, "stands_alone", name + " is not part of another audience");
+      return true;
+    }
+    return false;
   }
 
   private static @Nullable Audience all(Fields audience) {

@@ -81,6 +81,7 @@ public class AudienceResolver {
           new Resolution.Known(named(app, devices, begun.routes()));
       case Audience.Users users -> ofUsers(app, users, begun);
       case Audience.ActivityChannel(ActivityChannelId channel) -> overChannel(app, channel);
+      case Audience.FcmFollowers followers -> new Resolution.Known(FcmTopics.found(followers));
       case Audience.Topic _,
           Audience.Tag _,
           Audience.All _,

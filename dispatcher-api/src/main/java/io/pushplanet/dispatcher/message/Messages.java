@@ -205,6 +205,8 @@ class Messages {
       case Audience.All() -> form.put("all", true);
       case Audience.ActivityChannel(ActivityChannelId channel) ->
           form.put("channel", channel.value());
+      case Audience.FcmTopic(String topic) -> form.put("fcm_topic", topic);
+      case Audience.FcmCondition(String condition) -> form.put("fcm_condition", condition);
       case Audience.And(List<Audience> parts) -> form.set("and", audiences(parts));
       case Audience.Or(List<Audience> parts) -> form.set("or", audiences(parts));
       case Audience.Not(Audience part) -> form.set("not", audience(part));

@@ -96,7 +96,8 @@ class LargeRequests {
           Audience.And _,
           Audience.Or _,
           Audience.Not _,
-          Audience.ActivityChannel _ ->
+          Audience.ActivityChannel _,
+          Audience.FcmFollowers _ ->
           1;
     };
   }

@@ -33,6 +33,9 @@ final class PayloadSizes {
   /// https://firebase.google.com/docs/cloud-messaging/concept-options#notifications_and_data_messages
   private static final int FCM = 4_096;
 
+  /// To topics (https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode).
+  private static final int FCM_TOPIC = 2_048;
+
   /// A body of 4,096 bytes less what encryption adds (https://www.rfc-editor.org/rfc/rfc8291#section-4).
   private static final int WEB_PUSH = 3_993;
 
@@ -103,6 +106,11 @@ final class PayloadSizes {
 
   private static void checkAll(SendRequest request) {
     List<FieldError> errors = new ArrayList<>();
+    if (request.audience() instanceof Audience.FcmFollowers) {
+      compare("FCM", fcm(request), FCM_TOPIC, errors);
+      refuse(errors);
+      return;
+    }
     Route route = request.delivery().route();
     if (route != Route.MQTT) {
       LiveActivity activity = request.overrides().liveActivity();
@@ -153,7 +161,13 @@ final class PayloadSizes {
     }
     String collapseKey = request.delivery().collapseKey();
     int bytes = request.written().bytes() + (collapseKey == null ? 0 : MOST_BYTES_OF_A_KEY);
-    return bytes + MOST_BYTES_AROUND <= Math.min(MQTT, Math.min(APNS, FCM));
+    return bytes + MOST_BYTES_AROUND <= least(request.audience());
+  }
+
+  private static int least(Audience audience) {
+    return audience instanceof Audience.FcmFollowers
+        ? FCM_TOPIC
+        : Math.min(MQTT, Math.min(APNS, FCM));
   }
 
   private static void compare(String provider, int bytes, int most, List<FieldError> errors) {

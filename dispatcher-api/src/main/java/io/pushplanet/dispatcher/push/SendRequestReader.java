@@ -57,6 +57,14 @@ final class SendRequestReader {
     Content content =
         isActivity && !request.has("content") ? silent(activity) : content(request, delivery);
     Overrides given = overrides(request);
+    if (audience instanceof Audience.FcmFollowers
+        && delivery != null
+        && delivery.route() == Route.MQTT) {
+      findings.add(
+          "/delivery/route",
+          "not_over_mqtt",
+          "only Google knows who follows its topics; leave the route out");
+    }
     if (isActivity) {
       checkActivity(request, audience, delivery);
     } else if (overChannel) {
@@ -68,15 +76,25 @@ final class SendRequestReader {
     if (audience == null || content == null || delivery == null) {
       throw new IllegalStateException("a fault was found but not told");
     }
-    // Over MQTT alone they would only travel, however large they are.
-    Overrides overrides = delivery.route() == Route.MQTT ? Overrides.NONE : given;
-    SendRequest read =
-        activity == null
-            ? new SendRequest(audience, content, delivery, overrides)
-            : new SendRequest(
-                audience, content, delivery.over(Route.VENDOR), overrides.with(activity));
+    SendRequest read = request(audience, content, delivery, given, activity);
     PayloadSizes.check(read);
     return read;
+  }
+
+  private static SendRequest request(
+      Audience audience,
+      Content content,
+      DeliveryOptions delivery,
+      Overrides given,
+      @Nullable LiveActivity activity) {
+    if (audience instanceof Audience.FcmFollowers) {
+      return new SendRequest(audience, content, delivery.over(Route.VENDOR), given.ofFcmAlone());
+    }
+    // Over MQTT alone they would only travel, however large they are.
+    Overrides overrides = delivery.route() == Route.MQTT ? Overrides.NONE : given;
+    return activity == null
+        ? new SendRequest(audience, content, delivery, overrides)
+        : new SendRequest(audience, content, delivery.over(Route.VENDOR), overrides.with(activity));
   }
 
   /// What the timeline shows of an activity without an alert.

@@ -54,7 +54,8 @@ record AudienceQuery(String sql, List<Object> arguments) {
           Audience.Topic _,
           Audience.Tag _,
           Audience.All _,
-          Audience.ActivityChannel _ ->
+          Audience.ActivityChannel _,
+          Audience.FcmFollowers _ ->
           true;
       case Audience.Or(List<Audience> parts) -> parts.stream().allMatch(AudienceQuery::isExact);
       case Audience.And _, Audience.Not _ -> false;
@@ -118,7 +119,7 @@ record AudienceQuery(String sql, List<Object> arguments) {
           // The first of the union are among the first of each.
           add(") u ORDER BY device_id LIMIT ?", pageSize);
         }
-        case Audience.ActivityChannel _ -> throw noDevices();
+        case Audience.ActivityChannel _, Audience.FcmFollowers _ -> throw noDevices();
       }
     }
 
@@ -126,7 +127,7 @@ record AudienceQuery(String sql, List<Object> arguments) {
 
     private static int breadth(Audience audience) {
       return switch (audience) {
-        case Audience.Devices _, Audience.ActivityChannel _ -> 0;
+        case Audience.Devices _, Audience.ActivityChannel _, Audience.FcmFollowers _ -> 0;
         case Audience.Users _ -> 1;
         case Audience.Topic _, Audience.Tag _ -> 2;
         case Audience.All(), Audience.Not _ -> EVERYONE;
@@ -138,7 +139,8 @@ record AudienceQuery(String sql, List<Object> arguments) {
     }
 
     private static IllegalArgumentException noDevices() {
-      return new IllegalArgumentException("a channel is a recipient itself: nobody fans it out");
+      return new IllegalArgumentException(
+          "what a vendor spreads is a recipient itself: nobody fans it out");
     }
 
     private void afterwards() {
@@ -167,7 +169,7 @@ record AudienceQuery(String sql, List<Object> arguments) {
                 "EXISTS (SELECT 1 FROM device_tags x WHERE x.app_id = ? AND x.tag = ? AND x.device_id = p.device_id)",
                 app.value(),
                 tag);
-        case Audience.ActivityChannel _ -> throw noDevices();
+        case Audience.ActivityChannel _, Audience.FcmFollowers _ -> throw noDevices();
         case Audience.All() -> add("TRUE");
         case Audience.And(List<Audience> parts) -> joined(parts, " AND ");
         case Audience.Or(List<Audience> parts) -> joined(parts, " OR ");

@@ -16,7 +16,9 @@ import java.util.List;
   @JsonSubTypes.Type(value = Audience.And.class, name = "and"),
   @JsonSubTypes.Type(value = Audience.Or.class, name = "or"),
   @JsonSubTypes.Type(value = Audience.Not.class, name = "not"),
-  @JsonSubTypes.Type(value = Audience.ActivityChannel.class, name = "channel")
+  @JsonSubTypes.Type(value = Audience.ActivityChannel.class, name = "channel"),
+  @JsonSubTypes.Type(value = Audience.FcmTopic.class, name = "fcm_topic"),
+  @JsonSubTypes.Type(value = Audience.FcmCondition.class, name = "fcm_condition")
 })
 public sealed interface Audience {
   /// `device` and `devices`.
@@ -66,6 +68,15 @@ public sealed interface Audience {
 
   /// Whoever follows a broadcast channel for Live Activities: only Apple knows them, so the channel is the one recipient.
   record ActivityChannel(ActivityChannelId channel) implements Audience {}
+
+  /// Whoever follows topics of Firebase's: only Google knows them, so what names the topics is the one recipient.
+  sealed interface FcmFollowers extends Audience {}
+
+  /// @param topic the bare name, without `/topics/`
+  record FcmTopic(String topic) implements FcmFollowers {}
+
+  /// @param condition on topics, as Google takes it: `'a' in topics && 'b' in topics`
+  record FcmCondition(String condition) implements FcmFollowers {}
 
   private static List<Audience> some(List<Audience> parts) {
     if (parts.isEmpty()) {
