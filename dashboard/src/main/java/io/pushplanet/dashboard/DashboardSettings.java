@@ -15,8 +15,8 @@ import org.springframework.validation.annotation.Validated;
 /// @param dispatcherUrl where test pushes are sent
 /// @param testPushTimeout the longest a test push waits for the dispatcher
 /// @param mostPasswordChecks how many passwords are checked at once, since each costs much CPU on purpose
-/// @param mostWrongLogins how many logins from one address may fail within 15 minutes; after that its
-/// passwords are checked one after the other for as long. An address of IPv6 is its network of 64 bits
+/// @param mostWrongLogins how many logins from one address may fail within 15 minutes after the first of them; until these are over
+/// names that do not exist are checked one at a time there, and not written down. An address of IPv6 is its network of 64 bits
 /// @param credentialCheckWithin the longest an upload waits for a worker to ask the provider about it
 /// @param credentialOverlap how long a replaced credential is kept, stands in for one that is refused, and can be rolled back to
 /// @param auditRetention an entry of the audit log that is older is deleted

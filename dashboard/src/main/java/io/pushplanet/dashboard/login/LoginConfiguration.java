@@ -158,7 +158,10 @@ class LoginConfiguration {
       HttpServletRequest request, HttpServletResponse response, AuthenticationException failure)
       throws IOException {
     if (failure instanceof AuthenticationServiceException) {
-      LOG.warn("event=login_unavailable reason=\"{}\"", failure.toString());
+      if (!(failure instanceof OperatorAuthentication.TurnedAwayException)) {
+        // A line of those would be as cheap for a stranger as its request.
+        LOG.warn("event=login_unavailable reason=\"{}\"", failure.toString());
+      }
       response.setHeader("Retry-After", "5");
       response.sendError(HttpServletResponse.SC_SERVICE_UNAVAILABLE);
       return;

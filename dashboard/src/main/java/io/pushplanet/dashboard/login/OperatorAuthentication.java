@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
+import java.util.function.BooleanSupplier;
 import org.springframework.dao.DataAccessException;
 import org.springframework.security.authentication.AuthenticationProvider;
 import org.springframework.security.authentication.AuthenticationServiceException;
@@ -24,11 +24,15 @@ import org.springframework.transaction.TransactionException;
 
 /// How an operator gets in, and proves to be the one before the password is changed. Five wrong passwords lock the name for a
 /// quarter of an hour, also when many are tried at once; then the count starts again. An unknown name costs the same time as a wrong
-/// password. Logins from addresses that failed too often are checked one after the other, and names that are made up there are not
-/// written down: such an address may be that of a proxy, and everybody's.
+/// password. An address that failed too often may be that of a proxy, and everybody's: who has a name gets in from there as from
+/// elsewhere, and names that are made up there take one thread and one core at most, and are not written down.
 @Component
 class OperatorAuthentication implements AuthenticationProvider {
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(3);
+
+  /// Passwords that wait to be checked: each has a thread of the web server, which all pages share. Two cores check so many within
+  /// [#LONGEST_WAIT].
+  static final int MOST_WAITING = 16;
 
   private final OperatorMapper operators;
   private final FirstOperator firstOperator;
@@ -37,7 +41,8 @@ class OperatorAuthentication implements AuthenticationProvider {
   private final WrongLogins wrongLogins;
   private final Clock clock;
   private final Semaphore checks;
-  private final Semaphore line = new Semaphore(1, true);
+  private final Semaphore places;
+  private final Semaphore madeUp = new Semaphore(1);
   private final String nobodysPassword;
 
   OperatorAuthentication(
@@ -54,7 +59,8 @@ class OperatorAuthentication implements AuthenticationProvider {
     this.audit = audit;
     this.wrongLogins = wrongLogins;
     this.clock = clock;
-    this.checks = new Semaphore(settings.mostPasswordChecks());
+    this.checks = new Semaphore(settings.mostPasswordChecks(), true);
+    this.places = new Semaphore(settings.mostPasswordChecks() + MOST_WAITING);
     this.nobodysPassword = String.valueOf(passwords.encode("nobody has this password"));
   }
 
@@ -75,7 +81,7 @@ class OperatorAuthentication implements AuthenticationProvider {
     String password = String.valueOf(login.getCredentials());
     Operator operator =
         wrongLogins.tooManyFrom(address)
-            ? inTurn(line, () -> proven(name, password, "wrong password"))
+            ? fromCrowd(name, password)
             : counted(name, password, address);
     operators.loggedIn(name, clock.instant());
     audit.record(name, AuditAction.LOGIN, name, "logged in");
@@ -93,6 +99,22 @@ class OperatorAuthentication implements AuthenticationProvider {
       }
       wrongLogins.from(address, name);
       throw e;
+    }
+  }
+
+  /// Wrong passwords lock a name, so that only made-up names can come without end. While one of them is checked the others are
+  /// refused at once: that tells a stranger which names exist, as a lock does.
+  private Operator fromCrowd(String name, String password) {
+    if (operators.find(name).isPresent()) {
+      return proven(name, password, "wrong password");
+    }
+    if (!madeUp.tryAcquire()) {
+      throw new UnknownNameException();
+    }
+    try {
+      return proven(name, password, "wrong password");
+    } finally {
+      madeUp.release();
     }
   }
 
@@ -147,24 +169,40 @@ class OperatorAuthentication implements AuthenticationProvider {
     return new BadCredentialsException("refused");
   }
 
-  /// A check costs much CPU on purpose, so a flood of logins must not take all of it.
+  /// A check costs much CPU on purpose, so a flood of logins must not take all of it; nor all threads while it waits.
   private boolean matches(String password, String stored) {
-    return inTurn(checks, () -> Passwords.fits(password) && passwords.matches(password, stored));
+    if (!places.tryAcquire()) {
+      throw new TurnedAwayException();
+    }
+    try {
+      return inTurn(() -> Passwords.fits(password) && passwords.matches(password, stored));
+    } finally {
+      places.release();
+    }
   }
 
-  private static <T> T inTurn(Semaphore turns, Supplier<T> work) {
+  /// As many passwords wait as may.
+  static final class TurnedAwayException extends AuthenticationServiceException {
+    @Serial private static final long serialVersionUID = 1;
+
+    TurnedAwayException() {
+      super("too many logins at once");
+    }
+  }
+
+  private boolean inTurn(BooleanSupplier check) {
     try {
-      if (!turns.tryAcquire(LONGEST_WAIT.toMillis(), TimeUnit.MILLISECONDS)) {
-        throw new AuthenticationServiceException("too many logins at once");
+      if (!checks.tryAcquire(LONGEST_WAIT.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw new AuthenticationServiceException("the passwords before took too long");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new AuthenticationServiceException("interrupted", e);
     }
     try {
-      return work.get();
+      return check.getAsBoolean();
     } finally {
-      turns.release();
+      checks.release();
     }
   }
 

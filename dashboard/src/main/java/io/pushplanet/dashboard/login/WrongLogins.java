@@ -17,8 +17,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
-/// Counts wrong logins by name and by address, and writes them down. So many of a name lock it; so many from an address, and its
-/// logins wait in a line. What a lock refuses is not written: each line would be as cheap for a stranger as its request.
+/// Counts wrong logins by name and by address, and writes them down. So many of a name lock it; so many from an address, and names
+/// that are made up there are not written down any more. What a lock refuses is not either: each line would be as cheap for a
+/// stranger as its request.
 /// Addresses are this process's own affair, the names that of all. Thread-safe.
 @Service
 class WrongLogins {

@@ -2,17 +2,26 @@ package io.pushplanet.dashboard.login;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.dashboard.DashboardSettings;
 import io.pushplanet.dashboard.RunningDashboard;
 import io.pushplanet.dashboard.audit.AuditLog;
+import io.pushplanet.dashboard.login.OperatorAuthentication.TurnedAwayException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.springframework.security.authentication.BadCredentialsException;
 import org.springframework.security.authentication.LockedException;
 import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
+import org.springframework.security.core.Authentication;
 import org.springframework.security.core.AuthenticationException;
 import org.springframework.security.crypto.password.PasswordEncoder;
 import org.springframework.security.web.authentication.WebAuthenticationDetails;
@@ -22,7 +31,8 @@ class WrongLoginsIT {
 
   private final RunningDashboard dashboard = RunningDashboard.shared();
   private final MutableClock clock = MutableClock.started();
-  private final OperatorAuthentication authentication = authentication();
+  private final OperatorAuthentication authentication =
+      authentication(1, dashboard.bean(PasswordEncoder.class));
 
   @Test
   void what_is_wrong_of_an_address_that_failed_too_often_is_not_written() {
@@ -48,12 +58,98 @@ class WrongLoginsIT {
       login("stranger-" + i, "192.0.2.3");
     }
 
-    var login =
-        UsernamePasswordAuthenticationToken.unauthenticated(
-            RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
-    login.setDetails(new WebAuthenticationDetails("192.0.2.3", null));
+    assertThat(authentication.authenticate(admin("192.0.2.3")).isAuthenticated()).isTrue();
+  }
 
-    assertThat(authentication.authenticate(login).isAuthenticated()).isTrue();
+  @Test
+  void a_flood_of_made_up_names_from_there_takes_one_check_and_no_operators_turn()
+      throws Exception {
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor();
+        var passwords = new SlowForWrongOnes()) {
+      OperatorAuthentication besieged = authentication(2, passwords);
+      for (int i = 0; i < MOST; i++) {
+        threads.submit(() -> login(besieged, "first", "192.0.2.5"));
+        passwords.letGo(1);
+      }
+      Eventually.within(
+          Duration.ofSeconds(60),
+          () -> assertThat(audited("first")).contains("login_locked 192.0.2.5"));
+
+      Future<AuthenticationException> slow =
+          threads.submit(() -> login(besieged, "flood", "192.0.2.5"));
+      passwords.awaitChecked(MOST + 1);
+      for (int i = 0; i < 100; i++) {
+        String name = "flood-" + i;
+        assertThat(
+                threads.submit(() -> login(besieged, name, "192.0.2.5")).get(60, TimeUnit.SECONDS))
+            .isInstanceOf(BadCredentialsException.class);
+      }
+
+      assertThat(passwords.checked()).isEqualTo(MOST + 1);
+      assertThat(besieged.authenticate(admin("192.0.2.5")).isAuthenticated()).isTrue();
+      assertThat(slow).isNotDone();
+    }
+  }
+
+  @Test
+  void so_many_wait_for_a_check_and_whoever_comes_then_is_turned_away_at_once() throws Exception {
+    int have = 1 + OperatorAuthentication.MOST_WAITING;
+    int come = have + 3;
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor();
+        var passwords = new SlowForWrongOnes()) {
+      OperatorAuthentication besieged = authentication(1, passwords);
+      var answers = new LinkedBlockingQueue<AuthenticationException>();
+      for (int i = 0; i < come; i++) {
+        String address = "198.51.100." + i;
+        threads.submit(() -> answers.add(login(besieged, "many", address)));
+      }
+
+      for (int i = have; i < come; i++) {
+        assertThat(answers.poll(60, TimeUnit.SECONDS)).isInstanceOf(TurnedAwayException.class);
+      }
+      passwords.letGo(have);
+      for (int i = 0; i < have; i++) {
+        assertThat(answers.poll(60, TimeUnit.SECONDS)).isInstanceOf(BadCredentialsException.class);
+      }
+    }
+  }
+
+  /// A wrong password is not found wrong before it is let go.
+  private static final class SlowForWrongOnes implements PasswordEncoder, AutoCloseable {
+    private final Semaphore free = new Semaphore(0);
+    private final AtomicInteger checked = new AtomicInteger();
+
+    @Override
+    public String encode(CharSequence password) {
+      return "";
+    }
+
+    @Override
+    public boolean matches(CharSequence password, String stored) {
+      if (RunningDashboard.PASSWORD.contentEquals(password)) {
+        return true;
+      }
+      checked.incrementAndGet();
+      free.acquireUninterruptibly();
+      return false;
+    }
+
+    int checked() {
+      return checked.get();
+    }
+
+    void awaitChecked(int so) {
+      Eventually.within(Duration.ofSeconds(60), () -> assertThat(checked()).isEqualTo(so));
+    }
+
+    void letGo(int some) {
+      free.release(some);
+    }
+
+    @Override
+    public void close() {
+      letGo(1_000);
+    }
   }
 
   @Test
@@ -86,7 +182,20 @@ class WrongLoginsIT {
     assertThat(audited("sixth-elsewhere")).hasSize(1);
   }
 
+  private static Authentication admin(String address) {
+    var login =
+        UsernamePasswordAuthenticationToken.unauthenticated(
+            RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+    login.setDetails(new WebAuthenticationDetails(address, null));
+    return login;
+  }
+
   private AuthenticationException login(String name, String address) {
+    return login(authentication, name, address);
+  }
+
+  private static AuthenticationException login(
+      OperatorAuthentication authentication, String name, String address) {
     var login = UsernamePasswordAuthenticationToken.unauthenticated(name, "wrong");
     login.setDetails(new WebAuthenticationDetails(address, null));
     try {
@@ -106,12 +215,12 @@ class WrongLoginsIT {
             names);
   }
 
-  private OperatorAuthentication authentication() {
+  private OperatorAuthentication authentication(int checks, PasswordEncoder passwords) {
     DashboardSettings settings =
         new DashboardSettings(
             URI.create("http://127.0.0.1:1"),
             Duration.ofSeconds(1),
-            1,
+            checks,
             MOST,
             Duration.ofSeconds(1),
             Duration.ofDays(1),
@@ -122,7 +231,7 @@ class WrongLoginsIT {
     return new OperatorAuthentication(
         operators,
         dashboard.bean(FirstOperator.class),
-        dashboard.bean(PasswordEncoder.class),
+        passwords,
         audit,
         new WrongLogins(operators, audit, clock, settings),
         clock,
