@@ -296,7 +296,11 @@ final class TakeoverBench {
             .auditWhenQuiet(AcceptedJournal.read(journal.file()), Optional.of(seen), QUIET_WITHIN);
     Ownership ownership = Ownership.of(fleet.stays(), List.copyOf(claims), millisToNanos);
     totals.balances &=
-        account.balances() && totals.unsettled == 0 && totals.foreign == 0 && totals.afterThaw == 0;
+        account.balances()
+            && totals.unsettled == 0
+            && totals.foreign == 0
+            && totals.afterThaw == 0
+            && ownership.afterDelivery().isEmpty();
     totals.messages += account.messages();
     totals.lost += account.lost().size();
     totals.duplicates += account.duplicates();
