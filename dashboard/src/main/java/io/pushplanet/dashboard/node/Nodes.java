@@ -2,11 +2,11 @@ package io.pushplanet.dashboard.node;
 
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
-import io.lettuce.core.api.StatefulRedisConnection;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.NodeLease;
+import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.session.SessionOwner;
 import jakarta.annotation.PreDestroy;
@@ -14,21 +14,18 @@ import java.time.Clock;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/// The connection-manager nodes that are alive and where a device is connected, as Redis knows. Connects at the first question, since Redis may
-/// be away at the start; after that the client reconnects by itself. Thread-safe.
+/// The connection-manager nodes that are alive and where a device is connected, as Redis knows. Redis may be away at the start:
+/// nobody who asks waits for a connection. Thread-safe.
 @Component
 public class Nodes {
-  private final RedisClient redis;
-  private final Clock clock;
-  private @Nullable StatefulRedisConnection<String, String> connection;
-  private @Nullable SessionDirectory directory;
+  private final RedisLink redis;
+  private final SessionDirectory directory;
 
-  Nodes(RedisClient redis, Clock clock) {
-    this.redis = redis;
-    this.clock = clock;
+  Nodes(RedisClient client, Clock clock) {
+    this.redis = RedisLink.open(client);
+    this.directory = new SessionDirectory(redis, clock);
   }
 
   /// What is known of the nodes now.
@@ -50,7 +47,7 @@ public class Nodes {
   public Answer now() {
     try {
       return new Answer.Known(
-          directory().nodes().stream()
+          directory.nodes().stream()
               .sorted(Comparator.comparing(lease -> lease.node().value()))
               .toList());
     } catch (DirectoryUnavailable | RedisException e) {
@@ -70,10 +67,10 @@ public class Nodes {
 
   public Whereabouts whereabouts(DeviceKey device) {
     try {
-      Optional<NodeId> node = directory().owner(device).map(SessionOwner::node);
+      Optional<NodeId> node = directory.owner(device).map(SessionOwner::node);
       // What a node held that died stands there until its devices are back.
       return node.isPresent()
-              && directory().nodes().stream().anyMatch(lease -> lease.node().equals(node.get()))
+              && directory.nodes().stream().anyMatch(lease -> lease.node().equals(node.get()))
           ? new Whereabouts.Connected(node.get())
           : new Whereabouts.Away();
     } catch (DirectoryUnavailable | RedisException e) {
@@ -81,21 +78,8 @@ public class Nodes {
     }
   }
 
-  private synchronized SessionDirectory directory() {
-    SessionDirectory known = directory;
-    if (known == null) {
-      StatefulRedisConnection<String, String> open = redis.connect();
-      connection = open;
-      known = new SessionDirectory(open, clock);
-      directory = known;
-    }
-    return known;
-  }
-
   @PreDestroy
-  synchronized void close() {
-    if (connection != null) {
-      connection.close();
-    }
+  void close() {
+    redis.close();
   }
 }
