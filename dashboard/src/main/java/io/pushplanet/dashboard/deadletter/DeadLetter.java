@@ -17,7 +17,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /// One message in `push.dead`. Its body may hold what people wrote and the tokens of their devices: only admins see it, and of
-/// one letter at a time.
+/// one letter at a time; nor the whole reason, which may quote it.
 ///
 /// @param digest SHA-256 of queue and body, in hex: what the letter is called, for the broker gives it no name
 /// @param queue where it was to be read; empty when unknown, and then it cannot be replayed
@@ -34,6 +34,7 @@ record DeadLetter(
     String opening) {
   static final int SHOWN_BYTES = 4_096;
 
+  private static final Pattern DETAILS = Pattern.compile("[:'\"(]");
   private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cntrl}&&[^\n\t]]");
 
   static DeadLetter of(GetResponse letter) {
@@ -48,6 +49,11 @@ record DeadLetter(
         buried == null ? null : buried.toInstant(),
         message(letter.getBody()),
         opening(letter.getBody()));
+  }
+
+  /// The reason without what a JSON parser or the database said, for either quotes what it read.
+  public String briefly() {
+    return DETAILS.split(reason, 2)[0].strip();
   }
 
   public boolean isLongerThanShown() {

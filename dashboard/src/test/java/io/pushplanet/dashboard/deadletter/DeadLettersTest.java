@@ -7,6 +7,7 @@ import com.rabbitmq.client.Envelope;
 import com.rabbitmq.client.GetResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class DeadLettersTest {
@@ -54,6 +55,20 @@ class DeadLettersTest {
     assertThat(letter("", "x".repeat(300_000)))
         .returns("x".repeat(4_096), DeadLetter::opening)
         .returns(true, DeadLetter::isLongerThanShown);
+  }
+
+  @Test
+  void what_a_reason_says_briefly_quotes_nothing() {
+    assertThat(because("broken since today").briefly()).isEqualTo("broken since today");
+    assertThat(because("not a batch of Push: Unrecognized token 'Hello'").briefly())
+        .isEqualTo("not a batch of Push");
+    assertThat(because("Unrecognized token 'Hello'").briefly()).isEqualTo("Unrecognized token");
+    assertThat(because("refused: Duplicate entry 'a' for key").briefly()).isEqualTo("refused");
+    assertThat(because("").briefly()).isEmpty();
+  }
+
+  private static DeadLetter because(String reason) {
+    return new DeadLetter("", "", reason, 0, null, Optional.empty(), "");
   }
 
   private static DeadLetter letter(String queue, String body) {

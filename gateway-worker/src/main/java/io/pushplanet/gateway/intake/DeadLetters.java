@@ -70,7 +70,8 @@ public final class DeadLetters {
     }
   }
 
-  /// In one line and within a header: of Jackson's messages only the first line matters, and it holds no content.
+  /// In one line and within a header: of Jackson's messages only the first line matters. It quotes what could not be read, so it
+  /// is for those who may see a letter's body.
   private static String shortened(String reason) {
     String line = reason.lines().findFirst().orElse("");
     byte[] bytes = line.getBytes(StandardCharsets.UTF_8);
