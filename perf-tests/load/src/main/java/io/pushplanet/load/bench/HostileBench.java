@@ -167,6 +167,7 @@ final class HostileBench {
   private void tell(String metric, Neighbours.P99 p99) {
     row(metric, "ms", p99.usual());
     row(metric + ", over all", "ms", p99.overall());
+    row(metric + ", the longest delivery", "ms", p99.longest());
   }
 
   private <T> Meanwhile<T> meanwhile(Supplier<T> attack) {
@@ -190,6 +191,7 @@ final class HostileBench {
         "ms",
         p99.overall(),
         2 * calm.overall());
+    row(what + ": the longest delivery meanwhile", "ms", p99.longest());
     tell(what + ": the same at a second node: neighbours' p99 meanwhile", elsewhere);
     run.say(
         "%s: neighbours' p99 %.2f ms, right before %.2f ms, with the attack on a second node %.2f ms",

@@ -17,7 +17,7 @@ class NeighboursTest {
       took.set(2 * Neighbours.WINDOW + late, 9 * MILLISECOND);
     }
 
-    assertThat(Neighbours.P99.of(took)).isEqualTo(new Neighbours.P99(1, 9));
+    assertThat(Neighbours.P99.of(took)).isEqualTo(new Neighbours.P99(1, 9, 9));
   }
 
   @Test
@@ -27,13 +27,39 @@ class NeighboursTest {
       took.set(message, 9 * MILLISECOND);
     }
 
-    assertThat(Neighbours.P99.of(took)).isEqualTo(new Neighbours.P99(9, 9));
+    assertThat(Neighbours.P99.of(took)).isEqualTo(new Neighbours.P99(9, 9, 9));
+  }
+
+  @Test
+  void what_would_have_been_sent_while_a_node_stood_still_counts() {
+    List<Long> took = new ArrayList<>(Collections.nCopies(12_000, MILLISECOND));
+    for (int stall = 0; stall < 3; stall++) {
+      Neighbours.add(took, 2_000 * MILLISECOND);
+    }
+
+    Neighbours.P99 p99 = Neighbours.P99.of(took);
+
+    assertThat(took).hasSize(12_000 + 3 * 666);
+    assertThat(p99.usual()).isEqualTo(1);
+    assertThat(p99.overall()).isGreaterThan(1_800);
+    assertThat(p99.longest()).isEqualTo(2_000);
+  }
+
+  @Test
+  void a_message_that_was_in_time_for_the_next_one_stands_alone() {
+    List<Long> took = new ArrayList<>();
+
+    Neighbours.add(took, 2 * Neighbours.INTERVAL_NANOS - 1);
+    assertThat(took).hasSize(1);
+
+    Neighbours.add(took, 2 * Neighbours.INTERVAL_NANOS);
+    assertThat(took).endsWith(Neighbours.INTERVAL_NANOS);
   }
 
   @Test
   void of_few_there_is_only_one() {
     assertThat(Neighbours.P99.of(List.of(MILLISECOND, 3 * MILLISECOND)))
-        .isEqualTo(new Neighbours.P99(1, 1));
-    assertThat(Neighbours.P99.of(List.of())).isEqualTo(new Neighbours.P99(0, 0));
+        .isEqualTo(new Neighbours.P99(1, 1, 3));
+    assertThat(Neighbours.P99.of(List.of())).isEqualTo(new Neighbours.P99(0, 0, 0));
   }
 }
