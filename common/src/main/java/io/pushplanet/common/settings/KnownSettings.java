@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 import tools.jackson.databind.JsonNode;
 
 /// The settings that programs have, as Spring Boot's configuration processor wrote them down beside their classes
@@ -13,6 +14,8 @@ import tools.jackson.databind.JsonNode;
 public final class KnownSettings {
   /// Where they stand in each module's classes.
   public static final String METADATA = "META-INF/spring-configuration-metadata.json";
+
+  private static final String BEHIND_A_COLLECTION = ".[_";
 
   private final SortedSet<String> names = new TreeSet<>();
 
@@ -39,10 +42,10 @@ public final class KnownSettings {
 
   /// @param name a property or a variable, in any of the ways in which it may be written
   public boolean has(String name) {
-    String bare = bare(name);
-    return known.containsKey(bare)
-        || known.entrySet().stream()
-            .anyMatch(setting -> setting.getValue() && bare.startsWith(setting.getKey()));
+    return known.containsKey(bare(name))
+        || IntStream.range(1, name.length())
+            .filter(end -> BEHIND_A_COLLECTION.indexOf(name.charAt(end)) >= 0)
+            .anyMatch(end -> known.getOrDefault(bare(name.substring(0, end)), false));
   }
 
   /// The same for a property and for each way to write it as a variable.

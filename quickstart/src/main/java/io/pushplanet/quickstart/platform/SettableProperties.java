@@ -18,9 +18,9 @@ final class SettableProperties {
   private static final List<String> MODULES =
       List.of("common", "dispatcher-api", "gateway-worker", "connection-manager", "dashboard");
 
-  /// Spring Boot's own, of which there are too many to be looked at.
-  private static final Set<String> SPRINGS =
-      Set.of("debug", "info", "logging", "management", "server", "spring", "trace");
+  /// Of Spring Boot and MyBatis, which have too many to be looked at.
+  private static final Set<String> OTHERS =
+      Set.of("debug", "info", "logging", "management", "mybatis", "server", "spring", "trace");
 
   /// More letters to change, and it is another word.
   private static final int MOST_WRONG = 4;
@@ -32,20 +32,20 @@ final class SettableProperties {
   /// @param root the repository, with its modules built
   /// @throws Refusal when no program has one of them
   static void check(Path root, Collection<String> given) {
-    if (given.stream().allMatch(SettableProperties::isSprings)) {
+    if (given.stream().allMatch(SettableProperties::isOthers)) {
       return;
     }
     KnownSettings known = known(root);
     for (String property : given) {
-      if (!isSprings(property) && !known.has(property)) {
+      if (!isOthers(property) && !known.has(property)) {
         throw Options.usage(
             "--set names no setting: '" + property + "'" + nearest(property, known.names()));
       }
     }
   }
 
-  private static boolean isSprings(String property) {
-    return SPRINGS.contains(property.split("\\.", 2)[0]);
+  private static boolean isOthers(String property) {
+    return OTHERS.contains(property.split("\\.", 2)[0]);
   }
 
   private static KnownSettings known(Path root) {

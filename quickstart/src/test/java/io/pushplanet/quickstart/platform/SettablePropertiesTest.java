@@ -35,7 +35,9 @@ class SettablePropertiesTest {
         "cm.mqttPort",
         "gateway.alerts.mail.to",
         "gateway.alerts.mail.to[0]",
+        "gateway.alerts.mail.to.0",
         "pushplanet.mysql.pool-size",
+        "mybatis.configuration.default-statement-timeout",
         "spring.any.thing",
         "logging.level.io.pushplanet.cm",
         "server.tomcat.threads.max"
@@ -49,6 +51,7 @@ class SettablePropertiesTest {
     "cm.mqtt-prot, did you mean cm.mqtt-port?",
     "dispatcher.credential-valdity, did you mean dispatcher.credential-validity?",
     "mc.mqtt-port, did you mean cm.mqtt-port?",
+    "gateway.alerts.mail.tox, did you mean gateway.alerts.mail.to?",
     "cm.no-such-thing-at-all, docs/settings.md",
     "nothing, docs/settings.md"
   })
