@@ -321,6 +321,15 @@ public final class Platform implements AutoCloseable {
   private void tellServices() {
     for (Service service : Service.values()) {
       progress.tell("  " + service + ": " + services.description(service));
+      services
+          .dataOfOthers(service)
+          .ifPresent(data ->
+              progress.tell(
+                  "    and not what is in "
+                      + data
+                      + ": --services, or else "
+                      + UpOptions.SERVICES
+                      + ", says which"));
     }
   }
 

@@ -78,6 +78,9 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
           });
       return null;
     }
+    if (!options.has("--services") && !options.has("--mysql")) {
+      throw Options.usage(SERVICES + " is external, but --mysql is missing");
+    }
     try {
       return new Plan.External(
           MySqlAddress.of(

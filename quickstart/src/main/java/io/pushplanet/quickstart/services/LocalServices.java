@@ -5,6 +5,7 @@ import io.pushplanet.quickstart.process.ChildProcess;
 import io.pushplanet.quickstart.process.ProcessFailed;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -101,6 +102,13 @@ public final class LocalServices implements AutoCloseable {
         .orElse("external");
   }
 
+  /// The data that a server of the other kind, installed or embedded, left in the same state directory; this one does not see it.
+  public Optional<Path> dataOfOthers(Service service) {
+    return Optional.ofNullable(servers.get(service))
+        .map(running -> running.others)
+        .filter(Files::exists);
+  }
+
   /// Whether the broker is RabbitMQ, as in production, and not the embedded one.
   public boolean isRabbitMq() {
     return Optional.ofNullable(servers.get(Service.AMQP))
@@ -188,20 +196,25 @@ public final class LocalServices implements AutoCloseable {
     return value;
   }
 
+  /// @param others where a server of the other kind has its data
+  private record Chosen(LocalServer server, Path others) {}
+
   /// One at a time: the embedded servers' files are unpacked under a lock between processes, which threads cannot share.
-  private static synchronized LocalServer choose(
+  private static synchronized Chosen choose(
       ServicesChoice choice, Path state, Service service, int port) {
     EmbeddedFiles files = EmbeddedFiles.ofThisBuild();
     Path embedded = state.resolve("embedded-" + folder(service));
     Path installed = state.resolve("installed-" + folder(service));
     return switch (choice) {
-      case EMBEDDED -> embedded(service, files, embedded, port);
+      case EMBEDDED -> new Chosen(embedded(service, files, embedded, port), installed);
       case INSTALLED ->
           installed(service, installed, port)
+              .map(server -> new Chosen(server, embedded))
               .orElseThrow(() -> new ProcessFailed(notInstalled(service)));
       case AUTO ->
           installed(service, installed, port)
-              .orElseGet(() -> embedded(service, files, embedded, port));
+              .map(server -> new Chosen(server, embedded))
+              .orElseGet(() -> new Chosen(embedded(service, files, embedded, port), installed));
       case EXTERNAL -> throw new IllegalStateException("external services are not started");
     };
   }
@@ -274,11 +287,11 @@ public final class LocalServices implements AutoCloseable {
   /// A port that was drawn by lot may be taken by another program before the server binds it: then another is drawn.
   private static Running start(ServicesChoice choice, Path state, Service service, int port) {
     for (int start = 1; ; start++) {
-      LocalServer server = choose(choice, state, service, port == 0 ? Port.free() : port);
+      Chosen chosen = choose(choice, state, service, port == 0 ? Port.free() : port);
       try {
-        return new Running(server);
+        return new Running(chosen);
       } catch (ProcessFailed e) {
-        server.close();
+        chosen.server.close();
         if (port != 0 || start == MOST_STARTS || Thread.currentThread().isInterrupted()) {
           throw e;
         }
@@ -289,10 +302,12 @@ public final class LocalServices implements AutoCloseable {
   /// A server and its present process.
   private static final class Running {
     private final LocalServer server;
+    private final Path others;
     private ChildProcess process;
 
-    Running(LocalServer server) {
-      this.server = server;
+    Running(Chosen chosen) {
+      this.server = chosen.server;
+      this.others = chosen.others;
       this.process = server.start();
     }
 

@@ -42,6 +42,10 @@ class UpOptionsTest {
     assertThatExceptionOfType(Refusal.class)
         .isThrownBy(() -> UpOptions.parse(ROOT, List.of(), Map.of("PUSHPLANET_SERVICES", "docker")))
         .withMessageContaining("PUSHPLANET_SERVICES: services is 'docker'");
+    assertThatExceptionOfType(Refusal.class)
+        .isThrownBy(
+            () -> UpOptions.parse(ROOT, List.of(), Map.of("PUSHPLANET_SERVICES", "external")))
+        .withMessageContaining("PUSHPLANET_SERVICES is external, but --mysql is missing");
   }
 
   @Test

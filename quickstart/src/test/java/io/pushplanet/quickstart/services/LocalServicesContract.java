@@ -81,10 +81,14 @@ abstract class LocalServicesContract {
     execute("CREATE TABLE kept (name VARCHAR(10))");
     execute("INSERT INTO kept VALUES ('kept')");
 
+    assertThat(services.dataOfOthers(Service.MYSQL)).isEmpty();
     services.close();
+    String other = choice() == ServicesChoice.EMBEDDED ? "installed-mysql" : "embedded-mysql";
+    Path others = Files.createDirectory(state.resolve(other));
     services = LocalServices.start(choice(), state);
 
     assertThat(select("SELECT name FROM kept")).isEqualTo("kept");
+    assertThat(services.dataOfOthers(Service.MYSQL)).contains(others);
   }
 
   @Test
