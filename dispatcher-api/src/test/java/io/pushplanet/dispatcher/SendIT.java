@@ -260,6 +260,21 @@ class SendIT {
     assertThat(toOthers.json().at("/recipients/estimate").intValue()).isZero();
   }
 
+  /// Who waits for it may be another's by then.
+  @Test
+  void what_is_for_users_says_whose_its_device_is() {
+    shop.put(
+        "/devices/d1", "{\"platform\":\"android\",\"user\":\"u1\",\"channels\":{\"mqtt\":true}}");
+    dispatcher.drain("push.mqtt.high");
+
+    shop.post("/messages", "{\"audience\":{\"user\":\"u1\"},\"content\":{\"title\":\"hi\"}}");
+    shop.post("/messages", "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"hi\"}}");
+
+    assertThat(dispatcher.drain("push.mqtt.high"))
+        .extracting(push -> push.at("/recipients/0/user").asString(""))
+        .containsExactlyInAnyOrder("u1", "");
+  }
+
   @Test
   void a_user_with_very_many_devices_is_reached_as_a_topic_is() {
     dispatcher.inDatabase(connection -> {

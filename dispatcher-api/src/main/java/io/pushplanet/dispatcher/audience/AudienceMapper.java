@@ -20,15 +20,17 @@ interface AudienceMapper {
       """)
   Optional<Channel> channel(@Param("app") String app, @Param("channel") String channel);
 
+  record DeviceOfUser(String deviceId, String userId) {}
+
   @Select(
       """
       <script>
-      SELECT device_id FROM devices WHERE app_id = #{app} AND user_id IN
+      SELECT device_id, user_id FROM devices WHERE app_id = #{app} AND user_id IN
       <foreach collection="users" item="user" open="(" separator="," close=")">#{user}</foreach>
       LIMIT #{most}
       </script>
       """)
-  List<String> devicesOf(
+  List<DeviceOfUser> devicesOf(
       @Param("app") String app, @Param("users") Collection<String> users, @Param("most") int most);
 
   @Select(

@@ -7,6 +7,7 @@ import io.pushplanet.common.message.LiveActivity.BroadcastChannel;
 import io.pushplanet.common.message.target.ActivityChannelId;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.session.DeviceRoute;
 import io.pushplanet.dispatcher.problem.FieldError;
 import io.pushplanet.dispatcher.problem.ProblemCode;
@@ -15,6 +16,7 @@ import io.pushplanet.dispatcher.route.RouteLookup;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -41,7 +43,18 @@ public class AudienceResolver {
   }
 
   /// @param routes may lack a device of `devices`: then it is not registered
-  public record Found(List<DeviceId> devices, Map<DeviceId, DeviceRoute> routes) {}
+  /// @param users whose the devices are that were found by their users
+  public record Found(
+      List<DeviceId> devices, Map<DeviceId, DeviceRoute> routes, Map<DeviceId, String> users) {
+    /// Those who were asked for themselves.
+    Found(List<DeviceId> devices, Map<DeviceId, DeviceRoute> routes) {
+      this(devices, routes, Map.of());
+    }
+
+    public Recipient recipient(DeviceRoute route) {
+      return route.recipient().of(users.get(route.device()));
+    }
+  }
 
   /// What became of the look-up.
   public sealed interface Resolution {
@@ -143,17 +156,18 @@ public class AudienceResolver {
 
   private Resolution ofUsers(AppId app, Audience.Users audience, LookUp begun) {
     int most = mostDevicesOf(audience.users().size());
-    List<DeviceId> devices =
-        mapper.devicesOf(app.value(), audience.users(), most + 1).stream()
-            .map(DeviceId::new)
-            .toList();
+    Map<DeviceId, String> users = new LinkedHashMap<>();
+    mapper
+        .devicesOf(app.value(), audience.users(), most + 1)
+        .forEach(row -> users.put(new DeviceId(row.deviceId()), row.userId()));
+    Set<DeviceId> devices = users.keySet();
     if (devices.size() > most) {
       return broad(app, audience, begun);
     }
     Map<DeviceId, DeviceRoute> found = new HashMap<>(routes.find(app, devices));
     found.values().removeIf(route -> route.recipient().onlyForNamed());
     return new Resolution.Known(
-        new Found(devices.stream().filter(found::containsKey).toList(), found));
+        new Found(devices.stream().filter(found::containsKey).toList(), found, users));
   }
 
   /// Where nobody can count, the message is accepted all the same: its recipients are found later.

@@ -176,7 +176,7 @@ class PushDispatch {
             failed(push, device, "unknown_device", "register this device or forget its id"));
         continue;
       }
-      Recipient recipient = route.recipient();
+      Recipient recipient = found.recipient(route);
       Optional<Channel> lane =
           LaneChoice.first(recipient, push.delivery().route(), connected.contains(device));
       if (lane.isEmpty()) {

@@ -77,7 +77,7 @@ class AudienceCountsTest {
     }
 
     @Override
-    public List<String> devicesOf(String app, Collection<String> users, int most) {
+    public List<DeviceOfUser> devicesOf(String app, Collection<String> users, int most) {
       throw new UnsupportedOperationException();
     }
 

@@ -6,6 +6,7 @@ import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.gateway.token.DeviceRow;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -27,6 +28,7 @@ final class AudienceDevices {
     var query = AudienceQuery.page(app, audience, after == null ? "" : after.value(), pageSize);
     Map<DeviceId, List<DeviceRow>> devices = new LinkedHashMap<>();
     Set<DeviceId> wanted = new HashSet<>();
+    Map<DeviceId, String> users = new HashMap<>();
     database.query(
         query.sql(),
         row -> {
@@ -37,6 +39,10 @@ final class AudienceDevices {
           if (one.exists() && row.getBoolean("wanted")) {
             wanted.add(device);
           }
+          String user = row.getString("user_of");
+          if (user != null) {
+            users.put(device, user);
+          }
         },
         query.arguments().toArray());
     List<Recipient> recipients = new ArrayList<>();
@@ -46,7 +52,7 @@ final class AudienceDevices {
       if (wanted.contains(device.getKey())) {
         Recipient recipient = DeviceRow.recipient(device.getKey(), device.getValue());
         if (audience instanceof Audience.Devices || !recipient.onlyForNamed()) {
-          recipients.add(recipient);
+          recipients.add(recipient.of(users.get(device.getKey())));
         }
       }
     }

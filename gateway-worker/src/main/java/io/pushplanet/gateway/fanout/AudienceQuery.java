@@ -15,6 +15,8 @@ import java.util.List;
 /// devices, and for `and` and `not` too. Each candidate is then looked up by its own key, and `wanted` tells whether the whole
 /// audience names it.
 ///
+/// `user_of` is whose the device is where it is wanted because of that only: it would not be with nobody logged in.
+///
 /// `and` takes its candidates from its narrowest part, `or` merges those of all its parts, `not` has to look at everyone.
 record AudienceQuery(String sql, List<Object> arguments) {
   AudienceQuery {
@@ -30,19 +32,28 @@ record AudienceQuery(String sql, List<Object> arguments) {
     } else {
       wanted.wanted(audience);
     }
+    var userOf = new Writer(app, after, pageSize);
+    if (namesUsers(audience)) {
+      userOf.add("IF(");
+      userOf.wanted(withNobody(audience));
+      userOf.add(", NULL, d.user_id)");
+    } else {
+      userOf.add("NULL");
+    }
     var arguments = new ArrayList<>(wanted.arguments);
+    arguments.addAll(userOf.arguments);
     arguments.addAll(candidates.arguments);
     arguments.add(app.value());
     arguments.add(app.value());
     return new AudienceQuery(
         """
-        SELECT p.device_id, %s, %s AS wanted
+        SELECT p.device_id, %s, %s AS wanted, %s AS user_of
         FROM (%s) p
         LEFT JOIN devices d ON d.app_id = ? AND d.device_id = p.device_id
         LEFT JOIN channel_tokens t ON t.app_id = ? AND t.device_id = p.device_id AND t.dead_at IS NULL
         ORDER BY p.device_id
         """
-            .formatted(DeviceRow.COLUMNS, wanted.sql, candidates.sql),
+            .formatted(DeviceRow.COLUMNS, wanted.sql, userOf.sql, candidates.sql),
         arguments);
   }
 
@@ -59,6 +70,41 @@ record AudienceQuery(String sql, List<Object> arguments) {
           true;
       case Audience.Or(List<Audience> parts) -> parts.stream().allMatch(AudienceQuery::isExact);
       case Audience.And _, Audience.Not _ -> false;
+    };
+  }
+
+  private static boolean namesUsers(Audience audience) {
+    return switch (audience) {
+      case Audience.Users _ -> true;
+      case Audience.And(List<Audience> parts) -> parts.stream().anyMatch(AudienceQuery::namesUsers);
+      case Audience.Or(List<Audience> parts) -> parts.stream().anyMatch(AudienceQuery::namesUsers);
+      case Audience.Not(Audience part) -> namesUsers(part);
+      case Audience.Devices _,
+          Audience.Topic _,
+          Audience.Tag _,
+          Audience.All _,
+          Audience.ActivityChannel _,
+          Audience.FcmFollowers _ ->
+          false;
+    };
+  }
+
+  /// What it names while nobody is logged in anywhere.
+  private static Audience withNobody(Audience audience) {
+    return switch (audience) {
+      case Audience.Users _ -> new Audience.Not(new Audience.All());
+      case Audience.And(List<Audience> parts) ->
+          new Audience.And(parts.stream().map(AudienceQuery::withNobody).toList());
+      case Audience.Or(List<Audience> parts) ->
+          new Audience.Or(parts.stream().map(AudienceQuery::withNobody).toList());
+      case Audience.Not(Audience part) -> new Audience.Not(withNobody(part));
+      case Audience.Devices _,
+          Audience.Topic _,
+          Audience.Tag _,
+          Audience.All _,
+          Audience.ActivityChannel _,
+          Audience.FcmFollowers _ ->
+          audience;
     };
   }
 

@@ -72,7 +72,13 @@ class AudienceDevicesIT {
   }
 
   /// An audience and what it means.
-  private record Meaning(Audience audience, IntPredicate names) {}
+  ///
+  /// @param withNobody what it names while nobody is logged in
+  private record Meaning(Audience audience, IntPredicate names, IntPredicate withNobody) {
+    Meaning(Audience audience, IntPredicate names) {
+      this(audience, names, names);
+    }
+  }
 
   @Test
   void a_token_for_calls_is_for_those_only_who_name_its_device() {
@@ -129,7 +135,11 @@ class AudienceDevicesIT {
           .containsExactlyElementsOf(
               IntStream.range(0, DEVICES)
                   .filter(meaning.names())
-                  .mapToObj(AudienceDevicesIT::id)
+                  .mapToObj(number ->
+                      id(number)
+                          + (meaning.withNobody().test(number) || number % 7 == 0
+                              ? ""
+                              : " of user" + number % 11))
                   .toList());
     }
   }
@@ -186,12 +196,15 @@ class AudienceDevicesIT {
     }
   }
 
-  private static List<DeviceId> all(Audience audience) {
-    var found = new ArrayList<DeviceId>();
+  /// With whose they are where that is why they are wanted.
+  private static List<String> all(Audience audience) {
+    var found = new ArrayList<String>();
     DeviceId after = null;
     do {
       var page = devices.after(APP, audience, after, PAGE);
-      page.recipients().stream().map(Recipient::device).forEach(found::add);
+      page.recipients().stream()
+          .map(it -> it.device() + (it.user() == null ? "" : " of " + it.user()))
+          .forEach(found::add);
       after = page.last();
     } while (after != null);
     return found;
@@ -206,7 +219,8 @@ class AudienceDevicesIT {
         int user = random.nextInt(11);
         yield new Meaning(
             new Audience.Users(List.of("user" + user, "nobody")),
-            number -> number % 7 != 0 && number % 11 == user);
+            number -> number % 7 != 0 && number % 11 == user,
+            _ -> false);
       }
       case 4 -> {
         int chosen = random.nextInt(DEVICES);
@@ -217,19 +231,22 @@ class AudienceDevicesIT {
       case 5 -> new Meaning(new Audience.All(), _ -> true);
       case 6 -> {
         var part = random(random, depth - 1);
-        yield new Meaning(new Audience.Not(part.audience()), part.names().negate());
+        yield new Meaning(
+            new Audience.Not(part.audience()), part.names().negate(), part.withNobody().negate());
       }
       case 7 -> {
         var parts = some(random, depth);
         yield new Meaning(
             new Audience.And(parts.stream().map(Meaning::audience).toList()),
-            number -> parts.stream().allMatch(part -> part.names().test(number)));
+            number -> parts.stream().allMatch(part -> part.names().test(number)),
+            number -> parts.stream().allMatch(part -> part.withNobody().test(number)));
       }
       default -> {
         var parts = some(random, depth);
         yield new Meaning(
             new Audience.Or(parts.stream().map(Meaning::audience).toList()),
-            number -> parts.stream().anyMatch(part -> part.names().test(number)));
+            number -> parts.stream().anyMatch(part -> part.names().test(number)),
+            number -> parts.stream().anyMatch(part -> part.withNobody().test(number)));
       }
     };
   }

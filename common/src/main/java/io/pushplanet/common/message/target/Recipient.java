@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 /// @param mqtt whether the device uses our own channel
 /// @param behindFcm whose service FCM passes a message on to, `ios` or `web`; null where it is Google's own, and from a
 ///     process that does not tell it yet
+/// @param user who had the device when it was found, where the message is for it only because of them; null where it is for the
+///     device whoever has it, and from a process that does not tell it yet
 public record Recipient(
     DeviceId device,
     boolean mqtt,
@@ -22,10 +24,28 @@ public record Recipient(
     @Nullable FcmToken fcm,
     @Nullable WebPushSubscription webpush,
     @Nullable HmsToken hms,
-    @Nullable Platform behindFcm) {
+    @Nullable Platform behindFcm,
+    @Nullable String user) {
   public Recipient {
     boolean elsewhere = behindFcm == Platform.IOS || behindFcm == Platform.WEB;
     behindFcm = fcm != null && elsewhere ? behindFcm : null;
+  }
+
+  /// One whoever has it.
+  public Recipient(
+      DeviceId device,
+      boolean mqtt,
+      @Nullable ApnsToken apns,
+      @Nullable FcmToken fcm,
+      @Nullable WebPushSubscription webpush,
+      @Nullable HmsToken hms,
+      @Nullable Platform behindFcm) {
+    this(device, mqtt, apns, fcm, webpush, hms, behindFcm, null);
+  }
+
+  /// @param user null for whoever has the device
+  public Recipient of(@Nullable String user) {
+    return new Recipient(device, mqtt, apns, fcm, webpush, hms, behindFcm, user);
   }
 
   /// What a vendor knows the device by.
