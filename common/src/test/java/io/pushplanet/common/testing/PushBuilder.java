@@ -30,6 +30,7 @@ public final class PushBuilder {
   private AppId app = new AppId("shop");
   private Content content = new Content("Shipped", "Order 77 is on its way", Map.of("order", "77"));
   private DeliveryOptions delivery = DeliveryOptions.DEFAULT;
+  private @Nullable String user;
 
   private PushBuilder(Clock clock) {
     this.clock = clock;
@@ -56,6 +57,12 @@ public final class PushBuilder {
 
   public PushBuilder delivered(DeliveryOptions options) {
     this.delivery = options;
+    return this;
+  }
+
+  /// Because its devices are this user's.
+  public PushBuilder forUser(String name) {
+    this.user = name;
     return this;
   }
 
@@ -109,7 +116,7 @@ public final class PushBuilder {
         Overrides.NONE,
         clock.instant(),
         clock.instant().plus(delivery.ttl()),
-        recipients,
+        recipients.stream().map(recipient -> recipient.of(user)).toList(),
         0,
         List.of(),
         null);

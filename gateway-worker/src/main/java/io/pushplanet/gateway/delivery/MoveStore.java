@@ -99,6 +99,6 @@ final class MoveStore {
   }
 
   private static Parked inInbox(Parcel parcel) {
-    return new Parked(parcel.push(), parcel.recipient().device());
+    return new Parked(parcel.push(), parcel.recipient().device(), parcel.recipient().user());
   }
 }

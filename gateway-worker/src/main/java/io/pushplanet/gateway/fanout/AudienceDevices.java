@@ -4,7 +4,7 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.message.target.Recipient;
-import io.pushplanet.gateway.token.DeviceRow;
+import io.pushplanet.gateway.registration.DeviceRow;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

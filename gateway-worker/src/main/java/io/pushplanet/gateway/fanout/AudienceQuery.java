@@ -3,7 +3,7 @@ package io.pushplanet.gateway.fanout;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.target.Audience;
-import io.pushplanet.gateway.token.DeviceRow;
+import io.pushplanet.gateway.registration.DeviceRow;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;

@@ -7,10 +7,13 @@ import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.LanePublisher;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.cancellation.Cancellations;
+import io.pushplanet.gateway.registration.Registrations;
+import io.pushplanet.gateway.registration.Registrations.ForUser;
 import java.sql.Timestamp;
 import java.time.Clock;
 import java.time.Instant;
@@ -22,8 +25,10 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -35,7 +40,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /// The table `inbox`: one row per device and slot, the newest message wins. What it displaces is told as `expired`, reason
 /// `collapsed`, before the transaction commits, so that no message disappears untold. What many devices wait for goes to the
-/// [BroadcastLog] instead. Thread-safe.
+/// [BroadcastLog] instead, unless it is for their users: such a row ends when its device gets another user, a list would not. Thread-safe.
 public final class InboxStore {
   private static final Logger LOG = LoggerFactory.getLogger(InboxStore.class);
   private static final int ROWS_PER_STATEMENT = 200;
@@ -47,16 +52,19 @@ public final class InboxStore {
   // sees what the first parked.
   private static final String CLAIM_SLOT =
       """
-      INSERT INTO inbox (app_id, device_id, slot, message_id, payload, parked_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO inbox (app_id, device_id, slot, message_id, payload, parked_at, expires_at, user_id)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
       ON DUPLICATE KEY UPDATE message_id = message_id
       """;
   private static final String UPSERT =
       """
-      INSERT INTO inbox (app_id, device_id, slot, message_id, payload, parked_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO inbox (app_id, device_id, slot, message_id, payload, parked_at, expires_at, user_id)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
       ON DUPLICATE KEY UPDATE
         payload = IF(VALUES(message_id) > message_id, VALUES(payload), payload),
         parked_at = IF(VALUES(message_id) > message_id, VALUES(parked_at), parked_at),
         expires_at = IF(VALUES(message_id) > message_id, VALUES(expires_at), expires_at),
+        user_id = IF(VALUES(message_id) > message_id, VALUES(user_id), user_id),
         message_id = GREATEST(message_id, VALUES(message_id))
       """;
 
@@ -69,6 +77,7 @@ public final class InboxStore {
   private final JdbcTemplate database;
   private final BroadcastLog broadcasts;
   private final Cancellations cancellations;
+  private final Registrations registrations;
   private final TransactionTemplate transactions;
   private final LanePublisher lanes;
   private final Clock clock;
@@ -85,6 +94,7 @@ public final class InboxStore {
     this.database = new JdbcTemplate(database);
     this.broadcasts = new BroadcastLog(database, clock);
     this.cancellations = new Cancellations(database);
+    this.registrations = new Registrations(database);
     this.transactions = new TransactionTemplate(new JdbcTransactionManager(database));
     this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
     this.lanes = lanes;
@@ -99,10 +109,14 @@ public final class InboxStore {
       return;
     }
     Map<MessageId, List<Parked>> alike = new LinkedHashMap<>();
-    for (Parked parked : messages) {
-      alike.computeIfAbsent(parked.push().id(), message -> new ArrayList<>()).add(parked);
-    }
     List<Parked> few = new ArrayList<>();
+    for (Parked parked : messages) {
+      List<Parked> mine =
+          parked.user() == null
+              ? alike.computeIfAbsent(parked.push().id(), message -> new ArrayList<>())
+              : few;
+      mine.add(parked);
+    }
     for (List<Parked> some : alike.values()) {
       if (some.size() < BroadcastLog.FEWEST) {
         few.addAll(some);
@@ -115,8 +129,9 @@ public final class InboxStore {
     if (!few.isEmpty()) {
       List<Parked> sorted = few.stream().sorted(Parked.BY_KEY).toList();
       List<Parked> wanted = withoutCancelledThatDisplace(sorted);
+      Instant now = clock.instant();
       Deadlocks.retrying(
-          () -> transactions.executeWithoutResult(status -> parkInTransaction(wanted)));
+          () -> transactions.executeWithoutResult(status -> parkInTransaction(wanted, now)));
       takeOutCancelled(sorted);
     }
   }
@@ -202,30 +217,63 @@ public final class InboxStore {
     }
   }
 
-  private void parkInTransaction(List<Parked> sorted) {
-    Instant now = clock.instant();
-    Map<Slot, MessageId> held = lock(sorted, now);
+  private void parkInTransaction(List<Parked> sorted, Instant now) {
+    List<DeliveryEvent> ended = new ArrayList<>();
+    List<Parked> theirs = withoutOthers(sorted, now, ended);
+    Map<Slot, MessageId> held = lock(theirs, now);
     Map<Slot, Parked> newest = new LinkedHashMap<>();
-    List<DeliveryEvent> displaced = new ArrayList<>();
-    for (Parked parked : sorted) {
+    for (Parked parked : theirs) {
       Slot slot = slot(parked);
       MessageId mine = parked.push().id();
       MessageId other = held.get(slot);
       if (other != null && other.compareTo(mine) > 0) {
-        displaced.add(collapsed(slot, mine, now));
+        ended.add(collapsed(slot, mine, now));
         continue;
       }
       if (other != null && !other.equals(mine)) {
-        displaced.add(collapsed(slot, other, now));
+        ended.add(collapsed(slot, other, now));
       }
       held.put(slot, mine);
       newest.put(slot, parked);
     }
     database.batchUpdate(
         UPSERT, newest.values().stream().map(parked -> values(parked, now)).toList());
-    if (!displaced.isEmpty()) {
-      lanes.publishAndWait(Topology.EVENTS, displaced.stream().map(WireForm::write).toList());
+    if (!ended.isEmpty()) {
+      lanes.publishAndWait(Topology.EVENTS, ended.stream().map(WireForm::write).toList());
     }
+  }
+
+  /// Whoever gives a device another user holds its row meanwhile, and takes out what is for the former one: that is done by now, or
+  /// comes after these rows.
+  private List<Parked> withoutOthers(List<Parked> sorted, Instant now, List<DeliveryEvent> ended) {
+    List<Parked> forUsers = sorted.stream().filter(parked -> parked.user() != null).toList();
+    if (forUsers.isEmpty()) {
+      return sorted;
+    }
+    Map<DeviceKey, Optional<String>> users =
+        registrations.lockUsers(forUsers.stream().map(Parked::key).toList());
+    Set<ForUser> others =
+        registrations.forOthers(
+            forUsers.stream().flatMap(parked -> forUser(parked, users).stream()).toList());
+    List<Parked> theirs = new ArrayList<>();
+    for (Parked parked : sorted) {
+      if (parked.user() != null && !users.containsKey(parked.key())) {
+        ended.add(failed(parked, "device_deleted", now));
+      } else if (forUser(parked, users).filter(others::contains).isPresent()) {
+        ended.add(failed(parked, "user_changed", now));
+      } else {
+        theirs.add(parked);
+      }
+    }
+    return theirs;
+  }
+
+  private static Optional<ForUser> forUser(Parked parked, Map<DeviceKey, Optional<String>> users) {
+    String user = parked.user();
+    Optional<String> now = users.get(parked.key());
+    return user == null || now == null
+        ? Optional.empty()
+        : Optional.of(new ForUser(parked.push().id(), user, now.orElse(null)));
   }
 
   /// Only slots with a collapse key can be held by another message.
@@ -263,7 +311,7 @@ public final class InboxStore {
     return new Slot(parked.push().app(), parked.device(), parked.slot());
   }
 
-  private static Object[] values(Parked parked, Instant now) {
+  private static @Nullable Object[] values(Parked parked, Instant now) {
     return new Object[] {
       parked.push().app().value(),
       parked.device().value(),
@@ -271,8 +319,19 @@ public final class InboxStore {
       parked.push().id().value(),
       DevicePayload.of(parked.push()),
       Timestamp.from(now),
-      Timestamp.from(parked.push().expiresAt())
+      Timestamp.from(parked.push().expiresAt()),
+      parked.user()
     };
+  }
+
+  private static DeliveryEvent failed(Parked parked, String reason, Instant now) {
+    return new DeliveryEvent.Ended(
+        parked.push().app(),
+        now,
+        parked.push().id(),
+        parked.device(),
+        DeliveryState.FAILED,
+        Attempt.rejected(Channel.MQTT, now, reason));
   }
 
   private static DeliveryEvent collapsed(Slot slot, MessageId message, Instant now) {

@@ -1,14 +1,16 @@
 package io.pushplanet.gateway.parcel;
 
 import io.pushplanet.common.delivery.Channel;
-import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.gateway.token.Registrations;
-import io.pushplanet.gateway.token.Registrations.Registered;
+import io.pushplanet.gateway.registration.Registrations;
+import io.pushplanet.gateway.registration.Registrations.ForUser;
+import io.pushplanet.gateway.registration.Registrations.Registered;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,10 +50,14 @@ public final class WaitedFor {
       return Look.nothingKnown(parcels);
     }
     Map<DeviceKey, Registered> now;
-    Map<MessageId, List<String>> users;
+    Set<ForUser> others;
     try {
       now = registrations.of(waited.stream().map(Parcel::key).toList());
-      users = registrations.usersOf(waited.stream().map(parcel -> parcel.push().id()).toList());
+      others =
+          registrations.forOthers(
+              waited.stream()
+                  .flatMap(parcel -> forUser(parcel, now.get(parcel.key())).stream())
+                  .toList());
       reachability.answered();
     } catch (DataAccessException e) {
       reachability.failed(e);
@@ -67,21 +73,28 @@ public final class WaitedFor {
         look.left.add(parcel);
       } else if (current == null) {
         look.deleted.add(parcel);
-      } else if (isSomebodyElses(current, users.get(parcel.push().id()))) {
+      } else if (forUser(parcel, current).filter(others::contains).isPresent()) {
         look.notTheirs.add(parcel);
       } else if (channel == Channel.MQTT) {
-        look.left.add(new Parcel(parcel.push(), overMqtt(parcel, current), parcel.repeat()));
+        look.left.add(to(parcel, overMqtt(parcel, current)));
       } else if (isWay(channel, parcel, current.recipient())) {
-        look.left.add(new Parcel(parcel.push(), current.recipient(), parcel.repeat()));
+        look.left.add(to(parcel, current.recipient()));
       } else {
-        look.withoutToken.add(new Parcel(parcel.push(), current.recipient(), parcel.repeat()));
+        look.withoutToken.add(to(parcel, current.recipient()));
       }
     }
     return look;
   }
 
-  private static boolean isSomebodyElses(Registered device, @Nullable List<String> users) {
-    return users != null && (device.user() == null || !users.contains(device.user()));
+  private static Optional<ForUser> forUser(Parcel parcel, @Nullable Registered current) {
+    String user = parcel.recipient().user();
+    return current == null || user == null
+        ? Optional.empty()
+        : Optional.of(new ForUser(parcel.push().id(), user, current.user()));
+  }
+
+  private static Parcel to(Parcel parcel, Recipient current) {
+    return new Parcel(parcel.push(), current.of(parcel.recipient().user()), parcel.repeat());
   }
 
   /// What stands in a device's place is not registered, and who is parked already has been looked after by whoever deleted the device.

@@ -127,7 +127,7 @@ class DeadTokensIT extends DeliveryScene {
       String to, @Nullable String loggedIn, boolean theirs) throws Exception {
     registered("d1", "fcm", "token", "t1", clock.instant());
     servers.sql().update("UPDATE devices SET user_id = ?", loggedIn);
-    Push push = aPush(clock).from(APP).toFcm("d1", "t1").build();
+    Push push = aPush(clock).from(APP).forUser(to).toFcm("d1", "t1").build();
     servers
         .sql()
         .update(
@@ -149,6 +149,37 @@ class DeadTokensIT extends DeliveryScene {
               .isEqualTo(theirs ? DeliveryState.DELIVERED : DeliveryState.FAILED);
           assertThat(ended.attempt().reason()).isEqualTo(theirs ? null : "user_changed");
         });
+  }
+
+  /// A combination of users and others has no list of names, and the row of what is told late is not written yet.
+  @ParameterizedTest
+  @CsvSource({"u1,false", "u2,true"})
+  void what_waited_for_a_user_goes_to_nobody_elses_device_whatever_is_known_of_its_message(
+      String loggedIn, boolean failed) throws Exception {
+    registered("d1", "fcm", "token", "t1", clock.instant());
+    servers.sql().update("UPDATE devices SET user_id = ?", loggedIn);
+    Push push = aPush(clock).from(APP).forUser("u1").toFcm("d1", "t1").build();
+
+    deliver(Channel.FCM, push.again());
+
+    assertThat(fcm.sent).hasSize(failed ? 0 : 1);
+    assertThat(events(DeliveryEvent.Ended.class))
+        .singleElement()
+        .extracting(ended -> ended.attempt().reason())
+        .isEqualTo(failed ? "user_changed" : null);
+  }
+
+  /// Else the second try would not know whose it was.
+  @Test
+  void what_waits_once_more_is_for_the_same_user_still() throws Exception {
+    registered("d1", "fcm", "token", "t1", clock.instant());
+    servers.sql().update("UPDATE devices SET user_id = 'u1'");
+    fcm.answers.put("d1", new DeliveryOutcome.Deferred(503, "UNAVAILABLE", null, true));
+
+    deliver(Channel.FCM, aPush(clock).from(APP).forUser("u1").toFcm("d1", "t1").build().again());
+
+    assertThat(servers.sql().queryForObject("SELECT pushes FROM later", String.class))
+        .contains("\"user\":\"u1\"");
   }
 
   @Test

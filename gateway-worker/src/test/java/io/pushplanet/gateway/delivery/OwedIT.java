@@ -123,6 +123,27 @@ class OwedIT extends NodeScene {
   }
 
   @Test
+  void what_was_for_a_user_is_not_parked_for_the_next_one() throws Exception {
+    servers.sql().update("DELETE FROM devices WHERE app_id = ?", APP);
+    Push push = aPush(clock).from(APP).forUser("u1").toMqtt("theirs").toMqtt("d1").build();
+    for (String device : List.of("theirs", "d1")) {
+      servers.register(APP, device, "fcm", "token", "token-of-" + device, clock.instant());
+    }
+    deliverWithoutMysql(Channel.MQTT, push);
+    List<Owed> owed = servers.drain(Topology.OWED, Owed.class);
+    servers.drain(Topology.EVENTS, DeliveryEvent.class);
+    servers
+        .sql()
+        .update(
+            "UPDATE devices SET user_id = IF(device_id = 'd1', 'u2', 'u1') WHERE app_id = ?", APP);
+
+    delivery.writeOwed(batch(owed));
+
+    assertThat(inbox()).containsExactly("theirs");
+    assertThat(ended(DeliveryState.FAILED)).containsExactly("d1");
+  }
+
+  @Test
   void while_mysql_is_away_it_stays_with_the_broker_and_few_look_for_it() throws Exception {
     for (String device : List.of("d1", "d2", "d3")) {
       deliverWithoutMysql(Channel.MQTT, aPush(clock).from(APP).toMqtt(device).build());

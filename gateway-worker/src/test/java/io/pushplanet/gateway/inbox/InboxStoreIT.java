@@ -12,6 +12,7 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.Urgency;
+import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.Topology;
 import io.pushplanet.gateway.RealServers;
 import java.sql.Connection;
@@ -28,6 +29,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -102,6 +104,104 @@ class InboxStoreIT {
 
     assertThat(held()).containsExactly(older.id().value());
     assertThatNothingEndedBut(cancelled);
+  }
+
+  /// A list has no user whose change could end it.
+  @Test
+  void what_is_for_users_waits_in_rows_of_its_own_however_many_they_are() {
+    Push push = aPush(Clock.systemUTC()).build();
+    List<Parked> all = new ArrayList<>();
+    for (int number = 0; number < 2 * BroadcastLog.FEWEST; number++) {
+      DeviceId device = new DeviceId("d" + number);
+      register(push, device, "u" + number);
+      all.add(new Parked(push, device, "u" + number));
+    }
+
+    inbox.park(all);
+
+    assertThat(
+            servers
+                .sql()
+                .queryForList("SELECT user_id FROM inbox WHERE device_id = 'd7'", String.class))
+        .containsExactly("u7");
+    assertThat(held()).hasSize(2 * BroadcastLog.FEWEST);
+  }
+
+  @Test
+  void what_is_for_a_user_is_not_parked_where_somebody_else_or_nobody_has_the_device()
+      throws Exception {
+    Push push = aPush(Clock.systemUTC()).build();
+    register(push, new DeviceId("d2"), "u2");
+    register(push, new DeviceId("d3"), null);
+    register(push, new DeviceId("d4"), "u1");
+    register(push, new DeviceId("d5"), "u2");
+    servers.sql().update("DELETE FROM devices WHERE device_id = 'd1'");
+
+    inbox.park(
+        List.of(
+            new Parked(push, new DeviceId("d1"), "u1"),
+            new Parked(push, new DeviceId("d2"), "u1"),
+            new Parked(push, new DeviceId("d3"), "u1"),
+            new Parked(push, new DeviceId("d4"), "u1"),
+            new Parked(push, new DeviceId("d5"))));
+
+    assertThat(servers.sql().queryForList("SELECT device_id FROM inbox", String.class))
+        .containsExactlyInAnyOrder("d4", "d5");
+    assertThat(failed())
+        .containsExactlyInAnyOrder("d1 device_deleted", "d2 user_changed", "d3 user_changed");
+  }
+
+  /// Whoever changes it has looked for what waits already, and is not done.
+  @Test
+  void what_is_parked_while_its_device_gets_another_user_is_not_for_them() throws Exception {
+    Push push = aPush(Clock.systemUTC()).build();
+    register(push, DEVICE, "u1");
+    try (Connection connection = servers.database().getConnection();
+        ExecutorService worker = Executors.newSingleThreadExecutor()) {
+      connection.setAutoCommit(false);
+      try (Statement change = connection.createStatement()) {
+        change.executeUpdate("UPDATE devices SET user_id = 'u2' WHERE device_id = 'd1'");
+      }
+      Future<?> parked = worker.submit(() -> inbox.park(List.of(new Parked(push, DEVICE, "u1"))));
+      Eventually.within(
+          Duration.ofSeconds(20), () -> assertThat(parked.isDone() || someoneWaits()).isTrue());
+      connection.commit();
+      parked.get();
+    }
+
+    assertThat(held()).isEmpty();
+    assertThat(failed()).containsExactly("d1 user_changed");
+  }
+
+  private void register(Push push, DeviceId device, @Nullable String user) {
+    servers
+        .sql()
+        .update(
+            "REPLACE INTO devices (app_id, device_id, platform, mqtt, user_id, created_at, updated_at, seen_at)"
+                + " VALUES (?, ?, 'ios', TRUE, ?, NOW(3), NOW(3), NOW(3))",
+            push.app().value(),
+            device.value(),
+            user);
+  }
+
+  private boolean someoneWaits() {
+    Long waiting =
+        servers
+            .sql()
+            .queryForObject(
+                "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'",
+                (row, _) -> row.getLong("Value"));
+    return waiting != null && waiting > 0;
+  }
+
+  private List<String> failed() throws Exception {
+    List<String> failed = new ArrayList<>();
+    for (DeliveryEvent event : servers.drain(Topology.EVENTS, DeliveryEvent.class)) {
+      if (event instanceof DeliveryEvent.Ended ended && ended.state() == DeliveryState.FAILED) {
+        failed.add(ended.device() + " " + ended.attempt().reason());
+      }
+    }
+    return failed;
   }
 
   private void assertThatNothingEndedBut(Push cancelled) throws Exception {

@@ -1,4 +1,4 @@
-package io.pushplanet.gateway.token;
+package io.pushplanet.gateway.registration;
 
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.Platform;

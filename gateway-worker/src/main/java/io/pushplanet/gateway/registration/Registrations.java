@@ -1,4 +1,4 @@
-package io.pushplanet.gateway.token;
+package io.pushplanet.gateway.registration;
 
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
@@ -8,15 +8,21 @@ import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.WireForm;
 import java.nio.charset.StandardCharsets;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.RowCallbackHandler;
 
 /// What devices are registered with now, and for whom messages are. Thread-safe.
 public final class Registrations {
@@ -30,6 +36,11 @@ public final class Registrations {
           LEFT JOIN channel_tokens t ON t.app_id = d.app_id AND t.device_id = d.device_id AND t.dead_at IS NULL
           WHERE %s
           """;
+
+  private static final String LOCK_USERS =
+      """
+      SELECT d.app_id, d.device_id, d.user_id FROM devices d WHERE %s LOCK IN SHARE MODE
+      """;
 
   private static final String FOR_USERS =
       "SELECT id, audience FROM messages WHERE (%s) AND audience LIKE '{\"kind\":\"users\"%%'";
@@ -51,22 +62,56 @@ public final class Registrations {
   public Map<DeviceKey, Registered> of(Collection<DeviceKey> devices) {
     Map<DeviceKey, List<DeviceRow>> rows = new HashMap<>();
     Map<DeviceKey, String> users = new HashMap<>();
-    List<DeviceKey> wanted = devices.stream().distinct().toList();
-    for (int from = 0; from < wanted.size(); from += DEVICES_PER_SELECT) {
-      collect(
-          wanted.subList(from, Math.min(from + DEVICES_PER_SELECT, wanted.size())), rows, users);
-    }
+    query(
+        NOW,
+        devices,
+        row -> {
+          DeviceKey key = key(row);
+          rows.computeIfAbsent(key, _ -> new ArrayList<>()).add(DeviceRow.of(row));
+          String user = row.getString("user_id");
+          if (user != null) {
+            users.put(key, user);
+          }
+        });
     Map<DeviceKey, Registered> now = new HashMap<>();
     rows.forEach((key, all) ->
         now.put(key, new Registered(DeviceRow.recipient(key.device(), all), users.get(key))));
     return now;
   }
 
-  /// Whom messages are for.
+  /// Whose devices are, for a transaction: who is to change it waits until that ends.
   ///
-  /// @return what is not for users is absent, and what has no row yet
+  /// @return who is not registered any more is absent
   /// @throws org.springframework.dao.DataAccessException when MySQL does not answer
-  public Map<MessageId, List<String>> usersOf(Collection<MessageId> messages) {
+  public Map<DeviceKey, Optional<String>> lockUsers(Collection<DeviceKey> devices) {
+    Map<DeviceKey, Optional<String>> users = new HashMap<>();
+    query(
+        LOCK_USERS,
+        devices,
+        row -> users.put(key(row), Optional.ofNullable(row.getString("user_id"))));
+    return users;
+  }
+
+  /// A message that is for users.
+  ///
+  /// @param user who had its device when that was found
+  /// @param now who has it now
+  public record ForUser(MessageId message, String user, @Nullable String now) {}
+
+  /// Those that are for somebody else than who has the device now. Asks nobody where no device has changed hands.
+  ///
+  /// @throws org.springframework.dao.DataAccessException when MySQL does not answer
+  public Set<ForUser> forOthers(Collection<ForUser> some) {
+    Set<ForUser> others = new HashSet<>(some);
+    others.removeIf(one -> one.user.equals(one.now));
+    Map<MessageId, List<String>> named = usersOf(others.stream().map(ForUser::message).toList());
+    others.removeIf(
+        one -> one.now != null && named.getOrDefault(one.message, List.of()).contains(one.now));
+    return others;
+  }
+
+  /// Whom messages are for, where that is users alone, and as far as their rows are written.
+  private Map<MessageId, List<String>> usersOf(Collection<MessageId> messages) {
     Map<MessageId, List<String>> users = new HashMap<>();
     List<MessageId> wanted = messages.stream().distinct().toList();
     for (int from = 0; from < wanted.size(); from += DEVICES_PER_SELECT) {
@@ -88,22 +133,22 @@ public final class Registrations {
     return users;
   }
 
-  private void collect(
-      List<DeviceKey> some, Map<DeviceKey, List<DeviceRow>> rows, Map<DeviceKey, String> users) {
-    List<Object> keys = new ArrayList<>();
-    some.forEach(key -> Collections.addAll(keys, key.app().value(), key.device().value()));
-    database.query(
-        NOW.formatted(String.join(" OR ", Collections.nCopies(some.size(), ONE))),
-        row -> {
-          DeviceKey key =
-              new DeviceKey(
-                  new AppId(row.getString("app_id")), new DeviceId(row.getString("device_id")));
-          rows.computeIfAbsent(key, _ -> new ArrayList<>()).add(DeviceRow.of(row));
-          String user = row.getString("user_id");
-          if (user != null) {
-            users.put(key, user);
-          }
-        },
-        keys.toArray());
+  private void query(String sql, Collection<DeviceKey> devices, RowCallbackHandler each) {
+    List<DeviceKey> wanted = devices.stream().distinct().toList();
+    for (int from = 0; from < wanted.size(); from += DEVICES_PER_SELECT) {
+      List<DeviceKey> some =
+          wanted.subList(from, Math.min(from + DEVICES_PER_SELECT, wanted.size()));
+      List<Object> keys = new ArrayList<>();
+      some.forEach(key -> Collections.addAll(keys, key.app().value(), key.device().value()));
+      database.query(
+          sql.formatted(String.join(" OR ", Collections.nCopies(some.size(), ONE))),
+          each,
+          keys.toArray());
+    }
+  }
+
+  private static DeviceKey key(ResultSet row) throws SQLException {
+    return new DeviceKey(
+        new AppId(row.getString("app_id")), new DeviceId(row.getString("device_id")));
   }
 }
