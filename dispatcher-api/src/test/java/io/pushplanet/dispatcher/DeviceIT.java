@@ -9,8 +9,10 @@ import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -18,8 +20,10 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -41,6 +45,8 @@ class DeviceIT {
        "keys":{"auth":"BTBZMqHH6r4Tts7J_aSIgg",
                "p256dh":"BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4="}}
       """;
+
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
 
   private final RunningDispatcher dispatcher = RunningDispatcher.shared();
   private final Tenant shop = dispatcher.tenant();
@@ -293,9 +299,9 @@ class DeviceIT {
   void what_waits_for_a_user_who_is_not_logged_in_any_more_ends_as_failed() {
     String mqtt = "{\"platform\":\"android\",\"channels\":{\"mqtt\":true},\"user\":\"%s\"}";
     assertThat(shop.put("/devices/d1", mqtt.formatted("u1")).status()).isEqualTo(201);
-    waits("1", "{\"kind\":\"users\",\"users\":[\"u1\"]}");
-    waits("2", "{\"kind\":\"users\",\"users\":[\"u1\",\"u2\"]}");
-    waits("3", "{\"kind\":\"devices\",\"devices\":[\"d1\"]}");
+    waits("1", "u1", "{\"kind\":\"users\",\"users\":[\"u1\"]}");
+    waits("2", "u1", "{\"kind\":\"users\",\"users\":[\"u1\",\"u2\"]}");
+    waits("3", null, "{\"kind\":\"devices\",\"devices\":[\"d1\"]}");
     dispatcher.drain("push.events");
 
     assertThat(shop.put("/devices/d1", mqtt.formatted("u1")).status()).isEqualTo(200);
@@ -303,27 +309,115 @@ class DeviceIT {
     assertThat(shop.put("/devices/d1", mqtt.formatted("u2")).status()).isEqualTo(200);
 
     assertThat(waiting()).containsExactly(messageId("2"), messageId("3"));
-    assertThat(
-            dispatcher.drain("push.events").stream()
-                .filter(event -> event.get("event").stringValue().equals("ended"))
-                .map(event ->
-                    event.get("message").stringValue()
-                        + " "
-                        + event.get("state").stringValue()
-                        + " "
-                        + event.at("/attempt/reason").stringValue()))
-        .containsExactly(messageId("1") + " failed user_changed");
+    assertThat(ended()).containsExactly(messageId("1") + " failed user_changed");
 
     String nobody = "{\"platform\":\"android\",\"channels\":{\"mqtt\":true}}";
     assertThat(shop.put("/devices/d1", nobody).status()).isEqualTo(200);
     assertThat(waiting()).containsExactly(messageId("3"));
   }
 
+  /// A combination of users and others, and one whose row in `messages` is not written yet.
+  @Test
+  void what_waits_for_the_former_user_ends_whatever_is_known_of_its_message() {
+    String user = "{\"platform\":\"android\",\"channels\":{\"mqtt\":true},\"user\":\"%s\"}";
+    assertThat(shop.put("/devices/d1", user.formatted("u1")).status()).isEqualTo(201);
+    waits(
+        "1",
+        "u1",
+        "{\"kind\":\"and\",\"parts\":[{\"kind\":\"users\",\"users\":[\"u1\"]},{\"kind\":\"all\"}]}");
+    waits("2", "u1", "");
+    dispatcher.execute("DELETE FROM messages WHERE id = ?", messageId("2"));
+    dispatcher.drain("push.events");
+
+    assertThat(shop.put("/devices/d1", user.formatted("u2")).status()).isEqualTo(200);
+
+    assertThat(waiting()).isEmpty();
+    assertThat(ended())
+        .containsExactlyInAnyOrder(
+            messageId("1") + " failed user_changed", messageId("2") + " failed user_changed");
+  }
+
+  /// Whoever cancels leaves out what somebody else has locked.
+  @Test
+  void what_is_cancelled_while_its_device_gets_another_user_is_taken_out() throws Exception {
+    String user = "{\"platform\":\"android\",\"channels\":{\"mqtt\":true},\"user\":\"%s\"}";
+    assertThat(shop.put("/devices/d1", user.formatted("u1")).status()).isEqualTo(201);
+    waits("5", null, "{\"kind\":\"devices\",\"devices\":[\"d1\"]}");
+    waits("6", "u1", "{\"kind\":\"users\",\"users\":[\"u1\"]}");
+    try (Connection connection = dispatcher.connection();
+        var callers = Executors.newSingleThreadExecutor()) {
+      lock(
+          connection,
+          "SELECT 1 FROM inbox WHERE app_id = ? AND device_id = 'd1' AND slot = '6' FOR UPDATE");
+
+      Future<Answer> change = callers.submit(() -> shop.put("/devices/d1", user.formatted("u2")));
+      Eventually.within(PATIENCE, () -> assertThat(someoneWaits()).isTrue());
+      assertThat(shop.post("/messages/" + messageId("5") + ":cancel", "").status()).isEqualTo(200);
+      connection.rollback();
+
+      assertThat(change.get(20, TimeUnit.SECONDS).status()).isEqualTo(200);
+    }
+    assertThat(waiting()).isEmpty();
+  }
+
+  @Test
+  void that_a_user_changed_is_told_when_nothing_else_is_left_to_fail() throws Exception {
+    String user =
+        "{\"platform\":\"android\",\"channels\":{\"mqtt\":true,\"fcm\":{\"token\":\"t\"}},\"user\":\"%s\"}";
+    assertThat(shop.put("/devices/d1", user.formatted("u1")).status()).isEqualTo(201);
+    waits("1", "u1", "{\"kind\":\"users\",\"users\":[\"u1\"]}");
+    dispatcher.drain("push.events");
+    try (Connection connection = dispatcher.connection();
+        var callers = Executors.newSingleThreadExecutor()) {
+      lock(connection, "SELECT 1 FROM channel_tokens WHERE app_id = ? FOR UPDATE");
+
+      Future<Answer> change = callers.submit(() -> shop.put("/devices/d1", user.formatted("u2")));
+      Eventually.within(PATIENCE, () -> assertThat(someoneWaits()).isTrue());
+      assertThat(ended()).isEmpty();
+      connection.rollback();
+
+      assertThat(change.get(20, TimeUnit.SECONDS).status()).isEqualTo(200);
+    }
+    assertThat(ended()).containsExactly(messageId("1") + " failed user_changed");
+  }
+
+  private void lock(Connection connection, String select) throws SQLException {
+    connection.setAutoCommit(false);
+    try (PreparedStatement rows = connection.prepareStatement(select)) {
+      rows.setString(1, shop.app());
+      assertThat(rows.executeQuery().next()).isTrue();
+    }
+  }
+
+  private boolean someoneWaits() {
+    boolean[] waits = new boolean[1];
+    dispatcher.inDatabase(connection -> {
+      try (PreparedStatement status =
+          connection.prepareStatement("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'")) {
+        ResultSet row = status.executeQuery();
+        waits[0] = row.next() && row.getLong("Value") > 0;
+      }
+    });
+    return waits[0];
+  }
+
+  private List<String> ended() {
+    return dispatcher.drain("push.events").stream()
+        .filter(event -> event.get("event").stringValue().equals("ended"))
+        .map(event ->
+            event.get("message").stringValue()
+                + " "
+                + event.get("state").stringValue()
+                + " "
+                + event.at("/attempt/reason").stringValue())
+        .toList();
+  }
+
   private static String messageId(String last) {
     return "0192e0f0-0000-7000-8000-00000000000" + last;
   }
 
-  private void waits(String last, String audience) {
+  private void waits(String last, @Nullable String user, String audience) {
     dispatcher.execute(
         "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at)"
             + " VALUES (?, ?, ?, ?, '{}', '{}', NOW(3), NOW(3)) ON DUPLICATE KEY UPDATE audience = VALUES(audience)",
@@ -332,11 +426,12 @@ class DeviceIT {
         shop.app(),
         audience);
     dispatcher.execute(
-        "INSERT INTO inbox (app_id, device_id, slot, message_id, payload, parked_at, expires_at)"
-            + " VALUES (?, 'd1', ?, ?, '{}', NOW(3), NOW(3))",
+        "INSERT INTO inbox (app_id, device_id, slot, message_id, payload, parked_at, expires_at, user_id)"
+            + " VALUES (?, 'd1', ?, ?, '{}', NOW(3), NOW(3), ?)",
         shop.app(),
         last,
-        messageId(last));
+        messageId(last),
+        user);
   }
 
   private List<String> waiting() {

@@ -117,6 +117,7 @@ class QueryPlanIT {
     parameters.put("device", "d7");
     parameters.put("devices", List.of("d7", "d8"));
     parameters.put("users", List.of("u7", "u8"));
+    parameters.put("user", "u7");
     parameters.put("topic", "t7");
     parameters.put("tag", "t7");
     parameters.put("channel", "fcm");

@@ -35,7 +35,7 @@ interface DeviceMapper {
       @Nullable Instant deadAt) {}
 
   /// A message that waits for the device.
-  record Waiting(String messageId) {}
+  record Waiting(String slot, String messageId) {}
 
   record ForUsers(String id, String audience) {}
 
@@ -190,9 +190,21 @@ interface DeviceMapper {
 
   @Select(
       """
-      SELECT message_id FROM inbox WHERE app_id = #{app} AND device_id = #{device} FOR UPDATE
+      SELECT slot, message_id FROM inbox WHERE app_id = #{app} AND device_id = #{device} FOR UPDATE
       """)
   List<Waiting> waiting(@Param("app") String app, @Param("device") String device);
+
+  /// What waits for somebody else than this user. Without locks: whoever cancels a message leaves out what is locked, and most of it
+  /// stays.
+  @Select(
+      """
+      SELECT slot, message_id FROM inbox
+      WHERE app_id = #{app} AND device_id = #{device} AND user_id IS NOT NULL AND NOT user_id <=> #{user}
+      """)
+  List<Waiting> waitingForOthers(
+      @Param("app") String app,
+      @Param("device") String device,
+      @Param("user") @Nullable String user);
 
   /// Those of some messages that are for users.
   @Select(
@@ -205,18 +217,20 @@ interface DeviceMapper {
       """)
   List<ForUsers> forUsers(@Param("messages") Collection<MessageId> messages);
 
-  /// Forced: by another index it would wait for the rows of others.
+  /// Forced: by another index it would wait for the rows of others. And by slots: no other row is locked.
   @Delete(
       """
       <script>
-      DELETE inbox FROM inbox FORCE INDEX (PRIMARY) WHERE app_id = #{app} AND device_id = #{device} AND message_id IN
-      <foreach collection="messages" item="message" open="(" separator="," close=")">#{message.value}</foreach>
+      DELETE inbox FROM inbox FORCE INDEX (PRIMARY) WHERE
+      <foreach collection="rows" item="row" separator=" OR ">
+        (app_id = #{app} AND device_id = #{device} AND slot = #{row.slot} AND message_id = #{row.messageId})
+      </foreach>
       </script>
       """)
   void deleteFromInbox(
       @Param("app") String app,
       @Param("device") String device,
-      @Param("messages") Collection<MessageId> messages);
+      @Param("rows") Collection<Waiting> rows);
 
   /// Broadcasts whose lists name the device beyond its position.
   @Select(

@@ -77,13 +77,14 @@ class DeviceRegistry {
   /// Registers or refreshes; the same token at another device of the app moves here, so that nobody is told twice.
   Saved save(AppId app, DeviceId device, Registration registration) {
     Set<DeviceKey> touched = new HashSet<>();
+    Instant asked = clock.instant();
     try {
       return collisions.retrying(
           app,
           () -> {
             touched.clear();
             touched.add(new DeviceKey(app, device));
-            return write(app, device, registration, now(), touched);
+            return write(app, device, registration, now(), asked, touched);
           });
     } finally {
       // Also where a commit was not answered: a repeat no longer finds whose token it took.
@@ -110,7 +111,7 @@ class DeviceRegistry {
             Registration wanted = change.apply(registered(app, device, row));
             // Others may have been asked for later, and were written first.
             Instant now = at.isAfter(row.updatedAt()) ? at : row.updatedAt();
-            return Optional.of(write(app, device, wanted, now, touched));
+            return Optional.of(write(app, device, wanted, now, at, touched));
           });
     } finally {
       routes.forget(touched);
@@ -122,6 +123,7 @@ class DeviceRegistry {
   ///
   /// @return whether it was known
   boolean delete(AppId app, DeviceId device) {
+    Instant asked = clock.instant();
     try {
       return collisions.retrying(
           app,
@@ -129,7 +131,7 @@ class DeviceRegistry {
             if (mapper.lock(app.value(), device.value()) == null) {
               return false;
             }
-            endWaiting(app, device);
+            endWaiting(app, device, asked);
             mapper.deleteInbox(app.value(), device.value());
             mapper.deleteTags(app.value(), device.value());
             mapper.deleteTopics(app.value(), device.value());
@@ -203,44 +205,55 @@ class DeviceRegistry {
         });
   }
 
-  private void endWaiting(AppId app, DeviceId device) {
-    List<MessageId> waiting = new ArrayList<>();
-    mapper
-        .waiting(app.value(), device.value())
-        .forEach(row -> waiting.add(new MessageId(row.messageId())));
+  private void endWaiting(AppId app, DeviceId device, Instant asked) {
+    List<MessageId> waiting =
+        new ArrayList<>(messages(mapper.waiting(app.value(), device.value())));
     List<DeviceMapper.WaitingBroadcast> broadcasts =
         mapper.waitingBroadcasts(app.value(), device.value());
     broadcasts.forEach(broadcast -> waiting.add(new MessageId(broadcast.messageId())));
     if (waiting.isEmpty()) {
       return;
     }
-    fail(app, device, waiting, "device_deleted");
+    fail(app, device, waiting, "device_deleted", asked);
     broadcasts.stream()
         .mapToLong(DeviceMapper.WaitingBroadcast::seq)
         .max()
         .ifPresent(seq -> mapper.passBroadcasts(app.value(), device.value(), seq, clock.instant()));
   }
 
-  /// Whoever was logged in here was sent something that is not for whoever is now. What is for the device, a topic or a tag stays.
+  /// Whoever was logged in here was sent something that is not for whoever is now, unless it names both. What is for the device, a
+  /// topic or a tag stays.
   ///
   /// @param user null for nobody
-  private void endWhatIsForOthers(AppId app, DeviceId device, @Nullable String user) {
-    List<MessageId> waiting =
-        mapper.waiting(app.value(), device.value()).stream()
-            .map(row -> new MessageId(row.messageId()))
-            .toList();
-    List<MessageId> notTheirs = new ArrayList<>();
-    for (int from = 0; from < waiting.size(); from += MESSAGES_PER_SELECT) {
-      List<MessageId> some =
-          waiting.subList(from, Math.min(from + MESSAGES_PER_SELECT, waiting.size()));
-      mapper.forUsers(some).stream()
-          .filter(message -> user == null || !users(message).contains(user))
-          .forEach(message -> notTheirs.add(new MessageId(message.id())));
+  private void endWhatIsForOthers(
+      AppId app, DeviceId device, @Nullable String user, Instant asked) {
+    List<DeviceMapper.Waiting> notTheirs =
+        new ArrayList<>(mapper.waitingForOthers(app.value(), device.value(), user));
+    if (user != null) {
+      Set<MessageId> naming = naming(user, messages(notTheirs));
+      notTheirs.removeIf(row -> naming.contains(new MessageId(row.messageId())));
     }
     if (!notTheirs.isEmpty()) {
-      fail(app, device, notTheirs, "user_changed");
+      fail(app, device, messages(notTheirs), "user_changed", asked);
       mapper.deleteFromInbox(app.value(), device.value(), notTheirs);
     }
+  }
+
+  private static List<MessageId> messages(List<DeviceMapper.Waiting> rows) {
+    return rows.stream().map(row -> new MessageId(row.messageId())).toList();
+  }
+
+  /// Those of some messages that are for users, one of whom is this.
+  private Set<MessageId> naming(String user, List<MessageId> messages) {
+    Set<MessageId> naming = new HashSet<>();
+    for (int from = 0; from < messages.size(); from += MESSAGES_PER_SELECT) {
+      List<MessageId> some =
+          messages.subList(from, Math.min(from + MESSAGES_PER_SELECT, messages.size()));
+      mapper.forUsers(some).stream()
+          .filter(message -> users(message).contains(user))
+          .forEach(message -> naming.add(new MessageId(message.id())));
+    }
+    return naming;
   }
 
   private static List<String> users(DeviceMapper.ForUsers message) {
@@ -249,16 +262,18 @@ class DeviceRegistry {
   }
 
   /// Told before the rows go: a crash in between leaves the rows to be sent or to fail again, never a delivery without an end.
-  private void fail(AppId app, DeviceId device, List<MessageId> messages, String reason) {
-    Instant now = clock.instant();
-    Attempt attempt = Attempt.rejected(Channel.MQTT, now, reason);
+  ///
+  /// @param asked when that was asked for: what a repeat tells once more is the same event then
+  private void fail(
+      AppId app, DeviceId device, List<MessageId> messages, String reason, Instant asked) {
+    Attempt attempt = Attempt.rejected(Channel.MQTT, asked, reason);
     lanes.publish(
         messages.stream()
             .map(message ->
                 Parcel.of(
                     Topology.EVENTS,
                     new DeliveryEvent.Ended(
-                        app, now, message, device, DeliveryState.FAILED, attempt)))
+                        app, asked, message, device, DeliveryState.FAILED, attempt)))
             .toList());
   }
 
@@ -272,16 +287,18 @@ class DeviceRegistry {
   }
 
   private Saved write(
-      AppId app, DeviceId device, Registration registration, Instant now, Set<DeviceKey> touched) {
+      AppId app,
+      DeviceId device,
+      Registration registration,
+      Instant now,
+      Instant asked,
+      Set<DeviceKey> touched) {
     String platform = registration.platform().name().toLowerCase(Locale.ROOT);
     DeviceMapper.DeviceRow before = mapper.lock(app.value(), device.value());
     if (before == null) {
       mapper.insert(app.value(), device.value(), platform, registration, now);
     } else {
       mapper.update(app.value(), device.value(), platform, registration, now);
-      if (before.userId() != null && !before.userId().equals(registration.user())) {
-        endWhatIsForOthers(app, device, registration.user());
-      }
     }
     List<String> tags = registration.tags();
     if (tags != null) {
@@ -307,7 +324,12 @@ class DeviceRegistry {
     if (after == null) {
       throw new IllegalStateException("a device vanished within its own transaction");
     }
-    return new Saved(registered(app, device, after), before == null);
+    Saved saved = new Saved(registered(app, device, after), before == null);
+    if (before != null && before.userId() != null && !before.userId().equals(registration.user())) {
+      // Last: what is rolled back after it was told has not happened.
+      endWhatIsForOthers(app, device, registration.user(), asked);
+    }
+    return saved;
   }
 
   private static void replace(List<String> wanted, Runnable delete, Runnable add) {
