@@ -41,7 +41,8 @@ import org.jspecify.annotations.Nullable;
 /// The story of a device's connection, from top to bottom:
 ///
 /// 1. a socket is accepted, and CONNECT comes: [Reception] says whether the device may come in;
-/// 2. an older connection of the same device on this node is closed, [Registrar] takes the device over in the directory;
+/// 2. an older connection of the same device on this node is closed, [Registrar] takes the device over in the directory, which knows whether
+///    it was deleted since it was given its password;
 /// 3. the session stands in the [SessionTable], CONNACK goes out, what the last connection left open is sent again;
 /// 4. SUBSCRIBE to `push/messages`: what waited in the inbox is drained ([InboxDrain]);
 /// 5. gateways' frames are offered to the session (package `delivery`), the device's PUBACK settles them;
@@ -193,7 +194,8 @@ public final class ConnectionPipeline {
       long beganNanos = link.loop().nowNanos();
       link.pauseReading();
       var before = sessions.find(known.device());
-      if (before == null) {
+      if (before == null || before.passwordEnds() > known.passwordEnds()) {
+        // Who comes by an older password than who is here may be denied: then he ends nothing.
         claim(known, beganNanos);
         return;
       }
@@ -210,10 +212,12 @@ public final class ConnectionPipeline {
           registrar.claim(
               known.device(),
               former(known),
+              known.passwordEnds(),
               link.loop(),
               claim -> {
                 switch (claim) {
                   case Claim.Taken taken -> established(known, taken, beganNanos);
+                  case Claim.Denied() -> reception.denied(link, known.connect());
                   case Claim.TooLate() -> reception.crowded(link, known.connect());
                 }
               });
@@ -237,7 +241,13 @@ public final class ConnectionPipeline {
         return;
       }
       var made =
-          new DeviceSession(known.device(), claim.epoch(), known.terms(), sessionShared, this);
+          new DeviceSession(
+              known.device(),
+              claim.epoch(),
+              known.passwordEnds(),
+              known.terms(),
+              sessionShared,
+              this);
       link.accept(known.connect().version(), limits.packet(), known.keepAlive(), known.explains());
       var loser = sessions.put(made);
       boolean newest = registrar.arrived(known.device(), claim.epoch());

@@ -71,13 +71,27 @@ final class Reception {
         later("too many devices connect at once", admission.retryAfter()).build());
   }
 
-  /// Another connection of the device, here or elsewhere, came behind it and was faster.
+  /// Its password is one of before its device was deleted: as bad as a wrong one.
+  void denied(Link link, Connect connect) {
+    admission.failed(link.source(), link.loop().nowNanos());
+    admission.countDenied();
+    answer(
+        link,
+        connect,
+        ReasonCode.NOT_AUTHORIZED,
+        MqttProperties.with(
+            PropertyId.REASON_STRING,
+            "the device was deleted since it was given this password: register it again"));
+  }
+
+  /// Another connection of the device, here or elsewhere, came behind it and was faster; or it was deleted just now.
   void outrun(Link link, Connect connect) {
     refuse(
         link,
         connect,
         ReasonCode.SERVER_BUSY,
-        MqttProperties.with(PropertyId.REASON_STRING, "the device connected again meanwhile"));
+        MqttProperties.with(
+            PropertyId.REASON_STRING, "the device connected again meanwhile, or was deleted"));
   }
 
   private @Nullable Welcome refuse(Link link, Connect connect, AdmissionOutcome.Refused refused) {
@@ -100,10 +114,15 @@ final class Reception {
   private @Nullable Welcome refuse(
       Link link, Connect connect, ReasonCode reason, MqttProperties properties) {
     admission.countRefused(reason);
+    answer(link, connect, reason, properties);
+    return null;
+  }
+
+  private static void answer(
+      Link link, Connect connect, ReasonCode reason, MqttProperties properties) {
     link.refuseConnect(
         connect.version(),
         reason,
         DeviceHandshake.hasRoomForReasons(connect) ? properties : MqttProperties.NONE);
-    return null;
   }
 }

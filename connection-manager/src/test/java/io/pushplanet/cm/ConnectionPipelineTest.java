@@ -15,12 +15,14 @@ import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.SessionTerms;
 import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.transport.HandLoop;
+import io.pushplanet.common.device.DeviceCredential;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.session.TakeoverNotices.Notice;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -146,6 +148,44 @@ class ConnectionPipelineTest extends PipelineScene {
     assertThat(untold.refusalTold.isEmpty()).isTrue();
   }
 
+  /// Who knows the password of a device that was deleted must not trouble the one that was registered since.
+  @Test
+  void a_password_of_before_the_device_was_deleted_does_not_end_the_session_of_a_later_one() {
+    var pipeline = pipeline(10);
+    var before = connected(pipeline, MqttVersion.V5, "d1");
+    assertThat(before.open).isTrue();
+    directory.deny(DeviceCredential.end(clock.instant(), Duration.ofDays(1)));
+    clock.advance(Duration.ofSeconds(1));
+    var later = connected(pipeline, MqttVersion.V5, "d1");
+    clock.advance(Duration.ofSeconds(-1));
+
+    var old = connecting(pipeline, MqttVersion.V5, "d1", null);
+    letGo();
+
+    assertThat(old.refusal).isEqualTo(ReasonCode.NOT_AUTHORIZED);
+    assertThat(later.open).isTrue();
+    assertThat(registrar.arriving()).isZero();
+    assertThat(refused("device_deleted")).isOne();
+    assertThat(refused("not_authorized")).isZero();
+  }
+
+  @Test
+  void a_password_of_before_a_later_one_goes_on_where_that_one_was_if_nobody_denies_it() {
+    var pipeline = pipeline(10);
+    clock.advance(Duration.ofSeconds(1));
+    var later = connected(pipeline, MqttVersion.V5, "d1");
+    clock.advance(Duration.ofSeconds(-1));
+
+    var earlier = connected(pipeline, MqttVersion.V5, "d1");
+
+    assertThat(later.open).isFalse();
+    assertThat(earlier.open).isTrue();
+  }
+
+  private double refused(String reason) {
+    return meters.get("cm.admission.refused").tag("reason", reason).counter().count();
+  }
+
   @Test
   void a_frame_that_finds_a_session_which_is_refused_is_answered() {
     var device = new DeviceKey(APP, new DeviceId("d1"));
@@ -163,6 +203,7 @@ class ConnectionPipelineTest extends PipelineScene {
     table.put(
         new DeviceSession(
             device,
+            0,
             0,
             new SessionTerms(16, 1 << 20, 0),
             new DeviceSession.Shared(limits, metrics, new LateAcknowledgements(1, _ -> {}), clock),

@@ -7,18 +7,28 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// The directory of a node that is alone: each claim has a higher epoch than all before it, and nobody owns a device elsewhere.
+/// The directory of a node that is alone: each claim has a higher epoch than all before it, and nobody owns a device elsewhere. What is
+/// denied is said to it.
 final class Epochs implements Directory {
   private final AtomicLong last = new AtomicLong();
+  private long deniedUntil;
+
+  void deny(long ends) {
+    deniedUntil = ends;
+  }
 
   @Override
   public List<Answer> carryOut(List<Order> orders) {
-    return orders.stream()
-        .<Answer>map(
-            _ -> new Answer.Claimed(last.incrementAndGet(), Optional.empty(), Optional.empty()))
-        .toList();
+    return orders.stream().map(this::answer).toList();
+  }
+
+  private Answer answer(Order order) {
+    return order instanceof Order.Claim claim && claim.passwordEnds() <= deniedUntil
+        ? new Answer.Denied()
+        : new Answer.Claimed(last.incrementAndGet(), Optional.empty(), Optional.empty());
   }
 
   @Override
@@ -27,7 +37,7 @@ final class Epochs implements Directory {
   }
 
   @Override
-  public Map<DeviceKey, SessionOwner> announce(Map<DeviceKey, Long> epochs) {
-    return Map.of();
+  public Announcement announce(Map<DeviceKey, Announced> sessions) {
+    return new Announcement(Map.of(), Set.of());
   }
 }

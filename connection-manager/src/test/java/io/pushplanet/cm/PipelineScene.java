@@ -72,9 +72,10 @@ abstract class PipelineScene {
   final SessionMetrics metrics = new SessionMetrics(meters);
   final SessionLimits limits =
       new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1));
+  final Epochs directory = new Epochs();
   final Registrar registrar =
       new Registrar(
-          new Epochs(),
+          directory,
           new NodeId("a"),
           table,
           _ -> Optional.of(List.of()),

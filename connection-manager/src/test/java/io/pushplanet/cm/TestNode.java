@@ -123,6 +123,12 @@ final class TestNode implements AutoCloseable {
         .mint(device.app(), device.device(), validity);
   }
 
+  /// @param ends in this second of the epoch
+  static String credential(DeviceKey device, long ends) {
+    return new DeviceCredential(MasterKey.parse(MASTER_KEY), Clock.systemUTC())
+        .mint(device.app(), device.device(), ends);
+  }
+
   void park(DeviceKey device, String slot, MessageId message, String payload, Duration ttl)
       throws Exception {
     try (var connection = database();

@@ -32,35 +32,47 @@ public final class DeviceCredential {
   }
 
   /// What became of a login.
-  public enum Verdict {
-    VALID,
+  public sealed interface Verdict {
+    /// @param ends in this second of the epoch
+    record Valid(long ends) implements Verdict {}
+
     /// Signed by us for this device, but too old: the device registers again and gets a new one.
-    EXPIRED,
-    INVALID
+    record Expired() implements Verdict {}
+
+    record Invalid() implements Verdict {}
+  }
+
+  /// The second of the epoch in which a password ends that is given at that moment.
+  public static long end(Instant given, Duration validity) {
+    return given.plus(validity).getEpochSecond();
   }
 
   public String mint(AppId app, DeviceId device, Duration validity) {
-    long expiry = clock.instant().plus(validity).getEpochSecond();
-    byte[] signature = signature(signers.getFirst(), app, device, expiry);
-    return VERSION + "." + expiry + "." + new String(signature, StandardCharsets.US_ASCII);
+    return mint(app, device, end(clock.instant(), validity));
+  }
+
+  /// @param ends in this second of the epoch
+  public String mint(AppId app, DeviceId device, long ends) {
+    byte[] signature = signature(signers.getFirst(), app, device, ends);
+    return VERSION + "." + ends + "." + new String(signature, StandardCharsets.US_ASCII);
   }
 
   public Verdict verify(AppId app, DeviceId device, String password) {
     int first = VERSION.length();
     int second = password.indexOf('.', first + 1);
     if (!password.startsWith(VERSION + ".") || !isNumber(password, first + 1, second)) {
-      return Verdict.INVALID;
+      return new Verdict.Invalid();
     }
     long expiry = Long.parseLong(password, first + 1, second, 10);
     byte[] shown = password.substring(second + 1).getBytes(StandardCharsets.UTF_8);
     for (MasterKey.Signer signer : signers) {
       if (MessageDigest.isEqual(signature(signer, app, device, expiry), shown)) {
         return clock.instant().isBefore(Instant.ofEpochSecond(expiry))
-            ? Verdict.VALID
-            : Verdict.EXPIRED;
+            ? new Verdict.Valid(expiry)
+            : new Verdict.Expired();
       }
     }
-    return Verdict.INVALID;
+    return new Verdict.Invalid();
   }
 
   private static boolean isNumber(String text, int from, int to) {

@@ -15,18 +15,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Hears, within milliseconds, that another node has taken over a device of this one: the script that issues an epoch also
-/// publishes it to the former owner, so a claim and its notice are one step. Redis forgets a notice that nobody hears, so
+/// publishes it to the former owner, so a claim and its notice are one step. So it hears that a device was deleted ([Denial]). Redis forgets a notice that nobody hears, so
 /// `resumed` tells whenever listening (re)started: compare everything then. Thread-safe.
 public final class TakeoverNotices implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TakeoverNotices.class);
   private static final String CHANNEL = "takeover:";
   private static final String LEFT = "left";
+  private static final String DENIED = "denied";
   private static final Duration PAUSE = Duration.ofMillis(500);
 
   private final RedisClient client;
   private final String channel;
   private final Consumer<Notice> heard;
   private final Consumer<Bequest> left;
+  private final Consumer<Denial> denied;
   private final Runnable resumed;
   private final AtomicReference<@Nullable StatefulRedisPubSubConnection<String, String>>
       connection = new AtomicReference<>();
@@ -68,23 +70,44 @@ public final class TakeoverNotices implements AutoCloseable {
     }
   }
 
+  /// The passwords of a device that end in this second of the epoch, or sooner, let nobody in any more.
+  ///
+  /// @param epoch of the session that this node had then
+  public record Denial(DeviceKey device, long epoch, long ends) {
+    /// `denied|epoch|ends|app/device`: neither a [Notice] nor a [Bequest], so that nodes of an earlier version pass it over.
+    static Optional<Denial> parse(String text) {
+      String[] parts = text.split("\\|", 4);
+      try {
+        return parts.length == 4 && parts[0].equals(DENIED)
+            ? Optional.of(
+                new Denial(
+                    DeviceKey.parse(parts[3]), Long.parseLong(parts[1]), Long.parseLong(parts[2])))
+            : Optional.empty();
+      } catch (IllegalArgumentException malformed) {
+        return Optional.empty();
+      }
+    }
+  }
+
   private TakeoverNotices(
       RedisClient client,
       NodeId node,
       Consumer<Notice> heard,
       Consumer<Bequest> left,
+      Consumer<Denial> denied,
       Runnable resumed) {
     this.client = client;
     this.channel = CHANNEL + node.value();
     this.heard = heard;
     this.left = left;
+    this.denied = denied;
     this.resumed = resumed;
   }
 
   /// As below, for who takes nothing over.
   public static TakeoverNotices listen(
       RedisClient client, NodeId node, Consumer<Notice> heard, Runnable resumed) {
-    return listen(client, node, heard, _ -> {}, resumed);
+    return listen(client, node, heard, _ -> {}, _ -> {}, resumed);
   }
 
   /// Listens as soon as Redis is there, and again whenever it is back. The callbacks run on Redis' thread: must not block.
@@ -93,8 +116,9 @@ public final class TakeoverNotices implements AutoCloseable {
       NodeId node,
       Consumer<Notice> heard,
       Consumer<Bequest> left,
+      Consumer<Denial> denied,
       Runnable resumed) {
-    TakeoverNotices notices = new TakeoverNotices(client, node, heard, left, resumed);
+    TakeoverNotices notices = new TakeoverNotices(client, node, heard, left, denied, resumed);
     Thread.ofVirtual().name("takeover-notices").start(notices::keepTrying);
     return notices;
   }
@@ -146,7 +170,9 @@ public final class TakeoverNotices implements AutoCloseable {
   private final class Listener extends RedisPubSubAdapter<String, String> {
     @Override
     public void message(String from, String text) {
-      Notice.parse(text).ifPresentOrElse(heard, () -> Bequest.parse(text).ifPresent(left));
+      Notice.parse(text).ifPresent(heard);
+      Bequest.parse(text).ifPresent(left);
+      Denial.parse(text).ifPresent(denied);
     }
 
     @Override

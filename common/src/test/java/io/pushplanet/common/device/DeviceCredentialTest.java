@@ -1,11 +1,9 @@
 package io.pushplanet.common.device;
 
-import static io.pushplanet.common.device.DeviceCredential.Verdict.EXPIRED;
-import static io.pushplanet.common.device.DeviceCredential.Verdict.INVALID;
-import static io.pushplanet.common.device.DeviceCredential.Verdict.VALID;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.access.MasterKey;
+import io.pushplanet.common.device.DeviceCredential.Verdict;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.testing.MutableClock;
 import java.security.SecureRandom;
@@ -26,18 +24,21 @@ class DeviceCredentialTest {
   @Test
   void a_password_is_valid_for_its_device_until_it_expires() {
     String password = credential.mint(SHOP, D1, Duration.ofDays(90));
+    long ends = DeviceCredential.end(clock.instant(), Duration.ofDays(90));
 
-    assertThat(credential.verify(SHOP, D1, password)).isEqualTo(VALID);
+    assertThat(credential.verify(SHOP, D1, password)).isEqualTo(new Verdict.Valid(ends));
+    assertThat(credential.mint(SHOP, D1, ends)).isEqualTo(password);
     clock.advance(Duration.ofDays(90));
-    assertThat(credential.verify(SHOP, D1, password)).isEqualTo(EXPIRED);
+    assertThat(credential.verify(SHOP, D1, password)).isEqualTo(new Verdict.Expired());
   }
 
   @Test
   void a_password_is_worth_nothing_for_another_device_or_app() {
     String password = credential.mint(SHOP, D1, Duration.ofDays(90));
 
-    assertThat(credential.verify(SHOP, new DeviceId("d2"), password)).isEqualTo(INVALID);
-    assertThat(credential.verify(new AppId("bank"), D1, password)).isEqualTo(INVALID);
+    assertThat(credential.verify(SHOP, new DeviceId("d2"), password))
+        .isEqualTo(new Verdict.Invalid());
+    assertThat(credential.verify(new AppId("bank"), D1, password)).isEqualTo(new Verdict.Invalid());
   }
 
   @Test
@@ -48,8 +49,9 @@ class DeviceCredentialTest {
 
     assertThat(
             new DeviceCredential(now.accepting(List.of(former)), clock).verify(SHOP, D1, password))
-        .isEqualTo(VALID);
-    assertThat(new DeviceCredential(now, clock).verify(SHOP, D1, password)).isEqualTo(INVALID);
+        .isInstanceOf(Verdict.Valid.class);
+    assertThat(new DeviceCredential(now, clock).verify(SHOP, D1, password))
+        .isEqualTo(new Verdict.Invalid());
   }
 
   @Test
@@ -58,13 +60,13 @@ class DeviceCredentialTest {
     String[] parts = password.split("\\.");
     String moved = parts[0] + "." + (Long.parseLong(parts[1]) + 1) + "." + parts[2];
 
-    assertThat(credential.verify(SHOP, D1, moved)).isEqualTo(INVALID);
+    assertThat(credential.verify(SHOP, D1, moved)).isEqualTo(new Verdict.Invalid());
   }
 
   @ParameterizedTest
   @ValueSource(
       strings = {"", ".", "v1..", "v1.99999999999999999999.x", "v2.1.x", "v1.-1.x", "v1.1.x.y"})
   void rubbish_is_invalid(String password) {
-    assertThat(credential.verify(SHOP, D1, password)).isEqualTo(INVALID);
+    assertThat(credential.verify(SHOP, D1, password)).isEqualTo(new Verdict.Invalid());
   }
 }

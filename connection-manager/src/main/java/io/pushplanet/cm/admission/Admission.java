@@ -15,10 +15,14 @@ import org.jspecify.annotations.Nullable;
 
 /// Whether this node takes another device. Thread-safe, lock-free.
 public final class Admission {
+  // Beside the reasons that MQTT has: a node refuses much else as "not authorised".
+  private static final String DEVICE_DELETED = "device_deleted";
+
   private final int mostSessions;
   private final Elsewhere elsewhere;
   private final AcceptGate gate;
   private final Map<ReasonCode, Counter> refusals = new EnumMap<>(ReasonCode.class);
+  private final Counter denied;
   private final Counter admitted;
   private volatile boolean draining;
 
@@ -43,6 +47,7 @@ public final class Admission {
           reason,
           meters.counter("cm.admission.refused", "reason", reason.name().toLowerCase(Locale.ROOT)));
     }
+    this.denied = meters.counter("cm.admission.refused", "reason", DEVICE_DELETED);
     this.admitted = meters.counter("cm.admission.connected");
   }
 
@@ -113,6 +118,11 @@ public final class Admission {
 
   public void countConnected() {
     admitted.increment();
+  }
+
+  /// By a password that its device was given before it was deleted.
+  public void countDenied() {
+    denied.increment();
   }
 
   public void countRefused(ReasonCode reason) {

@@ -4,7 +4,6 @@ import io.pushplanet.cm.directory.Directory.Remembered;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.session.TakeoverNotices.Bequest;
-import io.pushplanet.common.session.TakeoverNotices.Notice;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -21,7 +20,7 @@ final class Arrivals {
 
   /// Connections of one device between claim and table.
   ///
-  /// @param heard the highest epoch that another node was heard to have meanwhile
+  /// @param heard the highest epoch that another node was heard to have meanwhile, or under which the device was deleted
   /// @param left what a former node has said meanwhile
   /// @param heir who waits for that
   private record Arriving(int claims, long heard, @Nullable Bequest left, @Nullable Heir heir) {
@@ -83,7 +82,7 @@ final class Arrivals {
     return arriving.containsKey(device);
   }
 
-  /// @return whether no other node was heard to have claimed the device after this epoch, or with it
+  /// @return whether no other node was heard to have claimed the device after this epoch, or with it, nor that it was deleted
   boolean arrived(DeviceKey device, long epoch) {
     var before = new long[1];
     arriving.computeIfPresent(
@@ -95,9 +94,9 @@ final class Arrivals {
     return before[0] < epoch;
   }
 
-  /// Another node has claimed one of them.
-  void takenOver(Notice notice) {
-    arriving.computeIfPresent(notice.device(), (_, all) -> all.hearing(notice.owner().epoch()));
+  /// Whoever has claimed one of them under this epoch, or a lower one, has lost it again.
+  void takenOver(DeviceKey device, long epoch) {
+    arriving.computeIfPresent(device, (_, all) -> all.hearing(epoch));
   }
 
   /// The directory remembers no session, and the device was connected elsewhere until now: whether there was one, with or

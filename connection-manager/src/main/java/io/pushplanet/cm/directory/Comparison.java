@@ -1,5 +1,6 @@
 package io.pushplanet.cm.directory;
 
+import io.pushplanet.cm.directory.Directory.Announced;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.transport.EventLoop;
@@ -20,6 +21,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
@@ -237,24 +239,27 @@ final class Comparison {
   }
 
   private void announce(Map<DeviceKey, DeviceSession> unknown, Runnable answered) {
-    Map<DeviceKey, Long> epochs = new HashMap<>();
+    Map<DeviceKey, Announced> announced = new HashMap<>();
     unknown.forEach((device, session) -> {
       // Before it is announced, for it may end meanwhile.
       session.presume();
-      epochs.put(device, session.epoch());
+      announced.put(device, new Announced(session.epoch(), session.passwordEnds()));
     });
-    var owners = directory.announce(epochs);
+    var answer = directory.announce(announced);
     answered.run();
-    owners.forEach((device, owner) -> {
-      var session = unknown.get(device);
-      if (session == null || table.find(device) != session) {
-        return;
-      }
-      if (judge(session, owner) instanceof Tenure.Kept) {
-        metrics.reannounced.increment();
-        lookIntoInbox(session);
-      }
-    });
+    answer.denied().forEach(device -> Objects.requireNonNull(unknown.get(device)).deny());
+    answer
+        .owners()
+        .forEach((device, owner) -> {
+          var session = unknown.get(device);
+          if (session == null || table.find(device) != session) {
+            return;
+          }
+          if (judge(session, owner) instanceof Tenure.Kept) {
+            metrics.reannounced.increment();
+            lookIntoInbox(session);
+          }
+        });
     announcedAtMillis = clock.millis();
   }
 

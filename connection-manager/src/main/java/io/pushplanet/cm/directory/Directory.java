@@ -9,6 +9,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -70,8 +71,10 @@ public interface Directory {
   sealed interface Order {
     DeviceKey device();
 
-    /// Takes the device over for this node.
-    record Claim(DeviceKey device, Former former) implements Order {}
+    /// Takes the device over for this node, unless its password is denied.
+    ///
+    /// @param passwordEnds in this second of the epoch
+    record Claim(DeviceKey device, Former former, long passwordEnds) implements Order {}
 
     record Remember(DeviceKey device, long epoch, Subscription subscription) implements Order {}
 
@@ -93,6 +96,9 @@ public interface Directory {
     record Claimed(long epoch, Optional<SessionOwner> former, Optional<Remembered> remembered)
         implements Answer {}
 
+    /// The device was deleted since it was given this password; whoever has it keeps it.
+    record Denied() implements Answer {}
+
     /// Done, or in vain because somebody newer has written.
     record Done() implements Answer {}
 
@@ -109,7 +115,19 @@ public interface Directory {
 
   /// Sessions that the directory does not know (any more). One that has been taken up elsewhere since is refused, also when that
   /// connection is over; what is remembered of an older one is forgotten.
+  Announcement announce(Map<DeviceKey, Announced> sessions);
+
+  /// @param passwordEnds in this second of the epoch
+  record Announced(long epoch, long passwordEnds) {}
+
+  /// What became of sessions that were announced.
   ///
-  /// @return the owner of each as the directory now has it; of a session that was refused, at least the newer epoch
-  Map<DeviceKey, SessionOwner> announce(Map<DeviceKey, Long> epochs);
+  /// @param owners of each as the directory now has it; of a session that was refused, at least the newer epoch
+  /// @param denied whose password let nobody in any more: they were not announced
+  record Announcement(Map<DeviceKey, SessionOwner> owners, Set<DeviceKey> denied) {
+    public Announcement {
+      owners = Map.copyOf(owners);
+      denied = Set.copyOf(denied);
+    }
+  }
 }

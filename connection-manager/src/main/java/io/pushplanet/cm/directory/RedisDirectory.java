@@ -1,5 +1,6 @@
 package io.pushplanet.cm.directory;
 
+import io.pushplanet.common.session.Denials;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.RedisLink;
@@ -11,8 +12,10 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /// The directory in Redis. Losing Redis loses the remembered subscriptions: a device is then told "session present = 0" and
 /// subscribes again, as the protocol wants; no message is lost, they are in the inbox. Thread-safe; a call blocks at most
@@ -27,6 +30,7 @@ public final class RedisDirectory implements Directory {
   private static final String[] NO_KEYS = {};
   private static final int ROOM_OF_EACH = 96;
   private static final char FAILED = '!';
+  private static final char DENIED = '-';
   private static final char BETWEEN = '\n';
 
   /// Lua: the epoch under which a session was written.
@@ -36,17 +40,21 @@ public final class RedisDirectory implements Directory {
       """;
 
   /// KEYS two for each session, as below; ARGV node, who is said to have a session that is newer than the announced one and has
-  /// ended, then the epoch of each. An older session than the announced one is over: its device was not told of it.
+  /// ended, then the epoch of each and the end of the password that it came by. An older session than the announced one is over: its device
+  /// was not told of it.
   private static final Script ANNOUNCE =
       Script.of(
           SessionDirectory.FUNCTIONS
+              + Denials.FUNCTIONS
               + WRITTEN
               + """
               local owners = {}
               for i = 1, #KEYS / 2 do
-                local key, kept, epoch = KEYS[2 * i - 1], KEYS[2 * i], ARGV[i + 2]
+                local key, kept, epoch, ends = KEYS[2 * i - 1], KEYS[2 * i], ARGV[2 * i + 1], ARGV[2 * i + 2]
                 local by = written(text(kept))
-                if by and by > tonumber(epoch) then
+                if denied(string.sub(key, 9), ends) then
+                  owners[i] = '-'
+                elseif by and by > tonumber(epoch) then
                   local owner = text(key)
                   local held = owner and tonumber(string.match(owner, '^%d+'))
                   owners[i] = held and held >= by and owner or string.format('%.0f', by) .. '|' .. ARGV[2]
@@ -65,6 +73,8 @@ public final class RedisDirectory implements Directory {
   /// One argument for all, because the client does so much for each; Redis needs the keys' names beforehand only in a cluster,
   /// where no script can have keys of many devices anyway.
   ///
+  /// A claim says the end of its password in the place of an epoch. One that is denied leaves everything as it is.
+  ///
   /// Who had a session that is remembered nowhere tells the node that took it, so that this need not guess whether there was none.
   ///
   /// A claim's epoch is above that of the session it takes up, also when that ended on a node whose clock is ahead.
@@ -75,6 +85,7 @@ public final class RedisDirectory implements Directory {
   private static final Script CARRY_OUT =
       Script.of(
           SessionDirectory.FUNCTIONS
+              + Denials.FUNCTIONS
               + WRITTEN
               + """
               local node, now, longest = ARGV[1], ARGV[2], ARGV[3]
@@ -111,8 +122,10 @@ public final class RedisDirectory implements Directory {
                   redis.call('PUBLISH', 'takeover:' .. heir, 'left|' .. epoch .. '|' .. session .. '|' .. string.sub(key, 9))
                 end
               end
-              local function carry_out(key, kept, what, epoch, more)
+              local function carry_out(device, what, epoch, more)
+                local key, kept = 'session:' .. device, 'mqtt-session:' .. device
                 if what == 'claim' then
+                  if denied(device, epoch) then return '-' end
                   local owner, former = claim(key, node, not_before(kept))
                   local fine, held = pcall(take_up, kept, more, string.match(owner, '^%d+'))
                   return owner .. '\\n' .. former .. '\\n' .. (fine and held or '')
@@ -129,7 +142,7 @@ public final class RedisDirectory implements Directory {
               end
               local answers = {}
               for what, epoch, device, more in string.gmatch(ARGV[4], '(%l+) (%d+) (%S+) ([^\\n]*)\\n') do
-                local fine, answer = pcall(carry_out, 'session:' .. device, 'mqtt-session:' .. device, what, epoch, more)
+                local fine, answer = pcall(carry_out, device, what, epoch, more)
                 if not fine then answer = '!' .. (type(answer) == 'table' and answer.err or tostring(answer)) end
                 answers[#answers + 1] = answer
               end
@@ -173,7 +186,7 @@ public final class RedisDirectory implements Directory {
   private static void write(Order order, StringBuilder into) {
     var device = order.device();
     switch (order) {
-      case Order.Claim(_, var former) -> put(into, "claim", 0, device, word(former));
+      case Order.Claim(_, var former, var ends) -> put(into, "claim", ends, device, word(former));
       case Order.Remember(_, var epoch, var subscription) ->
           put(into, "remember", epoch, device, Remembered.text(subscription));
       case Order.Forget(_, var epoch) -> put(into, "forget", epoch, device, "");
@@ -208,6 +221,9 @@ public final class RedisDirectory implements Directory {
     if (line.charAt(0) == FAILED) {
       return new Answer.Failed(line.substring(1));
     }
+    if (line.charAt(0) == DENIED) {
+      return new Answer.Denied();
+    }
     int first = line.indexOf(BETWEEN);
     int second = line.indexOf(BETWEEN, first + 1);
     return new Answer.Claimed(
@@ -222,27 +238,34 @@ public final class RedisDirectory implements Directory {
   }
 
   @Override
-  public Map<DeviceKey, SessionOwner> announce(Map<DeviceKey, Long> epochs) {
-    if (epochs.isEmpty()) {
-      return Map.of();
+  public Announcement announce(Map<DeviceKey, Announced> sessions) {
+    if (sessions.isEmpty()) {
+      return new Announcement(Map.of(), Set.of());
     }
-    var devices = List.copyOf(epochs.keySet());
-    var keys = new String[2 * devices.size()];
-    var arguments = new String[2 + devices.size()];
+    var each = List.copyOf(sessions.entrySet());
+    var keys = new String[2 * each.size()];
+    var arguments = new String[2 + 2 * each.size()];
     arguments[0] = node.value();
     arguments[1] = NOBODY.value();
-    for (int index = 0; index < devices.size(); index++) {
-      keys[2 * index] = SessionDirectory.key(devices.get(index));
-      keys[2 * index + 1] = kept(devices.get(index));
-      arguments[2 + index] = Long.toString(epochs.getOrDefault(devices.get(index), 0L));
+    for (int index = 0; index < each.size(); index++) {
+      keys[2 * index] = SessionDirectory.key(each.get(index).getKey());
+      keys[2 * index + 1] = kept(each.get(index).getKey());
+      arguments[2 + 2 * index] = Long.toString(each.get(index).getValue().epoch());
+      arguments[3 + 2 * index] = Long.toString(each.get(index).getValue().passwordEnds());
     }
     List<String> answers = redis.run(ANNOUNCE, keys, arguments);
-    Map<DeviceKey, SessionOwner> owners = HashMap.newHashMap(devices.size());
-    for (int index = 0; index < devices.size(); index++) {
-      var device = devices.get(index);
-      SessionDirectory.parse(answers.get(index)).ifPresent(owner -> owners.put(device, owner));
+    Map<DeviceKey, SessionOwner> owners = HashMap.newHashMap(each.size());
+    Set<DeviceKey> denied = new HashSet<>();
+    for (int index = 0; index < each.size(); index++) {
+      var device = each.get(index).getKey();
+      var answer = answers.get(index);
+      if (answer.charAt(0) == DENIED) {
+        denied.add(device);
+      } else {
+        SessionDirectory.parse(answer).ifPresent(owner -> owners.put(device, owner));
+      }
     }
-    return owners;
+    return new Announcement(owners, denied);
   }
 
   private static String kept(DeviceKey device) {

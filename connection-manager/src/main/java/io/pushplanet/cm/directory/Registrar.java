@@ -12,6 +12,7 @@ import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.TakeoverNotices.Bequest;
+import io.pushplanet.common.session.TakeoverNotices.Denial;
 import io.pushplanet.common.session.TakeoverNotices.Notice;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -95,6 +96,9 @@ public final class Registrar implements Doubts, AutoCloseable {
     /// @param remembered the persistent session that can be resumed
     record Taken(long epoch, Optional<Remembered> remembered) implements Claim {}
 
+    /// The device was deleted since it was given its password.
+    record Denied() implements Claim {}
+
     /// It stood in line for too long; nothing was asked.
     record TooLate() implements Claim {}
   }
@@ -149,8 +153,10 @@ public final class Registrar implements Doubts, AutoCloseable {
 
   /// Takes the device over for this node. `then` runs on the loop; what it is given must end in [#arrived] or [#abandon].
   ///
+  /// @param passwordEnds in this second of the epoch
   /// @return false when too many are in line
-  public boolean claim(DeviceKey device, Former former, Loop loop, Consumer<Claim> then) {
+  public boolean claim(
+      DeviceKey device, Former former, long passwordEnds, Loop loop, Consumer<Claim> then) {
     arrivals.setOut(device);
     var asker =
         new OrderLine.Asker(
@@ -160,7 +166,7 @@ public final class Registrar implements Doubts, AutoCloseable {
               arrived(device, 0);
               then.accept(new Claim.TooLate());
             });
-    boolean inLine = orders.add(new Order.Claim(device, former), asker);
+    boolean inLine = orders.add(new Order.Claim(device, former, passwordEnds), asker);
     if (!inLine) {
       arrived(device, 0);
     }
@@ -169,6 +175,11 @@ public final class Registrar implements Doubts, AutoCloseable {
 
   private void taken(
       DeviceKey device, Former wish, Optional<Answer> answer, Loop loop, Consumer<Claim> then) {
+    if (answer.isPresent() && answer.get() instanceof Answer.Denied) {
+      arrived(device, 0);
+      then.accept(new Claim.Denied());
+      return;
+    }
     untold.forget(device);
     if (answer.isEmpty() || !(answer.get() instanceof Answer.Claimed claimed)) {
       var held = table.find(device);
@@ -287,10 +298,25 @@ public final class Registrar implements Doubts, AutoCloseable {
 
   /// Another node says that it has one of our devices.
   public void takenOver(Notice notice) {
-    arrivals.takenOver(notice);
+    arrivals.takenOver(notice.device(), notice.owner().epoch());
     var session = table.find(notice.device());
     if (session != null) {
       comparison.judge(session, notice.owner());
+    }
+  }
+
+  /// One of our devices was deleted. Whoever has come by a password that it was given since stays; the directory has forgotten him, too,
+  /// and hears of him at once. Who is arriving comes again, and is asked anew.
+  public void denied(Denial told) {
+    arrivals.takenOver(told.device(), told.epoch());
+    var session = table.find(told.device());
+    if (session == null) {
+      return;
+    }
+    if (session.passwordEnds() <= told.ends()) {
+      session.deny();
+    } else {
+      doubt(session);
     }
   }
 

@@ -12,6 +12,7 @@ import io.pushplanet.cm.mqtt.Will;
 import io.pushplanet.cm.mqtt.link.KeepAlive;
 import io.pushplanet.cm.session.SessionTerms;
 import io.pushplanet.common.device.DeviceCredential;
+import io.pushplanet.common.device.DeviceCredential.Verdict;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
@@ -19,7 +20,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /// Reads a device's CONNECT: client id = device, user name = app, password = the credential from registration, which is
-/// checked without asking anybody. Thread-safe; takes microseconds, so it runs on the event loop.
+/// checked without asking anybody; whether its device was deleted since, the directory says when the device is claimed. Thread-safe; takes microseconds, so it runs on the event loop.
 public final class DeviceHandshake {
   /// The longest that a session outlives its connection; an MQTT 5 client that wished more is told.
   public static final long LONGEST_SESSION_SECONDS = 30L * 24 * 60 * 60;
@@ -96,16 +97,17 @@ public final class DeviceHandshake {
     }
     var device = new DeviceKey(new AppId(app), new DeviceId(connect.clientId()));
     return switch (credential.verify(device.app(), device.device(), password.utf8())) {
-      case INVALID ->
+      case Verdict.Invalid() ->
           new Refused(
               ReasonCode.BAD_USER_NAME_OR_PASSWORD, "not the credential of this device and app");
-      case EXPIRED ->
+      case Verdict.Expired() ->
           new Refused(
               ReasonCode.BAD_USER_NAME_OR_PASSWORD,
               "the credential has expired: register the device again");
-      case VALID ->
+      case Verdict.Valid(var ends) ->
           new Welcome(
               new DeviceKey(apps.computeIfAbsent(device.app(), first -> first), device.device()),
+              ends,
               terms(connect),
               KeepAlive.of(connect.version(), connect.keepAliveSeconds()),
               hasRoomForReasons(connect)

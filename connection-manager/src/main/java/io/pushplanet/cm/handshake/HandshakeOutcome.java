@@ -9,12 +9,18 @@ import io.pushplanet.common.session.DeviceKey;
 /// What a CONNECT came to.
 public sealed interface HandshakeOutcome {
 
+  /// @param passwordEnds in this second of the epoch
   /// @param explains the client wants reason strings (Request Problem Information) and has room for them
   record Welcome(
-      DeviceKey device, SessionTerms terms, KeepAlive keepAlive, boolean explains, Connect connect)
+      DeviceKey device,
+      long passwordEnds,
+      SessionTerms terms,
+      KeepAlive keepAlive,
+      boolean explains,
+      Connect connect)
       implements HandshakeOutcome {
     public Welcome with(KeepAlive granted) {
-      return new Welcome(device, terms, granted, explains, connect);
+      return new Welcome(device, passwordEnds, terms, granted, explains, connect);
     }
   }
 

@@ -105,7 +105,12 @@ class NodeConfiguration {
   @Bean(destroyMethod = "close")
   TakeoverNotices takeoverNotices(RedisClient client, NodeId nodeId, Registrar registrar) {
     return TakeoverNotices.listen(
-        client, nodeId, registrar::takenOver, registrar::left, registrar::doubtAll);
+        client,
+        nodeId,
+        registrar::takenOver,
+        registrar::left,
+        registrar::denied,
+        registrar::doubtAll);
   }
 
   @Bean

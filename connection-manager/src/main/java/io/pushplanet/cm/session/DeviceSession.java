@@ -17,8 +17,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /// A connected device: its subscription, its [Window] of unacknowledged messages, and what waits for room in it.
-/// Confined to its event loop, but for [#key], [#loop], [#epoch], [#adoptEpoch], [#lose], [#isLost], [#presume] and
-/// [#subscription].
+/// Confined to its event loop, but for [#key], [#loop], [#epoch], [#passwordEnds], [#adoptEpoch], [#lose], [#deny], [#isLost], [#presume]
+/// and [#subscription].
 ///
 /// A packet id names a message only on this connection and is not used again while its message is unacknowledged, however
 /// long that takes. Nothing is sent twice on one connection: redelivery happens on reconnect only, with DUP.
@@ -39,6 +39,7 @@ public final class DeviceSession {
   private SessionTerms terms;
   private Window inFlight = Window.empty();
   private Backlog<OutboundMessage> waiting = Backlog.none();
+  private final long passwordEnds;
   private final long connectedNanos;
   private volatile long epoch;
   private volatile @Nullable Subscription subscription;
@@ -76,9 +77,17 @@ public final class DeviceSession {
 
   private record Leaving(ReasonCode reason, MqttProperties told, long latestNanos) {}
 
-  public DeviceSession(DeviceKey key, long epoch, SessionTerms terms, Shared shared, Owner owner) {
+  /// @param passwordEnds in this second of the epoch
+  public DeviceSession(
+      DeviceKey key,
+      long epoch,
+      long passwordEnds,
+      SessionTerms terms,
+      Shared shared,
+      Owner owner) {
     this.key = HeldKey.of(key);
     this.epoch = epoch;
+    this.passwordEnds = passwordEnds;
     this.terms = terms;
     this.shared = shared;
     this.owner = owner;
@@ -104,6 +113,11 @@ public final class DeviceSession {
 
   public long epoch() {
     return epoch;
+  }
+
+  /// In this second of the epoch ends the password by which the device came.
+  public long passwordEnds() {
+    return passwordEnds;
   }
 
   public SessionTerms terms() {
@@ -135,6 +149,22 @@ public final class DeviceSession {
     if (!lost) {
       lost = true;
       loop().execute(this::fence);
+    }
+  }
+
+  /// The device was deleted since it was given its password. As [#lose], but nothing is left of the session.
+  public void deny() {
+    if (!lost) {
+      lost = true;
+      loop().execute(this::shutOut);
+    }
+  }
+
+  private void shutOut() {
+    if (!gone) {
+      shared.metrics().denied.increment();
+      expireAfter(0);
+      disconnect(ReasonCode.NOT_AUTHORIZED, "the device was deleted");
     }
   }
 

@@ -28,6 +28,7 @@ public final class SessionMetrics {
   final Counter redelivered;
   final Counter lateAcknowledgements;
   final Counter fenced;
+  final Counter denied;
   final Counter deadPaths;
   final Counter refusedAcknowledgements;
   final Counter unresponsive;
@@ -42,6 +43,10 @@ public final class SessionMetrics {
     redelivered = meters.counter("cm.session.redelivered");
     lateAcknowledgements = meters.counter("cm.session.late.acknowledgements");
     fenced = meters.counter("cm.session.fenced");
+    denied =
+        Counter.builder("cm.session.denied")
+            .description("sessions ended here because the device was deleted")
+            .register(meters);
     deadPaths = meters.counter("cm.session.dead.paths");
     refusedAcknowledgements = meters.counter("cm.session.refused.acknowledgements");
     unresponsive = meters.counter("cm.session.unresponsive");

@@ -300,7 +300,8 @@ class BroadcastLaneTest {
       var client = new Client(loop);
       clients.add(client);
       var session =
-          new DeviceSession(key(number), 1, new SessionTerms(16, 1 << 20, 0), shared, client);
+          new DeviceSession(
+              key(number), 1, Long.MAX_VALUE, new SessionTerms(16, 1 << 20, 0), shared, client);
       session.subscribe(Subscription.of(qos, 0));
       table.put(session);
     }

@@ -134,7 +134,9 @@ class FrameDispatchTest {
   }
 
   private QuietClient device(String id, QuietClient client) {
-    var session = new DeviceSession(key(id), 1, new SessionTerms(16, 1 << 20, 0), shared, client);
+    var session =
+        new DeviceSession(
+            key(id), 1, Long.MAX_VALUE, new SessionTerms(16, 1 << 20, 0), shared, client);
     session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
     table.put(session);
     return client;

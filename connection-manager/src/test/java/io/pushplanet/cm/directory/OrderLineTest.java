@@ -25,6 +25,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.Test;
 
 class OrderLineTest {
   private static final int MOST = 600;
+  private static final long ENDS = 70;
 
   private final MutableClock clock = MutableClock.started();
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
@@ -67,9 +69,9 @@ class OrderLineTest {
     assertThat(asked.batches).hasSize(1);
     assertThat(asked.batches.getFirst())
         .containsExactly(
-            new Order.Claim(device(0), Former.RESUME),
-            new Order.Claim(device(1), Former.RESUME),
-            new Order.Claim(device(2), Former.RESUME),
+            new Order.Claim(device(0), Former.RESUME, ENDS),
+            new Order.Claim(device(1), Former.RESUME, ENDS),
+            new Order.Claim(device(2), Former.RESUME, ENDS),
             new Order.Release(device(0), 7));
     assertThat(line.waiting()).isZero();
   }
@@ -176,7 +178,7 @@ class OrderLineTest {
     line.add(new Order.Release(device(1), 7), null);
     var untoldBefore = new AtomicInteger();
     line.add(
-        new Order.Claim(device(1), Former.RESUME),
+        new Order.Claim(device(1), Former.RESUME, ENDS),
         new OrderLine.Asker(
             new QuietClient().loop(),
             _ -> untoldBefore.set(untold.size()),
@@ -329,7 +331,7 @@ class OrderLineTest {
   @Test
   void what_goes_wrong_for_one_device_takes_no_answer_from_its_neighbours() {
     line.add(
-        new Order.Claim(device(0), Former.FORGET),
+        new Order.Claim(device(0), Former.FORGET, ENDS),
         new OrderLine.Asker(
             loop,
             _ -> {
@@ -350,7 +352,7 @@ class OrderLineTest {
 
   private boolean claim(int number, HandLoop on) {
     return line.add(
-        new Order.Claim(device(number), Former.RESUME),
+        new Order.Claim(device(number), Former.RESUME, ENDS),
         new OrderLine.Asker(
             on,
             answer ->
@@ -431,7 +433,7 @@ class OrderLineTest {
     }
 
     private static Answer done(Order order) {
-      return order instanceof Order.Claim(var device, _)
+      return order instanceof Order.Claim(var device, _, _)
           ? new Answer.Claimed(
               100 + Long.parseLong(device.device().value().substring(1)),
               Optional.empty(),
@@ -445,8 +447,8 @@ class OrderLineTest {
     }
 
     @Override
-    public Map<DeviceKey, SessionOwner> announce(Map<DeviceKey, Long> epochs) {
-      return Map.of();
+    public Announcement announce(Map<DeviceKey, Announced> sessions) {
+      return new Announcement(Map.of(), Set.of());
     }
   }
 }

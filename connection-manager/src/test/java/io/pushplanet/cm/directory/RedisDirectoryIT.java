@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.pushplanet.cm.directory.Directory.Announced;
 import io.pushplanet.cm.directory.Directory.Answer;
 import io.pushplanet.cm.directory.Directory.Former;
 import io.pushplanet.cm.directory.Directory.Order;
@@ -13,6 +14,7 @@ import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.session.Denials;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.Fencing;
@@ -30,6 +32,7 @@ import io.pushplanet.quickstart.services.LocalServices;
 import io.pushplanet.quickstart.services.Service;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,6 +47,7 @@ import org.junit.jupiter.api.Test;
 /// The scripts do what the simulator's stores do.
 class RedisDirectoryIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final long ENDS = 2_000_000_000;
   private static final Subscription AT_ONE = Subscription.of(QoS.AT_LEAST_ONCE, 7);
 
   private final RedisClient client =
@@ -121,8 +125,8 @@ class RedisDirectoryIT {
       assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
       long epoch = claim(a, Former.FORGET).epoch();
 
-      b.announce(Map.of(device(1), epoch));
-      b.announce(Map.of(device(1), epoch + 1));
+      announce(b, Map.of(device(1), epoch));
+      announce(b, Map.of(device(1), epoch + 1));
 
       assertThat(heard.poll(60, TimeUnit.SECONDS))
           .isEqualTo(new TakeoverNotices.Notice(device(1), new SessionOwner(nodeB, epoch + 1)));
@@ -137,8 +141,8 @@ class RedisDirectoryIT {
     long second = claim(b, Former.FORGET).epoch();
     link.connection().sync().del(SessionDirectory.key(device(1)));
 
-    b.announce(Map.of(device(1), second));
-    var toldToA = a.announce(Map.of(device(1), first));
+    announce(b, Map.of(device(1), second));
+    var toldToA = announce(a, Map.of(device(1), first));
 
     assertThat(toldToA).containsEntry(device(1), new SessionOwner(nodeB, second));
     assertThat(known.owner(device(1))).contains(new SessionOwner(nodeB, second));
@@ -305,7 +309,7 @@ class RedisDirectoryIT {
     var told = new LinkedBlockingQueue<TakeoverNotices.Bequest>();
     var listening = new CountDownLatch(1);
     try (var notices =
-        TakeoverNotices.listen(client, nodeB, _ -> {}, told::add, listening::countDown)) {
+        TakeoverNotices.listen(client, nodeB, _ -> {}, told::add, _ -> {}, listening::countDown)) {
       assertThat(notices).isNotNull();
       assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
       long former = claim(a, Former.RESUME).epoch();
@@ -339,7 +343,7 @@ class RedisDirectoryIT {
     long last = claim(b, Former.RESUME).epoch();
     b.carryOut(List.of(new Order.End(device(1), last, 3_600, AT_ONE)));
 
-    var owner = a.announce(Map.of(device(1), stale)).get(device(1));
+    var owner = announce(a, Map.of(device(1), stale)).get(device(1));
 
     assertThat(owner).isNotNull();
     assertThat(Fencing.judge(nodeA, stale, owner)).isEqualTo(new Tenure.Lost(owner));
@@ -370,7 +374,7 @@ class RedisDirectoryIT {
     long owner = claim(b, Former.RESUME).epoch();
     b.carryOut(List.of(new Order.Remember(device(1), owner, AT_ONE)));
 
-    assertThat(a.announce(Map.of(device(1), stale, device(2), 7L)))
+    assertThat(announce(a, Map.of(device(1), stale, device(2), 7L)))
         .isEqualTo(
             Map.of(
                 device(1), new SessionOwner(nodeB, owner), device(2), new SessionOwner(nodeA, 7L)));
@@ -381,7 +385,7 @@ class RedisDirectoryIT {
     long former = claim(a, Former.RESUME).epoch();
     a.carryOut(List.of(new Order.Remember(device(1), former, AT_ONE)));
 
-    var owners = b.announce(Map.of(device(1), former + 1_000));
+    var owners = announce(b, Map.of(device(1), former + 1_000));
 
     assertThat(owners).containsEntry(device(1), new SessionOwner(nodeB, former + 1_000));
     assertThat(claim(a, Former.RESUME).remembered()).isEmpty();
@@ -402,7 +406,7 @@ class RedisDirectoryIT {
     assertThat(known.owners(devices)).hasSize(6);
     redis.del("session:shop/" + unique + "-1");
     redis.rpush("session:shop/" + unique + "-1", "a list");
-    assertThat(a.announce(Map.of(device(1), 7L, device(0), 7L)))
+    assertThat(announce(a, Map.of(device(1), 7L, device(0), 7L)))
         .containsEntry(device(1), new SessionOwner(nodeA, 7))
         .containsKey(device(0));
   }
@@ -448,14 +452,103 @@ class RedisDirectoryIT {
     known.leave(nodeA);
   }
 
+  @Test
+  void whose_password_is_denied_takes_nothing_over_and_whoever_comes_by_a_later_one_does() {
+    var later = claim(a, Former.RESUME);
+    a.carryOut(List.of(new Order.Remember(device(1), later.epoch(), AT_ONE)));
+    link.connection().sync().set("denied:shop/" + unique + "-1", Long.toString(ENDS - 1));
+
+    var answers =
+        b.carryOut(
+            List.of(
+                new Order.Claim(device(1), Former.FORGET, ENDS - 1),
+                new Order.Claim(device(2), Former.FORGET, ENDS - 1),
+                new Order.Claim(device(1), Former.FORGET, ENDS - 2)));
+
+    assertThat(answers.getFirst()).isEqualTo(new Answer.Denied());
+    assertThat(answers.get(1)).isInstanceOf(Answer.Claimed.class);
+    assertThat(answers.getLast()).isEqualTo(new Answer.Denied());
+    assertThat(known.owner(device(1))).contains(new SessionOwner(nodeA, later.epoch()));
+    assertThat(claim(b, Former.RESUME).remembered())
+        .contains(new Remembered(AT_ONE, later.epoch()));
+  }
+
+  @Test
+  void a_denial_ends_the_session_that_is_there_and_tells_its_node_once() throws Exception {
+    var heard = new LinkedBlockingQueue<TakeoverNotices.Denial>();
+    var listening = new CountDownLatch(1);
+    try (var notices =
+        TakeoverNotices.listen(client, nodeA, _ -> {}, _ -> {}, heard::add, listening::countDown)) {
+      assertThat(notices).isNotNull();
+      assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
+      long epoch = claim(a, Former.RESUME).epoch();
+      a.carryOut(List.of(new Order.Remember(device(1), epoch, AT_ONE)));
+      var denials = new Denials(link, clock);
+
+      denials.deny(device(1), ENDS);
+      long again = claimed(new Order.Claim(device(1), Former.RESUME, ENDS + 1)).epoch();
+      denials.deny(device(1), ENDS);
+      denials.deny(device(1), ENDS - 1);
+
+      assertThat(heard.poll(60, TimeUnit.SECONDS))
+          .isEqualTo(new TakeoverNotices.Denial(device(1), epoch, ENDS));
+      assertThat(denials.until(device(1))).isEqualTo(ENDS);
+      assertThat(denials.until(device(2))).isZero();
+      assertThat(known.owner(device(1)))
+          .as("told again it changes nothing")
+          .contains(new SessionOwner(nodeA, again));
+      assertThat(heard).isEmpty();
+    }
+  }
+
+  @Test
+  void what_is_denied_is_forgotten_an_hour_after_the_last_password_has_ended() {
+    long now = clock.instant().getEpochSecond();
+    new Denials(link, clock).deny(device(1), now + 60);
+    new Denials(link, clock).deny(device(2), now - 3_600);
+
+    assertThat(link.connection().sync().ttl("denied:shop/" + unique + "-1"))
+        .isBetween(3_600L, 3_660L);
+    assertThat(new Denials(link, clock).until(device(2))).isZero();
+  }
+
+  @Test
+  void a_session_whose_password_is_denied_is_not_announced() {
+    long epoch = claim(a, Former.RESUME).epoch();
+    new Denials(link, clock).deny(device(1), ENDS);
+
+    var answer =
+        a.announce(
+            Map.of(
+                device(1), new Announced(epoch, ENDS),
+                device(2), new Announced(epoch, ENDS)));
+    var later = a.announce(Map.of(device(1), new Announced(epoch + 1, ENDS + 1)));
+
+    assertThat(answer.denied()).containsExactly(device(1));
+    assertThat(answer.owners()).containsOnlyKeys(device(2));
+    assertThat(later.denied()).isEmpty();
+    assertThat(known.owner(device(1))).contains(new SessionOwner(nodeA, epoch + 1));
+  }
+
+  private Answer.Claimed claimed(Order.Claim order) {
+    return (Answer.Claimed) a.carryOut(List.of(order)).getFirst();
+  }
+
   private Answer.Claimed claim(RedisDirectory node, Former wish) {
     var answer = node.carryOut(claims(List.of(device(1)), wish)).getFirst();
     assertThat(answer).isInstanceOf(Answer.Claimed.class);
     return (Answer.Claimed) answer;
   }
 
+  private static Map<DeviceKey, SessionOwner> announce(
+      RedisDirectory node, Map<DeviceKey, Long> epochs) {
+    var sessions = new HashMap<DeviceKey, Announced>();
+    epochs.forEach((device, epoch) -> sessions.put(device, new Announced(epoch, ENDS)));
+    return node.announce(sessions).owners();
+  }
+
   private static List<Order> claims(List<DeviceKey> devices, Former wish) {
-    return devices.stream().<Order>map(device -> new Order.Claim(device, wish)).toList();
+    return devices.stream().<Order>map(device -> new Order.Claim(device, wish, ENDS)).toList();
   }
 
   private static List<Long> epochs(List<Answer> answers) {

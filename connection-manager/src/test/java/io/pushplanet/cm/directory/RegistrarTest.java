@@ -3,6 +3,7 @@ package io.pushplanet.cm.directory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.cm.directory.Directory.Announced;
 import io.pushplanet.cm.directory.Directory.Answer;
 import io.pushplanet.cm.directory.Directory.Former;
 import io.pushplanet.cm.directory.Directory.Order;
@@ -25,19 +26,21 @@ import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.session.TakeoverNotices.Bequest;
+import io.pushplanet.common.session.TakeoverNotices.Denial;
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -46,6 +49,7 @@ class RegistrarTest {
   private static final DeviceKey DEVICE = new DeviceKey(new AppId("shop"), new DeviceId("d1"));
   private static final Subscription AT_ONE = Subscription.of(QoS.AT_LEAST_ONCE, 0);
   private static final long EPOCH = 7;
+  private static final long ENDS = 70;
 
   private final MutableClock clock = MutableClock.started();
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
@@ -84,7 +88,7 @@ class RegistrarTest {
 
     registrar.remember(session);
 
-    assertThat(directory.announced).containsExactly(Map.of(DEVICE, EPOCH));
+    assertThat(directory.announced).containsExactly(Map.of(DEVICE, new Announced(EPOCH, ENDS)));
     assertThat(directory.orders).isEmpty();
   }
 
@@ -247,7 +251,7 @@ class RegistrarTest {
   void who_connected_while_the_directory_came_back_is_announced_with_all_the_others() {
     registrar.away(new DirectoryUnavailable("away", null));
     registrar.compareNext(registrar.pause());
-    assertThat(directory.announced).containsExactly(Map.of(DEVICE, EPOCH));
+    assertThat(directory.announced).containsExactly(Map.of(DEVICE, new Announced(EPOCH, ENDS)));
 
     var late = IntStream.range(0, 5).mapToObj(n -> device("late-" + n)).toList();
     late.forEach(this::session);
@@ -290,7 +294,7 @@ class RegistrarTest {
       session.subscribe(Subscription.of(QoS.AT_MOST_ONCE, time));
       slow.remember(session);
     }
-    assertThat(slow.claim(device("other"), Former.FORGET, new QuietClient().loop(), _ -> {}))
+    assertThat(slow.claim(device("other"), Former.FORGET, ENDS, new QuietClient().loop(), _ -> {}))
         .isTrue();
 
     sender.remove().run();
@@ -301,7 +305,7 @@ class RegistrarTest {
     assertThat(directory.orders)
         .containsExactly(
             new Order.Remember(DEVICE, EPOCH, Subscription.of(QoS.AT_MOST_ONCE, 4_999)),
-            new Order.Claim(device("other"), Former.FORGET),
+            new Order.Claim(device("other"), Former.FORGET, ENDS),
             new Order.Forget(DEVICE, EPOCH));
   }
 
@@ -444,7 +448,7 @@ class RegistrarTest {
     table.remove(session);
     registrar.away(new DirectoryUnavailable("away", null));
     registrar.release(session, 3_600);
-    registrar.claim(DEVICE, Former.RESUME, new QuietClient().loop(), _ -> {});
+    registrar.claim(DEVICE, Former.RESUME, ENDS, new QuietClient().loop(), _ -> {});
 
     registrar.compareNext(registrar.pause());
 
@@ -462,16 +466,81 @@ class RegistrarTest {
   }
 
   @Test
+  void a_session_whose_password_is_denied_is_ended_when_it_is_announced() {
+    var other = session(device("other"));
+    directory.denied.add(DEVICE);
+
+    registrar.doubtAll();
+
+    assertThat(session.isLost()).isTrue();
+    assertThat(session.terms().expirySeconds()).as("nothing is left of it").isZero();
+    assertThat(other.isLost()).isFalse();
+    assertThat(count("cm.session.denied")).isOne();
+    assertThat(count("cm.session.fenced")).isZero();
+  }
+
+  private double count(String meter) {
+    return meters.get(meter).counter().count();
+  }
+
+  @Test
+  void
+      a_session_is_ended_by_the_notice_that_its_password_is_denied_and_one_of_a_later_one_compared() {
+    registrar.denied(new Denial(DEVICE, EPOCH, ENDS - 1));
+    assertThat(session.isLost()).isFalse();
+    assertThat(directory.asked).containsExactly(DEVICE);
+
+    registrar.denied(new Denial(DEVICE, EPOCH, ENDS));
+
+    assertThat(session.isLost()).isTrue();
+    assertThat(count("cm.session.denied")).isOne();
+  }
+
+  @Test
+  void a_device_that_is_deleted_while_it_arrives_does_not_arrive() {
+    var sender = new ArrayDeque<Runnable>();
+    var slow = registrar(Runnable::run, sender::add);
+    for (var id : List.of("early", "late")) {
+      slow.claim(device(id), Former.FORGET, ENDS, new QuietClient().loop(), _ -> {});
+      slow.denied(new Denial(device(id), EPOCH, ENDS));
+    }
+
+    assertThat(slow.arrived(device("early"), EPOCH)).isFalse();
+    assertThat(slow.arrived(device("late"), EPOCH + 1)).as("claimed since").isTrue();
+  }
+
+  @Test
+  void who_is_denied_has_not_come_and_the_end_of_his_last_connection_is_still_told() {
+    table.remove(session);
+    registrar.away(new DirectoryUnavailable("away", null));
+    registrar.release(session, 3_600);
+    registrar.doubtAll();
+    directory.claimed = new Answer.Denied();
+    var claims = new ArrayList<Claim>();
+
+    registrar.claim(DEVICE, Former.RESUME, ENDS, new QuietClient().loop(), claims::add);
+    registrar.compareNext(registrar.pause());
+
+    assertThat(claims).containsExactly(new Claim.Denied());
+    assertThat(registrar.arriving()).isZero();
+    assertThat(directory.orders)
+        .containsExactly(
+            new Order.Claim(DEVICE, Former.RESUME, ENDS),
+            new Order.End(DEVICE, EPOCH, 3_600, AT_ONE));
+  }
+
+  @Test
   void a_device_that_is_arriving_is_not_released() {
     var sender = new ArrayDeque<Runnable>();
     var slow = registrar(Runnable::run, sender::add);
-    slow.claim(device("new"), Former.FORGET, new QuietClient().loop(), _ -> {});
+    slow.claim(device("new"), Former.FORGET, ENDS, new QuietClient().loop(), _ -> {});
 
     slow.absent(device("new"), EPOCH);
     slow.compareNext(slow.pause());
     sender.forEach(Runnable::run);
 
-    assertThat(directory.orders).containsExactly(new Order.Claim(device("new"), Former.FORGET));
+    assertThat(directory.orders)
+        .containsExactly(new Order.Claim(device("new"), Former.FORGET, ENDS));
   }
 
   /// So many, of which the directory knows.
@@ -506,7 +575,7 @@ class RegistrarTest {
         new Answer.Claimed(
             EPOCH + 1, Optional.of(new SessionOwner(new NodeId("b"), EPOCH)), Optional.empty());
     var claims = new ArrayList<Claim>();
-    assertThat(registrar.claim(DEVICE, wish, new QuietClient().loop(), claims::add)).isTrue();
+    assertThat(registrar.claim(DEVICE, wish, ENDS, new QuietClient().loop(), claims::add)).isTrue();
     return claims;
   }
 
@@ -526,7 +595,8 @@ class RegistrarTest {
             new LateAcknowledgements(1, _ -> {}),
             clock);
     var made =
-        new DeviceSession(device, EPOCH, new SessionTerms(16, 1 << 20, 3_600), shared, client);
+        new DeviceSession(
+            device, EPOCH, ENDS, new SessionTerms(16, 1 << 20, 3_600), shared, client);
     made.subscribe(AT_ONE);
     table.put(made);
     return made;
@@ -535,13 +605,14 @@ class RegistrarTest {
   /// Knows nobody, and believes whoever announces himself.
   private static final class Asked implements Directory {
     private final List<Order> orders = new ArrayList<>();
-    private final List<Map<DeviceKey, Long>> announced = new ArrayList<>();
+    private final List<Map<DeviceKey, Announced>> announced = new ArrayList<>();
     private Runnable meanwhile = () -> {};
     private Runnable whileClaiming = () -> {};
     private Runnable whileAsked = () -> {};
     private Answer claimed = new Answer.Done();
     private final List<DeviceKey> asked = new ArrayList<>();
     private final Map<DeviceKey, SessionOwner> owned = new HashMap<>();
+    private final Set<DeviceKey> denied = new HashSet<>();
     private boolean isAway;
 
     @Override
@@ -567,13 +638,16 @@ class RegistrarTest {
     }
 
     @Override
-    public Map<DeviceKey, SessionOwner> announce(Map<DeviceKey, Long> epochs) {
-      announced.add(epochs);
+    public Announcement announce(Map<DeviceKey, Announced> sessions) {
+      announced.add(sessions);
       meanwhile.run();
-      return epochs.entrySet().stream()
-          .collect(
-              Collectors.toMap(
-                  Map.Entry::getKey, entry -> new SessionOwner(new NodeId("a"), entry.getValue())));
+      var owners = new HashMap<DeviceKey, SessionOwner>();
+      sessions.forEach((device, session) -> {
+        if (!denied.contains(device)) {
+          owners.put(device, new SessionOwner(new NodeId("a"), session.epoch()));
+        }
+      });
+      return new Announcement(owners, denied);
     }
   }
 }

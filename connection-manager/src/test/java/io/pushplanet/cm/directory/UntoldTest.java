@@ -43,7 +43,7 @@ class UntoldTest {
 
   @Test
   void what_is_no_end_is_not_kept() {
-    untold.keep(new Order.Claim(device("d1"), Former.RESUME));
+    untold.keep(new Order.Claim(device("d1"), Former.RESUME, Long.MAX_VALUE));
     untold.keep(new Order.Forget(device("d1"), 7));
     untold.keep(new Order.Remember(device("d1"), 7, Subscription.of(QoS.AT_LEAST_ONCE, 0)));
 

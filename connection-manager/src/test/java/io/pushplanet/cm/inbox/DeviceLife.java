@@ -297,7 +297,12 @@ final class DeviceLife {
 
   private DeviceSession newSession() {
     return new DeviceSession(
-        DEVICE, connection + 1, new SessionTerms(window, 1 << 20, 3_600), shared, client);
+        DEVICE,
+        connection + 1,
+        Long.MAX_VALUE,
+        new SessionTerms(window, 1 << 20, 3_600),
+        shared,
+        client);
   }
 
   private void acknowledge(int most) {

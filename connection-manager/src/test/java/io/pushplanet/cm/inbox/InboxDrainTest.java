@@ -43,6 +43,7 @@ class InboxDrainTest {
       new DeviceSession(
           DEVICE,
           1,
+          Long.MAX_VALUE,
           new SessionTerms(16, 1 << 20, 3_600),
           new DeviceSession.Shared(
               new SessionLimits(

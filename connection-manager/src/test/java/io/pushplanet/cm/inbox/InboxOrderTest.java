@@ -58,6 +58,7 @@ class InboxOrderTest {
       new DeviceSession(
           DEVICE,
           1,
+          Long.MAX_VALUE,
           new SessionTerms(WINDOW, 1 << 20, 3_600),
           new DeviceSession.Shared(
               new SessionLimits(

@@ -85,6 +85,7 @@ class DrainTest {
         new DeviceSession(
             new DeviceKey(new AppId("shop"), new DeviceId(device)),
             1,
+            Long.MAX_VALUE,
             new SessionTerms(16, largestPacket, 0),
             new DeviceSession.Shared(
                 new SessionLimits(

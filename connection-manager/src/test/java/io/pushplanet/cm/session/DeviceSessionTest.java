@@ -202,6 +202,7 @@ class DeviceSessionTest {
     return new DeviceSession(
         DEVICE,
         1,
+        Long.MAX_VALUE,
         new SessionTerms(window, 1 << 20, 3_600),
         new DeviceSession.Shared(
             new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),

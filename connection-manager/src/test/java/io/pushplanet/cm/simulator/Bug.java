@@ -21,5 +21,11 @@ enum Bug {
   /// A node that let a device go says how its session was also where it cannot know.
   WORD_OF_WHO_DOES_NOT_KNOW,
   /// Nodes do not remember which packets that they sent again were acknowledged before the parked copy came.
-  LATE_ACKNOWLEDGEMENTS_FORGOTTEN
+  LATE_ACKNOWLEDGEMENTS_FORGOTTEN,
+  /// Whoever comes by a password of before its device was deleted is let in.
+  DENIED_MAY_CLAIM,
+  /// And whoever came by one while nobody could ask stays.
+  DENIED_MAY_ANNOUNCE,
+  /// The owner of a deleted device is told, and not forgotten: who has not heard it keeps the device.
+  NO_NET_BELOW_DENIALS
 }

@@ -26,6 +26,7 @@ final class Cluster {
   private static final int DEVICES = 3;
   private static final int MESSAGES = 24;
   private static final int BROADCASTS = 5;
+  private static final int DELETIONS = 3;
   private static final int CHAOS_MILLIS = 40_000;
   private static final int PEACE_MILLIS = 90_000;
   private static final AppId APP = new AppId("shop");
@@ -36,9 +37,15 @@ final class Cluster {
       IntStream.range(0, DEVICES)
           .mapToObj(number -> new DeviceKey(APP, new DeviceId("device-" + number)))
           .toList();
-  private static final List<String> PASSWORDS =
+  private static final long FIRST_ENDS =
+      DeviceCredential.end(MutableClock.started().instant(), Duration.ofDays(1));
+  // Of each device those of its first lives.
+  private static final List<List<String>> PASSWORDS =
       KEYS.stream()
-          .map(key -> CREDENTIALS.mint(key.app(), key.device(), Duration.ofDays(1)))
+          .map(key ->
+              IntStream.rangeClosed(0, DELETIONS)
+                  .mapToObj(life -> CREDENTIALS.mint(key.app(), key.device(), FIRST_ENDS + life))
+                  .toList())
           .toList();
 
   final World world;
@@ -49,6 +56,7 @@ final class Cluster {
       new DeviceHandshake(CREDENTIALS, 3, 8, 8_192, Uplinks.UPLINK);
   private final @Nullable SimNode[] nodes = new SimNode[NODES];
   private final List<SimDevice> devices = new ArrayList<>();
+  private final int[] lives = new int[DEVICES];
   private int started;
   private boolean healed;
 
@@ -89,7 +97,9 @@ final class Cluster {
       start(slot);
     }
     for (int number = 0; number < DEVICES; number++) {
-      devices.add(new SimDevice(world, this, KEYS.get(number), PASSWORDS.get(number), number + 1));
+      devices.add(
+          new SimDevice(
+              world, this, KEYS.get(number), PASSWORDS.get(number).getFirst(), number + 1));
     }
     var gateway = new SimGateway(world, this, bugs);
     for (int count = 0; count < MESSAGES; count++) {
@@ -99,6 +109,9 @@ final class Cluster {
     var fanout = new SimFanout(world, this, bugs);
     for (int count = 0; count < BROADCASTS; count++) {
       world.after(0, CHAOS_MILLIS, () -> fanout.send(someDevices(), nextMessage()));
+    }
+    for (int count = world.below(DELETIONS + 1); count > 0; count--) {
+      world.after(1_000, CHAOS_MILLIS, () -> deleteAndRegister(world.below(DEVICES)));
     }
     for (int faults = 2 + world.below(6); faults > 0; faults--) {
       world.after(1_000, CHAOS_MILLIS, this::fault);
@@ -116,6 +129,22 @@ final class Cluster {
     var clock = MutableClock.started();
     clock.advance(Duration.ofNanos(world.nowNanos()));
     return new MessageIds(clock, world.random).next();
+  }
+
+  /// As a dispatcher does it, within one second. What waits in the inbox is left there, for it is to be seen that nothing else gets lost.
+  private void deleteAndRegister(int number) {
+    deny(KEYS.get(number), FIRST_ENDS + lives[number]);
+    lives[number]++;
+    devices.get(number).register(PASSWORDS.get(number).get(lives[number]));
+  }
+
+  /// Now, or once Redis is there.
+  private void deny(DeviceKey device, long ends) {
+    if (stores.redisAway) {
+      world.after(200, 200, () -> deny(device, ends));
+    } else {
+      stores.deny(device, ends);
+    }
   }
 
   private List<DeviceKey> someDevices() {
@@ -218,6 +247,10 @@ final class Cluster {
       var session = node == null || !node.alive ? null : node.table.find(device);
       if (session != null) {
         sessions++;
+        if (stores.isDenied(device, session.passwordEnds())) {
+          ledger.violation(
+              node.id + " keeps " + device.device().value() + " by a password that is denied");
+        }
         if (owner == null || !owner.node().equals(node.id)) {
           ledger.violation(
               node.id + " keeps " + device.device().value() + " that belongs to " + owner);

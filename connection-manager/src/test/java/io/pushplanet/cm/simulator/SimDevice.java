@@ -25,7 +25,9 @@ final class SimDevice {
   private final Cluster cluster;
   private final Ledger ledger;
   private final DeviceKey key;
-  private final Binary credential;
+  private Binary credential;
+  // Of a former life, until it is told that it was deleted.
+  private @Nullable Binary former;
   private final boolean persistent;
   // So that nobody gets a neighbour's subscription.
   private final int subscription;
@@ -75,6 +77,12 @@ final class SimDevice {
     if (current == null) {
       connect();
     }
+  }
+
+  /// It was deleted, and is given another password. Some use the old one all the same, for as long as they get in.
+  void register(String password) {
+    former = former == null && world.chance(0.5) ? credential : former;
+    credential = Binary.of(password);
   }
 
   private void roam() {
@@ -169,7 +177,7 @@ final class SimDevice {
               60,
               key.device().value(),
               key.app().value(),
-              credential,
+              former == null ? credential : former,
               null,
               persistent
                   ? MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, 3_600)
@@ -228,7 +236,9 @@ final class SimDevice {
       }
       world.tell(key.device().value(), link.nodeId() + " says " + inShort(packet));
       switch (packet) {
+        case MqttPacket.Disconnect(var reason, _) -> denied(reason.code());
         case MqttPacket.ConnAck(var present, var code, _) -> {
+          denied(code);
           welcome = code == 0;
           if (welcome) {
             before =
@@ -250,6 +260,12 @@ final class SimDevice {
         case MqttPacket.SubAck _ -> subscribed |= isLast();
         case MqttPacket.Publish publish -> published(publish);
         default -> {}
+      }
+    }
+
+    private void denied(int code) {
+      if (code == ReasonCode.NOT_AUTHORIZED.code()) {
+        former = null;
       }
     }
 

@@ -160,6 +160,11 @@ final class SimNode {
             if (!cutFromRedis) {
               work(0, 5, () -> registrar.left(told));
             }
+          },
+          told -> {
+            if (!cutFromRedis) {
+              work(0, 5, () -> registrar.denied(told));
+            }
           });
     }
     heartbeat();

@@ -15,6 +15,7 @@ import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.session.TakeoverNotices.Bequest;
+import io.pushplanet.common.session.TakeoverNotices.Denial;
 import io.pushplanet.common.session.TakeoverNotices.Notice;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -22,6 +23,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -41,6 +43,7 @@ final class Stores {
   final SimShelf shelf;
   final Map<DeviceKey, SessionOwner> owners = new HashMap<>();
   private final Map<DeviceKey, Directory.Remembered> remembered = new HashMap<>();
+  private final Map<DeviceKey, Long> denied = new HashMap<>();
   private final Map<NodeId, Long> leases = new HashMap<>();
   private final Map<DeviceKey, TreeMap<Long, InboxRow>> inbox = new HashMap<>();
   private final Map<NodeId, Subscriber> subscribers = new HashMap<>();
@@ -67,13 +70,16 @@ final class Stores {
     losses++;
     owners.clear();
     remembered.clear();
+    denied.clear();
     leases.clear();
   }
 
-  private record Subscriber(Consumer<Notice> heard, Consumer<Bequest> left) {}
+  private record Subscriber(
+      Consumer<Notice> heard, Consumer<Bequest> left, Consumer<Denial> denied) {}
 
-  void subscribe(NodeId node, Consumer<Notice> heard, Consumer<Bequest> left) {
-    subscribers.put(node, new Subscriber(heard, left));
+  void subscribe(
+      NodeId node, Consumer<Notice> heard, Consumer<Bequest> left, Consumer<Denial> denial) {
+    subscribers.put(node, new Subscriber(heard, left, denial));
   }
 
   void unsubscribe(NodeId node) {
@@ -100,6 +106,26 @@ final class Stores {
       }
     }
     return found;
+  }
+
+  /// As [io.pushplanet.common.session.Denials#deny] does it.
+  void deny(DeviceKey device, long ends) {
+    if (isDenied(device, ends)) {
+      return;
+    }
+    world.tell("redis", "denies passwords of " + device.device().value() + " until " + ends);
+    denied.put(device, ends);
+    var owner =
+        bugs.contains(Bug.NO_NET_BELOW_DENIALS) ? owners.get(device) : owners.remove(device);
+    remembered.remove(device);
+    var there = owner == null ? null : subscribers.get(owner.node());
+    if (owner != null && there != null && !world.chance(noticesLost)) {
+      world.after(0, 20, () -> there.denied().accept(new Denial(device, owner.epoch(), ends)));
+    }
+  }
+
+  boolean isDenied(DeviceKey device, long ends) {
+    return denied.getOrDefault(device, 0L) >= ends;
   }
 
   private void tell(DeviceKey device, SessionOwner former, SessionOwner owner) {
@@ -178,8 +204,10 @@ final class Stores {
       }
       var device = order.device();
       switch (order) {
-        case Order.Claim(_, var wish) -> {
-          return claim(device, wish);
+        case Order.Claim(_, var wish, var ends) -> {
+          return isDenied(device, ends) && !bugs.contains(Bug.DENIED_MAY_CLAIM)
+              ? new Answer.Denied()
+              : claim(device, wish);
         }
         case Order.Remember(_, var epoch, var subscription) -> {
           if (!isNewer(device, epoch)) {
@@ -279,11 +307,18 @@ final class Stores {
     }
 
     @Override
-    public Map<DeviceKey, SessionOwner> announce(Map<DeviceKey, Long> epochs) {
+    public Announcement announce(Map<DeviceKey, Announced> sessions) {
       return call(() -> {
         var answers = new HashMap<DeviceKey, SessionOwner>();
-        epochs.forEach((device, epoch) -> answers.put(device, announce(device, epoch)));
-        return answers;
+        var refused = new HashSet<DeviceKey>();
+        sessions.forEach((device, session) -> {
+          if (isDenied(device, session.passwordEnds()) && !bugs.contains(Bug.DENIED_MAY_ANNOUNCE)) {
+            refused.add(device);
+          } else {
+            answers.put(device, announce(device, session.epoch()));
+          }
+        });
+        return new Announcement(answers, refused);
       });
     }
 
