@@ -2,8 +2,12 @@ package io.pushplanet.dispatcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.target.ApnsPushType;
+import io.pushplanet.common.session.Denials;
+import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
@@ -274,6 +278,43 @@ class DeviceIT {
     assertThat(shop.get("/devices/d1").status()).isEqualTo(404);
     assertThat(shop.call("DELETE", "/devices/d1", "").status()).isEqualTo(404);
     assertThat(shop.post("/messages", send).status()).isEqualTo(404);
+  }
+
+  /// These lives take less than a second each.
+  @Test
+  void a_deletion_denies_all_passwords_of_before_and_none_of_after() {
+    Denials denials = dispatcher.context.getBean(Denials.class);
+    DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("d1"));
+    long denied = 0;
+    for (int life = 0; life < 5; life++) {
+      long first = shop.passwordEnds("d1");
+      long last = shop.passwordEnds("d1");
+      assertThat(first).isGreaterThan(denied);
+      assertThat(denials.until(device)).isEqualTo(denied);
+
+      assertThat(shop.call("DELETE", "/devices/d1", "").status()).isEqualTo(204);
+
+      denied = denials.until(device);
+      assertThat(denied).isGreaterThanOrEqualTo(first).isGreaterThanOrEqualTo(last);
+    }
+    assertThat(shop.call("DELETE", "/devices/d1", "").status()).isEqualTo(404);
+    assertThat(denials.until(device)).as("of no device, nothing").isEqualTo(denied);
+  }
+
+  /// By a dispatcher whose clock is ahead.
+  @Test
+  void a_password_that_seems_to_be_given_in_the_future_is_denied_too() {
+    Denials denials = dispatcher.context.getBean(Denials.class);
+    DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("d1"));
+    long ends = shop.passwordEnds("d1");
+    dispatcher.execute(
+        "UPDATE devices SET updated_at = updated_at + INTERVAL 20 SECOND WHERE app_id = ?",
+        shop.app());
+
+    shop.call("DELETE", "/devices/d1", "");
+
+    assertThat(denials.until(device)).isEqualTo(ends + 20);
+    assertThat(shop.passwordEnds("d1")).isEqualTo(ends + 21);
   }
 
   @Test

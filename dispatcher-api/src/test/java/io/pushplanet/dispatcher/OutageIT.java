@@ -5,8 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
+import io.pushplanet.common.session.Denials;
+import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.Signals;
@@ -121,6 +125,20 @@ class OutageIT {
     assertThat(answer.header("Retry-After")).isNotEmpty();
     assertThat(shop.put("/devices/d1/session", "{\"app_version\":\"9\"}").status()).isEqualTo(204);
     assertThat(shop.get("/devices/d1").json().get("app_version").stringValue()).isEqualTo("9");
+  }
+
+  @Test
+  void a_deletion_without_redis_denies_the_device_its_passwords_once_it_is_back() {
+    Denials denials = dispatcher.context.getBean(Denials.class);
+    DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("gone"));
+    dispatcher.services.kill9(Service.REDIS);
+    long before = shop.passwordEnds("gone");
+
+    assertThat(shop.call("DELETE", "/devices/gone", "").status()).isEqualTo(204);
+    long after = shop.passwordEnds("gone");
+    dispatcher.services.restart(Service.REDIS);
+
+    Eventually.within(SOON, () -> assertThat(denials.until(device)).isBetween(before, after - 1));
   }
 
   /// As one whose host has vanished: nothing closes the connection, and nothing is answered.

@@ -280,5 +280,15 @@ final class RunningDispatcher {
         throw new AssertionError(answer.toString());
       }
     }
+
+    /// Registers a device, again or anew; when the password that it is given ends, in seconds of the epoch.
+    long passwordEnds(String id) {
+      Answer answer =
+          put("/devices/" + id, "{\"platform\":\"android\",\"channels\":{\"mqtt\":true}}");
+      if (answer.status() != 200 && answer.status() != 201) {
+        throw new AssertionError(answer.toString());
+      }
+      return Long.parseLong(answer.json().at("/mqtt/password").stringValue().split("\\.")[1]);
+    }
   }
 }

@@ -195,7 +195,7 @@ class DeviceController {
             ? ResponseEntity.created(
                 URI.create("/v1/apps/" + caller.app() + "/devices/" + saved.registered().device()))
             : ResponseEntity.ok();
-    return json(answer, WireForm.write(form.withLogin(caller.app(), saved.registered())));
+    return json(answer, WireForm.write(form.withLogin(caller.app(), saved)));
   }
 
   private static ResponseEntity<byte[]> json(ResponseEntity.BodyBuilder answer, byte[] body) {

@@ -36,7 +36,8 @@ class DeviceForm {
   }
 
   /// With what the device needs to log in, where its MQTT channel is on.
-  ObjectNode withLogin(AppId app, DeviceRegistry.Registered device) {
+  ObjectNode withLogin(AppId app, DeviceRegistry.Saved saved) {
+    DeviceRegistry.Registered device = saved.registered();
     ObjectNode form = of(device);
     if (device.registration().channels().mqtt()) {
       ObjectNode mqtt = form.putObject("mqtt");
@@ -45,7 +46,7 @@ class DeviceForm {
       mqtt.put("tls_port", settings.mqttTlsPort());
       mqtt.put("client_id", device.device().value());
       mqtt.put("username", app.value());
-      mqtt.put("password", credentials.mint(app, device.device(), settings.credentialValidity()));
+      mqtt.put("password", credentials.mint(app, device.device(), saved.passwordEnds()));
       mqtt.put("topic", TOPIC);
     }
     return form;

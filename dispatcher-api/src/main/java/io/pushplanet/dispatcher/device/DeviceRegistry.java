@@ -4,6 +4,7 @@ import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.device.DeviceCredential;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
@@ -15,8 +16,10 @@ import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.lane.Lanes;
 import io.pushplanet.dispatcher.lane.Parcel;
 import io.pushplanet.dispatcher.route.RouteChanges;
+import io.pushplanet.dispatcher.settings.DispatcherSettings;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -45,12 +48,14 @@ class DeviceRegistry {
   private final Lanes lanes;
   private final Collisions collisions;
   private final Clock clock;
+  private final Duration validity;
 
   DeviceRegistry(
       DeviceMapper mapper,
       RouteChanges routes,
       Lanes lanes,
       PlatformTransactionManager transactions,
+      DispatcherSettings settings,
       Clock clock) {
     this.mapper = mapper;
     this.routes = routes;
@@ -61,6 +66,7 @@ class DeviceRegistry {
     template.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
     this.collisions = new Collisions(template);
     this.clock = clock;
+    this.validity = settings.credentialValidity();
   }
 
   /// A device as it stands.
@@ -72,19 +78,21 @@ class DeviceRegistry {
       Instant seenAt) {}
 
   /// @param created whether it was unknown before
-  record Saved(Registered registered, boolean created) {}
+  /// @param passwordEnds in this second of the epoch, if it is given one
+  record Saved(Registered registered, boolean created, long passwordEnds) {}
 
   /// Registers or refreshes; the same token at another device of the app moves here, so that nobody is told twice.
   Saved save(AppId app, DeviceId device, Registration registration) {
     Set<DeviceKey> touched = new HashSet<>();
     Instant asked = clock.instant();
+    long denied = routes.deniedUntil(new DeviceKey(app, device));
     try {
       return collisions.retrying(
           app,
           () -> {
             touched.clear();
             touched.add(new DeviceKey(app, device));
-            return write(app, device, registration, now(), asked, touched);
+            return write(app, device, registration, now(), asked, denied, touched);
           });
     } finally {
       // Also where a commit was not answered: a repeat no longer finds whose token it took.
@@ -98,6 +106,7 @@ class DeviceRegistry {
   Optional<Saved> change(
       AppId app, DeviceId device, Instant at, Function<Registered, Registration> change) {
     Set<DeviceKey> touched = new HashSet<>();
+    long denied = routes.deniedUntil(new DeviceKey(app, device));
     try {
       return collisions.retrying(
           app,
@@ -111,24 +120,27 @@ class DeviceRegistry {
             Registration wanted = change.apply(registered(app, device, row));
             // Others may have been asked for later, and were written first.
             Instant now = at.isAfter(row.updatedAt()) ? at : row.updatedAt();
-            return Optional.of(write(app, device, wanted, now, at, touched));
+            return Optional.of(write(app, device, wanted, now, at, denied, touched));
           });
     } finally {
       routes.forget(touched);
     }
   }
 
-  /// Forgets a device with all that belongs to it. What waited for it ends as failed; that is told to the broker before the
-  /// rows go, so that no delivery stays without an end.
+  /// Forgets a device with all that belongs to it, and denies the passwords that it was given. What waited for it ends as failed; that
+  /// is told to the broker before the rows go, so that no delivery stays without an end.
   ///
   /// @return whether it was known
   boolean delete(AppId app, DeviceId device) {
     Instant asked = clock.instant();
+    DeviceKey key = new DeviceKey(app, device);
+    long denied = routes.deniedUntil(key);
     try {
       return collisions.retrying(
           app,
           () -> {
-            if (mapper.lock(app.value(), device.value()) == null) {
+            DeviceMapper.DeviceRow row = mapper.lock(app.value(), device.value());
+            if (row == null) {
               return false;
             }
             endWaiting(app, device, asked);
@@ -137,11 +149,21 @@ class DeviceRegistry {
             mapper.deleteTopics(app.value(), device.value());
             mapper.deleteTokens(app.value(), device.value());
             mapper.delete(app.value(), device.value());
+            // It may have been given its last password by a dispatcher whose clock is ahead.
+            Instant now = clock.instant();
+            Instant last = row.updatedAt().isAfter(now) ? row.updatedAt() : now;
+            routes.deny(key, passwordEnd(last, denied));
             return true;
           });
     } finally {
-      routes.forget(Set.of(new DeviceKey(app, device)));
+      routes.forget(Set.of(key));
     }
+  }
+
+  /// A password ends later than all that are denied, and than no denial that follows: a second has room for a deletion and a registration
+  /// behind it.
+  private long passwordEnd(Instant given, long denied) {
+    return Math.max(DeviceCredential.end(given, validity), denied + 1);
   }
 
   /// @return whether the device is known
@@ -292,6 +314,7 @@ class DeviceRegistry {
       Registration registration,
       Instant now,
       Instant asked,
+      long denied,
       Set<DeviceKey> touched) {
     String platform = registration.platform().name().toLowerCase(Locale.ROOT);
     DeviceMapper.DeviceRow before = mapper.lock(app.value(), device.value());
@@ -324,7 +347,11 @@ class DeviceRegistry {
     if (after == null) {
       throw new IllegalStateException("a device vanished within its own transaction");
     }
-    Saved saved = new Saved(registered(app, device, after), before == null);
+    Saved saved =
+        new Saved(
+            registered(app, device, after),
+            before == null,
+            passwordEnd(after.updatedAt(), denied));
     if (before != null && before.userId() != null && !before.userId().equals(registration.user())) {
       // Last: what is rolled back after it was told has not happened.
       endWhatIsForOthers(app, device, registration.user(), asked);
