@@ -9,7 +9,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
 import io.pushplanet.common.access.ApiKey;
-import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.lane.Topology;
 import io.pushplanet.dashboard.browser.Chromium;
 import java.io.IOException;
 import java.net.InetAddress;

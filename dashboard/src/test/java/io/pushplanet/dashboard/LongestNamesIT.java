@@ -6,7 +6,7 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.MessageProperties;
-import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.lane.Topology;
 import io.pushplanet.dashboard.browser.Chromium;
 import java.nio.charset.StandardCharsets;
 import java.sql.Timestamp;

@@ -1,6 +1,6 @@
 package io.pushplanet.cm.node;
 
-import io.pushplanet.common.wire.Pause;
+import io.pushplanet.common.lane.Pause;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;

@@ -2,8 +2,8 @@ package io.pushplanet.dashboard.deadletter;
 
 import com.rabbitmq.client.GetResponse;
 import io.pushplanet.common.access.Sha256;
+import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.MessageId;
-import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

@@ -4,7 +4,7 @@ import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
-import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.lane.Topology;
 import jakarta.annotation.PreDestroy;
 import java.io.IOException;
 import java.time.Clock;

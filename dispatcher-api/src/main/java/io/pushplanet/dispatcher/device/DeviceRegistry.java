@@ -6,11 +6,11 @@ import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.device.DeviceCredential;
 import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.lane.Lanes;
@@ -349,9 +349,7 @@ class DeviceRegistry {
     }
     Saved saved =
         new Saved(
-            registered(app, device, after),
-            before == null,
-            passwordEnd(after.updatedAt(), denied));
+            registered(app, device, after), before == null, passwordEnd(after.updatedAt(), denied));
     if (before != null && before.userId() != null && !before.userId().equals(registration.user())) {
       // Last: what is rolled back after it was told has not happened.
       endWhatIsForOthers(app, device, registration.user(), asked);

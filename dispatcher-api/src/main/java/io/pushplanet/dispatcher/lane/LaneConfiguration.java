@@ -2,7 +2,7 @@ package io.pushplanet.dispatcher.lane;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.pushplanet.common.wire.LanePublisher;
+import io.pushplanet.common.lane.LanePublisher;
 import java.time.Duration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;

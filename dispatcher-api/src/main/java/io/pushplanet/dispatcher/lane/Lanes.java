@@ -1,9 +1,9 @@
 package io.pushplanet.dispatcher.lane;
 
-import io.pushplanet.common.wire.BrokerUnavailable;
-import io.pushplanet.common.wire.Confirms;
-import io.pushplanet.common.wire.LanePublisher;
-import io.pushplanet.common.wire.Room;
+import io.pushplanet.common.lane.BrokerUnavailable;
+import io.pushplanet.common.lane.Confirms;
+import io.pushplanet.common.lane.LanePublisher;
+import io.pushplanet.common.lane.Room;
 import java.util.List;
 import org.springframework.stereotype.Component;
 

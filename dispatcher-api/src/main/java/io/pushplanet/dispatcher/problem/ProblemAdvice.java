@@ -1,8 +1,8 @@
 package io.pushplanet.dispatcher.problem;
 
+import io.pushplanet.common.lane.BrokerUnavailable;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.settings.ReadOnlyDatabase;
-import io.pushplanet.common.wire.BrokerUnavailable;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;

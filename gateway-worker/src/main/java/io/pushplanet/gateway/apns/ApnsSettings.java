@@ -1,6 +1,6 @@
 package io.pushplanet.gateway.apns;
 
-import io.pushplanet.gateway.connection.ConnectionSettings;
+import io.pushplanet.gateway.http2.ConnectionSettings;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotNull;
 import java.net.URI;

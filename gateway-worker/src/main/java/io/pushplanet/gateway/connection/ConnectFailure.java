@@ -13,20 +13,20 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /// Why there is no connection, in a word for timelines: who is to look is another person each time.
-final class ConnectFailure {
+public final class ConnectFailure {
   /// Where nothing more is known.
-  static final String UNKNOWN = "no_connection";
+  public static final String UNKNOWN = "no_connection";
 
   /// The peer took connections, and ended them before it had answered anything: by GOAWAY, by a TLS alert for our certificate,
   /// or without a word.
-  static final String ENDED = "connection_ended";
+  public static final String ENDED = "connection_ended";
 
   private ConnectFailure() {}
 
   /// `dns_failed`: our resolver. `connect_refused`, `no_route`: a firewall or the wrong address. `connect_timeout`: something
   /// on the way drops packets, or the peer is overloaded. `tls_failed`: a proxy that opens TLS, trusted certificates, or a
   /// client certificate.
-  static String word(@Nullable Throwable failure) {
+  public static String word(@Nullable Throwable failure) {
     return Stream.iterate(failure, cause -> cause != null, Throwable::getCause)
         .limit(10)
         .flatMap(cause -> known(cause).stream())

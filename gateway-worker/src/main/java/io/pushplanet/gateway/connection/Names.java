@@ -10,26 +10,26 @@ import java.util.concurrent.TimeoutException;
 
 /// Looks hosts up, anew each time but for the half minute that the JVM keeps an answer: a vendor's host may move. Nobody waits
 /// longer than he has time; the JVM goes on and keeps what it finds for those who come later. Thread-safe.
-final class Names {
+public final class Names {
   private final NameService service;
 
   /// The JDK's, in tests another.
   @FunctionalInterface
-  interface NameService {
+  public interface NameService {
     InetAddress[] addresses(String host) throws UnknownHostException;
   }
 
-  Names(NameService service) {
+  public Names(NameService service) {
     this.service = service;
   }
 
-  Names() {
+  public Names() {
     this(InetAddress::getAllByName);
   }
 
   /// @return at least one
   /// @throws UnknownHostException also when no name server answers within `deadline`
-  InetAddress[] addresses(String host, Duration deadline)
+  public InetAddress[] addresses(String host, Duration deadline)
       throws UnknownHostException, InterruptedException {
     FutureTask<InetAddress[]> lookup = new FutureTask<>(() -> service.addresses(host));
     Thread.ofVirtual().name("name-lookup").start(lookup);

@@ -58,7 +58,7 @@ public final class Turnstile {
     }
   }
 
-  int waiting() {
+  public int waiting() {
     lock.lock();
     try {
       return high.length() + normal.length();

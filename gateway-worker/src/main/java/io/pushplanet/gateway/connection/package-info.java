@@ -1,4 +1,4 @@
-/// Pooled HTTP/2 connections to the vendors: one answer per request, within a deadline, whatever the peer does.
+/// What all ways to a vendor have in common, and the way of one request at a time on each connection.
 @NullMarked
 package io.pushplanet.gateway.connection;
 

@@ -1,8 +1,8 @@
 package io.pushplanet.gateway.delivery;
 
-import io.pushplanet.common.wire.Confirms;
-import io.pushplanet.common.wire.LanePublisher;
-import io.pushplanet.common.wire.Room;
+import io.pushplanet.common.lane.Confirms;
+import io.pushplanet.common.lane.LanePublisher;
+import io.pushplanet.common.lane.Room;
 import io.pushplanet.gateway.lane.DatabaseTurns;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import java.time.Clock;

@@ -7,15 +7,15 @@ import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.lane.Confirms;
+import io.pushplanet.common.lane.LanePublisher;
+import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.SessionDirectory;
-import io.pushplanet.common.wire.Confirms;
 import io.pushplanet.common.wire.FanoutOrder;
-import io.pushplanet.common.wire.LanePublisher;
-import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.cancellation.Cancellations;
 import java.time.Clock;
@@ -74,7 +74,7 @@ public final class Fanout {
   ///
   /// @param again whether the broker has handed it out before: some of the page may be out already, and even delivered, which is looked
   ///     up for such a push before it is sent
-  /// @throws io.pushplanet.common.wire.BrokerUnavailable when not everything was confirmed
+  /// @throws io.pushplanet.common.lane.BrokerUnavailable when not everything was confirmed
   /// @throws org.springframework.dao.DataAccessException when the database could not be read
   public void expand(FanoutOrder order, boolean again) {
     Push push = order.push();

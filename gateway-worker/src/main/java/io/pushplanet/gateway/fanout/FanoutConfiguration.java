@@ -2,13 +2,13 @@ package io.pushplanet.gateway.fanout;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.lane.LanePublisher;
+import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.FanoutOrder;
-import io.pushplanet.common.wire.LanePublisher;
-import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.intake.BatchHandler;
 import io.pushplanet.gateway.intake.DeadItems;

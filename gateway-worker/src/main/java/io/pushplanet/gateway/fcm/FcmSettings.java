@@ -1,6 +1,6 @@
 package io.pushplanet.gateway.fcm;
 
-import io.pushplanet.gateway.connection.ConnectionSettings;
+import io.pushplanet.gateway.http2.ConnectionSettings;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.NotNull;

@@ -5,7 +5,7 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.lane.Topology;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

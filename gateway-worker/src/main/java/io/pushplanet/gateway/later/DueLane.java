@@ -1,6 +1,6 @@
 package io.pushplanet.gateway.later;
 
-import io.pushplanet.common.wire.BrokerUnavailable;
+import io.pushplanet.common.lane.BrokerUnavailable;
 import io.pushplanet.gateway.inbox.Deadlocks;
 import java.nio.charset.StandardCharsets;
 import java.sql.Timestamp;

@@ -1,7 +1,7 @@
 package io.pushplanet.gateway.later;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.pushplanet.common.wire.LanePublisher;
+import io.pushplanet.common.lane.LanePublisher;
 import io.pushplanet.gateway.role.ForRole;
 import io.pushplanet.gateway.role.Role;
 import jakarta.validation.constraints.NotNull;

@@ -49,7 +49,7 @@ final class EarlyEvents {
 
   /// Returns when they are durable.
   ///
-  /// @throws io.pushplanet.common.wire.BrokerUnavailable when they may not be
+  /// @throws io.pushplanet.common.lane.BrokerUnavailable when they may not be
   void putAside(List<DeliveryEvent> early) {
     queue.accept(early.stream().map(WireForm::write).toList());
   }

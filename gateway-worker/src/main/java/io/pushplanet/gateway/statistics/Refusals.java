@@ -6,8 +6,8 @@ import static java.util.stream.Collectors.joining;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.common.access.Sha256;
 import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.wire.DeadItem;
-import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.intake.DeadLetters;
 import java.time.Clock;
@@ -102,7 +102,7 @@ final class Refusals {
   ///
   /// @param body the message's, all else of which is written
   /// @return whether the message is done with; else it is to be handed out again
-  /// @throws io.pushplanet.common.wire.BrokerUnavailable when nothing was buried
+  /// @throws io.pushplanet.common.lane.BrokerUnavailable when nothing was buried
   boolean bury(byte[] body, List<Refusal> refusals) {
     String message = digest(body, refusals);
     burying.lock();

@@ -2,8 +2,8 @@ package io.pushplanet.gateway.statistics;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.pushplanet.common.wire.LanePublisher;
-import io.pushplanet.common.wire.Topology;
+import io.pushplanet.common.lane.LanePublisher;
+import io.pushplanet.common.lane.Topology;
 import io.pushplanet.gateway.intake.BatchHandler;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;

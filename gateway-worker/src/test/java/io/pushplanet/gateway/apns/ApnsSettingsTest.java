@@ -2,7 +2,7 @@ package io.pushplanet.gateway.apns;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pushplanet.gateway.connection.ConnectionSettings;
+import io.pushplanet.gateway.http2.ConnectionSettings;
 import java.net.URI;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
@@ -14,7 +15,6 @@ import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
-import io.pushplanet.common.wire.Topology;
 import io.pushplanet.gateway.intake.QueueConsumer;
 import io.pushplanet.gateway.node.Nodes;
 import io.pushplanet.gateway.provider.Provider;

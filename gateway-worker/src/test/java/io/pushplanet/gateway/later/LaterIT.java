@@ -6,13 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
+import io.pushplanet.common.lane.BrokerUnavailable;
+import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
-import io.pushplanet.common.wire.BrokerUnavailable;
-import io.pushplanet.common.wire.Topology;
 import io.pushplanet.gateway.RealServers;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.testing.PushBuilder;
-import io.pushplanet.common.wire.Topology;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.statistics.StatisticsWriter;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.Push;
-import io.pushplanet.common.wire.Topology;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.statistics.StatisticsWriter;
 import io.pushplanet.simulators.apns.ApnsKey;

@@ -2,8 +2,8 @@ package io.pushplanet.load.audit;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.MessageId;
-import io.pushplanet.common.wire.Topology;
 import io.pushplanet.load.client.AcceptedJournal;
 import io.pushplanet.load.client.AcceptedMessage;
 import io.pushplanet.load.client.HttpAnswer;

@@ -54,7 +54,7 @@ public final class ProviderSenders implements AutoCloseable {
   public static ProviderSenders start(
       Path root, Path directory, Path authority, Duration roundTrip) {
     Path classes = root.resolve("gateway-worker/target/test-classes");
-    if (!Files.exists(classes.resolve("io/pushplanet/gateway/connection/SenderProgram.class"))) {
+    if (!Files.exists(classes.resolve("io/pushplanet/gateway/http2/SenderProgram.class"))) {
       throw new IllegalStateException(
           "clients and server are among gateway-worker's test classes, which are not built:"
               + " ./mvnw -Pfast -DskipTests package");
@@ -73,7 +73,7 @@ public final class ProviderSenders implements AutoCloseable {
                 new BuiltPrograms(root).runnable(Program.WORKER).toString(),
                 root.resolve("perf-tests/simulators/target/classes").toString(),
                 root.resolve("perf-tests/load/target/lib") + "/*"),
-            "io.pushplanet.gateway.connection.SenderProgram"));
+            "io.pushplanet.gateway.http2.SenderProgram"));
     List<String> command = new ArrayList<>(java);
     command.addAll(List.of("server", authority.toString(), Long.toString(roundTrip.toMillis())));
     ChildProcess server = start("apns-server", command, directory);

@@ -1,0 +1,105 @@
+package io.pushplanet.common.lane;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import java.io.IOException;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// A connection to the broker for something rare. It rather ends than waits: from who publishes while memory or disk runs out,
+/// RabbitMQ reads no more (https://www.rabbitmq.com/docs/connection-blocked), and the driver would write, and close, for ever.
+/// Such a connection is broken off, so that whoever waits for it fails at once; so is one that is open for too long, whatever the
+/// broker says. Thread-safe.
+public final class BriefConnection implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(BriefConnection.class);
+  private static final int CLOSED_WITHIN_MILLIS = 1_000;
+
+  private final String name;
+  private final Connection connection;
+  private final @Nullable Socket socket;
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private volatile boolean takesNothing;
+
+  private BriefConnection(String name, Connection connection, @Nullable Socket socket) {
+    this.name = name;
+    this.connection = connection;
+    this.socket = socket;
+  }
+
+  /// @param connections which do not recover by themselves
+  /// @param name of the connection as RabbitMQ's management shows it
+  /// @param longest after so long it is broken off
+  public static BriefConnection open(ConnectionFactory connections, String name, Duration longest)
+      throws IOException, TimeoutException {
+    AtomicReference<@Nullable Socket> socket = new AtomicReference<>();
+    ConnectionFactory watched = connections.clone();
+    watched.setSocketConfigurator(connections.getSocketConfigurator().andThen(socket::set));
+    Connection connection = watched.newConnection(name);
+    BriefConnection made = new BriefConnection(name, connection, socket.get());
+    connection.addBlockedListener(made::blocked, () -> {});
+    Thread.ofVirtual().name(name + "-deadline").start(() -> made.end(longest));
+    return made;
+  }
+
+  private void blocked(String reason) {
+    LOG.warn("event=broker_takes_nothing connection={} reason=\"{}\"", name, reason);
+    takesNothing = true;
+    breakOff();
+  }
+
+  private void end(Duration longest) {
+    try {
+      if (!closed.await(longest.toMillis(), TimeUnit.MILLISECONDS)) {
+        LOG.warn("event=broker_too_slow connection={} seconds={}", name, longest.toSeconds());
+        breakOff();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void breakOff() {
+    try {
+      if (socket != null) {
+        socket.close();
+      }
+    } catch (IOException e) {
+      LOG.debug("event=socket_close_failed connection={}", name, e);
+    }
+  }
+
+  public Channel createChannel() throws IOException {
+    Channel channel = connection.createChannel();
+    if (channel == null) {
+      throw new IOException("no channel left");
+    }
+    return channel;
+  }
+
+  public boolean isOpen() {
+    return connection.isOpen();
+  }
+
+  /// Whether it was broken off because the broker takes nothing just now.
+  public boolean takesNothing() {
+    return takesNothing;
+  }
+
+  @Override
+  public void close() {
+    try {
+      connection.abort(CLOSED_WITHIN_MILLIS);
+    } finally {
+      // Until then somebody looks at the clock: the abort, too, writes to the broker.
+      closed.countDown();
+    }
+  }
+}

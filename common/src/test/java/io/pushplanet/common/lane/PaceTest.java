@@ -1,0 +1,59 @@
+package io.pushplanet.common.lane;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class PaceTest {
+  private static final long INTERVAL = 5;
+
+  /// The clock's origin is any, also one at which it overflows.
+  @ParameterizedTest
+  @ValueSource(longs = {0, 1_000, -1_000, Long.MAX_VALUE - 7, Long.MIN_VALUE + 3})
+  void a_few_go_at_once_and_then_one_in_each_interval(long start) {
+    Pace pace = new Pace(Duration.ofNanos(INTERVAL), start);
+    for (int round = 0; round < Pace.AT_ONCE; round++) {
+      assertThat(pace.waitNanos(start)).isNotPositive();
+      pace.begun(start);
+    }
+    for (int round = 1; round <= 3; round++) {
+      long now = start + (round - 1) * INTERVAL;
+      assertThat(pace.waitNanos(now)).isEqualTo(INTERVAL);
+      assertThat(pace.waitNanos(now + 2)).isEqualTo(INTERVAL - 2);
+      assertThat(pace.waitNanos(now + INTERVAL)).isNotPositive();
+      pace.begun(now + INTERVAL);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, Long.MAX_VALUE - 7})
+  void who_comes_once_in_an_interval_never_waits(long start) {
+    Pace pace = new Pace(Duration.ofNanos(INTERVAL), start);
+
+    for (int round = 0; round < 100; round++) {
+      long now = start + round * INTERVAL;
+      assertThat(pace.waitNanos(now)).isNotPositive();
+      pace.begun(now);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4, 1_000})
+  void a_calm_gives_back_what_was_at_once_and_no_more(int calm) {
+    Pace pace = new Pace(Duration.ofNanos(INTERVAL), 0);
+    for (int round = 0; round < Pace.AT_ONCE; round++) {
+      pace.begun(0);
+    }
+    long now = calm * INTERVAL;
+
+    int atOnce = 0;
+    while (pace.waitNanos(now) <= 0) {
+      pace.begun(now);
+      atOnce++;
+    }
+
+    assertThat(atOnce).isEqualTo(Math.min(calm, Pace.AT_ONCE));
+  }
+}

@@ -1,0 +1,26 @@
+package io.pushplanet.gateway.http2;
+
+import java.net.URI;
+import javax.net.ssl.SSLContext;
+
+/// What connections are pooled by: no two credentials share one, because a provider ties a connection to its first sender.
+///
+/// @param credential who we are there: `TEAM/KEY`, a certificate's fingerprint, a project
+/// @param tls with the client certificate, if there is one
+public record ConnectionTarget(String credential, URI endpoint, SSLContext tls) {
+  int port() {
+    if (endpoint.getPort() >= 0) {
+      return endpoint.getPort();
+    }
+    return isTls() ? 443 : 80;
+  }
+
+  String authority() {
+    boolean usual = port() == (isTls() ? 443 : 80);
+    return usual ? endpoint.getHost() : endpoint.getHost() + ":" + port();
+  }
+
+  boolean isTls() {
+    return !"http".equalsIgnoreCase(endpoint.getScheme());
+  }
+}

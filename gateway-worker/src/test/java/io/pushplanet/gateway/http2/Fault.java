@@ -1,0 +1,19 @@
+package io.pushplanet.gateway.http2;
+
+import java.util.Locale;
+
+/// What a server can do to its client.
+enum Fault {
+  /// Looks at half of 500 requests under way, says so, answers those and leaves.
+  GOAWAY,
+  /// Refuses one stream in a hundred.
+  REFUSED,
+  /// Resets one stream in a hundred.
+  RST,
+  /// Says nothing more, and nothing to PINGs either; the connection stays.
+  SILENT;
+
+  String word() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

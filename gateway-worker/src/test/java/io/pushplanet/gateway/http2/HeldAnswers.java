@@ -1,0 +1,81 @@
+package io.pushplanet.gateway.http2;
+
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.ssl.ApplicationProtocolConfig;
+import io.netty.handler.ssl.ApplicationProtocolConfig.Protocol;
+import io.netty.handler.ssl.ApplicationProtocolConfig.SelectedListenerFailureBehavior;
+import io.netty.handler.ssl.ApplicationProtocolConfig.SelectorFailureBehavior;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
+import io.pushplanet.gateway.http2.ScriptedServer.Peer;
+import io.pushplanet.gateway.http2.ScriptedServer.Script;
+import io.pushplanet.simulators.tls.Authority;
+import java.io.IOException;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/// A long line to Apple, without the time: a server with 1,000 streams on each connection that takes every notification, but says
+/// so of some only when it is told to.
+public final class HeldAnswers implements AutoCloseable {
+  private final Queue<Runnable> held = new ConcurrentLinkedQueue<>();
+  private final ScriptedServer server;
+
+  /// @param token what is in the path of those that it holds
+  public HeldAnswers(Authority authority, String token) throws IOException {
+    server =
+        new ScriptedServer(
+            new Script() {
+              @Override
+              public void request(Peer peer, int stream, Http2Headers headers, byte[] body) {
+                // The first is what proves a connection.
+                if (headers.path().toString().contains(token) && peer.requests.get() > 1) {
+                  held.add(() -> peer.later(() -> peer.answer(stream)));
+                } else {
+                  peer.answer(stream);
+                }
+              }
+            },
+            tls(authority),
+            0,
+            true);
+  }
+
+  public static SslContext tls(Authority authority) throws IOException {
+    Authority.Identity identity = authority.server();
+    return SslContextBuilder.forServer(identity.key(), identity.certificate())
+        .sslProvider(SslProvider.JDK)
+        .applicationProtocolConfig(
+            new ApplicationProtocolConfig(
+                Protocol.ALPN,
+                SelectorFailureBehavior.NO_ADVERTISE,
+                SelectedListenerFailureBehavior.ACCEPT,
+                "h2"))
+        .build();
+  }
+
+  public int port() {
+    return server.port();
+  }
+
+  /// How many are under way at once.
+  public int held() {
+    return held.size();
+  }
+
+  public int connections() {
+    return server.peers.size();
+  }
+
+  /// Answers those that it holds.
+  public void release() {
+    for (Runnable answer = held.poll(); answer != null; answer = held.poll()) {
+      answer.run();
+    }
+  }
+
+  @Override
+  public void close() {
+    server.close();
+  }
+}

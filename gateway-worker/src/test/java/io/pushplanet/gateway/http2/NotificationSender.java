@@ -1,0 +1,25 @@
+package io.pushplanet.gateway.http2;
+
+import java.util.function.LongSupplier;
+
+/// A client under measurement.
+interface NotificationSender extends AutoCloseable {
+  /// One notification has come to its end.
+  interface Ended {
+    /// @param well the server has answered 200
+    void ended(long number, long beganNanos, boolean well);
+  }
+
+  /// Sends on threads of its own, so many at a time, each to the device token of its number.
+  ///
+  /// @param next the number of the next, below zero to end
+  void keepSending(int inFlight, LongSupplier next, Ended ended);
+
+  /// @return the device token of a number
+  static String token(long number) {
+    return "%064x".formatted(number);
+  }
+
+  @Override
+  void close();
+}
