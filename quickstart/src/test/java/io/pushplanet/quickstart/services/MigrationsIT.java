@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -24,19 +25,19 @@ class MigrationsIT {
   private final MySqlAddress mysql = LocalServices.forTests().mysql();
   private final String url = mysql.jdbcUrl().replaceFirst("(://[^/]+/)[^?]*", "$1migrations_it");
 
-  /// All but the last, which adds an index to `inbox`.
+  /// The first that is missing adds an index to `inbox`.
   @BeforeEach
-  void one_migration_is_missing() throws Exception {
+  void the_last_migrations_are_missing() throws Exception {
     try (Connection connection =
         DriverManager.getConnection(mysql.jdbcUrl(), mysql.user(), mysql.password())) {
       execute(connection, "DROP DATABASE IF EXISTS migrations_it");
       execute(connection, "CREATE DATABASE migrations_it");
     }
-    migrate();
-    try (Connection connection = connection()) {
-      execute(connection, "DROP INDEX inbox_by_message ON inbox");
-      execute(connection, "DELETE FROM flyway_schema_history WHERE version = '16'");
-    }
+    Flyway.configure()
+        .dataSource(url, mysql.user(), mysql.password())
+        .target("15")
+        .load()
+        .migrate();
   }
 
   @Test
@@ -55,7 +56,7 @@ class MigrationsIT {
       assertThat(migration).isNotDone();
       backup.commit();
 
-      assertThat(migration.get(60, TimeUnit.SECONDS)).isOne();
+      assertThat(migration.get(60, TimeUnit.SECONDS)).isPositive();
     }
   }
 
@@ -70,7 +71,7 @@ class MigrationsIT {
 
     assertThat(Migrations.repair(url, mysql.user(), mysql.password())).isNotEmpty();
 
-    assertThat(migrate()).isOne();
+    assertThat(migrate()).isPositive();
   }
 
   private int migrate() {
