@@ -270,8 +270,9 @@ final class SimNode {
       atOnce = false;
     }
     // What Redis forgot between our look and the node's, the node cannot know: the other one
-    // announces itself again.
+    // announces itself again. And what the other one gave back meanwhile is this one's again.
     if (registrar.isReachable() && losses == stores.losses) {
+      elsewhere.retainAll(elsewhere());
       forbidden.addAll(elsewhere);
     }
     return since;
