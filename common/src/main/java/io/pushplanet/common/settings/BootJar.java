@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory;
 
 /// Boot's jar of jars, which is for taking apart and not for running. Its class loader holds one monitor while it waits for
 /// another, and a virtual thread that waits so gives its carrier away: when each carrier meanwhile loads a class from the same
-/// inner jar, none of them ever goes on, and the process neither answers nor says why. With two processors and ten clients that
+/// inner jar, none of them ever goes on, and the process neither answers nor says why. With two processors and twelve clients that
 /// asked while it started, that was one start in 40 (https://github.com/spring-projects/spring-boot/issues/51463). Nothing of
 /// the kind is known where the jars lie side by side.
 final class BootJar {
