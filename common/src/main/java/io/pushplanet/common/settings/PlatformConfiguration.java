@@ -35,7 +35,8 @@ import org.springframework.core.convert.converter.Converter;
 public class PlatformConfiguration {
   @Bean
   static ApplicationListener<ApplicationStartedEvent> unknownVariables() {
-    return started -> Thread.ofVirtual().name("settings").start(UnknownVariables::tell);
+    // Not a virtual one: it reads from jars ([BootJar]).
+    return started -> Thread.ofPlatform().daemon().name("settings").start(UnknownVariables::tell);
   }
 
   @Bean
