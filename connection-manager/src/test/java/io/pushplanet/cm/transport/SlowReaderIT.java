@@ -56,12 +56,7 @@ class SlowReaderIT {
       OneLoop.run(connection, () -> connection.sweep(System.nanoTime()));
       assertThat(connection.isOpen()).isTrue();
 
-      OneLoop.run(
-          connection,
-          () -> {
-            heap.read(1, 1, 0);
-            connection.sweep(System.nanoTime());
-          });
+      fullHeapSweeps(connection);
 
       assertThat(connection.isOpen()).isFalse();
     }
@@ -104,12 +99,7 @@ class SlowReaderIT {
       OneLoop.run(connection, () -> connection.sweep(System.nanoTime()));
       assertThat(connection.isOpen()).isTrue();
 
-      OneLoop.run(
-          connection,
-          () -> {
-            heap.read(1, 1, 0);
-            connection.sweep(System.nanoTime());
-          });
+      fullHeapSweeps(connection);
 
       assertThat(connection.isOpen()).isFalse();
     }
@@ -142,6 +132,15 @@ class SlowReaderIT {
       assertThat(meters.get("cm.transport.bytes").tag("direction", "written").counter().count())
           .isEqualTo(wire.bytes);
     }
+  }
+
+  private void fullHeapSweeps(Connection connection) throws Exception {
+    OneLoop.run(
+        connection,
+        () -> {
+          heap.read(1, 1, 0);
+          connection.sweep(System.nanoTime());
+        });
   }
 
   private static Socket overTls(Socket wire) throws Exception {
