@@ -6,7 +6,6 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.target.ApnsPushType;
-import io.pushplanet.common.session.Denials;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
@@ -283,38 +282,50 @@ class DeviceIT {
   /// These lives take less than a second each.
   @Test
   void a_deletion_denies_all_passwords_of_before_and_none_of_after() {
-    Denials denials = dispatcher.context.getBean(Denials.class);
     DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("d1"));
     long denied = 0;
     for (int life = 0; life < 5; life++) {
       long first = shop.passwordEnds("d1");
       long last = shop.passwordEnds("d1");
       assertThat(first).isGreaterThan(denied);
-      assertThat(denials.until(device)).isEqualTo(denied);
+      assertThat(dispatcher.deniedUntil(device)).isEqualTo(denied);
 
       assertThat(shop.call("DELETE", "/devices/d1", "").status()).isEqualTo(204);
 
-      denied = denials.until(device);
+      denied = dispatcher.deniedUntil(device);
       assertThat(denied).isGreaterThanOrEqualTo(first).isGreaterThanOrEqualTo(last);
     }
     assertThat(shop.call("DELETE", "/devices/d1", "").status()).isEqualTo(404);
-    assertThat(denials.until(device)).as("of no device, nothing").isEqualTo(denied);
+    assertThat(dispatcher.deniedUntil(device)).as("of no device, nothing").isEqualTo(denied);
   }
 
-  /// By a dispatcher whose clock is ahead.
+  /// By a dispatcher whose clock is ahead, or when passwords held longer.
   @Test
-  void a_password_that_seems_to_be_given_in_the_future_is_denied_too() {
-    Denials denials = dispatcher.context.getBean(Denials.class);
+  void a_password_that_ends_later_than_one_of_today_is_denied_too() {
     DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("d1"));
     long ends = shop.passwordEnds("d1");
     dispatcher.execute(
-        "UPDATE devices SET updated_at = updated_at + INTERVAL 20 SECOND WHERE app_id = ?",
+        "UPDATE devices SET credential_ends = credential_ends + INTERVAL 20 SECOND WHERE app_id = ?",
         shop.app());
 
     shop.call("DELETE", "/devices/d1", "");
 
-    assertThat(denials.until(device)).isEqualTo(ends + 20);
+    assertThat(dispatcher.deniedUntil(device)).isEqualTo(ends + 20);
     assertThat(shop.passwordEnds("d1")).isEqualTo(ends + 21);
+    assertThat(shop.passwordEnds("d1")).as("and no sooner").isEqualTo(ends + 21);
+  }
+
+  @Test
+  void a_password_of_a_dispatcher_that_notes_no_end_is_denied_too() {
+    DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("d1"));
+    long ends = shop.passwordEnds("d1");
+    dispatcher.execute(
+        "UPDATE devices SET credential_ends = NULL, updated_at = updated_at + INTERVAL 20 SECOND WHERE app_id = ?",
+        shop.app());
+
+    shop.call("DELETE", "/devices/d1", "");
+
+    assertThat(dispatcher.deniedUntil(device)).isEqualTo(ends + 20);
   }
 
   @Test

@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.lettuce.core.api.sync.RedisCommands;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
-import io.pushplanet.common.session.Denials;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.testing.Eventually;
@@ -23,6 +23,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -129,7 +130,6 @@ class OutageIT {
 
   @Test
   void a_deletion_without_redis_denies_the_device_its_passwords_once_it_is_back() {
-    Denials denials = dispatcher.context.getBean(Denials.class);
     DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("gone"));
     dispatcher.services.kill9(Service.REDIS);
     long before = shop.passwordEnds("gone");
@@ -138,7 +138,62 @@ class OutageIT {
     long after = shop.passwordEnds("gone");
     dispatcher.services.restart(Service.REDIS);
 
-    Eventually.within(SOON, () -> assertThat(denials.until(device)).isBetween(before, after - 1));
+    Eventually.within(
+        SOON, () -> assertThat(dispatcher.deniedUntil(device)).isBetween(before, after - 1));
+  }
+
+  @Test
+  void what_redis_has_lost_of_the_denials_it_is_told_again() {
+    DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("gone"));
+    shop.passwordEnds("gone");
+    assertThat(shop.call("DELETE", "/devices/gone", "").status()).isEqualTo(204);
+    long denied = dispatcher.deniedUntil(device);
+    assertThat(denied).isPositive();
+    Eventually.within(SOON, () -> assertThat(denied(" AND told IS NULL")).isEmpty());
+
+    redis().flushall();
+    Eventually.within(SOON, () -> assertThat(dispatcher.deniedUntil(device)).isEqualTo(denied));
+    Eventually.within(SOON, () -> assertThat(denied(" AND told IS NULL")).isEmpty());
+
+    // As with `appendfsync everysec`: nothing but what was told last.
+    redis().del(RunningDispatcher.denied(device));
+    dispatcher.services.kill9(Service.REDIS);
+    dispatcher.services.restart(Service.REDIS);
+    Eventually.within(SOON, () -> assertThat(dispatcher.deniedUntil(device)).isEqualTo(denied));
+  }
+
+  @Test
+  void what_a_killed_dispatcher_did_not_tell_redis_is_told_by_another() {
+    DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("gone"));
+    dispatcher.execute(
+        "INSERT INTO denied_devices (app_id, device_id, ends) VALUES (?, 'gone', '2199-01-01 00:00:00')",
+        shop.app());
+
+    Eventually.within(
+        SOON,
+        () ->
+            assertThat(dispatcher.deniedUntil(device))
+                .isEqualTo(Instant.parse("2199-01-01T00:00:00Z").getEpochSecond()));
+  }
+
+  @Test
+  void denials_of_passwords_that_have_ended_are_forgotten() {
+    dispatcher.execute(
+        "INSERT INTO denied_devices (app_id, device_id, ends) VALUES"
+            + " (?, 'long-gone', UTC_TIMESTAMP() - INTERVAL 61 MINUTE), (?, 'gone', UTC_TIMESTAMP() - INTERVAL 50 MINUTE)",
+        shop.app(),
+        shop.app());
+
+    Eventually.within(SOON, () -> assertThat(denied("")).containsExactly("gone"));
+  }
+
+  private List<String> denied(String such) {
+    return dispatcher.texts(
+        "SELECT device_id FROM denied_devices WHERE app_id = ?" + such, shop.app());
+  }
+
+  private RedisCommands<String, String> redis() {
+    return dispatcher.context.getBean(RedisLink.class).connection().sync();
   }
 
   /// As one whose host has vanished: nothing closes the connection, and nothing is answered.

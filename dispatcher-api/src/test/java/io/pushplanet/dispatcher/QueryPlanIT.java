@@ -128,6 +128,7 @@ class QueryPlanIT {
     parameters.put("before", "~");
     parameters.put("limit", 10);
     parameters.put("most", 10);
+    parameters.put("redis", "9");
     return parameters;
   }
 
@@ -173,6 +174,8 @@ class QueryPlanIT {
                   + " VALUES (?, CONCAT('d', ?), ?, NOW(3))",
               "INSERT INTO uplinks (event_id, app_id, device_id, at, payload)"
                   + " SELECT UUID(), x.a, x.d, NOW(3), 'p' FROM (SELECT ? AS a, ? AS d, ? AS n) x",
+              "INSERT INTO denied_devices (app_id, device_id, ends, told)"
+                  + " SELECT x.a, CONCAT('d', x.d), NOW(), IF(x.n MOD 50 = 0, NULL, '9') FROM (SELECT ? AS a, ? AS d, ? AS n) x",
               "INSERT INTO api_keys (id, app_id, name, hash, scopes, created_at)"
                   + " SELECT LEFT(REPLACE(UUID(), '-', ''), 32), x.a, 'n', 'h', 'read', NOW(3) FROM"
                   + " (SELECT ? AS a, ? AS d, ? AS n) x")) {
@@ -190,7 +193,7 @@ class QueryPlanIT {
       try (var statement = connection.createStatement()) {
         statement.execute(
             "ANALYZE TABLE devices, channel_tokens, device_topics, device_tags, inbox, deliveries, messages,"
-                + " later, uplinks, api_keys, broadcast_devices, broadcast_positions");
+                + " later, uplinks, api_keys, broadcast_devices, broadcast_positions, denied_devices");
       }
     });
   }

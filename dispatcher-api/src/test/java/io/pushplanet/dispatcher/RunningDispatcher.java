@@ -10,6 +10,8 @@ import io.pushplanet.common.access.ApiKey;
 import io.pushplanet.common.change.Change;
 import io.pushplanet.common.change.ChangeFeed;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.quickstart.services.LocalServices;
@@ -21,6 +23,7 @@ import java.net.http.HttpResponse;
 import java.security.SecureRandom;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Clock;
@@ -31,6 +34,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import tools.jackson.databind.JsonNode;
@@ -117,6 +121,20 @@ final class RunningDispatcher {
     }
   }
 
+  /// The second of the epoch up to which Redis denies passwords of this device; 0 for none.
+  long deniedUntil(DeviceKey device) {
+    String held =
+        context
+            .getBean(RedisLink.class)
+            .<@Nullable String>ask(commands -> commands.get(denied(device)));
+    return held == null ? 0 : Long.parseLong(held);
+  }
+
+  /// The key in Redis.
+  static String denied(DeviceKey device) {
+    return "denied:" + device.app().value() + "/" + device.device().value();
+  }
+
   /// An app of its own, with a key that may do everything.
   Tenant tenant() {
     return tenant("send,devices,read");
@@ -181,6 +199,23 @@ final class RunningDispatcher {
         statement.executeUpdate();
       }
     });
+  }
+
+  /// The first column.
+  List<String> texts(String sql, Object... parameters) {
+    List<String> texts = new ArrayList<>();
+    inDatabase(connection -> {
+      try (PreparedStatement statement = connection.prepareStatement(sql)) {
+        for (int i = 0; i < parameters.length; i++) {
+          statement.setObject(i + 1, parameters[i]);
+        }
+        ResultSet rows = statement.executeQuery();
+        while (rows.next()) {
+          texts.add(rows.getString(1));
+        }
+      }
+    });
+    return texts;
   }
 
   /// Empties a queue and returns the items of its batches.

@@ -6,6 +6,7 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
@@ -14,6 +15,8 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 /// Writes down every statement that the dispatcher sends to MySQL for a request: not the one that follows changes, which is
 /// counted, and not what goes on by itself.
 final class SqlCount implements BeanPostProcessor {
+  private static final Set<String> BY_THEMSELVES = Set.of("session-writer", "denied-devices");
+
   private final ConcurrentLinkedQueue<String> statements = new ConcurrentLinkedQueue<>();
 
   private final AtomicInteger looks = new AtomicInteger();
@@ -59,7 +62,7 @@ final class SqlCount implements BeanPostProcessor {
   private void heard(String sql) {
     if (sql.contains("FROM changes")) {
       looks.incrementAndGet();
-    } else if (!Thread.currentThread().getName().equals("session-writer")) {
+    } else if (!BY_THEMSELVES.contains(Thread.currentThread().getName())) {
       statements.add(sql);
     }
   }

@@ -2,18 +2,22 @@ package io.pushplanet.common.session;
 
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /// Of deleted devices the end of the last password that was given to them, in Redis: passwords that end then, or sooner, let nobody
-/// in, although they are signed. A device that is registered anew is given one that ends later. What Redis loses holds again until it
-/// ends.
+/// in, although they are signed. A device that is registered anew is given one that ends later. A copy of rows in MySQL, from which a
+/// dispatcher tells it again what it may have lost.
 ///
 /// Thread-safe; calls block at most [SessionDirectory#DEADLINE] and throw [DirectoryUnavailable] past it.
 public final class Denials {
   private static final String DENIED = "denied:";
 
-  /// Nodes judge by their own clocks whether a password has ended.
-  private static final Duration CLOCKS_DIFFER = Duration.ofHours(1);
+  private static final String MEMORY = DENIED + "memory";
+  private static final String RUN_ID = "run_id:";
+
+  /// Nodes judge by their own clocks whether a password has ended: for so much longer it is remembered.
+  public static final Duration CLOCKS_DIFFER = Duration.ofHours(1);
 
   /// Lua for scripts that let devices in, behind [SessionDirectory#FUNCTIONS]: `denied(device, ends)` is whether the password of
   /// `app/device` that ends in that second of the epoch lets nobody in.
@@ -55,10 +59,25 @@ public final class Denials {
     this.clock = clock;
   }
 
-  /// The second of the epoch up to which passwords of this device are denied; 0 for none.
-  public long until(DeviceKey device) {
-    String held = redis.<@Nullable String>ask(commands -> commands.get(DENIED + device.text()));
-    return held == null ? 0 : Long.parseLong(held);
+  /// What remembers: another text, of at most 100 ASCII letters, after Redis was restarted or replaced by another, and after it lost its
+  /// data. What was told to the one before may be forgotten.
+  public String memory() {
+    String server = redis.ask(commands -> commands.info("server"));
+    String data = redis.<@Nullable String>ask(commands -> commands.get(MEMORY));
+    if (data == null) {
+      redis.ask(commands -> commands.setnx(MEMORY, UUID.randomUUID().toString()));
+      data = redis.<@Nullable String>ask(commands -> commands.get(MEMORY));
+    }
+    return runId(server) + ' ' + data;
+  }
+
+  private static String runId(String server) {
+    return server
+        .lines()
+        .filter(line -> line.startsWith(RUN_ID))
+        .map(line -> line.substring(RUN_ID.length()).strip())
+        .findFirst()
+        .orElse("");
   }
 
   /// Denies the passwords of a device that end in this second of the epoch, or sooner, and ends the session of whoever came by one. Told

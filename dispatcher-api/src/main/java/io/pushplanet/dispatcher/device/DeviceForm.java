@@ -46,7 +46,9 @@ class DeviceForm {
       mqtt.put("tls_port", settings.mqttTlsPort());
       mqtt.put("client_id", device.device().value());
       mqtt.put("username", app.value());
-      mqtt.put("password", credentials.mint(app, device.device(), saved.passwordEnds()));
+      mqtt.put(
+          "password",
+          credentials.mint(app, device.device(), saved.passwordEnds().getEpochSecond()));
       mqtt.put("topic", TOPIC);
     }
     return form;

@@ -24,7 +24,8 @@ interface DeviceMapper {
       @Nullable String appVersion,
       Instant createdAt,
       Instant updatedAt,
-      Instant seenAt) {}
+      Instant seenAt,
+      @Nullable Instant credentialEnds) {}
 
   record TokenRow(
       String channel,
@@ -44,7 +45,8 @@ interface DeviceMapper {
 
   String DEVICE =
       """
-      SELECT device_id, platform, mqtt, user_id, locale, timezone, app_version, created_at, updated_at, seen_at
+      SELECT device_id, platform, mqtt, user_id, locale, timezone, app_version, created_at, updated_at, seen_at,
+        credential_ends
       FROM devices WHERE app_id = #{app} AND device_id = #{device}
       """;
 
@@ -57,22 +59,26 @@ interface DeviceMapper {
   @Insert(
       """
       INSERT INTO devices
-        (app_id, device_id, platform, mqtt, user_id, locale, timezone, app_version, created_at, updated_at, seen_at)
+        (app_id, device_id, platform, mqtt, user_id, locale, timezone, app_version, created_at, updated_at, seen_at,
+          credential_ends)
       VALUES (#{app}, #{device}, #{platform}, #{it.channels.mqtt}, #{it.user}, #{it.locale}, #{it.timezone},
-        #{it.appVersion}, #{now}, #{now}, #{now})
+        #{it.appVersion}, #{now}, #{now}, #{now}, #{ends})
       """)
   void insert(
       @Param("app") String app,
       @Param("device") String device,
       @Param("platform") String platform,
       @Param("it") Registration registration,
-      @Param("now") Instant now);
+      @Param("now") Instant now,
+      @Param("ends") Instant ends);
 
+  /// @param ends when the password ends that it is given, to the second; where it was given one that ends later, so does this
   @Update(
       """
       UPDATE devices SET platform = #{platform}, mqtt = #{it.channels.mqtt}, user_id = #{it.user},
         locale = #{it.locale}, timezone = #{it.timezone}, app_version = #{it.appVersion},
-        updated_at = #{now}, seen_at = GREATEST(seen_at, #{now})
+        updated_at = #{now}, seen_at = GREATEST(seen_at, #{now}),
+        credential_ends = GREATEST(COALESCE(credential_ends, #{ends}), #{ends})
       WHERE app_id = #{app} AND device_id = #{device}
       """)
   void update(
@@ -80,7 +86,13 @@ interface DeviceMapper {
       @Param("device") String device,
       @Param("platform") String platform,
       @Param("it") Registration registration,
-      @Param("now") Instant now);
+      @Param("now") Instant now,
+      @Param("ends") Instant ends);
+
+  @Update(
+      "UPDATE devices SET credential_ends = #{ends} WHERE app_id = #{app} AND device_id = #{device}")
+  void credentialEnds(
+      @Param("app") String app, @Param("device") String device, @Param("ends") Instant ends);
 
   @Delete("DELETE FROM devices WHERE app_id = #{app} AND device_id = #{device}")
   int delete(@Param("app") String app, @Param("device") String device);

@@ -12,6 +12,7 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.dispatcher.denial.DeniedDevices;
 import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.lane.Lanes;
 import io.pushplanet.dispatcher.lane.Parcel;
@@ -23,6 +24,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -32,6 +34,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -45,6 +48,7 @@ class DeviceRegistry {
 
   private final DeviceMapper mapper;
   private final RouteChanges routes;
+  private final DeniedDevices denied;
   private final Lanes lanes;
   private final Collisions collisions;
   private final Clock clock;
@@ -53,12 +57,14 @@ class DeviceRegistry {
   DeviceRegistry(
       DeviceMapper mapper,
       RouteChanges routes,
+      DeniedDevices denied,
       Lanes lanes,
       PlatformTransactionManager transactions,
       DispatcherSettings settings,
       Clock clock) {
     this.mapper = mapper;
     this.routes = routes;
+    this.denied = denied;
     this.lanes = lanes;
     TransactionTemplate template = new TransactionTemplate(transactions);
     // Under REPEATABLE READ locking a device that is not there yet locks the gap it will fill, and
@@ -78,21 +84,20 @@ class DeviceRegistry {
       Instant seenAt) {}
 
   /// @param created whether it was unknown before
-  /// @param passwordEnds in this second of the epoch, if it is given one
-  record Saved(Registered registered, boolean created, long passwordEnds) {}
+  /// @param passwordEnds to the second, if it is given one
+  record Saved(Registered registered, boolean created, Instant passwordEnds) {}
 
   /// Registers or refreshes; the same token at another device of the app moves here, so that nobody is told twice.
   Saved save(AppId app, DeviceId device, Registration registration) {
     Set<DeviceKey> touched = new HashSet<>();
     Instant asked = clock.instant();
-    long denied = routes.deniedUntil(new DeviceKey(app, device));
     try {
       return collisions.retrying(
           app,
           () -> {
             touched.clear();
             touched.add(new DeviceKey(app, device));
-            return write(app, device, registration, now(), asked, denied, touched);
+            return write(app, device, registration, now(), asked, touched);
           });
     } finally {
       // Also where a commit was not answered: a repeat no longer finds whose token it took.
@@ -106,7 +111,6 @@ class DeviceRegistry {
   Optional<Saved> change(
       AppId app, DeviceId device, Instant at, Function<Registered, Registration> change) {
     Set<DeviceKey> touched = new HashSet<>();
-    long denied = routes.deniedUntil(new DeviceKey(app, device));
     try {
       return collisions.retrying(
           app,
@@ -120,7 +124,7 @@ class DeviceRegistry {
             Registration wanted = change.apply(registered(app, device, row));
             // Others may have been asked for later, and were written first.
             Instant now = at.isAfter(row.updatedAt()) ? at : row.updatedAt();
-            return Optional.of(write(app, device, wanted, now, at, denied, touched));
+            return Optional.of(write(app, device, wanted, now, at, touched));
           });
     } finally {
       routes.forget(touched);
@@ -134,36 +138,53 @@ class DeviceRegistry {
   boolean delete(AppId app, DeviceId device) {
     Instant asked = clock.instant();
     DeviceKey key = new DeviceKey(app, device);
-    long denied = routes.deniedUntil(key);
     try {
-      return collisions.retrying(
-          app,
-          () -> {
-            DeviceMapper.DeviceRow row = mapper.lock(app.value(), device.value());
-            if (row == null) {
-              return false;
-            }
-            endWaiting(app, device, asked);
-            mapper.deleteInbox(app.value(), device.value());
-            mapper.deleteTags(app.value(), device.value());
-            mapper.deleteTopics(app.value(), device.value());
-            mapper.deleteTokens(app.value(), device.value());
-            mapper.delete(app.value(), device.value());
-            // It may have been given its last password by a dispatcher whose clock is ahead.
-            Instant now = clock.instant();
-            Instant last = row.updatedAt().isAfter(now) ? row.updatedAt() : now;
-            routes.deny(key, passwordEnd(last, denied));
-            return true;
-          });
+      Optional<Instant> last =
+          collisions.retrying(
+              app,
+              () -> {
+                DeviceMapper.DeviceRow row = mapper.lock(app.value(), device.value());
+                if (row == null) {
+                  return Optional.<Instant>empty();
+                }
+                endWaiting(app, device, asked);
+                mapper.deleteInbox(app.value(), device.value());
+                mapper.deleteTags(app.value(), device.value());
+                mapper.deleteTopics(app.value(), device.value());
+                mapper.deleteTokens(app.value(), device.value());
+                mapper.delete(app.value(), device.value());
+                Instant ends = lastPassword(row);
+                denied.deny(key, ends);
+                return Optional.of(ends);
+              });
+      last.ifPresent(ends -> denied.tell(key, ends));
+      return last.isPresent();
     } finally {
       routes.forget(Set.of(key));
     }
   }
 
-  /// A password ends later than all that are denied, and than no denial that follows: a second has room for a deletion and a registration
-  /// behind it.
-  private long passwordEnd(Instant given, long denied) {
-    return Math.max(DeviceCredential.end(given, validity), denied + 1);
+  /// A dispatcher of a version before may have given it one since, and its clock may be ahead.
+  private Instant lastPassword(DeviceMapper.DeviceRow row) {
+    return Stream.of(
+            Optional.ofNullable(row.credentialEnds()).orElse(Instant.EPOCH),
+            passwordEnd(row.updatedAt()),
+            passwordEnd(clock.instant()))
+        .max(Comparator.naturalOrder())
+        .orElseThrow();
+  }
+
+  private Instant passwordEnd(Instant given) {
+    return Instant.ofEpochSecond(DeviceCredential.end(given, validity));
+  }
+
+  /// The device is new: a second has room for its deletion and this registration. Looked for behind the row is there, which a deletion would
+  /// have to lock.
+  private void outlast(AppId app, DeviceId device, Instant ends) {
+    Instant denied = this.denied.until(new DeviceKey(app, device));
+    if (denied != null && !denied.isBefore(ends)) {
+      mapper.credentialEnds(app.value(), device.value(), denied.plusSeconds(1));
+    }
   }
 
   /// @return whether the device is known
@@ -314,14 +335,15 @@ class DeviceRegistry {
       Registration registration,
       Instant now,
       Instant asked,
-      long denied,
       Set<DeviceKey> touched) {
     String platform = registration.platform().name().toLowerCase(Locale.ROOT);
+    Instant ends = passwordEnd(now);
     DeviceMapper.DeviceRow before = mapper.lock(app.value(), device.value());
     if (before == null) {
-      mapper.insert(app.value(), device.value(), platform, registration, now);
+      mapper.insert(app.value(), device.value(), platform, registration, now, ends);
+      outlast(app, device, ends);
     } else {
-      mapper.update(app.value(), device.value(), platform, registration, now);
+      mapper.update(app.value(), device.value(), platform, registration, now, ends);
     }
     List<String> tags = registration.tags();
     if (tags != null) {
@@ -344,12 +366,10 @@ class DeviceRegistry {
       routes.forget(touched);
     }
     DeviceMapper.DeviceRow after = mapper.find(app.value(), device.value());
-    if (after == null) {
+    if (after == null || after.credentialEnds() == null) {
       throw new IllegalStateException("a device vanished within its own transaction");
     }
-    Saved saved =
-        new Saved(
-            registered(app, device, after), before == null, passwordEnd(after.updatedAt(), denied));
+    Saved saved = new Saved(registered(app, device, after), before == null, after.credentialEnds());
     if (before != null && before.userId() != null && !before.userId().equals(registration.user())) {
       // Last: what is rolled back after it was told has not happened.
       endWhatIsForOthers(app, device, registration.user(), asked);

@@ -1,12 +1,11 @@
 package io.pushplanet.dispatcher.route;
 
-import io.pushplanet.common.session.Denials;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.RouteStore;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -14,24 +13,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
-/// Forgets routes in Redis after their rows changed, and denies the passwords of deleted devices there. While Redis is away the devices
-/// are remembered here, at most [#MOST_REMEMBERED] of them, and both is done when it is back. Thread-safe.
+/// Forgets routes in Redis after their rows changed. While Redis is away the devices are remembered here, at most [#MOST_REMEMBERED] of them,
+/// and their routes forgotten when it is back. Thread-safe.
 @Component
 public class RouteChanges implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RouteChanges.class);
   private static final int MOST_REMEMBERED = 100_000;
   private static final int AT_ONCE = 500;
-  private static final long ONLY_ITS_ROUTE = 0;
 
   private final RouteStore store;
-  private final Denials denials;
-  // With the end of the last password that is to be denied.
-  private final Map<DeviceKey, Long> owed = new ConcurrentHashMap<>();
+  private final Set<DeviceKey> owed = ConcurrentHashMap.newKeySet();
   private final CountDownLatch closed = new CountDownLatch(1);
 
-  RouteChanges(RouteStore store, Denials denials) {
+  RouteChanges(RouteStore store) {
     this.store = store;
-    this.denials = denials;
     Thread.ofVirtual().name("owed-routes").start(this::payDebts);
   }
 
@@ -41,45 +36,10 @@ public class RouteChanges implements AutoCloseable {
       store.forget(devices);
     } catch (DirectoryUnavailable e) {
       if (owed.size() < MOST_REMEMBERED) {
-        devices.forEach(device -> owed.merge(device, ONLY_ITS_ROUTE, Math::max));
+        owed.addAll(devices);
       } else {
         LOG.error("event=routes_not_forgotten devices={}", devices.size());
       }
-    }
-  }
-
-  /// Denies the passwords of a deleted device that end in this second of the epoch, or sooner. Call it before the commit: whoever is
-  /// killed in between leaves a device that must register again, and none that nobody knows and that may come.
-  ///
-  /// @throws DirectoryUnavailable where too many are owed already: what cannot be kept is not promised
-  public void deny(DeviceKey device, long ends) {
-    if (owed.isEmpty() && isDenied(device, ends)) {
-      return;
-    }
-    // Who waits for Redis here holds a row and a connection: once one has waited in vain, no other
-    // does.
-    if (owed.size() >= MOST_REMEMBERED) {
-      throw new DirectoryUnavailable("Redis is away, and owed too much already", null);
-    }
-    owed.merge(device, ends, Math::max);
-  }
-
-  private boolean isDenied(DeviceKey device, long ends) {
-    try {
-      denials.deny(device, ends);
-      return true;
-    } catch (DirectoryUnavailable e) {
-      return false;
-    }
-  }
-
-  /// The second of the epoch up to which passwords of this device are denied, as far as is known here; 0 for none.
-  public long deniedUntil(DeviceKey device) {
-    long here = owed.getOrDefault(device, 0L);
-    try {
-      return Math.max(here, denials.until(device));
-    } catch (DirectoryUnavailable e) {
-      return here;
     }
   }
 
@@ -94,8 +54,7 @@ public class RouteChanges implements AutoCloseable {
   private void payDebts() {
     try {
       while (!closed.await(200, TimeUnit.MILLISECONDS)) {
-        List<Map.Entry<DeviceKey, Long>> some =
-            owed.entrySet().stream().limit(AT_ONCE).map(Map.Entry::copyOf).toList();
+        List<DeviceKey> some = owed.stream().limit(AT_ONCE).toList();
         if (!some.isEmpty()) {
           pay(some);
         }
@@ -105,18 +64,16 @@ public class RouteChanges implements AutoCloseable {
     }
   }
 
-  private void pay(List<Map.Entry<DeviceKey, Long>> some) {
+  private void pay(List<DeviceKey> some) {
+    // First: what is owed anew meanwhile stays.
+    some.forEach(owed::remove);
     try {
-      store.forget(some.stream().map(Map.Entry::getKey).toList());
-      for (Map.Entry<DeviceKey, Long> debt : some) {
-        if (debt.getValue() != ONLY_ITS_ROUTE) {
-          denials.deny(debt.getKey(), debt.getValue());
-        }
-        owed.remove(debt.getKey(), debt.getValue());
-      }
+      store.forget(some);
     } catch (DirectoryUnavailable e) {
+      owed.addAll(some);
       LOG.debug("event=routes_still_owed devices={}", owed.size());
     } catch (RuntimeException bug) {
+      owed.addAll(some);
       LOG.error("event=owed_routes_error devices={}", owed.size(), bug);
     }
   }

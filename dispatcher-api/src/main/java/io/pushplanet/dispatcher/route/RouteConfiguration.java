@@ -1,7 +1,6 @@
 package io.pushplanet.dispatcher.route;
 
 import io.lettuce.core.RedisClient;
-import io.pushplanet.common.session.Denials;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.session.SessionDirectory;
@@ -19,11 +18,6 @@ class RouteConfiguration {
   @Bean
   RouteStore routeStore(RedisLink link) {
     return new RouteStore(link);
-  }
-
-  @Bean
-  Denials denials(RedisLink link, Clock clock) {
-    return new Denials(link, clock);
   }
 
   @Bean

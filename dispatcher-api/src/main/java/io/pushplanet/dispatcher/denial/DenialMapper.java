@@ -1,0 +1,48 @@
+package io.pushplanet.dispatcher.denial;
+
+import java.time.Instant;
+import java.util.List;
+import org.apache.ibatis.annotations.Delete;
+import org.apache.ibatis.annotations.Insert;
+import org.apache.ibatis.annotations.Mapper;
+import org.apache.ibatis.annotations.Param;
+import org.apache.ibatis.annotations.Select;
+import org.apache.ibatis.annotations.Update;
+import org.jspecify.annotations.Nullable;
+
+@Mapper
+interface DenialMapper {
+  /// @param ends when the last password ends that the device was given, to the second
+  record Denied(String appId, String deviceId, Instant ends) {}
+
+  @Select("SELECT ends FROM denied_devices WHERE app_id = #{app} AND device_id = #{device}")
+  @Nullable Instant ends(@Param("app") String app, @Param("device") String device);
+
+  @Insert(
+      """
+      INSERT INTO denied_devices (app_id, device_id, ends) VALUES (#{app}, #{device}, #{ends})
+      ON DUPLICATE KEY UPDATE ends = GREATEST(ends, VALUES(ends)), told = NULL
+      """)
+  void deny(@Param("app") String app, @Param("device") String device, @Param("ends") Instant ends);
+
+  /// Some that this Redis was not told, but for those that another dispatcher tells it just now.
+  @Select(
+      """
+      SELECT app_id, device_id, ends FROM denied_devices
+      WHERE told IS NULL OR told < #{redis} OR told > #{redis}
+      LIMIT #{most} FOR UPDATE SKIP LOCKED
+      """)
+  List<Denied> untold(@Param("redis") String redis, @Param("most") int most);
+
+  @Update(
+      """
+      <script>
+      UPDATE denied_devices SET told = #{redis} WHERE
+      <foreach collection="devices" item="it" separator=" OR ">(app_id = #{it.appId} AND device_id = #{it.deviceId})</foreach>
+      </script>
+      """)
+  void told(@Param("redis") String redis, @Param("devices") List<Denied> devices);
+
+  @Delete("DELETE FROM denied_devices WHERE ends < #{before} ORDER BY ends LIMIT #{most}")
+  int trim(@Param("before") Instant before, @Param("most") int most);
+}

@@ -1,0 +1,124 @@
+package io.pushplanet.dispatcher.denial;
+
+import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.session.Denials;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.session.RedisLink;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/// Deleted devices in MySQL, of which Redis has a copy that nodes look at for each CONNECT. What Redis was not told, because it was away
+/// or a dispatcher was killed, and what it may have forgotten, because it was restarted, replaced or emptied, is told within some seconds by
+/// whichever dispatcher is there; thousands of them take longer. Thread-safe.
+@Component
+public class DeniedDevices implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(DeniedDevices.class);
+  private static final Duration ROUND = Duration.ofSeconds(1);
+  private static final int AT_ONCE = 100;
+
+  private final DenialMapper mapper;
+  private final RedisLink redis;
+  private final Denials denials;
+  private final TransactionTemplate transactions;
+  private final Clock clock;
+  private final CountDownLatch closed = new CountDownLatch(1);
+
+  DeniedDevices(
+      DenialMapper mapper,
+      RedisLink redis,
+      Denials denials,
+      PlatformTransactionManager transactions,
+      Clock clock) {
+    this.mapper = mapper;
+    this.redis = redis;
+    this.denials = denials;
+    this.transactions = new TransactionTemplate(transactions);
+    this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+    this.clock = clock;
+    Thread.ofVirtual().name("denied-devices").start(this::run);
+  }
+
+  /// When the last password ends that lets nobody in; null where the device was never deleted, or that is long ago.
+  public @Nullable Instant until(DeviceKey device) {
+    return mapper.ends(device.app().value(), device.device().value());
+  }
+
+  /// Denies the passwords of a deleted device that end at this moment, to the second, or sooner. Call it in the transaction that deletes it,
+  /// and [#tell] behind it.
+  public void deny(DeviceKey device, Instant ends) {
+    mapper.deny(device.app().value(), device.device().value(), ends);
+  }
+
+  /// Tells Redis at once, which ends the device's session. What comes to nothing is told by the next round.
+  public void tell(DeviceKey device, Instant ends) {
+    try {
+      denials.deny(device, ends.getEpochSecond());
+    } catch (DirectoryUnavailable e) {
+      LOG.debug("event=denied_device_untold device={}", device);
+    }
+  }
+
+  @Override
+  public void close() {
+    closed.countDown();
+  }
+
+  private void run() {
+    try {
+      while (!closed.await(ROUND.toMillis(), TimeUnit.MILLISECONDS)) {
+        try {
+          if (redis.connected()) {
+            tellAll();
+          }
+          mapper.trim(clock.instant().minus(Denials.CLOCKS_DIFFER), AT_ONCE);
+        } catch (DirectoryUnavailable | DataAccessException | TransactionException e) {
+          LOG.debug("event=denied_devices_wait reason=\"{}\"", e.toString());
+        } catch (RuntimeException bug) {
+          LOG.error("event=denied_devices_error", bug);
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void tellAll() {
+    String memory = denials.memory();
+    int told = 0;
+    int some;
+    do {
+      some = transactions.<Integer>execute(_ -> tellSome(memory));
+      told += some;
+    } while (some == AT_ONCE && closed.getCount() > 0);
+    if (told > AT_ONCE) {
+      LOG.info("event=denied_devices_told devices={}", told);
+    }
+  }
+
+  private int tellSome(String memory) {
+    List<DenialMapper.Denied> some = mapper.untold(memory, AT_ONCE);
+    if (!some.isEmpty()) {
+      some.forEach(it ->
+          denials.deny(
+              new DeviceKey(new AppId(it.appId()), new DeviceId(it.deviceId())),
+              it.ends().getEpochSecond()));
+      mapper.told(memory, some);
+    }
+    return some.size();
+  }
+}
