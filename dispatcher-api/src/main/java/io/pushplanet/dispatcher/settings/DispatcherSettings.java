@@ -15,7 +15,7 @@ import org.springframework.validation.annotation.Validated;
 /// @param mqttHost where registration tells devices to connect to
 /// @param mqttPort the port it tells them for plain MQTT
 /// @param mqttTlsPort the port it tells them for MQTT over TLS
-/// @param credentialValidity how long a device's MQTT password holds, unless the device is deleted. A deletion ends the passwords that end within this time: those given before it was made shorter may outlast both
+/// @param credentialValidity how long a device's MQTT password holds, unless the device is deleted: that ends it, too
 /// @param keyCache how long a known API key stays in memory when no change is told
 /// @param unknownKeyCache how long an unknown key id stays refused without a look at MySQL
 /// @param bodyWithin how long a request's body may take from the first of it that is read to the last

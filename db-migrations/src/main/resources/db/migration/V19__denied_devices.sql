@@ -1,6 +1,3 @@
--- When the last password ends that the device was given; null where a version before this one gave it.
-ALTER TABLE devices ADD COLUMN credential_ends DATETIME NULL, ALGORITHM = INSTANT;
-
 -- Deleted devices: a password that ends at that moment or sooner lets nobody in. Redis has a copy for the nodes; told: the Redis that
 -- was told last, null for none.
 CREATE TABLE denied_devices (
