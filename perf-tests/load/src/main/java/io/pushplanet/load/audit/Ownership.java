@@ -11,11 +11,11 @@ import java.util.concurrent.TimeUnit;
 /// Whether each device had one owner at a time: what its connections got, put beside the epochs under which nodes claimed it.
 ///
 /// The order of two connections is known where the directory told a claim of each, or where one was over before the other
-/// began to be claimed; a pair whose order is not known is left out and counted.
+/// began to be claimed. Where it is not, only what each got says something: all that the one got must be before all that the other did.
 ///
 /// @param afterClaim connections that got something after a newer one was claimed, by milliseconds; the former node is told
 ///     of the claim meanwhile
-/// @param afterDelivery connections that got something after a newer one had got something, by milliseconds
+/// @param afterDelivery connections that got something after a newer one had got something, or before and after another did, by milliseconds
 /// @param pairs of connections of one device that overlapped, and were compared
 /// @param unordered pairs that overlapped, in no known order
 public record Ownership(
@@ -61,6 +61,7 @@ public record Ownership(
           }
           if (newer.from <= former.to) {
             unordered++;
+            worstDelivery = Math.max(worstDelivery, interleaved(former.stay, newer.stay));
             continue;
           }
           pairs++;
@@ -79,6 +80,13 @@ public record Ownership(
       }
     }
     return new Ownership(afterClaim, afterDelivery, pairs, unordered / 2);
+  }
+
+  /// For how long the first went on after the other had got something, although it had got something after the first had; 0 where they
+  /// took turns once.
+  private static long interleaved(Stay first, Stay other) {
+    boolean before = first.firstNanos() <= other.firstNanos();
+    return before && other.messages() > 0 ? first.lastNanos() - other.firstNanos() : 0;
   }
 
   private static Tenure tenure(Stay stay, List<Claim> claims, long millisToNanos) {

@@ -95,8 +95,8 @@ public enum Benchmark {
       "broadcast",
       "one message to all devices of a node at QoS 1 and QoS 0: its CPU, when the last device has it,"
           + " what others feel; starts its own, needs no platform [--sessions=19500, of each node]"
-          + " [--nodes=1]",
-      "sessions nodes") {
+          + " [--nodes=1] [--fleet=spare, or equal: what the devices get of the processors]",
+      "sessions nodes fleet") {
     @Override
     Result measure(Run run) {
       return BroadcastBench.measure(run);

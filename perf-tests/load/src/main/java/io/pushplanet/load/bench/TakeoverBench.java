@@ -206,6 +206,10 @@ final class TakeoverBench {
     }
     run.out().println("fleet: " + fleet.reasons());
     boolean all = totals.races == races && totals.kills == kills && totals.freezes == freezes;
+    if (races >= RACES_PER_LEG && totals.pairs + totals.unordered == 0) {
+      run.say("no connections of a device overlapped: that each had one owner was not seen");
+      all = false;
+    }
     return new Benchmark.Result(rows(races, kills, freezes), totals.balances && all);
   }
 

@@ -39,6 +39,9 @@ final class DeviceLink {
   /// When the server was last heard.
   long heardNanos;
 
+  /// The id of the message that came last; empty before the first.
+  String lastMessage = "";
+
   private @Nullable SocketChannel channel;
   private @Nullable SelectionKey key;
   private @Nullable ByteBuffer partial;

@@ -240,10 +240,13 @@ public final class Fleet implements AutoCloseable {
       // Also when the acknowledgement could not be written: the device has seen them.
       long now = System.nanoTime();
       link.heardNanos = now;
-      received.add(messageIds.size());
       pongs.add(link.takePongs());
       subscriptions.add(link.takeSubscriptions());
       for (String id : messageIds) {
+        if (!id.equals(link.lastMessage)) {
+          received.increment();
+          link.lastMessage = id;
+        }
         arrivals.arrived(link.device.id(), id, now);
       }
     }

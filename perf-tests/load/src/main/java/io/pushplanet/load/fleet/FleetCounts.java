@@ -10,7 +10,7 @@ import java.util.Locale;
 /// @param connects handshakes that ended with a SUBACK
 /// @param cuts connections that ended without our wish after that
 /// @param refused handshakes the server refused or that did not come through
-/// @param received messages, repeats included
+/// @param received messages, but for one that a device got twice running: no such may stand for one that another did not get
 public record FleetCounts(
     int devices, int ready, long connects, long cuts, long refused, long received) {
 

@@ -5,10 +5,7 @@ import io.pushplanet.load.hostile.AttackCounts;
 import io.pushplanet.load.hostile.AttackPlan;
 import io.pushplanet.load.hostile.AttackProgram;
 import io.pushplanet.load.hostile.Door;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -17,18 +14,6 @@ import java.util.Map;
 /// spare: they stand for other machines. Ends with this JVM: its standard input does. Not thread-safe; every call waits for the
 /// answer.
 public final class AttackProcess implements AutoCloseable {
-  private static final Path CHRT = Path.of("/usr/bin/chrt");
-
-  /// Whoever else wakes takes the processor at once. A nice value of 19 is not enough: such a task keeps its slice of
-  /// milliseconds, however many others wait (https://man7.org/linux/man-pages/man7/sched.7.html, "SCHED_IDLE").
-  private static final List<String> ONLY_WHAT_IS_SPARE = List.of(CHRT.toString(), "--idle", "0");
-
-  /// The number of the field in `/proc/PID/stat`, and SCHED_IDLE there
-  /// (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html).
-  private static final int POLICY = 41;
-
-  private static final String IDLE = "5";
-
   private final LineProgram program;
 
   private AttackProcess(LineProgram program) {
@@ -43,7 +28,7 @@ public final class AttackProcess implements AutoCloseable {
     return new AttackProcess(
         LineProgram.start(
             "the attackers",
-            spare && Files.isExecutable(CHRT) ? ONLY_WHAT_IS_SPARE : List.of(),
+            spare ? Spare.command() : List.of(),
             AttackProgram.class,
             List.of(Integer.toString(pipeline), Long.toString(seed)),
             Map.of(
@@ -58,13 +43,7 @@ public final class AttackProcess implements AutoCloseable {
 
   /// Whether the scheduler gives them only what others leave.
   public boolean isSpare() {
-    try {
-      String stat = Files.readString(Path.of("/proc/" + program.pid() + "/stat"));
-      // The name in the second field may hold blanks and brackets: count from the last bracket.
-      return stat.substring(stat.lastIndexOf(')') + 2).split(" ")[POLICY - 3].equals(IDLE);
-    } catch (IOException e) {
-      throw new UncheckedIOException("the attackers have ended", e);
-    }
+    return Spare.isOnly(program.pid());
   }
 
   /// Mutated packets; returns when the plan is carried out.

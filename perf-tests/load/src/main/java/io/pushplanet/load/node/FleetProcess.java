@@ -38,13 +38,25 @@ public final class FleetProcess implements AutoCloseable {
 
   private static FleetProcess start(
       Server server, String prefix, int atOnce, Duration looksEvery, Path log) {
+    return start(List.of(), arguments(server, prefix, atOnce, looksEvery), log);
+  }
+
+  private static List<String> arguments(
+      Server server, String prefix, int atOnce, Duration looksEvery) {
+    return List.of(
+        server.mqtt().getHostString(),
+        Integer.toString(server.mqtt().getPort()),
+        prefix,
+        Integer.toString(atOnce),
+        Long.toString(looksEvery.toNanos() / 1_000));
+  }
+
+  /// One that gets only what others leave of the processors, as if its devices were elsewhere; without effect where there is no
+  /// `chrt`. On a machine that is busy with other things it stands still.
+  public static FleetProcess startSpare(Server server, String prefix, Path log) {
     return start(
-        List.of(
-            server.mqtt().getHostString(),
-            Integer.toString(server.mqtt().getPort()),
-            prefix,
-            Integer.toString(atOnce),
-            Long.toString(looksEvery.toNanos() / 1_000)),
+        Spare.command(),
+        arguments(server, prefix, FleetSettings.DEFAULT.mostConnecting(), Duration.ZERO),
         log);
   }
 
@@ -52,6 +64,7 @@ public final class FleetProcess implements AutoCloseable {
   public static FleetProcess startTls(
       InetSocketAddress server, String prefix, Path certificate, Path log) {
     return start(
+        List.of(),
         List.of(
             server.getHostString(),
             Integer.toString(server.getPort()),
@@ -62,11 +75,11 @@ public final class FleetProcess implements AutoCloseable {
         log);
   }
 
-  private static FleetProcess start(List<String> arguments, Path log) {
+  private static FleetProcess start(List<String> by, List<String> arguments, Path log) {
     return new FleetProcess(
         LineProgram.start(
             "the fleet",
-            List.of(),
+            by,
             FleetProgram.class,
             arguments,
             Map.of(FleetProgram.MASTER_KEY, ConnectionManager.MASTER_KEY),
@@ -80,6 +93,11 @@ public final class FleetProcess implements AutoCloseable {
 
   public long pid() {
     return program.pid();
+  }
+
+  /// Whether the scheduler gives it only what others leave.
+  public boolean isSpare() {
+    return Spare.isOnly(program.pid());
   }
 
   /// Connects further devices until there are so many in all, subscribed at this QoS. Returns once they are subscribed.

@@ -45,13 +45,17 @@ class OwnershipTest {
   }
 
   @Test
-  void a_pair_in_no_known_order_is_counted_and_not_judged() {
-    var ownership =
-        Ownership.of(
-            List.of(stay(0, 500, 530, 540, 700), stay(1, 510, 520, 530, 700)), List.of(), 0);
+  void a_pair_in_no_known_order_is_judged_by_what_it_got_alone() {
+    var one = stay(0, 500, 530, 540, 700);
 
-    assertThat(ownership.unordered()).isOne();
-    assertThat(ownership.afterClaim()).isEmpty();
+    var inTurns = Ownership.of(List.of(one, stay(1, 510, 520, 530, 535)), List.of(), 0);
+    var atOnce = Ownership.of(List.of(one, stay(1, 510, 520, 530, 600)), List.of(), 0);
+
+    assertThat(inTurns.unordered()).isOne();
+    assertThat(inTurns.afterClaim()).isEmpty();
+    assertThat(inTurns.afterDelivery()).isEmpty();
+    assertThat(atOnce.unordered()).isOne();
+    assertThat(atOnce.afterDelivery()).containsExactly(60L);
   }
 
   private static Claim claim(int node, long millis) {

@@ -1,0 +1,40 @@
+package io.pushplanet.load.node;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/// Processes that get what processors have to spare: they stand for other machines.
+final class Spare {
+  private static final Path CHRT = Path.of("/usr/bin/chrt");
+
+  /// Whoever else wakes takes the processor at once. A nice value of 19 is not enough: such a task keeps its slice of
+  /// milliseconds, however many others wait (https://man7.org/linux/man-pages/man7/sched.7.html, "SCHED_IDLE").
+  private static final List<String> ONLY_WHAT_IS_SPARE = List.of(CHRT.toString(), "--idle", "0");
+
+  /// The number of the field in `/proc/PID/stat`, and SCHED_IDLE there
+  /// (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html).
+  private static final int POLICY = 41;
+
+  private static final String IDLE = "5";
+
+  private Spare() {}
+
+  /// What starts such a process; empty, and without effect, where there is no `chrt`.
+  static List<String> command() {
+    return Files.isExecutable(CHRT) ? ONLY_WHAT_IS_SPARE : List.of();
+  }
+
+  /// Whether the scheduler gives a process only what others leave.
+  static boolean isOnly(long pid) {
+    try {
+      String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
+      // The name in the second field may hold blanks and brackets: count from the last bracket.
+      return stat.substring(stat.lastIndexOf(')') + 2).split(" ")[POLICY - 3].equals(IDLE);
+    } catch (IOException e) {
+      throw new UncheckedIOException("process " + pid + " has ended", e);
+    }
+  }
+}
