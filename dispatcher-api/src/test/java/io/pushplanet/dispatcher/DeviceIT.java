@@ -316,6 +316,19 @@ class DeviceIT {
   }
 
   @Test
+  void a_password_that_ended_late_makes_none_after_it_end_late() {
+    DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("d1"));
+    long ends = shop.passwordEnds("d1");
+    dispatcher.execute(
+        "UPDATE devices SET credential_ends = credential_ends + INTERVAL 1 YEAR WHERE app_id = ?",
+        shop.app());
+
+    assertThat(shop.passwordEnds("d1")).isBetween(ends, ends + 600);
+    shop.call("DELETE", "/devices/d1", "");
+    assertThat(dispatcher.deniedUntil(device)).isGreaterThan(ends + 300 * 24 * 3_600);
+  }
+
+  @Test
   void a_password_of_a_dispatcher_that_notes_no_end_is_denied_too() {
     DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("d1"));
     long ends = shop.passwordEnds("d1");

@@ -29,10 +29,12 @@ public final class Denials {
       end
       """;
 
-  /// ARGV the device, the end of its last password in seconds, and for how many seconds that is remembered.
+  /// ARGV the device, the end of its last password in seconds, for how many seconds that is remembered, and whether what is remembered of
+  /// the device's session is forgotten.
   ///
   /// Its session is over: the node that has it is told, and nothing of it is remembered. That also its owner is forgotten is the net
-  /// below the notice: who has not heard it announces the session when it is compared, and is refused.
+  /// below the notice: who has not heard it announces the session when it is compared, and is refused. Redis takes nothing back of a
+  /// script that is refused half-way: what says that all is done comes last.
   private static final Script DENY =
       Script.of(
           SessionDirectory.FUNCTIONS
@@ -40,12 +42,14 @@ public final class Denials {
               + """
               local device, ends = ARGV[1], ARGV[2]
               if denied(device, ends) then return {} end
-              redis.call('SET', 'denied:' .. device, ends, 'EX', ARGV[3])
               local epoch, node = string.match(text('session:' .. device) or '', '^(%d+)|(.+)$')
-              redis.call('DEL', 'session:' .. device, 'mqtt-session:' .. device)
+              if ARGV[4] == 'forget' then
+                redis.call('DEL', 'session:' .. device, 'mqtt-session:' .. device)
+              end
               if node then
                 redis.call('PUBLISH', 'takeover:' .. node, 'denied|' .. epoch .. '|' .. ends .. '|' .. device)
               end
+              redis.call('SET', 'denied:' .. device, ends, 'EX', ARGV[3])
               return {}
               """);
 
@@ -83,9 +87,18 @@ public final class Denials {
   /// Denies the passwords of a device that end in this second of the epoch, or sooner, and ends the session of whoever came by one. Told
   /// again it changes nothing.
   public void deny(DeviceKey device, long ends) {
+    tell(device, ends, "forget");
+  }
+
+  /// Denies again what Redis may have lost. Whoever is here by a password that the device was given since keeps his session.
+  public void remind(DeviceKey device, long ends) {
+    tell(device, ends, "keep");
+  }
+
+  private void tell(DeviceKey device, long ends, String session) {
     long seconds = ends - clock.instant().getEpochSecond() + CLOCKS_DIFFER.toSeconds();
     if (seconds > 0) {
-      redis.run(DENY, NO_KEYS, device.text(), Long.toString(ends), Long.toString(seconds));
+      redis.run(DENY, NO_KEYS, device.text(), Long.toString(ends), Long.toString(seconds), session);
     }
   }
 }

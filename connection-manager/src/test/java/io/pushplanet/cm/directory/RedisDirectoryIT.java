@@ -3,7 +3,9 @@ package io.pushplanet.cm.directory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.pushplanet.cm.directory.Directory.Announced;
 import io.pushplanet.cm.directory.Directory.Answer;
@@ -499,6 +501,48 @@ class RedisDirectoryIT {
           .as("told again it changes nothing")
           .contains(new SessionOwner(nodeA, again));
       assertThat(heard).isEmpty();
+    }
+  }
+
+  @Test
+  void who_is_reminded_tells_the_node_and_forgets_nobody() throws Exception {
+    var heard = new LinkedBlockingQueue<TakeoverNotices.Denial>();
+    var listening = new CountDownLatch(1);
+    try (var notices =
+        TakeoverNotices.listen(client, nodeA, _ -> {}, _ -> {}, heard::add, listening::countDown)) {
+      assertThat(notices).isNotNull();
+      assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
+      long epoch = claimed(new Order.Claim(device(1), Former.RESUME, ENDS + 1)).epoch();
+
+      new Denials(link, clock).remind(device(1), ENDS);
+
+      assertThat(heard.poll(60, TimeUnit.SECONDS))
+          .isEqualTo(new TakeoverNotices.Denial(device(1), epoch, ENDS));
+      assertThat(deniedUntil(1)).isEqualTo(Long.toString(ENDS));
+      assertThat(known.owner(device(1))).contains(new SessionOwner(nodeA, epoch));
+    }
+  }
+
+  /// Redis does not undo what a script did before it was refused.
+  @Test
+  void a_denial_that_was_refused_half_way_is_told_whole_the_next_time() {
+    claim(a, Former.RESUME);
+    var commands = link.connection().sync();
+    commands.aclSetuser(
+        "half", AclSetuserArgs.Builder.on().nopass().allCommands().keyPattern("*").resetChannels());
+    RedisURI who =
+        RedisURI.builder(RedisURI.create(LocalServices.forTests().redis().toString()))
+            .withAuthentication("half", "any")
+            .build();
+    RedisClient other = RedisClient.create(who);
+    try (RedisLink half = RedisLink.open(other)) {
+      assertThatThrownBy(() -> new Denials(half, clock).deny(device(1), ENDS))
+          .isInstanceOf(DirectoryUnavailable.class);
+
+      assertThat(deniedUntil(1)).isNull();
+    } finally {
+      other.shutdown();
+      commands.aclDeluser("half");
     }
   }
 

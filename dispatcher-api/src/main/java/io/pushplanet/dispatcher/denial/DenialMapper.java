@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 @Mapper
 interface DenialMapper {
   /// @param ends when the last password ends that the device was given, to the second
-  record Denied(String appId, String deviceId, Instant ends) {}
+  /// @param told the Redis that was told; null for none
+  record Denied(String appId, String deviceId, Instant ends, @Nullable String told) {}
 
   @Select("SELECT ends FROM denied_devices WHERE app_id = #{app} AND device_id = #{device}")
   @Nullable Instant ends(@Param("app") String app, @Param("device") String device);
@@ -25,12 +26,12 @@ interface DenialMapper {
       """)
   void deny(@Param("app") String app, @Param("device") String device, @Param("ends") Instant ends);
 
-  /// Some that this Redis was not told, but for those that another dispatcher tells it just now.
+  /// Some that this Redis was not told.
   @Select(
       """
-      SELECT app_id, device_id, ends FROM denied_devices
+      SELECT app_id, device_id, ends, told FROM denied_devices
       WHERE told IS NULL OR told < #{redis} OR told > #{redis}
-      LIMIT #{most} FOR UPDATE SKIP LOCKED
+      LIMIT #{most}
       """)
   List<Denied> untold(@Param("redis") String redis, @Param("most") int most);
 
@@ -38,7 +39,9 @@ interface DenialMapper {
       """
       <script>
       UPDATE denied_devices SET told = #{redis} WHERE
-      <foreach collection="devices" item="it" separator=" OR ">(app_id = #{it.appId} AND device_id = #{it.deviceId})</foreach>
+      <foreach collection="devices" item="it" separator=" OR ">
+        (app_id = #{it.appId} AND device_id = #{it.deviceId} AND ends = #{it.ends})
+      </foreach>
       </script>
       """)
   void told(@Param("redis") String redis, @Param("devices") List<Denied> devices);

@@ -15,12 +15,10 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionException;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /// Deleted devices in MySQL, of which Redis has a copy that nodes look at for each CONNECT. What Redis was not told, because it was away
 /// or a dispatcher was killed, and what it may have forgotten, because it was restarted, replaced or emptied, is told within some seconds by
@@ -34,21 +32,15 @@ public class DeniedDevices implements AutoCloseable {
   private final DenialMapper mapper;
   private final RedisLink redis;
   private final Denials denials;
-  private final TransactionTemplate transactions;
   private final Clock clock;
   private final CountDownLatch closed = new CountDownLatch(1);
+  // Of the one thread that tells.
+  private boolean waits;
 
-  DeniedDevices(
-      DenialMapper mapper,
-      RedisLink redis,
-      Denials denials,
-      PlatformTransactionManager transactions,
-      Clock clock) {
+  DeniedDevices(DenialMapper mapper, RedisLink redis, Denials denials, Clock clock) {
     this.mapper = mapper;
     this.redis = redis;
     this.denials = denials;
-    this.transactions = new TransactionTemplate(transactions);
-    this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
     this.clock = clock;
     Thread.ofVirtual().name("denied-devices").start(this::run);
   }
@@ -86,8 +78,14 @@ public class DeniedDevices implements AutoCloseable {
             tellAll();
           }
           mapper.trim(clock.instant().minus(Denials.CLOCKS_DIFFER), AT_ONCE);
+          waits = false;
         } catch (DirectoryUnavailable | DataAccessException | TransactionException e) {
-          LOG.debug("event=denied_devices_wait reason=\"{}\"", e.toString());
+          if (!waits) {
+            LOG.warn(
+                "event=denied_devices_wait reason=\"{}\"",
+                NestedExceptionUtils.getMostSpecificCause(e).toString());
+          }
+          waits = true;
         } catch (RuntimeException bug) {
           LOG.error("event=denied_devices_error", bug);
         }
@@ -100,25 +98,27 @@ public class DeniedDevices implements AutoCloseable {
   private void tellAll() {
     String memory = denials.memory();
     int told = 0;
-    int some;
+    List<DenialMapper.Denied> some;
     do {
-      some = transactions.<Integer>execute(_ -> tellSome(memory));
-      told += some;
-    } while (some == AT_ONCE && closed.getCount() > 0);
+      some = mapper.untold(memory, AT_ONCE);
+      if (!some.isEmpty()) {
+        some.forEach(this::tell);
+        mapper.told(memory, some);
+      }
+      told += some.size();
+    } while (some.size() == AT_ONCE && closed.getCount() > 0);
     if (told > AT_ONCE) {
       LOG.info("event=denied_devices_told devices={}", told);
     }
   }
 
-  private int tellSome(String memory) {
-    List<DenialMapper.Denied> some = mapper.untold(memory, AT_ONCE);
-    if (!some.isEmpty()) {
-      some.forEach(it ->
-          denials.deny(
-              new DeviceKey(new AppId(it.appId()), new DeviceId(it.deviceId())),
-              it.ends().getEpochSecond()));
-      mapper.told(memory, some);
+  private void tell(DenialMapper.Denied denied) {
+    DeviceKey device = new DeviceKey(new AppId(denied.appId()), new DeviceId(denied.deviceId()));
+    long ends = denied.ends().getEpochSecond();
+    if (denied.told() == null) {
+      denials.deny(device, ends);
+    } else {
+      denials.remind(device, ends);
     }
-    return some.size();
   }
 }

@@ -72,7 +72,7 @@ interface DeviceMapper {
       @Param("now") Instant now,
       @Param("ends") Instant ends);
 
-  /// @param ends when the password ends that it is given, to the second; where it was given one that ends later, so does this
+  /// @param ends when the password ends that it is given, to the second; the row keeps the latest
   @Update(
       """
       UPDATE devices SET platform = #{platform}, mqtt = #{it.channels.mqtt}, user_id = #{it.user},

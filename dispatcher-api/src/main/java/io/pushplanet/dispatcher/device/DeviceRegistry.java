@@ -178,13 +178,11 @@ class DeviceRegistry {
     return Instant.ofEpochSecond(DeviceCredential.end(given, validity));
   }
 
-  /// The device is new: a second has room for its deletion and this registration. Looked for behind the row is there, which a deletion would
-  /// have to lock.
-  private void outlast(AppId app, DeviceId device, Instant ends) {
-    Instant denied = this.denied.until(new DeviceKey(app, device));
-    if (denied != null && !denied.isBefore(ends)) {
-      mapper.credentialEnds(app.value(), device.value(), denied.plusSeconds(1));
-    }
+  /// A password ends later than all that are denied: within a second a device may be deleted and registered anew. Looked for behind its row
+  /// is there, which a deletion would have to lock.
+  private Instant outlasting(AppId app, DeviceId device, Instant ends) {
+    Instant until = denied.until(new DeviceKey(app, device));
+    return until == null || until.isBefore(ends) ? ends : until.plusSeconds(1);
   }
 
   /// @return whether the device is known
@@ -341,7 +339,6 @@ class DeviceRegistry {
     DeviceMapper.DeviceRow before = mapper.lock(app.value(), device.value());
     if (before == null) {
       mapper.insert(app.value(), device.value(), platform, registration, now, ends);
-      outlast(app, device, ends);
     } else {
       mapper.update(app.value(), device.value(), platform, registration, now, ends);
     }
@@ -369,7 +366,12 @@ class DeviceRegistry {
     if (after == null || after.credentialEnds() == null) {
       throw new IllegalStateException("a device vanished within its own transaction");
     }
-    Saved saved = new Saved(registered(app, device, after), before == null, after.credentialEnds());
+    boolean gaveLater = after.credentialEnds().isAfter(ends);
+    Instant password = before == null || gaveLater ? outlasting(app, device, ends) : ends;
+    if (password.isAfter(after.credentialEnds())) {
+      mapper.credentialEnds(app.value(), device.value(), password);
+    }
+    Saved saved = new Saved(registered(app, device, after), before == null, password);
     if (before != null && before.userId() != null && !before.userId().equals(registration.user())) {
       // Last: what is rolled back after it was told has not happened.
       endWhatIsForOthers(app, device, registration.user(), asked);
