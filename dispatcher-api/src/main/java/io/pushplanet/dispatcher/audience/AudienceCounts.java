@@ -167,7 +167,7 @@ final class AudienceCounts {
   private int atMost(AppId app, Audience audience) {
     return switch (audience) {
       case Audience.Devices(List<DeviceId> devices) -> devices.size();
-      case Audience.ActivityChannel _, Audience.FcmFollowers _ -> 1;
+      case Audience.SpreadByVendor _ -> 1;
       case Audience.Users(List<String> users) ->
           mapper.countUsers(app.value(), users, MOST_COUNTED);
       case Audience.Topic(String topic) -> mapper.countTopic(app.value(), topic, MOST_COUNTED);

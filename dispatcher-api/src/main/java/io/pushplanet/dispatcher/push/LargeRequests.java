@@ -96,8 +96,7 @@ class LargeRequests {
           Audience.And _,
           Audience.Or _,
           Audience.Not _,
-          Audience.ActivityChannel _,
-          Audience.FcmFollowers _ ->
+          Audience.SpreadByVendor _ ->
           1;
     };
   }

@@ -65,8 +65,7 @@ record AudienceQuery(String sql, List<Object> arguments) {
           Audience.Topic _,
           Audience.Tag _,
           Audience.All _,
-          Audience.ActivityChannel _,
-          Audience.FcmFollowers _ ->
+          Audience.SpreadByVendor _ ->
           true;
       case Audience.Or(List<Audience> parts) -> parts.stream().allMatch(AudienceQuery::isExact);
       case Audience.And _, Audience.Not _ -> false;
@@ -83,8 +82,7 @@ record AudienceQuery(String sql, List<Object> arguments) {
           Audience.Topic _,
           Audience.Tag _,
           Audience.All _,
-          Audience.ActivityChannel _,
-          Audience.FcmFollowers _ ->
+          Audience.SpreadByVendor _ ->
           false;
     };
   }
@@ -102,8 +100,7 @@ record AudienceQuery(String sql, List<Object> arguments) {
           Audience.Topic _,
           Audience.Tag _,
           Audience.All _,
-          Audience.ActivityChannel _,
-          Audience.FcmFollowers _ ->
+          Audience.SpreadByVendor _ ->
           audience;
     };
   }
@@ -165,7 +162,7 @@ record AudienceQuery(String sql, List<Object> arguments) {
           // The first of the union are among the first of each.
           add(") u ORDER BY device_id LIMIT ?", pageSize);
         }
-        case Audience.ActivityChannel _, Audience.FcmFollowers _ -> throw noDevices();
+        case Audience.SpreadByVendor _ -> throw noDevices();
       }
     }
 
@@ -173,7 +170,7 @@ record AudienceQuery(String sql, List<Object> arguments) {
 
     private static int breadth(Audience audience) {
       return switch (audience) {
-        case Audience.Devices _, Audience.ActivityChannel _, Audience.FcmFollowers _ -> 0;
+        case Audience.Devices _, Audience.SpreadByVendor _ -> 0;
         case Audience.Users _ -> 1;
         case Audience.Topic _, Audience.Tag _ -> 2;
         case Audience.All(), Audience.Not _ -> EVERYONE;
@@ -215,7 +212,7 @@ record AudienceQuery(String sql, List<Object> arguments) {
                 "EXISTS (SELECT 1 FROM device_tags x WHERE x.app_id = ? AND x.tag = ? AND x.device_id = p.device_id)",
                 app.value(),
                 tag);
-        case Audience.ActivityChannel _, Audience.FcmFollowers _ -> throw noDevices();
+        case Audience.SpreadByVendor _ -> throw noDevices();
         case Audience.All() -> add("TRUE");
         case Audience.And(List<Audience> parts) -> joined(parts, " AND ");
         case Audience.Or(List<Audience> parts) -> joined(parts, " OR ");

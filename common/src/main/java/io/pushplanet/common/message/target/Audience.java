@@ -66,11 +66,14 @@ public sealed interface Audience {
   /// Every device of the app that the part does not name; expanded by the fan-out role.
   record Not(Audience part) implements Audience {}
 
-  /// Whoever follows a broadcast channel for Live Activities: only Apple knows them, so the channel is the one recipient.
-  record ActivityChannel(ActivityChannelId channel) implements Audience {}
+  /// Devices that only a vendor knows: what it is told in their place is the one recipient.
+  sealed interface SpreadByVendor extends Audience {}
 
-  /// Whoever follows topics of Firebase's: only Google knows them, so what names the topics is the one recipient.
-  sealed interface FcmFollowers extends Audience {}
+  /// Whoever follows a broadcast channel for Live Activities, which Apple knows.
+  record ActivityChannel(ActivityChannelId channel) implements SpreadByVendor {}
+
+  /// Whoever follows topics of Firebase's, which Google knows.
+  sealed interface FcmFollowers extends SpreadByVendor {}
 
   /// @param topic the bare name, without `/topics/`
   record FcmTopic(String topic) implements FcmFollowers {}
