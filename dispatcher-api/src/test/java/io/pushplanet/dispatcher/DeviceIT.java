@@ -329,6 +329,19 @@ class DeviceIT {
   }
 
   @Test
+  void whoever_switches_mqtt_off_ends_the_passwords_and_on_again_is_given_one_that_holds() {
+    DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("d1"));
+    long before = shop.passwordEnds("d1");
+
+    shop.put("/devices/d1", "{\"platform\":\"android\",\"channels\":{\"mqtt\":false}}");
+    Eventually.within(
+        Duration.ofSeconds(60),
+        () -> assertThat(dispatcher.deniedUntil(device)).isGreaterThanOrEqualTo(before));
+
+    assertThat(shop.passwordEnds("d1")).isGreaterThan(dispatcher.deniedUntil(device));
+  }
+
+  @Test
   void a_password_of_a_dispatcher_that_notes_no_end_is_denied_too() {
     DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("d1"));
     long ends = shop.passwordEnds("d1");

@@ -178,8 +178,8 @@ class DeviceRegistry {
     return Instant.ofEpochSecond(DeviceCredential.end(given, validity));
   }
 
-  /// A password ends later than all that are denied: within a second a device may be deleted and registered anew. Looked for behind its row
-  /// is there, which a deletion would have to lock.
+  /// A password ends later than all that are denied: within a second a device may be deleted, or its MQTT switched off, and registered anew.
+  /// Looked for behind its row is there, which a deletion would have to lock.
   private Instant outlasting(AppId app, DeviceId device, Instant ends) {
     Instant until = denied.until(new DeviceKey(app, device));
     return until == null || until.isBefore(ends) ? ends : until.plusSeconds(1);
@@ -366,8 +366,12 @@ class DeviceRegistry {
     if (after == null || after.credentialEnds() == null) {
       throw new IllegalStateException("a device vanished within its own transaction");
     }
-    boolean gaveLater = after.credentialEnds().isAfter(ends);
-    Instant password = before == null || gaveLater ? outlasting(app, device, ends) : ends;
+    if (before != null && before.mqtt() && !after.mqtt()) {
+      denied.deny(new DeviceKey(app, device), lastPassword(before));
+    }
+    boolean wasOn = before != null && before.mqtt();
+    Instant password =
+        wasOn && !after.credentialEnds().isAfter(ends) ? ends : outlasting(app, device, ends);
     if (password.isAfter(after.credentialEnds())) {
       mapper.credentialEnds(app.value(), device.value(), password);
     }
