@@ -7,6 +7,8 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.LastSeen;
+import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
@@ -16,6 +18,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -32,6 +35,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
 
 class DeviceIT {
   private static final String FULL =
@@ -592,6 +596,34 @@ class DeviceIT {
           assertThat(row[0]).isEqualTo("1.3");
           assertThat(Instant.parse(row[1])).isAfterOrEqualTo(before);
         });
+  }
+
+  /// As a node tells it.
+  @Test
+  void who_has_come_over_mqtt_was_seen_and_keeps_what_he_said() {
+    shop.put("/devices/d1", FULL);
+    JsonNode before = shop.get("/devices/d1").json();
+    Instant later = Instant.parse(before.get("seen_at").stringValue()).plusSeconds(60);
+    dispatcher
+        .context
+        .getBean(RedisLink.class)
+        .connection()
+        .sync()
+        .hset(LastSeen.PENDING, shop.app() + "/d1", later.toEpochMilli() + "\n\n\n");
+
+    Eventually.within(
+        Duration.ofSeconds(60),
+        () ->
+            assertThat(
+                    dispatcher.texts(
+                        "SELECT device_id FROM devices WHERE app_id = ? AND seen_at >= ?",
+                        shop.app(),
+                        Timestamp.from(later)))
+                .containsExactly("d1"));
+    JsonNode after = shop.get("/devices/d1").json();
+    assertThat(after.get("seen_at").stringValue()).isEqualTo(later.toString());
+    assertThat(after.get("app_version")).isEqualTo(before.get("app_version"));
+    assertThat(after.get("updated_at")).isEqualTo(before.get("updated_at"));
   }
 
   @Test

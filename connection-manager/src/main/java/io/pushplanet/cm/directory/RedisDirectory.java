@@ -2,6 +2,7 @@ package io.pushplanet.cm.directory;
 
 import io.pushplanet.common.session.Denials;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.LastSeen;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.Script;
@@ -86,6 +87,7 @@ public final class RedisDirectory implements Directory {
       Script.of(
           SessionDirectory.FUNCTIONS
               + Denials.FUNCTIONS
+              + LastSeen.FUNCTIONS
               + WRITTEN
               + """
               local node, now, longest = ARGV[1], ARGV[2], ARGV[3]
@@ -127,6 +129,7 @@ public final class RedisDirectory implements Directory {
                 if what == 'claim' then
                   if denied(device, epoch) then return '-' end
                   local owner, former = claim(key, node, not_before(kept))
+                  seen(device, now)
                   local fine, held = pcall(take_up, kept, more, string.match(owner, '^%d+'))
                   return owner .. '\\n' .. former .. '\\n' .. (fine and held or '')
                 end

@@ -21,6 +21,7 @@ import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.Fencing;
 import io.pushplanet.common.session.Fencing.Tenure;
+import io.pushplanet.common.session.LastSeen;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.NodeLease;
 import io.pushplanet.common.session.RedisLink;
@@ -179,6 +180,28 @@ class RedisDirectoryIT {
 
     assertThat(epochs.get(1)).isGreaterThan(epochs.get(0));
     assertThat(known.owner(device(1))).contains(new SessionOwner(nodeA, epochs.get(1)));
+  }
+
+  @Test
+  void whoever_comes_is_told_of_to_dispatchers_once_a_day() {
+    var commands = link.connection().sync();
+    String field = "shop/" + unique + "-1";
+    long first = clock.millis();
+    claim(a, Former.RESUME);
+    assertThat(commands.hget(LastSeen.PENDING, field)).isEqualTo(first + "\n\n\n");
+
+    commands.hdel(LastSeen.PENDING, field);
+    claim(b, Former.RESUME);
+    assertThat(commands.hget(LastSeen.PENDING, field)).isNull();
+
+    clock.advance(Duration.ofDays(1));
+    long next = clock.millis();
+    commands.hset(LastSeen.PENDING, "shop/" + unique + "-2", "what a device told");
+    claim(a, Former.RESUME);
+    a.carryOut(claims(List.of(device(2)), Former.RESUME));
+    assertThat(commands.hget(LastSeen.PENDING, field)).isEqualTo(next + "\n\n\n");
+    assertThat(commands.hget(LastSeen.PENDING, "shop/" + unique + "-2"))
+        .isEqualTo("what a device told");
   }
 
   @Test

@@ -11,6 +11,7 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.session.LastSeen;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.dispatcher.route.RouteLookup;
 import io.pushplanet.dispatcher.settings.DispatcherSettings;
@@ -37,7 +38,8 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/// Session updates: in Redis at once (one entry a device, newest wins), in MySQL soon, in sorted batches.
+/// Session updates: in Redis at once (one entry a device, newest wins), in MySQL soon, in sorted batches. Nodes put there who has come, once
+/// a day each.
 ///
 /// The pending hash is renamed to a claim before it is written, and the claim is deleted after the commit. Whoever finds a
 /// claim left by a crash writes it again: writing twice changes nothing. While Redis is away updates go to MySQL one by one.
@@ -45,7 +47,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 @Component
 class SessionUpdates implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SessionUpdates.class);
-  private static final String PENDING = "sessions:pending";
   private static final String CLAIMS = "sessions:claims";
   private static final String CLAIM = "sessions:claim:";
   private static final String LOCK = "sessions:lock";
@@ -192,7 +193,7 @@ class SessionUpdates implements AutoCloseable {
     try {
       String field = field(app, device);
       // First, although it is the newest: it moves to a claim, and never back.
-      String pending = redis.ask(commands -> commands.hget(PENDING, field));
+      String pending = redis.ask(commands -> commands.hget(LastSeen.PENDING, field));
       List<String> held = new ArrayList<>();
       for (String claim : redis.ask(commands -> commands.smembers(CLAIMS))) {
         held.add(redis.ask(commands -> commands.hget(claim, field)));
@@ -226,7 +227,7 @@ class SessionUpdates implements AutoCloseable {
             commands.<Long>eval(
                 PUT,
                 ScriptOutputType.INTEGER,
-                new String[] {PENDING},
+                new String[] {LastSeen.PENDING},
                 field(app, device),
                 Long.toString(clock.millis()),
                 orEmpty(update.appVersion()),
@@ -302,7 +303,9 @@ class SessionUpdates implements AutoCloseable {
       writeClaims(holder);
       redis.ask(commands ->
           commands.<Long>eval(
-              TAKE, ScriptOutputType.INTEGER, new String[] {PENDING, CLAIMS, CLAIM + holder}));
+              TAKE,
+              ScriptOutputType.INTEGER,
+              new String[] {LastSeen.PENDING, CLAIMS, CLAIM + holder}));
       writeClaims(holder);
     } finally {
       redis.ask(commands ->
