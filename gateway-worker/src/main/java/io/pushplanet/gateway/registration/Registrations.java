@@ -37,9 +37,11 @@ public final class Registrations {
           WHERE %s
           """;
 
+  /// Forced: devices_by_user has all that is read, and whoever deletes a device holds its row alone until the very end. And all devices
+  /// of a small app would be read, and waited for.
   private static final String LOCK_USERS =
       """
-      SELECT d.app_id, d.device_id, d.user_id FROM devices d WHERE %s LOCK IN SHARE MODE
+      SELECT d.app_id, d.device_id, d.user_id FROM devices d FORCE INDEX (PRIMARY) WHERE %s LOCK IN SHARE MODE
       """;
 
   private static final String FOR_USERS =

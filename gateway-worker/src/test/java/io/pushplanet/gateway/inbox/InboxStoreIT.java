@@ -33,11 +33,14 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 class InboxStoreIT {
   private static final DeviceId DEVICE = new DeviceId("d1");
+  private static final String ITS_ROW = "app_id = 'shop' AND device_id = 'd1'";
 
   private RealServers servers;
   private InboxStore inbox;
@@ -151,26 +154,62 @@ class InboxStoreIT {
         .containsExactlyInAnyOrder("d1 device_deleted", "d2 user_changed", "d3 user_changed");
   }
 
-  /// Whoever changes it has looked for what waits already, and is not done.
-  @Test
-  void what_is_parked_while_its_device_gets_another_user_is_not_for_them() throws Exception {
+  /// Whoever changes it has looked for what waits already, and is not done. A deletion holds no more than the device's row until then.
+  @ParameterizedTest
+  @CsvSource({
+    "UPDATE devices SET user_id = 'u2' WHERE %s, SELECT 1, user_changed",
+    "SELECT 1 FROM devices WHERE %s FOR UPDATE, DELETE FROM devices WHERE %s, device_deleted"
+  })
+  void what_is_parked_while_its_device_becomes_anothers_or_nobodys_is_not_for_them(
+      String first, String last, String reason) throws Exception {
     Push push = aPush(Clock.systemUTC()).build();
     register(push, DEVICE, "u1");
     try (Connection connection = servers.database().getConnection();
         ExecutorService worker = Executors.newSingleThreadExecutor()) {
       connection.setAutoCommit(false);
+      Future<?> parked;
       try (Statement change = connection.createStatement()) {
-        change.executeUpdate("UPDATE devices SET user_id = 'u2' WHERE device_id = 'd1'");
+        change.execute(first.formatted(ITS_ROW));
+        parked = worker.submit(() -> inbox.park(List.of(new Parked(push, DEVICE, "u1"))));
+        Eventually.within(
+            Duration.ofSeconds(20), () -> assertThat(parked.isDone() || someoneWaits()).isTrue());
+        change.execute(last.formatted(ITS_ROW));
       }
-      Future<?> parked = worker.submit(() -> inbox.park(List.of(new Parked(push, DEVICE, "u1"))));
-      Eventually.within(
-          Duration.ofSeconds(20), () -> assertThat(parked.isDone() || someoneWaits()).isTrue());
       connection.commit();
       parked.get();
     }
 
     assertThat(held()).isEmpty();
-    assertThat(failed()).containsExactly("d1 user_changed");
+    assertThat(failed()).containsExactly("d1 " + reason);
+  }
+
+  /// Without an index forced on it, it reads all devices of a small app.
+  @Test
+  void who_parks_waits_for_none_but_the_devices_that_it_is_for() throws Exception {
+    Push push = aPush(Clock.systemUTC()).build();
+    List<Parked> some = new ArrayList<>();
+    for (int number = 0; number < 1_000; number++) {
+      DeviceId device = new DeviceId("d" + number);
+      register(push, device, "u1");
+      if (number % 5 == 0) {
+        some.add(new Parked(push, device, "u1"));
+      }
+    }
+    servers.sql().execute("ANALYZE TABLE devices");
+    try (ExecutorService worker = Executors.newSingleThreadExecutor();
+        Connection connection = servers.database().getConnection();
+        Statement change = connection.createStatement()) {
+      connection.setAutoCommit(false);
+      change.execute(
+          "UPDATE devices SET mqtt = FALSE WHERE app_id = 'shop' AND device_id = 'd501'");
+
+      Future<?> parked = worker.submit(() -> inbox.park(some));
+
+      Eventually.within(
+          Duration.ofSeconds(20), () -> assertThat(parked.isDone() || someoneWaits()).isTrue());
+      assertThat(parked.isDone()).isTrue();
+    }
+    assertThat(held()).hasSize(200);
   }
 
   private void register(Push push, DeviceId device, @Nullable String user) {
