@@ -2,7 +2,6 @@ package io.pushplanet.dispatcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pushplanet.common.message.MessageId;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -123,7 +122,6 @@ class QueryPlanIT {
     parameters.put("channel", "fcm");
     parameters.put("token", "token-7");
     parameters.put("asBefore", "TOKEN-7");
-    parameters.put("messages", List.of(new MessageId(A_MESSAGE)));
     parameters.put("after", "0");
     parameters.put("before", "~");
     parameters.put("limit", 10);

@@ -1,6 +1,5 @@
 package io.pushplanet.dispatcher.device;
 
-import io.pushplanet.common.message.MessageId;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -37,8 +36,6 @@ interface DeviceMapper {
 
   /// A message that waits for the device.
   record Waiting(String slot, String messageId) {}
-
-  record ForUsers(String id, String audience) {}
 
   /// @param seq of the list that names the device
   record WaitingBroadcast(long seq, String messageId) {}
@@ -217,17 +214,6 @@ interface DeviceMapper {
       @Param("app") String app,
       @Param("device") String device,
       @Param("user") @Nullable String user);
-
-  /// Those of some messages that are for users.
-  @Select(
-      """
-      <script>
-      SELECT id, audience FROM messages WHERE (
-      <foreach collection="messages" item="message" separator=" OR ">(day = #{message.day} AND id = #{message.value})</foreach>
-      ) AND audience LIKE '{"kind":"users"%'
-      </script>
-      """)
-  List<ForUsers> forUsers(@Param("messages") Collection<MessageId> messages);
 
   /// Forced: by another index it would wait for the rows of others. And by slots: no other row is locked.
   @Delete(

@@ -9,16 +9,13 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
-import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.denial.DeniedDevices;
 import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.lane.Lanes;
 import io.pushplanet.dispatcher.lane.Parcel;
 import io.pushplanet.dispatcher.route.RouteChanges;
 import io.pushplanet.dispatcher.settings.DispatcherSettings;
-import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -44,8 +41,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 /// The devices of the apps, in MySQL. Every change is one transaction; routes are forgotten after its commit. Thread-safe.
 @Component
 class DeviceRegistry {
-  private static final int MESSAGES_PER_SELECT = 200;
-
   private final DeviceMapper mapper;
   private final RouteChanges routes;
   private final DeniedDevices denied;
@@ -262,18 +257,14 @@ class DeviceRegistry {
         .ifPresent(seq -> mapper.passBroadcasts(app.value(), device.value(), seq, clock.instant()));
   }
 
-  /// Whoever was logged in here was sent something that is not for whoever is now, unless it names both. What is for the device, a
+  /// Whoever was logged in here was sent something that is not for whoever is now, though it may name both. What is for the device, a
   /// topic or a tag stays.
   ///
   /// @param user null for nobody
   private void endWhatIsForOthers(
       AppId app, DeviceId device, @Nullable String user, Instant asked) {
     List<DeviceMapper.Waiting> notTheirs =
-        new ArrayList<>(mapper.waitingForOthers(app.value(), device.value(), user));
-    if (user != null) {
-      Set<MessageId> naming = naming(user, messages(notTheirs));
-      notTheirs.removeIf(row -> naming.contains(new MessageId(row.messageId())));
-    }
+        mapper.waitingForOthers(app.value(), device.value(), user);
     if (!notTheirs.isEmpty()) {
       fail(app, device, messages(notTheirs), "user_changed", asked);
       mapper.deleteFromInbox(app.value(), device.value(), notTheirs);
@@ -282,24 +273,6 @@ class DeviceRegistry {
 
   private static List<MessageId> messages(List<DeviceMapper.Waiting> rows) {
     return rows.stream().map(row -> new MessageId(row.messageId())).toList();
-  }
-
-  /// Those of some messages that are for users, one of whom is this.
-  private Set<MessageId> naming(String user, List<MessageId> messages) {
-    Set<MessageId> naming = new HashSet<>();
-    for (int from = 0; from < messages.size(); from += MESSAGES_PER_SELECT) {
-      List<MessageId> some =
-          messages.subList(from, Math.min(from + MESSAGES_PER_SELECT, messages.size()));
-      mapper.forUsers(some).stream()
-          .filter(message -> users(message).contains(user))
-          .forEach(message -> naming.add(new MessageId(message.id())));
-    }
-    return naming;
-  }
-
-  private static List<String> users(DeviceMapper.ForUsers message) {
-    byte[] audience = message.audience().getBytes(StandardCharsets.UTF_8);
-    return WireForm.read(audience, Audience.Users.class).users();
   }
 
   /// Told before the rows go: a crash in between leaves the rows to be sent or to fail again, never a delivery without an end.

@@ -13,7 +13,6 @@ import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.cancellation.Cancellations;
 import io.pushplanet.gateway.registration.Registrations;
-import io.pushplanet.gateway.registration.Registrations.ForUser;
 import java.sql.Timestamp;
 import java.time.Clock;
 import java.time.Instant;
@@ -245,35 +244,23 @@ public final class InboxStore {
 
   /// Whoever gives a device another user holds its row meanwhile, and takes out what is for the former one: that is done by now, or
   /// comes after these rows.
-  private List<Parked> withoutOthers(List<Parked> sorted, Instant now, List<DeliveryEvent> ended) {
+  private List<Parked> withoutOthers(List<Parked> sorted, Instant at, List<DeliveryEvent> ended) {
     List<Parked> forUsers = sorted.stream().filter(parked -> parked.user() != null).toList();
     if (forUsers.isEmpty()) {
       return sorted;
     }
     Map<DeviceKey, Optional<String>> users =
         registrations.lockUsers(forUsers.stream().map(Parked::key).toList());
-    Set<ForUser> others =
-        registrations.forOthers(
-            forUsers.stream().flatMap(parked -> forUser(parked, users).stream()).toList());
     List<Parked> theirs = new ArrayList<>();
     for (Parked parked : sorted) {
-      if (parked.user() != null && !users.containsKey(parked.key())) {
-        ended.add(failed(parked, "device_deleted", now));
-      } else if (forUser(parked, users).filter(others::contains).isPresent()) {
-        ended.add(failed(parked, "user_changed", now));
-      } else {
+      Optional<String> now = users.get(parked.key());
+      if (parked.user() == null || Optional.of(parked.user()).equals(now)) {
         theirs.add(parked);
+      } else {
+        ended.add(failed(parked, now == null ? "device_deleted" : "user_changed", at));
       }
     }
     return theirs;
-  }
-
-  private static Optional<ForUser> forUser(Parked parked, Map<DeviceKey, Optional<String>> users) {
-    String user = parked.user();
-    Optional<String> now = users.get(parked.key());
-    return user == null || now == null
-        ? Optional.empty()
-        : Optional.of(new ForUser(parked.push().id(), user, now.orElse(null)));
   }
 
   /// Only slots with a collapse key can be held by another message.

@@ -4,14 +4,10 @@ import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.gateway.registration.Registrations;
-import io.pushplanet.gateway.registration.Registrations.ForUser;
 import io.pushplanet.gateway.registration.Registrations.Registered;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -34,7 +30,7 @@ public final class WaitedFor {
   ///
   /// @param left those to be sent, to the tokens that their devices have now
   /// @param deleted of the others those whose devices are not registered any more
-  /// @param notTheirs of the others those that are for users, none of whom has the device any more
+  /// @param notTheirs of the others those that are for a user who no longer has the device
   /// @param withoutToken of the others those whose devices have no token of the channel any more
   public record Look(
       List<Parcel> left, List<Parcel> deleted, List<Parcel> notTheirs, List<Parcel> withoutToken) {
@@ -50,14 +46,8 @@ public final class WaitedFor {
       return Look.nothingKnown(parcels);
     }
     Map<DeviceKey, Registered> now;
-    Set<ForUser> others;
     try {
       now = registrations.of(waited.stream().map(Parcel::key).toList());
-      others =
-          registrations.forOthers(
-              waited.stream()
-                  .flatMap(parcel -> forUser(parcel, now.get(parcel.key())).stream())
-                  .toList());
       reachability.answered();
     } catch (DataAccessException e) {
       reachability.failed(e);
@@ -73,7 +63,7 @@ public final class WaitedFor {
         look.left.add(parcel);
       } else if (current == null) {
         look.deleted.add(parcel);
-      } else if (forUser(parcel, current).filter(others::contains).isPresent()) {
+      } else if (isForAnother(parcel, current)) {
         look.notTheirs.add(parcel);
       } else if (channel == Channel.MQTT) {
         look.left.add(to(parcel, overMqtt(parcel, current)));
@@ -86,11 +76,10 @@ public final class WaitedFor {
     return look;
   }
 
-  private static Optional<ForUser> forUser(Parcel parcel, @Nullable Registered current) {
+  /// Than who has the device now.
+  private static boolean isForAnother(Parcel parcel, Registered current) {
     String user = parcel.recipient().user();
-    return current == null || user == null
-        ? Optional.empty()
-        : Optional.of(new ForUser(parcel.push().id(), user, current.user()));
+    return user != null && !user.equals(current.user());
   }
 
   private static Parcel to(Parcel parcel, Recipient current) {

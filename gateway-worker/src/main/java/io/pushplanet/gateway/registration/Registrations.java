@@ -2,29 +2,23 @@ package io.pushplanet.gateway.registration;
 
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
-import io.pushplanet.common.message.MessageId;
-import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.wire.WireForm;
-import java.nio.charset.StandardCharsets;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.RowCallbackHandler;
 
-/// What devices are registered with now, and for whom messages are. Thread-safe.
+/// What devices are registered with now, and whose they are. Thread-safe.
 public final class Registrations {
   private static final int DEVICES_PER_SELECT = 200;
   private static final String ONE = "(d.app_id = ? AND d.device_id = ?)";
@@ -43,10 +37,6 @@ public final class Registrations {
       """
       SELECT d.app_id, d.device_id, d.user_id FROM devices d FORCE INDEX (PRIMARY) WHERE %s LOCK IN SHARE MODE
       """;
-
-  private static final String FOR_USERS =
-      "SELECT id, audience FROM messages WHERE (%s) AND audience LIKE '{\"kind\":\"users\"%%'";
-  private static final String ONE_MESSAGE = "(day = ? AND id = ?)";
 
   private final JdbcTemplate database;
 
@@ -91,47 +81,6 @@ public final class Registrations {
         LOCK_USERS,
         devices,
         row -> users.put(key(row), Optional.ofNullable(row.getString("user_id"))));
-    return users;
-  }
-
-  /// A message that is for users.
-  ///
-  /// @param user who had its device when that was found
-  /// @param now who has it now
-  public record ForUser(MessageId message, String user, @Nullable String now) {}
-
-  /// Those that are for somebody else than who has the device now. Asks nobody where no device has changed hands.
-  ///
-  /// @throws org.springframework.dao.DataAccessException when MySQL does not answer
-  public Set<ForUser> forOthers(Collection<ForUser> some) {
-    Set<ForUser> others = new HashSet<>(some);
-    others.removeIf(one -> one.user.equals(one.now));
-    Map<MessageId, List<String>> named = usersOf(others.stream().map(ForUser::message).toList());
-    others.removeIf(
-        one -> one.now != null && named.getOrDefault(one.message, List.of()).contains(one.now));
-    return others;
-  }
-
-  /// Whom messages are for, where that is users alone, and as far as their rows are written.
-  private Map<MessageId, List<String>> usersOf(Collection<MessageId> messages) {
-    Map<MessageId, List<String>> users = new HashMap<>();
-    List<MessageId> wanted = messages.stream().distinct().toList();
-    for (int from = 0; from < wanted.size(); from += DEVICES_PER_SELECT) {
-      List<MessageId> some =
-          wanted.subList(from, Math.min(from + DEVICES_PER_SELECT, wanted.size()));
-      List<Object> keys = new ArrayList<>();
-      some.forEach(message -> Collections.addAll(keys, message.day(), message.value()));
-      database.query(
-          FOR_USERS.formatted(String.join(" OR ", Collections.nCopies(some.size(), ONE_MESSAGE))),
-          row -> {
-            byte[] audience = row.getString("audience").getBytes(StandardCharsets.UTF_8);
-            if (WireForm.read(audience, Audience.class)
-                instanceof Audience.Users(List<String> named)) {
-              users.put(new MessageId(row.getString("id")), named);
-            }
-          },
-          keys.toArray());
-    }
     return users;
   }
 
