@@ -42,7 +42,10 @@ import org.springframework.transaction.support.TransactionTemplate;
 /// [BroadcastLog] instead, unless it is for their users: such a row ends when its device gets another user, a list would not. Thread-safe.
 public final class InboxStore {
   private static final Logger LOG = LoggerFactory.getLogger(InboxStore.class);
-  private static final int ROWS_PER_STATEMENT = 200;
+
+  /// What is for thousands of devices' users has a row for each: all at once they would be megabytes, and their devices locked for
+  /// as long as that takes.
+  static final int ROWS_AT_ONCE = 200;
 
   static final String LOCK_ROWS =
       "SELECT app_id, device_id, slot, message_id FROM inbox WHERE %s FOR UPDATE";
@@ -100,9 +103,9 @@ public final class InboxStore {
     this.clock = clock;
   }
 
-  /// Parks messages; when it returns they are durable.
+  /// Parks messages, some hundreds at a time; when it returns all are durable.
   ///
-  /// @throws RuntimeException when the database or the broker is away: they may not be there, do not acknowledge
+  /// @throws RuntimeException when the database or the broker is away: some may not be there, do not acknowledge
   public void park(Collection<Parked> messages) {
     if (messages.isEmpty()) {
       return;
@@ -125,14 +128,18 @@ public final class InboxStore {
             broadcasts.append(one.push(), one.slot(), some.stream().map(Parked::device).toList()));
       }
     }
-    if (!few.isEmpty()) {
-      List<Parked> sorted = few.stream().sorted(Parked.BY_KEY).toList();
-      List<Parked> wanted = withoutCancelledThatDisplace(sorted);
-      Instant now = clock.instant();
-      Deadlocks.retrying(
-          () -> transactions.executeWithoutResult(status -> parkInTransaction(wanted, now)));
-      takeOutCancelled(sorted);
+    List<Parked> sorted = few.stream().sorted(Parked.BY_KEY).toList();
+    for (int from = 0; from < sorted.size(); from += ROWS_AT_ONCE) {
+      parkSome(sorted.subList(from, Math.min(from + ROWS_AT_ONCE, sorted.size())));
     }
+  }
+
+  private void parkSome(List<Parked> sorted) {
+    List<Parked> wanted = withoutCancelledThatDisplace(sorted);
+    Instant now = clock.instant();
+    Deadlocks.retrying(
+        () -> transactions.executeWithoutResult(status -> parkInTransaction(wanted, now)));
+    takeOutCancelled(sorted);
   }
 
   /// One with a collapse key would end what waits in its place, and leave that empty.
@@ -204,8 +211,8 @@ public final class InboxStore {
   }
 
   private void deleteSorted(List<Row> rows) {
-    for (int from = 0; from < rows.size(); from += ROWS_PER_STATEMENT) {
-      List<Row> some = rows.subList(from, Math.min(from + ROWS_PER_STATEMENT, rows.size()));
+    for (int from = 0; from < rows.size(); from += ROWS_AT_ONCE) {
+      List<Row> some = rows.subList(from, Math.min(from + ROWS_AT_ONCE, rows.size()));
       List<Object> keys = new ArrayList<>();
       some.forEach(row ->
           Collections.addAll(
@@ -219,7 +226,10 @@ public final class InboxStore {
   private void parkInTransaction(List<Parked> sorted, Instant now) {
     List<DeliveryEvent> ended = new ArrayList<>();
     List<Parked> theirs = withoutOthers(sorted, now, ended);
-    Map<Slot, MessageId> held = lock(theirs, now);
+    Map<MessageId, String> payloads = new HashMap<>();
+    theirs.forEach(parked ->
+        payloads.computeIfAbsent(parked.push().id(), _ -> DevicePayload.of(parked.push())));
+    Map<Slot, MessageId> held = lock(theirs, payloads, now);
     Map<Slot, Parked> newest = new LinkedHashMap<>();
     for (Parked parked : theirs) {
       Slot slot = slot(parked);
@@ -236,7 +246,7 @@ public final class InboxStore {
       newest.put(slot, parked);
     }
     database.batchUpdate(
-        UPSERT, newest.values().stream().map(parked -> values(parked, now)).toList());
+        UPSERT, newest.values().stream().map(parked -> values(parked, payloads, now)).toList());
     if (!ended.isEmpty()) {
       lanes.publishAndWait(Topology.EVENTS, ended.stream().map(WireForm::write).toList());
     }
@@ -264,7 +274,8 @@ public final class InboxStore {
   }
 
   /// Only slots with a collapse key can be held by another message.
-  private Map<Slot, MessageId> lock(List<Parked> sorted, Instant now) {
+  private Map<Slot, MessageId> lock(
+      List<Parked> sorted, Map<MessageId, String> payloads, Instant now) {
     Map<Slot, MessageId> held = new HashMap<>();
     List<Parked> collapsing =
         sorted.stream().filter(parked -> parked.push().delivery().collapseKey() != null).toList();
@@ -272,25 +283,22 @@ public final class InboxStore {
       return held;
     }
     database.batchUpdate(
-        CLAIM_SLOT, collapsing.stream().map(parked -> values(parked, now)).toList());
+        CLAIM_SLOT, collapsing.stream().map(parked -> values(parked, payloads, now)).toList());
     List<Slot> slots = collapsing.stream().map(InboxStore::slot).distinct().toList();
-    for (int from = 0; from < slots.size(); from += ROWS_PER_STATEMENT) {
-      List<Slot> some = slots.subList(from, Math.min(from + ROWS_PER_STATEMENT, slots.size()));
-      List<Object> arguments = new ArrayList<>();
-      some.forEach(slot ->
-          Collections.addAll(arguments, slot.app().value(), slot.device().value(), slot.slot()));
-      database.query(
-          LOCK_ROWS.formatted(String.join(" OR ", Collections.nCopies(some.size(), ONE_ROW))),
-          row -> {
-            Slot slot =
-                new Slot(
-                    new AppId(row.getString("app_id")),
-                    new DeviceId(row.getString("device_id")),
-                    row.getString("slot"));
-            held.put(slot, new MessageId(row.getString("message_id")));
-          },
-          arguments.toArray());
-    }
+    List<Object> arguments = new ArrayList<>();
+    slots.forEach(slot ->
+        Collections.addAll(arguments, slot.app().value(), slot.device().value(), slot.slot()));
+    database.query(
+        LOCK_ROWS.formatted(String.join(" OR ", Collections.nCopies(slots.size(), ONE_ROW))),
+        row -> {
+          Slot slot =
+              new Slot(
+                  new AppId(row.getString("app_id")),
+                  new DeviceId(row.getString("device_id")),
+                  row.getString("slot"));
+          held.put(slot, new MessageId(row.getString("message_id")));
+        },
+        arguments.toArray());
     return held;
   }
 
@@ -298,13 +306,14 @@ public final class InboxStore {
     return new Slot(parked.push().app(), parked.device(), parked.slot());
   }
 
-  private static @Nullable Object[] values(Parked parked, Instant now) {
+  private static @Nullable Object[] values(
+      Parked parked, Map<MessageId, String> payloads, Instant now) {
     return new Object[] {
       parked.push().app().value(),
       parked.device().value(),
       parked.slot(),
       parked.push().id().value(),
-      DevicePayload.of(parked.push()),
+      payloads.get(parked.push().id()),
       Timestamp.from(now),
       Timestamp.from(parked.push().expiresAt()),
       parked.user()

@@ -3,6 +3,7 @@ package io.pushplanet.gateway.inbox;
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
@@ -18,6 +19,7 @@ import io.pushplanet.gateway.RealServers;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
 import java.time.Clock;
 import java.time.Duration;
@@ -27,6 +29,7 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +38,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
@@ -112,15 +116,7 @@ class InboxStoreIT {
   /// A list has no user whose change could end it.
   @Test
   void what_is_for_users_waits_in_rows_of_its_own_however_many_they_are() {
-    Push push = aPush(Clock.systemUTC()).build();
-    List<Parked> all = new ArrayList<>();
-    for (int number = 0; number < 2 * BroadcastLog.FEWEST; number++) {
-      DeviceId device = new DeviceId("d" + number);
-      register(push, device, "u" + number);
-      all.add(new Parked(push, device, "u" + number));
-    }
-
-    inbox.park(all);
+    inbox.park(forUsers(2 * BroadcastLog.FEWEST));
 
     assertThat(
             servers
@@ -128,6 +124,56 @@ class InboxStoreIT {
                 .queryForList("SELECT user_id FROM inbox WHERE device_id = 'd7'", String.class))
         .containsExactly("u7");
     assertThat(held()).hasSize(2 * BroadcastLog.FEWEST);
+  }
+
+  @Test
+  void what_is_for_many_users_is_parked_some_at_a_time() throws Exception {
+    List<Parked> many = forUsers(2 * InboxStore.ROWS_AT_ONCE + 1);
+
+    try (Connection connection = servers.database().getConnection()) {
+      DataSource only = new SingleConnectionDataSource(connection, true);
+      long before = commits(connection);
+      new InboxStore(only, servers.lanes(), Clock.systemUTC()).park(many);
+
+      assertThat(commits(connection) - before).isEqualTo(3);
+    }
+    assertThat(held()).hasSize(many.size());
+  }
+
+  /// Whoever acknowledges them when it returns loses none.
+  @Test
+  void where_a_part_cannot_be_parked_it_says_so_and_all_may_be_parked_again() throws Exception {
+    List<Parked> many = forUsers(2 * InboxStore.ROWS_AT_ONCE);
+    AtomicInteger connectionsLeft = new AtomicInteger(1);
+    DataSource leaving =
+        new DelegatingDataSource(servers.database()) {
+          @Override
+          public Connection getConnection() throws SQLException {
+            if (connectionsLeft.getAndDecrement() == 0) {
+              throw new SQLTransientConnectionException("away");
+            }
+            return super.getConnection();
+          }
+        };
+    InboxStore partly = new InboxStore(leaving, servers.lanes(), Clock.systemUTC());
+
+    assertThatThrownBy(() -> partly.park(many)).hasRootCauseMessage("away");
+    assertThat(held()).hasSize(InboxStore.ROWS_AT_ONCE);
+    inbox.park(many);
+
+    assertThat(held()).hasSize(many.size());
+    assertThat(servers.drain(Topology.EVENTS, DeliveryEvent.class)).isEmpty();
+  }
+
+  private List<Parked> forUsers(int devices) {
+    Push push = aPush(Clock.systemUTC()).build();
+    List<Parked> all = new ArrayList<>();
+    for (int number = 0; number < devices; number++) {
+      DeviceId device = new DeviceId("d" + number);
+      register(push, device, "u" + number);
+      all.add(new Parked(push, device, "u" + number));
+    }
+    return all;
   }
 
   @Test
