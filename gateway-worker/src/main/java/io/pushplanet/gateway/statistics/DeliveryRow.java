@@ -6,13 +6,22 @@ import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.message.AppId;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /// A row of `deliveries` while events are applied to it. Confined to the transaction that locked it.
 final class DeliveryRow {
   /// Older attempts of a long story are left out.
   static final int MOST_ATTEMPTS = 20;
+
+  private static final Set<String> ENDS =
+      Arrays.stream(DeliveryState.values())
+          .map(DeliveryState::word)
+          .collect(Collectors.toUnmodifiableSet());
 
   final AppId app;
   final Instant queuedAt;
@@ -53,11 +62,19 @@ final class DeliveryRow {
     }
     attempts.add(place, attempt);
     if (attempts.size() > MOST_ATTEMPTS) {
-      // The first attempt tells how it began, the last ones how it ended. This one may be told
-      // again.
-      attempts.remove(place == 1 ? 2 : 1);
+      leaveOutOldest();
     }
     changed = true;
     return true;
+  }
+
+  /// The first attempt tells how it began, the last ones how it goes on. An end stays: told once more, it would count as another one.
+  private void leaveOutOldest() {
+    int oldest =
+        IntStream.range(1, attempts.size())
+            .filter(place -> !ENDS.contains(attempts.get(place).result()))
+            .findFirst()
+            .orElse(1);
+    attempts.remove(oldest);
   }
 }

@@ -165,6 +165,31 @@ class LedgerTest {
   }
 
   @Test
+  void an_end_stays_in_a_long_story_whatever_is_told_behind_it() {
+    ledger.apply(attempted("deferred", "first"));
+    clock.advance(Duration.ofSeconds(1));
+    DeliveryEvent ended = ended(DeliveryState.DELIVERED, null);
+    for (int i = 0; i < DeliveryRow.MOST_ATTEMPTS; i++) {
+      clock.advance(Duration.ofSeconds(1));
+      ledger.apply(attempted("deferred", "reason " + i));
+    }
+    ledger.apply(ended);
+
+    for (int i = 0; i < DeliveryRow.MOST_ATTEMPTS; i++) {
+      clock.advance(Duration.ofSeconds(1));
+      ledger.apply(attempted("deferred", "behind " + i));
+    }
+    ledger.apply(ended);
+
+    assertThat(row().attempts)
+        .hasSize(DeliveryRow.MOST_ATTEMPTS)
+        .extracting(Attempt::result)
+        .startsWith("deferred", "delivered");
+    assertThat(row().duplicates).isZero();
+    assertThat(change().delivered).isEqualTo(1);
+  }
+
+  @Test
   void what_is_told_late_stands_where_it_happened() {
     DeliveryEvent parked = attempted("parked", "not_here");
     DeliveryEvent besides = attempted("deferred", "at_the_same_time");
