@@ -33,6 +33,7 @@ import io.pushplanet.gateway.provider.ProviderMetrics;
 import io.pushplanet.gateway.provider.RecentForms;
 import io.pushplanet.gateway.provider.RestingDevices;
 import io.pushplanet.gateway.provider.Sends;
+import io.pushplanet.gateway.provider.Sends.Addressee;
 import io.pushplanet.gateway.time.SteadyClock;
 import java.time.Clock;
 import java.time.Duration;
@@ -147,9 +148,10 @@ final class ApnsProvider implements Provider {
             : new ApnsToken(activity.token(), known.environment(), known.registeredAt());
     return sends.with(
         credentials.apns(push.app(), token.environment()),
+        Addressee.LIVE_ACTIVITY,
         credential ->
             credential instanceof ApnsKey
-                ? Sends.aboutNoDevice(sent(push, recipient, token, credential))
+                ? sent(push, recipient, token, credential)
                 : new Rejected(0, "live_activity_needs_a_p8_key"));
   }
 

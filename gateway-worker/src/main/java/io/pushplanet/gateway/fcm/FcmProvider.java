@@ -32,6 +32,7 @@ import io.pushplanet.gateway.provider.ProviderMetrics;
 import io.pushplanet.gateway.provider.RecentForms;
 import io.pushplanet.gateway.provider.RestingDevices;
 import io.pushplanet.gateway.provider.Sends;
+import io.pushplanet.gateway.provider.Sends.Addressee;
 import io.pushplanet.gateway.time.SteadyClock;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -116,11 +117,8 @@ final class FcmProvider implements Provider {
     }
     return sends.with(
         credentials.fcm(push.app()),
-        account -> {
-          var attempt = new Attempt(push, token, recipient.behindFcm(), account);
-          DeliveryOutcome outcome = unlessItRests(attempt);
-          return token.namesDevice() ? outcome : Sends.aboutNoDevice(outcome);
-        });
+        token.namesDevice() ? Addressee.DEVICE : Addressee.TOPIC,
+        account -> unlessItRests(new Attempt(push, token, recipient.behindFcm(), account)));
   }
 
   /// @param behind whom FCM passes it on to, null where it does not or nobody knows

@@ -48,16 +48,39 @@ public record Sends(Clock clock, RandomGenerator random) {
   private static final Set<String> OF_ANOTHER_CREDENTIAL =
       Set.of("THIRD_PARTY_AUTH_ERROR", THIRD_PARTY_REST);
 
-  /// Sends with the app's credential, or says what its absence means. What the answer says of the credential is told to its
-  /// lane.
-  public <C extends Credential> DeliveryOutcome with(
-      CredentialLookup<C> lookup, Function<C, DeliveryOutcome> send) {
-    return with(lookup, 1, credential -> List.of(send.apply(credential))).getFirst();
+  /// Whom an answer is about.
+  public enum Addressee {
+    DEVICE,
+    /// Its token or channel came with the message and may be anything: no device's token is given up for it.
+    LIVE_ACTIVITY,
+    /// No token either, and every project takes messages to every topic: nothing that is said of one speaks for a credential.
+    TOPIC
   }
 
-  /// The same for several recipients in one request, with an outcome for each.
+  /// Sends to a device with the app's credential, or says what its absence means. What the answer says of the credential is told
+  /// to its lane.
+  public <C extends Credential> DeliveryOutcome with(
+      CredentialLookup<C> lookup, Function<C, DeliveryOutcome> send) {
+    return with(lookup, Addressee.DEVICE, send);
+  }
+
+  /// The same to whomever.
+  public <C extends Credential> DeliveryOutcome with(
+      CredentialLookup<C> lookup, Addressee to, Function<C, DeliveryOutcome> send) {
+    return with(lookup, to, 1, credential -> List.of(send.apply(credential))).getFirst();
+  }
+
+  /// The same for several devices in one request, with an outcome for each.
   public <C extends Credential> List<DeliveryOutcome> with(
       CredentialLookup<C> lookup, int recipients, Function<C, List<DeliveryOutcome>> send) {
+    return with(lookup, Addressee.DEVICE, recipients, send);
+  }
+
+  private static <C extends Credential> List<DeliveryOutcome> with(
+      CredentialLookup<C> lookup,
+      Addressee to,
+      int recipients,
+      Function<C, List<DeliveryOutcome>> send) {
     return switch (lookup) {
       case CredentialLookup.Missing<C> _ ->
           Collections.nCopies(recipients, new Rejected(0, "no_credential"));
@@ -72,7 +95,7 @@ public record Sends(Clock clock, RandomGenerator random) {
           yield Collections.nCopies(recipients, paused());
         }
         List<DeliveryOutcome> outcomes = send.apply(credential);
-        yield outcomes.stream().map(outcome -> told(lane, outcome)).toList();
+        yield outcomes.stream().map(outcome -> told(lane, to, outcome)).toList();
       }
     };
   }
@@ -82,12 +105,15 @@ public record Sends(Clock clock, RandomGenerator random) {
   }
 
   /// Tells the lane, and the outcome what that did.
-  private static DeliveryOutcome told(CredentialLane lane, DeliveryOutcome outcome) {
-    if (outcome
+  private static DeliveryOutcome told(CredentialLane lane, Addressee to, DeliveryOutcome answer) {
+    if (answer
         instanceof DeliveryOutcome.Remedied(int status, String reason, String remedy, var then)) {
-      return new DeliveryOutcome.Remedied(status, reason, remedy, told(lane, then));
+      return new DeliveryOutcome.Remedied(status, reason, remedy, told(lane, to, then));
     }
-    tell(lane, outcome);
+    DeliveryOutcome outcome = to == Addressee.DEVICE ? answer : withoutToken(answer);
+    if (to != Addressee.TOPIC || outcome instanceof CredentialFault) {
+      tell(lane, outcome);
+    }
     return outcome instanceof CredentialFault(int status, String reason, var _)
             && !OF_ANOTHER_CREDENTIAL.contains(reason)
         ? new CredentialFault(
@@ -95,6 +121,24 @@ public record Sends(Clock clock, RandomGenerator random) {
             reason,
             lane.pausedBecause().isPresent() ? "credential paused" : "credential in doubt")
         : outcome;
+  }
+
+  /// Whatever was said of a token, none is given up.
+  private static DeliveryOutcome withoutToken(DeliveryOutcome outcome) {
+    return switch (outcome) {
+      case DeliveryOutcome.TokenGone(int status, String reason, var _) ->
+          new Rejected(status, reason);
+      case DeliveryOutcome.TokenForeign(int status, String reason) -> new Rejected(status, reason);
+      case DeliveryOutcome.Remedied _,
+          DeliveryOutcome.Accepted _,
+          DeliveryOutcome.Expired _,
+          DeliveryOutcome.InternalError _,
+          Rejected _,
+          Deferred _,
+          PutOff _,
+          CredentialFault _ ->
+          outcome;
+    };
   }
 
   private static void tell(CredentialLane lane, DeliveryOutcome outcome) {
@@ -137,25 +181,6 @@ public record Sends(Clock clock, RandomGenerator random) {
           Deferred _,
           PutOff _ ->
           false;
-    };
-  }
-
-  /// The same where no device's token was sent to: whatever is said of it, no token is given up.
-  public static DeliveryOutcome aboutNoDevice(DeliveryOutcome outcome) {
-    return switch (outcome) {
-      case DeliveryOutcome.Remedied(int status, String reason, String remedy, var then) ->
-          new DeliveryOutcome.Remedied(status, reason, remedy, aboutNoDevice(then));
-      case DeliveryOutcome.TokenGone(int status, String reason, var _) ->
-          new Rejected(status, reason);
-      case DeliveryOutcome.TokenForeign(int status, String reason) -> new Rejected(status, reason);
-      case DeliveryOutcome.Accepted _,
-          DeliveryOutcome.Expired _,
-          DeliveryOutcome.InternalError _,
-          Rejected _,
-          Deferred _,
-          PutOff _,
-          CredentialFault _ ->
-          outcome;
     };
   }
 

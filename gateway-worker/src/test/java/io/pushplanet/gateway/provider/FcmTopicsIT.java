@@ -232,6 +232,32 @@ class FcmTopicsIT {
   }
 
   @Test
+  void what_google_takes_for_a_topic_does_not_speak_for_an_account_of_another_project() {
+    from("topic-swapped").build();
+    platform
+        .simulators
+        .script()
+        .add(ScriptLine.token(FCM, "of-another", Fate.answer(403, "SENDER_ID_MISMATCH")));
+
+    for (int i = 0; i < 100 && !isPaused("topic-swapped"); i++) {
+      worker.deliver(
+          Channel.FCM, aPush(CLOCK).from("topic-swapped").toFcm("d" + i, "of-another").build());
+      if (i % 5 == 0) {
+        worker.deliver(Channel.FCM, toTopic("topic-swapped", "news" + i));
+      }
+    }
+
+    assertThat(isPaused("topic-swapped")).isTrue();
+  }
+
+  private static boolean isPaused(String app) {
+    return !servers
+        .sql()
+        .queryForList("SELECT id FROM credentials WHERE app_id = ? AND paused_at IS NOT NULL", app)
+        .isEmpty();
+  }
+
+  @Test
   void a_quota_of_a_topic_slows_only_that_topic_of_that_project() throws Exception {
     from("topic-busy").build();
     from("topic-quota-other").build();
