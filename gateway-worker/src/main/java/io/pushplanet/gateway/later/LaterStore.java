@@ -7,7 +7,6 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
@@ -25,9 +24,9 @@ public final class LaterStore {
       """;
   private static final String CHOOSE =
       """
-      SELECT message_id, id FROM later FORCE INDEX (later_by_message)
-      WHERE app_id = ? AND (message_id > ? OR (message_id = ? AND id > ?))
-      AND due_at > ? AND lane IN (%s) AND reason IN (%s) ORDER BY message_id, id LIMIT %d
+      SELECT due_at, id FROM later FORCE INDEX (later_by_reason)
+      WHERE lane = ? AND app_id = ? AND reason = ? AND due_at > ? AND (due_at > ? OR (due_at = ? AND id > ?))
+      ORDER BY due_at, id LIMIT ?
       """;
   private static final int LONGEST_REASON = 128;
   private static final int AT_ONCE = 500;
@@ -80,9 +79,9 @@ public final class LaterStore {
     }
   }
 
-  /// Makes what waits in these lanes for one of these reasons due now, some at a time, each time from where it was: what an app has
-  /// waiting for something else may be more. Rows are chosen without locks and locked by their primary key alone, in its order: whoever
-  /// claims or cancels them meanwhile is waited for, never in a circle.
+  /// Makes what waits in these lanes for one of these reasons due now, some at a time, each time from where it was. Rows are chosen
+  /// without locks and locked by their primary key alone, in its order: whoever claims or cancels them meanwhile is waited for, never
+  /// in a circle.
   ///
   /// @return how many
   public int bringForward(
@@ -90,46 +89,48 @@ public final class LaterStore {
     // As the column has it.
     Timestamp due = Timestamp.from(now.truncatedTo(ChronoUnit.MILLIS));
     int all = 0;
-    Chosen from = new Chosen("", "");
-    List<Chosen> some;
-    do {
-      some = choose(app, lanes, reasons, due, from);
+    for (String lane : lanes) {
+      for (String reason : reasons.stream().map(LaterStore::shortened).distinct().toList()) {
+        all += bringForward(app, lane, reason, due);
+      }
+    }
+    return all;
+  }
+
+  private int bringForward(AppId app, String lane, String reason, Timestamp due) {
+    int all = 0;
+    List<Chosen> some = choose(app, lane, reason, due, new Chosen(due, ""));
+    while (!some.isEmpty()) {
       List<Object[]> rows =
           some.stream().map(Chosen::id).sorted().map(id -> new Object[] {due, id, due}).toList();
       Integer updated = Deadlocks.retrying(() -> transactions.execute(_ -> update(rows)));
       all += updated == null ? 0 : updated;
-      from = some.isEmpty() ? from : some.getLast();
-    } while (some.size() == AT_ONCE);
+      some = choose(app, lane, reason, due, some.getLast());
+    }
     return all;
   }
 
-  /// A row's place in `later_by_message`, which it keeps when it is brought forward.
-  private record Chosen(String message, String id) {}
+  /// A row's place in `later_by_reason`.
+  private record Chosen(Timestamp due, String id) {}
 
-  private List<Chosen> choose(
-      AppId app,
-      Collection<String> lanes,
-      Collection<String> reasons,
-      Timestamp due,
-      Chosen after) {
-    List<Object> values =
-        new ArrayList<>(List.of(app.value(), after.message(), after.message(), after.id(), due));
-    values.addAll(lanes);
-    reasons.forEach(reason -> values.add(shortened(reason)));
+  private List<Chosen> choose(AppId app, String lane, String reason, Timestamp due, Chosen after) {
     return database.query(
-        CHOOSE.formatted(marks(lanes), marks(reasons), AT_ONCE),
-        (row, _) -> new Chosen(row.getString("message_id"), row.getString("id")),
-        values.toArray());
+        CHOOSE,
+        (row, _) -> new Chosen(row.getTimestamp("due_at"), row.getString("id")),
+        lane,
+        app.value(),
+        reason,
+        due,
+        after.due(),
+        after.due(),
+        after.id(),
+        AT_ONCE);
   }
 
   private int update(List<Object[]> rows) {
     return IntStream.of(
             database.batchUpdate("UPDATE later SET due_at = ? WHERE id = ? AND due_at > ?", rows))
         .sum();
-  }
-
-  private static String marks(Collection<String> values) {
-    return String.join(", ", Collections.nCopies(values.size(), "?"));
   }
 
   private static String shortened(String reason) {

@@ -174,6 +174,37 @@ class LaterIT {
         .containsExactly("paused");
   }
 
+  @Test
+  void what_is_brought_forward_is_found_beside_whatever_else_waits() throws Exception {
+    int each = 2_000;
+    Instant dueAt = clock.instant().plusSeconds(300);
+    List<Later> waiting = new ArrayList<>();
+    for (int i = 0; i < each; i++) {
+      waiting.add(new Later(dueAt, "push.fcm.high", "paused", one(i)));
+      waiting.add(new Later(dueAt, LANE, "503", one(i)));
+      Push others = aPush(clock).from("bank").toApns("d" + i, "ab").build();
+      waiting.add(new Later(dueAt, LANE, "paused", others));
+    }
+    List<Later> paused = many(10, Duration.ofMinutes(5));
+    waiting.addAll(paused);
+    store.keep(waiting);
+
+    try (Connection connection = servers.database().getConnection()) {
+      DataSource counted = new SingleConnectionDataSource(connection, true);
+      long before = rowsRead(counted);
+      int brought =
+          new LaterStore(counted)
+              .bringForward(
+                  new AppId("shop"),
+                  List.of(LANE, "push.apns.low"),
+                  List.of("credential_unreadable", "paused"),
+                  clock.instant());
+
+      assertThat(brought).isEqualTo(paused.size());
+      assertThat(rowsRead(counted) - before).isLessThan(each);
+    }
+  }
+
   private Push one(int device) {
     return aPush(clock).from("shop").toApns("d" + device, "ab").build();
   }
