@@ -223,6 +223,31 @@ class TakeoverIT {
     }
   }
 
+  /// As a dispatcher does when the device's user changed.
+  @Test
+  void what_was_sent_on_a_session_that_is_forgotten_is_not_sent_again() throws Exception {
+    var directory = first.bean(SessionDirectory.class);
+    try (var here = new RawClient(first.port("mqtt"), MqttVersion.V5)) {
+      here.send(SharedNode.persistent(device, MqttVersion.V5));
+      here.expect(MqttPacket.ConnAck.class);
+      here.subscribe().expect(MqttPacket.SubAck.class);
+      gateway.send(List.of(device), TestNode.newMessage(), "{\"left\":1}", PATIENCE);
+      here.expect(MqttPacket.Publish.class);
+    }
+    Eventually.within(PATIENCE, () -> assertThat(directory.owner(device)).isEmpty());
+    try (var redis = RedisClient.create(first.services().redis().toString());
+        var connection = redis.connect()) {
+      assertThat(connection.sync().del(kept())).isOne();
+    }
+
+    try (var back = new RawClient(first.port("mqtt"), MqttVersion.V5)) {
+      back.send(SharedNode.persistent(device, MqttVersion.V5));
+      assertThat(back.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
+      back.subscribe().expect(MqttPacket.SubAck.class);
+      assertDelivered(back, first);
+    }
+  }
+
   @Test
   void what_a_device_acknowledged_elsewhere_is_not_sent_again_by_the_node_before()
       throws Exception {

@@ -2,6 +2,7 @@ package io.pushplanet.dispatcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lettuce.core.api.sync.RedisCommands;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
@@ -356,6 +357,31 @@ class DeviceIT {
     shop.call("DELETE", "/devices/d1", "");
 
     assertThat(dispatcher.deniedUntil(device)).isEqualTo(ends + 20);
+  }
+
+  /// What a node has sent the former user, and was not acknowledged, it would send again.
+  @Test
+  void with_its_user_a_device_that_is_away_loses_its_mqtt_session() {
+    RedisCommands<String, String> redis =
+        dispatcher.context.getBean(RedisLink.class).connection().sync();
+    for (String device : List.of("away", "here")) {
+      shop.put("/devices/" + device, ofUser("u1"));
+      redis.set("mqtt-session:" + shop.app() + "/" + device, "1,0,7");
+    }
+    redis.set("session:" + shop.app() + "/here", "7|node");
+
+    for (String device : List.of("away", "here")) {
+      shop.put("/devices/" + device, ofUser("u1"));
+      assertThat(redis.exists("mqtt-session:" + shop.app() + "/" + device)).isOne();
+      shop.put("/devices/" + device, ofUser("u2"));
+    }
+
+    assertThat(redis.exists("mqtt-session:" + shop.app() + "/away")).isZero();
+    assertThat(redis.exists("mqtt-session:" + shop.app() + "/here")).isOne();
+  }
+
+  private static String ofUser(String user) {
+    return "{\"platform\":\"android\",\"channels\":{\"mqtt\":true},\"user\":\"" + user + "\"}";
   }
 
   @Test

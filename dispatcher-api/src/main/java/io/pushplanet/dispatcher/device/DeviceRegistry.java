@@ -41,9 +41,12 @@ import org.springframework.transaction.support.TransactionTemplate;
 /// The devices of the apps, in MySQL. Every change is one transaction; routes are forgotten after its commit. Thread-safe.
 @Component
 class DeviceRegistry {
+  private static final int WAITING_AT_ONCE = 200;
+
   private final DeviceMapper mapper;
   private final RouteChanges routes;
   private final DeniedDevices denied;
+  private final SessionsAway sessions;
   private final Lanes lanes;
   private final Collisions collisions;
   private final Clock clock;
@@ -53,6 +56,7 @@ class DeviceRegistry {
       DeviceMapper mapper,
       RouteChanges routes,
       DeniedDevices denied,
+      SessionsAway sessions,
       Lanes lanes,
       PlatformTransactionManager transactions,
       DispatcherSettings settings,
@@ -60,6 +64,7 @@ class DeviceRegistry {
     this.mapper = mapper;
     this.routes = routes;
     this.denied = denied;
+    this.sessions = sessions;
     this.lanes = lanes;
     TransactionTemplate template = new TransactionTemplate(transactions);
     // Under REPEATABLE READ locking a device that is not there yet locks the gap it will fill, and
@@ -265,10 +270,13 @@ class DeviceRegistry {
       AppId app, DeviceId device, @Nullable String user, Instant asked) {
     List<DeviceMapper.Waiting> notTheirs =
         mapper.waitingForOthers(app.value(), device.value(), user);
-    if (!notTheirs.isEmpty()) {
-      fail(app, device, messages(notTheirs), "user_changed", asked);
-      mapper.deleteFromInbox(app.value(), device.value(), notTheirs);
+    for (int from = 0; from < notTheirs.size(); from += WAITING_AT_ONCE) {
+      List<DeviceMapper.Waiting> some =
+          notTheirs.subList(from, Math.min(from + WAITING_AT_ONCE, notTheirs.size()));
+      fail(app, device, messages(some), "user_changed", asked);
+      mapper.deleteFromInbox(app.value(), device.value(), some);
     }
+    sessions.forget(new DeviceKey(app, device));
   }
 
   private static List<MessageId> messages(List<DeviceMapper.Waiting> rows) {
