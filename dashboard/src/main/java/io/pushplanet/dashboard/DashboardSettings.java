@@ -15,8 +15,6 @@ import org.springframework.validation.annotation.Validated;
 /// @param dispatcherUrl where test pushes are sent
 /// @param testPushTimeout the longest a test push waits for the dispatcher
 /// @param mostPasswordChecks how many passwords are checked at once, since each costs much CPU on purpose
-/// @param mostWrongLogins how many logins from one address may fail within 15 minutes after the first of them; until these are over
-/// names that do not exist are checked one at a time there, and not written down. An address of IPv6 is its network of 64 bits
 /// @param credentialCheckWithin the longest an upload waits for a worker to ask the provider about it
 /// @param credentialOverlap how long a replaced credential is kept, stands in for one that is refused, and can be rolled back to
 /// @param auditRetention an entry of the audit log that is older is deleted
@@ -27,7 +25,6 @@ public record DashboardSettings(
     @NotNull @DefaultValue("http://127.0.0.1:8080") URI dispatcherUrl,
     @NotNull @DefaultValue("5s") Duration testPushTimeout,
     @Positive @DefaultValue("4") int mostPasswordChecks,
-    @Positive @DefaultValue("100") int mostWrongLogins,
     @NotNull @DefaultValue("15s") Duration credentialCheckWithin,
     @NotNull @DefaultValue("1d") Duration credentialOverlap,
     @NotNull @DefaultValue("400d") Duration auditRetention,

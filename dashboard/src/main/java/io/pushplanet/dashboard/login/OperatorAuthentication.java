@@ -21,11 +21,12 @@ import org.springframework.security.crypto.password.PasswordEncoder;
 import org.springframework.security.web.authentication.WebAuthenticationDetails;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
+import org.springframework.util.StringUtils;
 
 /// How an operator gets in, and proves to be the one before the password is changed. Five wrong passwords lock the name for a
-/// quarter of an hour, also when many are tried at once; then the count starts again. An unknown name costs the same time as a wrong
-/// password. An address that failed too often may be that of a proxy, and everybody's: who has a name gets in from there as from
-/// elsewhere, and names that are made up there take one thread and one core at most, and are not written down.
+/// quarter of an hour, also when many are tried at once; then the count starts again. That bounds what a name can cost. Of names that
+/// nobody has one is checked at a time, wherever they come from, and the others are refused at once: so a flood of them takes one
+/// thread and one core at most. Alone, such a name costs the same time as a wrong password.
 @Component
 class OperatorAuthentication implements AuthenticationProvider {
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(3);
@@ -33,6 +34,8 @@ class OperatorAuthentication implements AuthenticationProvider {
   /// Passwords that wait to be checked: each has a thread of the web server, which all pages share. Two cores check so many within
   /// [#LONGEST_WAIT].
   static final int MOST_WAITING = 16;
+
+  private static final int LONGEST_ADDRESS = 64;
 
   private final OperatorMapper operators;
   private final FirstOperator firstOperator;
@@ -42,7 +45,7 @@ class OperatorAuthentication implements AuthenticationProvider {
   private final Clock clock;
   private final Semaphore checks;
   private final Semaphore places;
-  private final Semaphore madeUp = new Semaphore(1);
+  private final Semaphore strangers = new Semaphore(1);
   private final String nobodysPassword;
 
   OperatorAuthentication(
@@ -75,14 +78,16 @@ class OperatorAuthentication implements AuthenticationProvider {
 
   private Authentication check(Authentication login) {
     String name = login.getName();
-    String address =
-        login.getDetails() instanceof WebAuthenticationDetails web ? web.getRemoteAddress() : "";
+    String address = addressOf(login);
     firstOperator.ensure();
     String password = String.valueOf(login.getCredentials());
-    Operator operator =
-        wrongLogins.tooManyFrom(address)
-            ? fromCrowd(name, password)
-            : counted(name, password, address);
+    Optional<Operator> found = operators.find(name);
+    if (found.isEmpty()) {
+      checkStranger(password);
+      wrongLogins.ofUnknown(name, address);
+      throw refused();
+    }
+    Operator operator = proven(found.get(), name, password, "wrong password, from " + address);
     operators.loggedIn(name, clock.instant());
     audit.record(name, AuditAction.LOGIN, name, "logged in");
     SignedIn signedIn = SignedIn.of(operator);
@@ -90,31 +95,23 @@ class OperatorAuthentication implements AuthenticationProvider {
         signedIn, null, operator.role().authorities());
   }
 
-  private Operator counted(String name, String password, String address) {
-    try {
-      return proven(name, password, "wrong password");
-    } catch (BadCredentialsException | LockedException e) {
-      if (e instanceof UnknownNameException) {
-        wrongLogins.ofUnknown(name);
-      }
-      wrongLogins.from(address, name);
-      throw e;
-    }
+  /// Behind a proxy it is what the proxy says.
+  private static String addressOf(Authentication login) {
+    return login.getDetails() instanceof WebAuthenticationDetails web
+        ? StringUtils.truncate(web.getRemoteAddress(), LONGEST_ADDRESS)
+        : "an unknown address";
   }
 
-  /// Wrong passwords lock a name, so that only made-up names can come without end. While one of them is checked the others are
-  /// refused at once: that tells a stranger which names exist, as a lock does.
-  private Operator fromCrowd(String name, String password) {
-    if (operators.find(name).isPresent()) {
-      return proven(name, password, "wrong password");
-    }
-    if (!madeUp.tryAcquire()) {
-      throw new UnknownNameException();
+  /// The refusal of those who come meanwhile is quicker than that of a wrong password, and so tells them which names exist; as a lock
+  /// does. To let them wait would cost a thread each.
+  private void checkStranger(String password) {
+    if (!strangers.tryAcquire()) {
+      return;
     }
     try {
-      return proven(name, password, "wrong password");
+      boolean _ = matches(password, nobodysPassword);
     } finally {
-      madeUp.release();
+      strangers.release();
     }
   }
 
@@ -122,7 +119,8 @@ class OperatorAuthentication implements AuthenticationProvider {
   /// there no more often than at the login.
   Optional<String> objectionTo(String name, String presentPassword) {
     try {
-      proven(name, presentPassword, "wrong present password");
+      Operator operator = operators.find(name).orElseThrow(OperatorAuthentication::refused);
+      proven(operator, name, presentPassword, "wrong present password");
       return Optional.empty();
     } catch (BadCredentialsException e) {
       return Optional.of("The present password is not right.");
@@ -135,30 +133,17 @@ class OperatorAuthentication implements AuthenticationProvider {
   }
 
   /// @param ifWrong what the audit log says of a wrong password
-  private Operator proven(String name, String password, String ifWrong) {
-    Optional<Operator> found = operators.find(name);
-    if (found.isPresent() && found.get().isLocked(clock.instant())) {
+  private Operator proven(Operator operator, String name, String password, String ifWrong) {
+    if (operator.isLocked(clock.instant())) {
       throw locked();
     }
-    boolean right = matches(password, found.map(Operator::password).orElse(nobodysPassword));
-    if (found.isEmpty()) {
-      throw new UnknownNameException();
-    }
-    if (!right) {
+    if (!matches(password, operator.password())) {
       throw wrongLogins.lockAfter(name, ifWrong) ? locked() : refused();
     }
     if (operators.proved(name, clock.instant()) == 0) {
       throw locked();
     }
-    return found.get();
-  }
-
-  private static final class UnknownNameException extends BadCredentialsException {
-    @Serial private static final long serialVersionUID = 1;
-
-    UnknownNameException() {
-      super("refused");
-    }
+    return operator;
   }
 
   private static LockedException locked() {

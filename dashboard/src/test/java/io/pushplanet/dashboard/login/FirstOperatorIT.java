@@ -30,7 +30,6 @@ class FirstOperatorIT {
                 URI.create("http://127.0.0.1:1"),
                 Duration.ofSeconds(1),
                 1,
-                1,
                 Duration.ofSeconds(1),
                 Duration.ofDays(1),
                 Duration.ofDays(1),

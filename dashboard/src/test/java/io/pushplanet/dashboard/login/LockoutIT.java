@@ -138,7 +138,6 @@ class LockoutIT {
             URI.create("http://127.0.0.1:1"),
             Duration.ofSeconds(1),
             WRONG + 1,
-            1,
             Duration.ofSeconds(1),
             Duration.ofDays(1),
             Duration.ofDays(1),
