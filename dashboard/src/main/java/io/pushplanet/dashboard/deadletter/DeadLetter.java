@@ -4,6 +4,7 @@ import com.rabbitmq.client.GetResponse;
 import io.pushplanet.common.access.Sha256;
 import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.wire.WireForm;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -20,7 +21,7 @@ import tools.jackson.databind.JsonNode;
 /// one letter at a time; nor the whole reason, which may quote it.
 ///
 /// @param digest SHA-256 of queue and body, in hex: what the letter is called, for the broker gives it no name
-/// @param queue where it was to be read; empty when unknown, and then it cannot be replayed
+/// @param queue where it is read; empty when unknown, and then it cannot be replayed
 /// @param buried to the second; null when unknown, as of letters that an older worker buried
 /// @param message which push it carries, where that can be read
 /// @param opening the first [#SHOWN_BYTES] of its body as text
@@ -34,6 +35,9 @@ record DeadLetter(
     String opening) {
   static final int SHOWN_BYTES = 4_096;
 
+  /// Where orders waited before they had a queue for each priority.
+  private static final String FORMER_FANOUT = "push.fanout";
+
   private static final Pattern DETAILS = Pattern.compile("[:'\"(]");
   private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cntrl}&&[^\n\t]]");
 
@@ -43,7 +47,7 @@ record DeadLetter(
     Date buried = letter.getProps().getTimestamp();
     return new DeadLetter(
         digest(queue, letter.getBody()),
-        Topology.queues().contains(queue) ? queue : "",
+        taken(queue),
         header(headers, Topology.DEAD_REASON_HEADER),
         letter.getBody().length,
         buried == null ? null : buried.toInstant(),
@@ -62,6 +66,13 @@ record DeadLetter(
 
   public boolean isReplayable() {
     return !queue.isEmpty();
+  }
+
+  private static String taken(String queue) {
+    if (queue.equals(FORMER_FANOUT)) {
+      return Topology.fanout(Priority.NORMAL);
+    }
+    return Topology.queues().contains(queue) ? queue : "";
   }
 
   private static String header(Map<String, Object> headers, String name) {

@@ -37,6 +37,14 @@ class DeadLettersTest {
     assertThat(letter("", "a").isReplayable()).isFalse();
   }
 
+  /// Orders had one queue before they had one for each priority.
+  @Test
+  void an_order_of_the_former_queue_is_replayed_to_the_one_that_is_taken() {
+    assertThat(letter("push.fanout", "a"))
+        .returns("push.fanout.normal", DeadLetter::queue)
+        .returns(true, DeadLetter::isReplayable);
+  }
+
   @Test
   void letters_are_told_apart_by_queue_and_body() {
     assertThat(letter("push.mqtt.high", "a").digest())
