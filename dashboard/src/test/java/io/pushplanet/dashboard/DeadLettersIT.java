@@ -17,6 +17,8 @@ import java.time.Instant;
 import java.util.Date;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,6 +32,8 @@ class DeadLettersIT {
 
   private static final String UNTIL_ALARM =
       "(fun Wait() -> case rabbit_alarm:get_alarms() of [] -> timer:sleep(50), Wait(); _ -> ok end end)().";
+
+  private static final Pattern LETTER = Pattern.compile("/dead-letters/([0-9a-f]{64})");
 
   private final RunningDashboard dashboard = RunningDashboard.shared();
   private Connection connection;
@@ -140,6 +144,29 @@ class DeadLettersIT {
       assertThat(chromium.go(paths.getFirst().toString()).text())
           .contains("not among the oldest any more");
     }
+  }
+
+  @Test
+  void of_letters_that_are_alike_one_is_replayed_or_dropped_at_a_time() throws Exception {
+    for (int i = 0; i < 3; i++) {
+      bury(LANE, "broken", PUSH);
+    }
+    waiting(Topology.DEAD, 3);
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+    Matcher letter = LETTER.matcher(admin.get("/dead-letters").body());
+    assertThat(letter.find()).isTrue();
+
+    admin.post("/dead-letters", "/dead-letters/replay", "letter", letter.group(1));
+
+    assertThat(admin.get("/dead-letters").body()).contains("1 letter: put back");
+    waiting(LANE, 1);
+    waiting(Topology.DEAD, 2);
+
+    admin.post("/dead-letters", "/dead-letters/drop", "letter", letter.group(1));
+
+    assertThat(admin.get("/dead-letters").body()).contains("1 letter: thrown away");
+    waiting(Topology.DEAD, 1);
   }
 
   /// As unreadable ones do: a worker buries each anew as soon as it is back in its queue.

@@ -59,7 +59,7 @@ class DeadLetterController {
   @PostMapping("/dead-letters/replay")
   String replay(Principal me, @RequestParam String letter, RedirectAttributes flash) {
     tell(
-        letters.replay(me.getName(), wanted(letter)),
+        letters.replay(me.getName(), wanted(letter), most(letter)),
         "put back into the queue it came from",
         flash);
     return "redirect:/dead-letters";
@@ -67,12 +67,17 @@ class DeadLetterController {
 
   @PostMapping("/dead-letters/drop")
   String drop(Principal me, @RequestParam String letter, RedirectAttributes flash) {
-    tell(letters.drop(me.getName(), wanted(letter)), "thrown away", flash);
+    tell(letters.drop(me.getName(), wanted(letter), most(letter)), "thrown away", flash);
     return "redirect:/dead-letters";
   }
 
   private static Predicate<DeadLetter> wanted(String letter) {
     return one -> letter.equals(ALL) || letter.equals(one.digest());
+  }
+
+  /// Letters that are alike have one digest, and it does not matter which of them is taken.
+  private static int most(String letter) {
+    return letter.equals(ALL) ? DeadLetters.MOST : 1;
   }
 
   private static void tell(DeadLetters.Outcome outcome, String done, RedirectAttributes flash) {

@@ -108,12 +108,13 @@ class DeadLetters {
     audit.record(operator, AuditAction.DEAD_LETTER_READ, subject(letter), "from " + origin(letter));
   }
 
-  /// Puts those of the oldest letters that are `wanted` and can be replayed back into the queues they came from.
-  synchronized Outcome replay(String operator, Predicate<DeadLetter> wanted) {
+  /// Puts those of the oldest letters that are `wanted` and can be replayed back into the queues they came from, the first `most`.
+  synchronized Outcome replay(String operator, Predicate<DeadLetter> wanted, int most) {
     return finish(
         operator,
         AuditAction.DEAD_LETTER_REPLAYED,
         wanted.and(DeadLetter::isReplayable),
+        most,
         DeadLetters::mustTake,
         (channel, response, letter) -> {
           // A queue that is not there any more gives the letter back, and the broker confirms it
@@ -142,16 +143,22 @@ class DeadLetters {
     }
   }
 
-  /// Throws those of the oldest letters that are `wanted` away.
-  synchronized Outcome drop(String operator, Predicate<DeadLetter> wanted) {
+  /// Throws those of the oldest letters that are `wanted` away, the first `most`.
+  synchronized Outcome drop(String operator, Predicate<DeadLetter> wanted, int most) {
     return finish(
-        operator, AuditAction.DEAD_LETTER_DROPPED, wanted, Preparation.NONE, (_, _, _) -> true);
+        operator,
+        AuditAction.DEAD_LETTER_DROPPED,
+        wanted,
+        most,
+        Preparation.NONE,
+        (_, _, _) -> true);
   }
 
   private Outcome finish(
       String operator,
       AuditAction action,
       Predicate<DeadLetter> wanted,
+      int most,
       Preparation preparation,
       Deed deed) {
     var done = new ArrayList<DeadLetter>();
@@ -160,7 +167,7 @@ class DeadLetters {
       eachLetter(
           preparation,
           (channel, response, letter) -> {
-            if (!wanted.test(letter)) {
+            if (done.size() == most || !wanted.test(letter)) {
               return false;
             }
             // First, for what is not written down is not done.
