@@ -240,7 +240,7 @@ class DeadLettersIT {
           .contains("The broker takes no messages just now")
           .contains(ID);
       assertThat(admin.get("/dead-letters").body()).contains(ID);
-      assertThat(broker.queueDeclarePassive(Topology.DEAD).getMessageCount()).isOne();
+      waiting(Topology.DEAD, 1);
     } finally {
       services.rabbitmqctl("set_vm_memory_high_watermark", "0.4");
     }
