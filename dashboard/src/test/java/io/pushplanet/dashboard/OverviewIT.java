@@ -41,6 +41,8 @@ class OverviewIT {
         channel.basicPublish(
             "", "push.events", MessageProperties.PERSISTENT_BASIC, new byte[] {'[', ']'});
       }
+      channel.basicPublish(
+          "", Topology.DEAD, MessageProperties.PERSISTENT_BASIC, new byte[] {'[', ']'});
       new SessionDirectory(redis, Clock.systemUTC())
           .heartbeat(
               new NodeLease(
@@ -63,7 +65,23 @@ class OverviewIT {
                   .contains("node-a")
                   .contains("8,765"));
       chromium.picture("overview-busy-light");
+      assertThat(
+              chromium.script(
+                  "return [...document.querySelectorAll('tr')].find(row => row.innerText.includes('push.dead')).innerText"))
+          .asString()
+          .contains("needs you")
+          .doesNotContain("no consumer");
+      for (int width : new int[] {1_280, 1_024, 390}) {
+        chromium.size(width, 900);
+        assertThat(
+                chromium.script(
+                    "const queues = document.querySelector('.scroll'); return queues.scrollWidth - queues.clientWidth"))
+            .as("what of the queues is beyond the edge at " + width + " px")
+            .isEqualTo(0L);
+      }
+      chromium.picture("overview-busy-phone-light");
       channel.queuePurge("push.events");
+      channel.queuePurge(Topology.DEAD);
       assertThat(chromium.complaints()).isEmpty();
     }
   }

@@ -56,7 +56,12 @@ class QueueDepths {
   public record Queue(String name, boolean exists, int messages, int consumers) {
     /// Messages wait and nobody takes them.
     public boolean stuck() {
-      return messages > 0 && consumers == 0;
+      return messages > 0 && consumers == 0 && !isDead();
+    }
+
+    /// What is in there waits for an operator.
+    public boolean isDead() {
+      return name.equals(Topology.DEAD);
     }
   }
 
