@@ -92,7 +92,6 @@ class PicturesIT {
       leaving.state("MOVING");
       silent.silent();
       chromium.go("/login").picture("login-light");
-      chromium.go("/login?address").picture("login-address-light");
       chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
       assertThat(chromium.path()).startsWith("/");
 
