@@ -1,5 +1,7 @@
 package io.pushplanet.cm.directory;
 
+import static java.util.Objects.requireNonNull;
+
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.directory.Directory.Answer;
@@ -53,16 +55,16 @@ final class OrderLine {
 
   /// Who stands in line.
   private static final class Waiting {
-    private final Supplier<Order> order;
+    private final Supplier<Order> wish;
     private final @Nullable Asker asker;
     private final long sinceMillis;
     // Once its turn has come.
-    private @Nullable Order travelling;
+    private @Nullable Order order;
     // Of the asker's loop.
     private boolean told;
 
-    Waiting(Supplier<Order> order, @Nullable Asker asker, long sinceMillis) {
-      this.order = order;
+    Waiting(Supplier<Order> wish, @Nullable Asker asker, long sinceMillis) {
+      this.wish = wish;
       this.asker = asker;
       this.sinceMillis = sinceMillis;
     }
@@ -86,9 +88,6 @@ final class OrderLine {
       }
     }
   }
-
-  /// What travels.
-  private record Travelling(Order order, Waiting from) {}
 
   /// @param most in line
   /// @param patience whoever has stood in line for longer, and waits for an answer, is not asked for any more
@@ -190,10 +189,10 @@ final class OrderLine {
     }
   }
 
-  /// Whoever is too late is told so.
-  private List<Travelling> inTime(List<Waiting> some) {
+  /// Those who travel. Whoever is too late is told so.
+  private List<Waiting> inTime(List<Waiting> some) {
     long latest = clock.millis() - patience.toMillis();
-    var travelling = new ArrayList<Travelling>(some.size());
+    var travelling = new ArrayList<Waiting>(some.size());
     var handOver = new HandOver();
     for (var each : some) {
       if (each.isTooLate(latest)) {
@@ -201,9 +200,8 @@ final class OrderLine {
         continue;
       }
       try {
-        var order = each.order.get();
-        each.travelling = order;
-        travelling.add(new Travelling(order, each));
+        each.order = each.wish.get();
+        travelling.add(each);
       } catch (RuntimeException | Error bug) {
         metrics.directoryFailures.increment();
         LOG.error("event=order_error", bug);
@@ -215,7 +213,7 @@ final class OrderLine {
   }
 
   /// @return false when the directory is away; nobody knows then what became of them
-  private boolean hasHandedBack(List<Travelling> some) {
+  private boolean hasHandedBack(List<Waiting> some) {
     if (!health.isReachable()) {
       metrics.ordersUntold.increment(some.size());
       return false;
@@ -241,14 +239,14 @@ final class OrderLine {
 
   private void giveBack(List<Waiting> some) {
     for (var each : some) {
-      var order = each.travelling;
+      var order = each.order;
       if (each.asker == null && order != null) {
         untold.accept(order);
       }
     }
   }
 
-  private void handBack(List<Travelling> some) {
+  private void handBack(List<Waiting> some) {
     if (some.isEmpty()) {
       return;
     }
@@ -256,7 +254,7 @@ final class OrderLine {
     var handOver = new HandOver();
     for (int index = 0; index < some.size(); index++) {
       var answer = Optional.of(answers.get(index));
-      some.get(index).from().tell(handOver, asker -> asker.then().accept(answer));
+      some.get(index).tell(handOver, asker -> asker.then().accept(answer));
     }
     handOver.go();
   }
@@ -269,8 +267,9 @@ final class OrderLine {
     handOver.go();
   }
 
-  private List<Answer> ask(List<Travelling> some) {
-    var answers = directory.carryOut(some.stream().map(Travelling::order).toList());
+  private List<Answer> ask(List<Waiting> some) {
+    var answers =
+        directory.carryOut(some.stream().map(each -> requireNonNull(each.order)).toList());
     metrics.registrations.record(some.size());
     int failed = 0;
     var why = "";
