@@ -237,7 +237,8 @@ public final class ConnectionPipeline {
 
     private void established(Welcome known, Claim.Taken claim, long beganNanos) {
       if (!link.isOpen()) {
-        registrar.abandon(known.device(), claim, known.terms().expirySeconds());
+        registrar.abandon(
+            known.device(), claim, known.terms().expirySeconds(), known.passwordEnds());
         return;
       }
       var made =

@@ -14,7 +14,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /// What all nodes know together of devices, as this node asks it: who has which, and the subscriptions of persistent
-/// sessions. Everything that a node writes carries its epoch, and changes nothing where a newer owner has written.
+/// sessions. Everything that a node writes of a session carries its epoch, and changes nothing where a newer owner has written; nor
+/// where the node does not own the device, and the password that the session came by is denied.
 ///
 /// Calls block and throw [io.pushplanet.common.session.DirectoryUnavailable]; a call that failed may have had its effect.
 /// Thread-safe.
@@ -76,9 +77,12 @@ public interface Directory {
     /// @param passwordEnds in this second of the epoch
     record Claim(DeviceKey device, Former former, long passwordEnds) implements Order {}
 
-    record Remember(DeviceKey device, long epoch, Subscription subscription) implements Order {}
+    /// @param passwordEnds as in [Claim]
+    record Remember(DeviceKey device, long epoch, Subscription subscription, long passwordEnds)
+        implements Order {}
 
-    record Forget(DeviceKey device, long epoch) implements Order {}
+    /// @param passwordEnds as in [Claim]
+    record Forget(DeviceKey device, long epoch, long passwordEnds) implements Order {}
 
     /// The claimed connection came to nothing.
     record Release(DeviceKey device, long epoch) implements Order {}
@@ -86,7 +90,9 @@ public interface Directory {
     /// The connection ended; the session lives for `seconds` more.
     ///
     /// @param left with this subscription; null: with none, where the device was this node's till the end
-    record End(DeviceKey device, long epoch, long seconds, @Nullable Subscription left)
+    /// @param passwordEnds as in [Claim]
+    record End(
+        DeviceKey device, long epoch, long seconds, @Nullable Subscription left, long passwordEnds)
         implements Order {}
   }
 

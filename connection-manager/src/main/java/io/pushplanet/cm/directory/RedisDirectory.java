@@ -68,13 +68,14 @@ public final class RedisDirectory implements Directory {
               """);
 
   /// ARGV node, now in ms, ms that a session lives untouched, and the orders, a line for each: what to do, the writer's epoch, the
-  /// device, and something more. Answers with a text for each. Two keys belong to a device: the owner, and the subscription
+  /// end of the password that he came by, the device, and something more. Answers with a text for each. Two keys belong to a device: the owner, and the subscription
   /// (`qos,identifier,epoch`). An order that fails (a key that holds something else) fails alone.
   ///
   /// One argument for all, because the client does so much for each; Redis needs the keys' names beforehand only in a cluster,
   /// where no script can have keys of many devices anyway.
   ///
-  /// A claim says the end of its password in the place of an epoch. One that is denied leaves everything as it is.
+  /// A claim by a password that is denied leaves everything as it is. So does a session that came by one, to a node that could ask nobody, but for its own
+  /// entry: its epoch is the node's own, and may be above that of the device as it was registered anew.
   ///
   /// Who had a session that is remembered nowhere tells the node that took it, so that this need not guess whether there was none.
   ///
@@ -124,10 +125,10 @@ public final class RedisDirectory implements Directory {
                   redis.call('PUBLISH', 'takeover:' .. heir, 'left|' .. epoch .. '|' .. session .. '|' .. string.sub(key, 9))
                 end
               end
-              local function carry_out(device, what, epoch, more)
+              local function carry_out(device, what, epoch, ends, more)
                 local key, kept = 'session:' .. device, 'mqtt-session:' .. device
                 if what == 'claim' then
-                  if denied(device, epoch) then return '-' end
+                  if denied(device, ends) then return '-' end
                   local owner, former = claim(key, node, not_before(kept))
                   seen(device, now)
                   local fine, held = pcall(take_up, kept, more, string.match(owner, '^%d+'))
@@ -135,6 +136,7 @@ public final class RedisDirectory implements Directory {
                 end
                 local ours = text(key) == epoch .. '|' .. node
                 if what == 'release' or what == 'end' then release(key, node, epoch) end
+                if what ~= 'release' and not ours and denied(device, ends) then return '' end
                 local millis, left = string.match(more, '^(%d+) (.+)$')
                 if what == 'end' and not ours then bequeath(key, kept, millis, left, epoch) end
                 if what == 'release' or not may_write(key, kept, epoch) then return '' end
@@ -144,8 +146,8 @@ public final class RedisDirectory implements Directory {
                 return ''
               end
               local answers = {}
-              for what, epoch, device, more in string.gmatch(ARGV[4], '(%l+) (%d+) (%S+) ([^\\n]*)\\n') do
-                local fine, answer = pcall(carry_out, device, what, epoch, more)
+              for what, epoch, ends, device, more in string.gmatch(ARGV[4], '(%l+) (%d+) (%d+) (%S+) ([^\\n]*)\\n') do
+                local fine, answer = pcall(carry_out, device, what, epoch, ends, more)
                 if not fine then answer = '!' .. (type(answer) == 'table' and answer.err or tostring(answer)) end
                 answers[#answers + 1] = answer
               end
@@ -189,14 +191,15 @@ public final class RedisDirectory implements Directory {
   private static void write(Order order, StringBuilder into) {
     var device = order.device();
     switch (order) {
-      case Order.Claim(_, var former, var ends) -> put(into, "claim", ends, device, word(former));
-      case Order.Remember(_, var epoch, var subscription) ->
-          put(into, "remember", epoch, device, Remembered.text(subscription));
-      case Order.Forget(_, var epoch) -> put(into, "forget", epoch, device, "");
-      case Order.Release(_, var epoch) -> put(into, "release", epoch, device, "");
-      case Order.End(_, var epoch, var seconds, var left) -> {
+      case Order.Claim(_, var former, var ends) ->
+          put(into, "claim", 0, ends, device, word(former));
+      case Order.Remember(_, var epoch, var subscription, var ends) ->
+          put(into, "remember", epoch, ends, device, Remembered.text(subscription));
+      case Order.Forget(_, var epoch, var ends) -> put(into, "forget", epoch, ends, device, "");
+      case Order.Release(_, var epoch) -> put(into, "release", epoch, 0, device, "");
+      case Order.End(_, var epoch, var seconds, var left, var ends) -> {
         long millis = Math.min(Duration.ofSeconds(seconds).toMillis(), LONGEST.toMillis());
-        put(into, "end", epoch, device, millis + " " + Remembered.text(left));
+        put(into, "end", epoch, ends, device, millis + " " + Remembered.text(left));
       }
     }
   }
@@ -211,8 +214,8 @@ public final class RedisDirectory implements Directory {
 
   /// No part but the last may hold a blank, and none a line's end: ids are letters, digits and a few signs.
   private static void put(
-      StringBuilder into, String what, long epoch, DeviceKey device, String more) {
-    into.append(what).append(' ').append(epoch).append(' ');
+      StringBuilder into, String what, long epoch, long ends, DeviceKey device, String more) {
+    into.append(what).append(' ').append(epoch).append(' ').append(ends).append(' ');
     into.append(device.app().value()).append('/').append(device.device().value());
     into.append(' ').append(more).append('\n');
   }

@@ -161,7 +161,7 @@ public final class Registrar implements Doubts, AutoCloseable {
     var asker =
         new OrderLine.Asker(
             loop,
-            answer -> taken(device, former, answer, loop, then),
+            answer -> taken(device, former, passwordEnds, answer, loop, then),
             () -> {
               arrived(device, 0);
               then.accept(new Claim.TooLate());
@@ -174,7 +174,12 @@ public final class Registrar implements Doubts, AutoCloseable {
   }
 
   private void taken(
-      DeviceKey device, Former wish, Optional<Answer> answer, Loop loop, Consumer<Claim> then) {
+      DeviceKey device,
+      Former wish,
+      long passwordEnds,
+      Optional<Answer> answer,
+      Loop loop,
+      Consumer<Claim> then) {
     if (answer.isPresent() && answer.get() instanceof Answer.Denied) {
       arrived(device, 0);
       then.accept(new Claim.Denied());
@@ -199,7 +204,8 @@ public final class Registrar implements Doubts, AutoCloseable {
               if (wish == Former.RESUME) {
                 session
                     .map(Remembered::subscription)
-                    .ifPresent(held -> tell(new Order.Remember(device, claimed.epoch(), held)));
+                    .ifPresent(held ->
+                        tell(new Order.Remember(device, claimed.epoch(), held, passwordEnds)));
               }
               loop.execute(() -> then.accept(new Claim.Taken(claimed.epoch(), session)));
             });
@@ -222,15 +228,16 @@ public final class Registrar implements Doubts, AutoCloseable {
   }
 
   /// The connection for which a device was claimed is gone. The session that it took up lives on as it was, for as long as the device wished this time.
-  public void abandon(DeviceKey device, Claim.Taken claim, long expirySeconds) {
+  public void abandon(DeviceKey device, Claim.Taken claim, long expirySeconds, long passwordEnds) {
     arrived(device, claim.epoch());
     if (table.find(device) == null) {
       tell(
           claim
               .remembered()
               .filter(_ -> expirySeconds > 0)
-              .<Order>map(
-                  held -> new Order.End(device, claim.epoch(), expirySeconds, held.subscription()))
+              .<Order>map(held ->
+                  new Order.End(
+                      device, claim.epoch(), expirySeconds, held.subscription(), passwordEnds))
               .orElseGet(() -> new Order.Release(device, claim.epoch())));
     }
   }
@@ -251,8 +258,8 @@ public final class Registrar implements Doubts, AutoCloseable {
     changed.remove(session);
     var subscription = session.subscription();
     return subscription == null
-        ? new Order.Forget(session.key(), session.epoch())
-        : new Order.Remember(session.key(), session.epoch(), subscription);
+        ? new Order.Forget(session.key(), session.epoch(), session.passwordEnds())
+        : new Order.Remember(session.key(), session.epoch(), subscription, session.passwordEnds());
   }
 
   /// The device says something of its own accord: it is here. What the directory knows by this node's word only is true then.
@@ -270,7 +277,7 @@ public final class Registrar implements Doubts, AutoCloseable {
     var left = session.subscription();
     boolean known = !session.isPresumed() && (left != null || session.isHeard());
     long seconds = known ? expirySeconds : 0;
-    tell(new Order.End(session.key(), session.epoch(), seconds, left));
+    tell(new Order.End(session.key(), session.epoch(), seconds, left, session.passwordEnds()));
   }
 
   /// An end that cannot be told now is told later. A subscription is not: its session is compared, and remembered again once the device has said something.

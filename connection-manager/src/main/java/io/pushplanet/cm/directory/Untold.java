@@ -25,7 +25,7 @@ final class Untold {
   /// Keeps the order, if it is an end.
   void keep(Order order) {
     switch (order) {
-      case Order.End(var device, var epoch, _, _) -> keep(device, new End(epoch, order));
+      case Order.End(var device, var epoch, _, _, _) -> keep(device, new End(epoch, order));
       case Order.Release(var device, var epoch) -> keep(device, new End(epoch, order));
       case Order.Claim _, Order.Remember _, Order.Forget _ -> {}
     }

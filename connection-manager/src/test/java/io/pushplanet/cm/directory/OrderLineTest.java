@@ -295,7 +295,7 @@ class OrderLineTest {
   @Test
   void who_stood_in_line_for_too_long_is_not_asked_for_but_what_must_be_written_is() {
     claim(0);
-    line.add(new Order.Remember(device(9), 5, Subscription.of(QoS.AT_LEAST_ONCE, 0)), null);
+    line.add(new Order.Remember(device(9), 5, Subscription.of(QoS.AT_LEAST_ONCE, 0), 9), null);
     clock.advance(Duration.ofSeconds(6));
     claim(1);
 

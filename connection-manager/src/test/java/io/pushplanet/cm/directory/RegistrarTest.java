@@ -168,7 +168,8 @@ class RegistrarTest {
 
     assertThat(directory.orders)
         .containsExactly(
-            new Order.Remember(DEVICE, EPOCH, AT_ONE), new Order.End(DEVICE, EPOCH, 3_600, AT_ONE));
+            new Order.Remember(DEVICE, EPOCH, AT_ONE, ENDS),
+            new Order.End(DEVICE, EPOCH, 3_600, AT_ONE, ENDS));
   }
 
   @Test
@@ -177,7 +178,7 @@ class RegistrarTest {
 
     registrar.release(session, 3_600);
 
-    assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 0, AT_ONE));
+    assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 0, AT_ONE, ENDS));
   }
 
   @Test
@@ -186,7 +187,7 @@ class RegistrarTest {
 
     registrar.doubtAll();
 
-    assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 0, AT_ONE));
+    assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 0, AT_ONE, ENDS));
   }
 
   @Test
@@ -209,7 +210,9 @@ class RegistrarTest {
 
     assertThat(claimed(Former.RESUME))
         .containsExactly(new Claim.Taken(EPOCH + 1, Optional.of(new Remembered(AT_ONE, EPOCH))));
-    assertThat(directory.orders).last().isEqualTo(new Order.Remember(DEVICE, EPOCH + 1, AT_ONE));
+    assertThat(directory.orders)
+        .last()
+        .isEqualTo(new Order.Remember(DEVICE, EPOCH + 1, AT_ONE, ENDS));
   }
 
   @Test
@@ -217,17 +220,17 @@ class RegistrarTest {
     var other = device("other");
 
     registrar.abandon(
-        other, new Claim.Taken(EPOCH, Optional.of(new Remembered(AT_ONE, EPOCH - 1))), 60);
+        other, new Claim.Taken(EPOCH, Optional.of(new Remembered(AT_ONE, EPOCH - 1))), 60, ENDS);
     registrar.abandon(
-        other, new Claim.Taken(EPOCH, Optional.of(new Remembered(null, EPOCH - 1))), 60);
-    registrar.abandon(other, new Claim.Taken(EPOCH, Optional.empty()), 60);
+        other, new Claim.Taken(EPOCH, Optional.of(new Remembered(null, EPOCH - 1))), 60, ENDS);
+    registrar.abandon(other, new Claim.Taken(EPOCH, Optional.empty()), 60, ENDS);
     registrar.abandon(
-        other, new Claim.Taken(EPOCH, Optional.of(new Remembered(AT_ONE, EPOCH - 1))), 0);
+        other, new Claim.Taken(EPOCH, Optional.of(new Remembered(AT_ONE, EPOCH - 1))), 0, ENDS);
 
     assertThat(directory.orders)
         .containsExactly(
-            new Order.End(other, EPOCH, 60, AT_ONE),
-            new Order.End(other, EPOCH, 60, null),
+            new Order.End(other, EPOCH, 60, AT_ONE, ENDS),
+            new Order.End(other, EPOCH, 60, null, ENDS),
             new Order.Release(other, EPOCH),
             new Order.Release(other, EPOCH));
   }
@@ -304,9 +307,9 @@ class RegistrarTest {
 
     assertThat(directory.orders)
         .containsExactly(
-            new Order.Remember(DEVICE, EPOCH, Subscription.of(QoS.AT_MOST_ONCE, 4_999)),
+            new Order.Remember(DEVICE, EPOCH, Subscription.of(QoS.AT_MOST_ONCE, 4_999), ENDS),
             new Order.Claim(device("other"), Former.FORGET, ENDS),
-            new Order.Forget(DEVICE, EPOCH));
+            new Order.Forget(DEVICE, EPOCH, ENDS));
   }
 
   @Test
@@ -323,7 +326,7 @@ class RegistrarTest {
     slow.remember(session);
     sender.remove().run();
 
-    assertThat(directory.orders).containsExactly(new Order.Remember(DEVICE, EPOCH, AT_ONE));
+    assertThat(directory.orders).containsExactly(new Order.Remember(DEVICE, EPOCH, AT_ONE, ENDS));
   }
 
   /// A million devices would ask twice a second each.
@@ -375,7 +378,7 @@ class RegistrarTest {
     registrar.compareNext(registrar.pause());
     registrar.compareNext(registrar.pause());
 
-    assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 3_600, AT_ONE));
+    assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 3_600, AT_ONE, ENDS));
   }
 
   @Test
@@ -388,7 +391,7 @@ class RegistrarTest {
 
     registrar.close();
 
-    assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 3_600, AT_ONE));
+    assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 3_600, AT_ONE, ENDS));
   }
 
   @Test
@@ -401,7 +404,7 @@ class RegistrarTest {
     directory.isAway = false;
     registrar.compareNext(registrar.pause());
 
-    assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 3_600, AT_ONE));
+    assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 3_600, AT_ONE, ENDS));
   }
 
   /// A gateway's frame for a device that has just left.
@@ -526,7 +529,7 @@ class RegistrarTest {
     assertThat(directory.orders)
         .containsExactly(
             new Order.Claim(DEVICE, Former.RESUME, ENDS),
-            new Order.End(DEVICE, EPOCH, 3_600, AT_ONE));
+            new Order.End(DEVICE, EPOCH, 3_600, AT_ONE, ENDS));
   }
 
   @Test

@@ -44,8 +44,8 @@ class UntoldTest {
   @Test
   void what_is_no_end_is_not_kept() {
     untold.keep(new Order.Claim(device("d1"), Former.RESUME, Long.MAX_VALUE));
-    untold.keep(new Order.Forget(device("d1"), 7));
-    untold.keep(new Order.Remember(device("d1"), 7, Subscription.of(QoS.AT_LEAST_ONCE, 0)));
+    untold.keep(new Order.Forget(device("d1"), 7, 9));
+    untold.keep(new Order.Remember(device("d1"), 7, Subscription.of(QoS.AT_LEAST_ONCE, 0), 9));
 
     assertThat(untold.take(ALL)).isEmpty();
   }
@@ -63,7 +63,7 @@ class UntoldTest {
   }
 
   private static Order end(long epoch) {
-    return new Order.End(device("d1"), epoch, 60, null);
+    return new Order.End(device("d1"), epoch, 60, null, 9);
   }
 
   private static DeviceKey device(String id) {

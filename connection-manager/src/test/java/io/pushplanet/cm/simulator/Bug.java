@@ -26,6 +26,8 @@ enum Bug {
   DENIED_MAY_CLAIM,
   /// And whoever came by one while nobody could ask stays.
   DENIED_MAY_ANNOUNCE,
+  /// And what its node says of his session, whose epoch it made up, changes that of the device as it was registered anew.
+  DENIED_MAY_WRITE,
   /// The owner of a deleted device is told, and not forgotten: who has not heard it keeps the device.
   NO_NET_BELOW_DENIALS
 }

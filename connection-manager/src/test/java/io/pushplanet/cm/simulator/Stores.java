@@ -26,6 +26,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -40,6 +41,7 @@ final class Stores {
 
   final World world;
   private final Set<Bug> bugs;
+  private final Ledger ledger;
   final SimShelf shelf;
   final Map<DeviceKey, SessionOwner> owners = new HashMap<>();
   private final Map<DeviceKey, Directory.Remembered> remembered = new HashMap<>();
@@ -62,6 +64,7 @@ final class Stores {
   Stores(World world, Ledger ledger, Set<Bug> bugs) {
     this.shelf = new SimShelf(world, ledger, bugs);
     this.bugs = bugs;
+    this.ledger = ledger;
     this.world = world;
     this.pageRows = world.chance(0.5) ? 3 : 20;
   }
@@ -188,13 +191,35 @@ final class Stores {
       if (orders.size() > 1) {
         together++;
       }
-      var answers = call(() -> orders.stream().map(this::oneOf).toList());
+      var answers = call(() -> orders.stream().map(this::watched).toList());
       if (bugs.contains(Bug.ANSWERS_MIXED_UP)) {
         var mixed = new ArrayList<>(answers);
         Collections.rotate(mixed, 1);
         return mixed;
       }
       return answers;
+    }
+
+    private Answer watched(Order order) {
+      var device = order.device();
+      var before = remembered.get(device);
+      boolean denied =
+          switch (order) {
+            case Order.Remember(_, var epoch, _, var ends) -> isOut(device, epoch, ends);
+            case Order.Forget(_, var epoch, var ends) -> isOut(device, epoch, ends);
+            case Order.End(_, var epoch, _, _, var ends) -> isOut(device, epoch, ends);
+            case Order.Claim _, Order.Release _ -> false;
+          };
+      var answer = oneOf(order);
+      if (denied && !Objects.equals(before, remembered.get(device))) {
+        ledger.violation("a denied session changes what is remembered: " + order);
+      }
+      return answer;
+    }
+
+    /// The session came by a password that is denied since, and the directory does not have it.
+    private boolean isOut(DeviceKey device, long epoch, long ends) {
+      return isDenied(device, ends) && !new SessionOwner(node.id, epoch).equals(owners.get(device));
     }
 
     /// One of many may fail alone.
@@ -209,15 +234,23 @@ final class Stores {
               ? new Answer.Denied()
               : claim(device, wish);
         }
-        case Order.Remember(_, var epoch, var subscription) -> {
-          if (!isNewer(device, epoch)) {
+        case Order.Remember(_, var epoch, var subscription, var ends) -> {
+          if (mayWrite(device, epoch, ends) && !isNewer(device, epoch)) {
             remembered.put(device, new Remembered(subscription, epoch));
           }
         }
-        case Order.Forget(_, var epoch) -> forget(device, epoch);
+        case Order.Forget(_, var epoch, var ends) -> {
+          if (mayWrite(device, epoch, ends)) {
+            forget(device, epoch);
+          }
+        }
         case Order.Release(_, var epoch) -> release(device, epoch);
-        case Order.End(_, var epoch, var seconds, var left) -> {
+        case Order.End(_, var epoch, var seconds, var left, var ends) -> {
+          boolean may = mayWrite(device, epoch, ends);
           boolean ours = release(device, epoch);
+          if (!may) {
+            break;
+          }
           if (!ours) {
             bequeath(device, epoch, seconds, left);
           }
@@ -232,6 +265,10 @@ final class Stores {
         }
       }
       return new Answer.Done();
+    }
+
+    private boolean mayWrite(DeviceKey device, long epoch, long ends) {
+      return !isOut(device, epoch, ends) || bugs.contains(Bug.DENIED_MAY_WRITE);
     }
 
     private void bequeath(DeviceKey device, long epoch, long seconds, @Nullable Subscription left) {
