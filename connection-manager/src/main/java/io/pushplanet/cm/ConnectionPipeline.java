@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
 /// 4. SUBSCRIBE to `push/messages`: what waited in the inbox is drained ([InboxDrain]);
 /// 5. gateways' frames are offered to the session (package `delivery`), the device's PUBACK settles them;
 /// 6. receipts and uplinks become events ([InboundFlow]), acknowledged once the broker has them;
-/// 7. the connection ends: the will is told, the directory is released.
+/// 7. the connection ends: the will is told (but of a device that was deleted), the directory is released.
 ///
 /// Thread-safe; everything about one connection happens on its event loop.
 public final class ConnectionPipeline {
@@ -453,6 +453,9 @@ public final class ConnectionPipeline {
       }
       if (inbound != null) {
         uplinkRates.keep(ended.key(), inbound.rate());
+      }
+      if (ended.isDenied()) {
+        will = null;
       }
       var left = ended.end();
       boolean wasCurrent = sessions.remove(ended);

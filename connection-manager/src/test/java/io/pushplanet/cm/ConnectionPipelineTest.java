@@ -1,5 +1,6 @@
 package io.pushplanet.cm;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.cm.mqtt.Binary;
@@ -21,6 +22,7 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionOwner;
+import io.pushplanet.common.session.TakeoverNotices.Denial;
 import io.pushplanet.common.session.TakeoverNotices.Notice;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,6 +43,26 @@ class ConnectionPipelineTest extends PipelineScene {
         .receive(goodbye(ReasonCode.DISCONNECT_WITH_WILL));
 
     assertThat(told).hasSize(2);
+  }
+
+  /// Whoever had its password may have left it. He may be gone before the loop comes to it.
+  @Test
+  void a_device_that_was_deleted_leaves_no_will() {
+    var pipeline = pipeline(10);
+    for (var name : List.of("d1", "d2")) {
+      var client = connected(pipeline, MqttVersion.V5, name, will(0));
+      var device = new DeviceKey(APP, new DeviceId(name));
+      var session = requireNonNull(table.find(device));
+
+      registrar.denied(new Denial(device, session.epoch(), session.passwordEnds()));
+      if (name.equals("d2")) {
+        client.end();
+      }
+      loop.turn();
+
+      assertThat(client.open).isFalse();
+      assertThat(told).isEmpty();
+    }
   }
 
   /// 3.14.2.2.2: it is not treated as a valid DISCONNECT.

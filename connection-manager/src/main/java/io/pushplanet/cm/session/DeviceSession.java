@@ -17,8 +17,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /// A connected device: its subscription, its [Window] of unacknowledged messages, and what waits for room in it.
-/// Confined to its event loop, but for [#key], [#loop], [#epoch], [#passwordEnds], [#adoptEpoch], [#lose], [#deny], [#isLost], [#presume]
-/// and [#subscription].
+/// Confined to its event loop, but for [#key], [#loop], [#epoch], [#passwordEnds], [#adoptEpoch], [#lose], [#deny], [#isLost], [#isDenied],
+/// [#presume] and [#subscription].
 ///
 /// A packet id names a message only on this connection and is not used again while its message is unacknowledged, however
 /// long that takes. Nothing is sent twice on one connection: redelivery happens on reconnect only, with DUP.
@@ -31,6 +31,10 @@ public final class DeviceSession {
 
   // By the next sweep what nobody waits for any more is gone.
   private static final long SWEPT_WITHIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private static final byte OURS = 0;
+  private static final byte ELSEWHERE = 1;
+  private static final byte DENIED = 2;
 
   // Every reference here is paid a million times.
   private final HeldKey key;
@@ -47,7 +51,8 @@ public final class DeviceSession {
   private boolean gone;
   private volatile @Nullable Leaving leaving;
   private boolean unresponsive;
-  private volatile boolean lost;
+  // One byte more would take eight.
+  private volatile byte whose = OURS;
   private volatile boolean presumed;
 
   /// What all sessions of a node have in common.
@@ -146,16 +151,16 @@ public final class DeviceSession {
   /// Another node has the device. Takes effect at once: nothing more is delivered, and what the device says on this
   /// connection is not heard. The connection closes as soon as the loop comes to it.
   public void lose() {
-    if (!lost) {
-      lost = true;
+    if (!isLost()) {
+      whose = ELSEWHERE;
       loop().execute(this::fence);
     }
   }
 
   /// The device was deleted since it was given its password. As [#lose], but nothing is left of the session.
   public void deny() {
-    if (!lost) {
-      lost = true;
+    if (!isLost()) {
+      whose = DENIED;
       loop().execute(this::shutOut);
     }
   }
@@ -169,7 +174,11 @@ public final class DeviceSession {
   }
 
   public boolean isLost() {
-    return lost;
+    return whose != OURS;
+  }
+
+  public boolean isDenied() {
+    return whose == DENIED;
   }
 
   /// The directory knows of this session only by this node's word, which may be an old one: the device may have been
@@ -275,7 +284,7 @@ public final class DeviceSession {
 
   /// Takes a message, or settles it at once.
   public void offer(OutboundMessage message) {
-    if (gone || lost || isLeaving()) {
+    if (gone || isLost() || isLeaving()) {
       tell(message, new Settlement.NotHere());
       return;
     }
@@ -314,7 +323,7 @@ public final class DeviceSession {
 
   /// The device acknowledged a packet. An id that is not in flight is ignored: a PUBACK may cross a takeover.
   public void acknowledged(int packetId, ReasonCode reason) {
-    if (lost) {
+    if (isLost()) {
       shared.metrics().refusedAcknowledgements.increment();
       return;
     }
@@ -338,7 +347,7 @@ public final class DeviceSession {
 
   /// At QoS 0 the kernel's taking it is all there is to know.
   public void flushed() {
-    if (lost || inFlight.isEmpty()) {
+    if (isLost() || inFlight.isEmpty()) {
       return;
     }
     // Whatever the subscription is by now: these were written at QoS 0.
@@ -514,7 +523,7 @@ public final class DeviceSession {
   }
 
   private boolean maySend() {
-    return !gone && !lost && inFlight.size() < terms.window() && link().isOpen();
+    return !gone && !isLost() && inFlight.size() < terms.window() && link().isOpen();
   }
 
   private void send(OutboundMessage message, Subscription by) {
