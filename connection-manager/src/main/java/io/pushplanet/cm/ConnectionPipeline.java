@@ -217,7 +217,7 @@ public final class ConnectionPipeline {
               claim -> {
                 switch (claim) {
                   case Claim.Taken taken -> established(known, taken, beganNanos);
-                  case Claim.Denied() -> reception.denied(link, known.connect());
+                  case Claim.Denied() -> reception.denied(link, known);
                   case Claim.TooLate() -> reception.crowded(link, known.connect());
                 }
               });

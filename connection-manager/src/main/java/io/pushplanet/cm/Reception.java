@@ -22,6 +22,7 @@ final class Reception {
   private final Admission admission;
   private final SessionTable sessions;
   private final Registrar registrar;
+  private final DeniedDevices denied = new DeniedDevices();
 
   Reception(
       DeviceHandshake handshake, Admission admission, SessionTable sessions, Registrar registrar) {
@@ -45,7 +46,13 @@ final class Reception {
               yield refuse(
                   link, connect, reason, MqttProperties.with(PropertyId.REASON_STRING, why));
             }
-            case Welcome known -> admit(link, known);
+            case Welcome known -> {
+              if (denied.isDenied(known.device(), known.passwordEnds(), now)) {
+                refuseDenied(link, known.connect());
+                yield null;
+              }
+              yield admit(link, known);
+            }
           };
     };
   }
@@ -71,9 +78,14 @@ final class Reception {
         later("too many devices connect at once", admission.retryAfter()).build());
   }
 
-  /// Its password is one of before its device was deleted: as bad as a wrong one.
-  void denied(Link link, Connect connect) {
-    admission.failed(link.source(), link.loop().nowNanos());
+  /// Its password is one of before its device was deleted. No failure of its address: it is signed, so nobody guesses, and a carrier's NAT may
+  /// be the address of many of one app's deleted devices and of everybody else's.
+  void denied(Link link, Welcome known) {
+    denied.denied(known.device(), known.passwordEnds(), link.loop().nowNanos());
+    refuseDenied(link, known.connect());
+  }
+
+  private void refuseDenied(Link link, Connect connect) {
     admission.countDenied();
     answer(
         link,

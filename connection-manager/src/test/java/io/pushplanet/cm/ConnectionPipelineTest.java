@@ -45,6 +45,32 @@ class ConnectionPipelineTest extends PipelineScene {
     assertThat(told).hasSize(2);
   }
 
+  /// Its client comes again each second, as stock ones do.
+  @Test
+  void whose_password_is_denied_is_not_asked_for_again_for_a_while() {
+    var pipeline = pipeline(10);
+    long ends = DeviceCredential.end(clock.instant(), Duration.ofDays(1));
+    directory.deny(ends);
+
+    var first = connecting(pipeline, MqttVersion.V5, "d1", null);
+    assertThat(redis).hasSize(1);
+    letGo();
+    var again = connecting(pipeline, MqttVersion.V5, "d1", null);
+    assertThat(redis).isEmpty();
+
+    assertThat(first.refusal).isEqualTo(ReasonCode.NOT_AUTHORIZED);
+    assertThat(again.refusal).isEqualTo(ReasonCode.NOT_AUTHORIZED);
+    assertThat(meters.counter("cm.admission.refused", "reason", "device_deleted").count())
+        .isEqualTo(2);
+    connecting(pipeline, MqttVersion.V5, "d2", null);
+    assertThat(redis).as("of another device").hasSize(1);
+    letGo();
+
+    loop.nowNanos += DeniedDevices.KNOWN_FOR.toNanos();
+    connecting(pipeline, MqttVersion.V5, "d1", null);
+    assertThat(redis).as("some seconds later").hasSize(1);
+  }
+
   /// Whoever had its password may have left it. He may be gone before the loop comes to it.
   @Test
   void a_device_that_was_deleted_leaves_no_will() {
