@@ -2,6 +2,7 @@ package io.pushplanet.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttPacket.Connect;
@@ -22,6 +23,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
@@ -30,6 +32,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /// What a listener bears of any peer: declared lengths, rubbish, silence before CONNECT, and a reader that does not read.
 class ListenerLimitsIT {
@@ -111,6 +114,48 @@ class ListenerLimitsIT {
 
   private static Connect userNamed(MqttVersion version, String name) {
     return new Connect(version, true, 60, "x", name, null, null, MqttProperties.NONE);
+  }
+
+  /// Each of them may send as much.
+  @ParameterizedTest
+  @EnumSource
+  void a_device_whose_half_packet_finds_no_room_beside_those_of_others_is_told_so(
+      MqttVersion version) throws Exception {
+    var uplink =
+        new PacketEncoder()
+            .encode(
+                new MqttPacket.Publish(
+                    "push/uplink",
+                    Binary.of("u".repeat(4_000)),
+                    QoS.AT_MOST_ONCE,
+                    false,
+                    false,
+                    0,
+                    MqttProperties.NONE),
+                version);
+    var half = Arrays.copyOf(uplink, uplink.length / 2);
+    try (var small = TestNode.start("--cm.transport.partial-bytes=5KB");
+        var first = connected(small, version);
+        var second = connected(small, version)) {
+      var held = small.bean(MeterRegistry.class).get("cm.transport.partial.bytes").gauge();
+      first.send(half);
+      Eventually.within(
+          SharedNode.PATIENCE, () -> assertThat(held.value()).isGreaterThanOrEqualTo(half.length));
+
+      second.send(Arrays.copyOf(uplink, uplink.length - 1));
+
+      assertThat(SharedNode.end(second))
+          .isEqualTo(ConnectScene.told(version, ReasonCode.QUOTA_EXCEEDED));
+      first.send(Arrays.copyOfRange(uplink, half.length, uplink.length));
+      SharedNode.silent(first);
+      assertThat(held.value()).isZero();
+    }
+  }
+
+  private static RawClient connected(TestNode at, MqttVersion version) throws Exception {
+    var client = new RawClient(at.port("mqtt"), version);
+    client.send(RawClient.connect(version, TestNode.newDevice())).expect(MqttPacket.ConnAck.class);
+    return client;
   }
 
   @Test

@@ -388,6 +388,7 @@ class NodeConfiguration {
             loops,
             of.sockets().resolved(),
             of.unauthenticatedBytes().toBytes(),
+            partialBytes(of.partialBytes().toBytes()),
             of.writeStall(),
             of.backlog(),
             tls.handshakeThreads() == 0 ? Math.max(1, processors / 2) : tls.handshakeThreads(),
@@ -396,6 +397,10 @@ class NodeConfiguration {
         heap,
         meters,
         System::nanoTime);
+  }
+
+  private static long partialBytes(long set) {
+    return set == 0 ? Runtime.getRuntime().maxMemory() / 8 : set;
   }
 
   /// The ways that a device can come; behind them all is the same.

@@ -27,8 +27,10 @@ final class ByteBudget {
     hold(-bytes);
   }
 
+  /// Holds it in any case.
+  ///
   /// @return whether that is within the limits
-  private boolean hold(long more) {
+  boolean hold(long more) {
     long now = held.addAndGet(more);
     if (common == null) {
       return now <= own;

@@ -186,6 +186,8 @@ public final class Connection {
     releasePartial();
     if (stranger != null) {
       stranger.giveBackAll();
+    } else if (tls != null && isCounted()) {
+      loop.partials.giveBack(tls.kept());
     }
     pending = null;
     wire.close();
@@ -194,11 +196,31 @@ public final class Connection {
     handler.closed(cause);
   }
 
-  /// The peer has shown who it is: what it makes us hold no longer counts against the unauthenticated bytes.
+  /// The peer has shown who it is: what it makes us hold no longer counts against the unauthenticated bytes, but what came of a frame whose
+  /// rest has not counts among those of all who are known.
   public void authenticated() {
-    if (stranger != null) {
-      stranger.giveBackAll();
-      stranger = null;
+    if (stranger == null) {
+      return;
+    }
+    stranger.giveBackAll();
+    stranger = null;
+    int kept = (partial == null ? 0 : partial.capacity()) + (tls == null ? 0 : tls.kept());
+    if (kept > 0 && isCounted() && !loop.partials.hold(kept)) {
+      // Not now: whoever calls is about to answer.
+      loop.execute(this::crowded);
+    }
+  }
+
+  /// Whether what is kept for a peer that is known has to be bounded: programs of our own are few.
+  private boolean isCounted() {
+    return !listener.trusted();
+  }
+
+  private void crowded() {
+    if (isOpen()) {
+      loop.pressure.felt(Pressure.Kind.PARTIAL_BYTES, loop.nowNanos());
+      handler.crowded();
+      closeAfterFlush();
     }
   }
 
@@ -240,7 +262,7 @@ public final class Connection {
 
   void opened() {
     int layers = (tls == null ? 0 : TLS_HANDSHAKE_COST) + (webSocket == null ? 0 : UPGRADE_COST);
-    if (!take(FLAT_COST + layers)) {
+    if (stranger != null && !stranger.take(FLAT_COST + layers)) {
       close(CloseCause.UNAUTHENTICATED_BYTES);
     }
   }
@@ -294,8 +316,10 @@ public final class Connection {
       return;
     }
     if (!charge(layer)) {
-      close(CloseCause.UNAUTHENTICATED_BYTES);
-      return;
+      overdrawn();
+      if (closed) {
+        return;
+      }
     }
     markDirty();
     switch (progress) {
@@ -346,15 +370,16 @@ public final class Connection {
     return takes;
   }
 
-  /// What a stranger sent of a TLS record counts before the record is whole.
+  /// What came of a TLS record counts before the record is whole.
   private boolean charge(TlsLayer layer) {
     int more = layer.keptMore();
+    if (stranger == null) {
+      return !isCounted() || loop.partials.hold(more) || more <= 0;
+    }
     if (more > 0) {
-      return take(more);
+      return stranger.take(more);
     }
-    if (stranger != null) {
-      stranger.giveBack(-more);
-    }
+    stranger.giveBack(-more);
     return true;
   }
 
@@ -415,7 +440,7 @@ public final class Connection {
     }
     if (!take(PartialFrame.capacityFor(rest))) {
       rest.position(rest.limit());
-      close(CloseCause.UNAUTHENTICATED_BYTES);
+      overdrawn();
       return;
     }
     partial = new PartialFrame(rest, loop.nowNanos());
@@ -425,7 +450,7 @@ public final class Connection {
     int growth = held.growthFor(input);
     if (growth > 0 && !take(growth)) {
       input.position(input.limit());
-      close(CloseCause.UNAUTHENTICATED_BYTES);
+      overdrawn();
       return false;
     }
     held.append(input, loop.nowNanos());
@@ -433,12 +458,23 @@ public final class Connection {
   }
 
   private boolean take(int bytes) {
-    return stranger == null || stranger.take(bytes);
+    return stranger == null ? !isCounted() || loop.partials.take(bytes) : stranger.take(bytes);
+  }
+
+  /// Where [#take] said no.
+  private void overdrawn() {
+    if (stranger == null) {
+      crowded();
+    } else {
+      close(CloseCause.UNAUTHENTICATED_BYTES);
+    }
   }
 
   private void releasePartial() {
     if (partial != null && stranger != null) {
       stranger.giveBack(partial.capacity());
+    } else if (partial != null && isCounted()) {
+      loop.partials.giveBack(partial.capacity());
     }
     partial = null;
   }

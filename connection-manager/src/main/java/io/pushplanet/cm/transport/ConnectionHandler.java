@@ -9,6 +9,10 @@ public interface ConnectionHandler {
   /// kept and offered again with what follows. The buffer belongs to the loop: keep no reference.
   void received(ByteBuffer input);
 
+  /// There is no room for what came of a frame whose rest has not: all peers together hold too much of that. It is lost, and the connection
+  /// closes; a last word may be written.
+  void crowded();
+
   /// Everything written so far is in the kernel's hands.
   void flushed();
 

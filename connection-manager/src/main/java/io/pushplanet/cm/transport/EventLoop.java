@@ -53,6 +53,7 @@ public final class EventLoop implements Loop {
   final Heap heap;
   final HeldSockets held;
   final CipherOut cipherOut;
+  final ByteBudget partials;
 
   private final Strangers strangers;
   private final int number;
@@ -80,10 +81,13 @@ public final class EventLoop implements Loop {
   private record Later(long dueNanos, Runnable task) {}
 
   /// What all loops of a transport share.
+  ///
+  /// @param partials of peers that have authenticated
   record Shared(
       TransportSettings settings,
       TransportMetrics metrics,
       Strangers strangers,
+      ByteBudget partials,
       AcceptGate gate,
       HandshakeLine handshakes,
       Pressure pressure,
@@ -96,6 +100,7 @@ public final class EventLoop implements Loop {
     this.metrics = shared.metrics();
     this.cipherOut = new CipherOut(plainBuffer, writeBuffer, metrics.bytesWritten);
     this.strangers = shared.strangers();
+    this.partials = shared.partials();
     this.gate = shared.gate();
     this.handshakes = shared.handshakes();
     this.pressure = shared.pressure();

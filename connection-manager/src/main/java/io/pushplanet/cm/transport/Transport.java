@@ -60,6 +60,7 @@ public final class Transport implements AutoCloseable {
             settings,
             new TransportMetrics(meters),
             new Strangers(settings.unauthenticatedBytes(), listeners),
+            new ByteBudget(settings.partialBytes(), null),
             gate,
             new HandshakeLine(settings.handshakeThreads(), settings.handshakesWaiting()),
             new Pressure(meters),
@@ -120,6 +121,10 @@ public final class Transport implements AutoCloseable {
   private void register(MeterRegistry meters) {
     Gauge.builder("cm.transport.connections", this, Transport::connections).register(meters);
     Gauge.builder("cm.transport.unauthenticated.bytes", this, Transport::unauthenticatedBytes)
+        .register(meters);
+    Gauge.builder("cm.transport.partial.bytes", shared.partials(), ByteBudget::held)
+        .description(
+            "What devices make this node hold of packets whose rest has not come; at most `cm.transport.partial-bytes`")
         .register(meters);
     Gauge.builder("cm.tls.handshakes.waiting", handshakes, HandshakeLine::waiting).register(meters);
     Gauge.builder("cm.tls.handshakes.running", handshakes, HandshakeLine::running).register(meters);

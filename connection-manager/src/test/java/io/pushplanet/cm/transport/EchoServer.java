@@ -57,7 +57,7 @@ final class EchoServer implements AutoCloseable {
 
   private static TransportSettings settings(Sockets sockets, long unauthenticatedBytes) {
     return new TransportSettings(
-        2, sockets, unauthenticatedBytes, Duration.ofSeconds(30), 1024, 1, 1000);
+        2, sockets, unauthenticatedBytes, 1 << 20, Duration.ofSeconds(30), 1024, 1, 1000);
   }
 
   int port() {

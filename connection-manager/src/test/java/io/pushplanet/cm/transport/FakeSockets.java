@@ -40,9 +40,11 @@ public final class FakeSockets implements AutoCloseable {
         new EventLoop(
             0,
             new EventLoop.Shared(
-                new TransportSettings(1, Sockets.AUTO, 1 << 20, Duration.ofSeconds(30), 1, 1, 1),
+                new TransportSettings(
+                    1, Sockets.AUTO, 1 << 20, 1 << 20, Duration.ofSeconds(30), 1, 1, 1),
                 new TransportMetrics(meters),
                 new Strangers(1 << 20, List.of(listener)),
+                new ByteBudget(1 << 20, null),
                 gate,
                 new HandshakeLine(1, 1),
                 new Pressure(meters),

@@ -67,6 +67,9 @@ class LoopErrorsTest {
     public void received(ByteBuffer input) {}
 
     @Override
+    public void crowded() {}
+
+    @Override
     public void flushed() {
       throw new NoClassDefFoundError("for the test");
     }

@@ -29,6 +29,8 @@ final class OneLoop {
   /// Less than goes into one TLS record.
   static final int PIECE = 16_000;
 
+  static final int PARTIAL_BYTES = 256 * 1024;
+
   private static final int MOST_PIECES = 4_096;
 
   private OneLoop() {}
@@ -68,7 +70,7 @@ final class OneLoop {
     return Transport.start(
         List.of(listener),
         new TransportSettings(
-            1, Sockets.AUTO, 64 * 1024 * 1024, Duration.ofMinutes(5), 1024, 1, 1000),
+            1, Sockets.AUTO, 64 * 1024 * 1024, PARTIAL_BYTES, Duration.ofMinutes(5), 1024, 1, 1000),
         new AcceptGate(GateSettings.OPEN, nanoTime.getAsLong(), new SplittableRandom(1)),
         heap,
         meters,

@@ -97,6 +97,9 @@ class PendingFramesTest {
     }
 
     @Override
+    public void crowded() {}
+
+    @Override
     public void flushed() {}
 
     @Override

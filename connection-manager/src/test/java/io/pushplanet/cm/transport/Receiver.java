@@ -4,6 +4,9 @@ package io.pushplanet.cm.transport;
 @FunctionalInterface
 interface Receiver extends ConnectionHandler {
   @Override
+  default void crowded() {}
+
+  @Override
   default void flushed() {}
 
   @Override

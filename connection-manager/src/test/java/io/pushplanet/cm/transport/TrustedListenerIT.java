@@ -47,6 +47,7 @@ class TrustedListenerIT {
                 EchoServer.settings(BUDGET),
                 new TransportMetrics(meters),
                 new Strangers(BUDGET, listeners),
+                new ByteBudget(BUDGET, null),
                 gate,
                 new HandshakeLine(1, 1),
                 new Pressure(meters),

@@ -294,6 +294,11 @@ public final class MqttLink implements ConnectionHandler, Link {
   }
 
   @Override
+  public void crowded() {
+    refuse(ReasonCode.QUOTA_EXCEEDED, "too much waits here for the rest of packets", null);
+  }
+
+  @Override
   public void flushed() {
     greeted |= version != null;
     peer.flushed();

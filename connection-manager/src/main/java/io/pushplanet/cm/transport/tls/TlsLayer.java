@@ -154,6 +154,11 @@ public final class TlsLayer {
     return more;
   }
 
+  /// As the last call of [#keptMore] found it.
+  public int kept() {
+    return keptTold;
+  }
+
   public void closeOutbound() {
     engine.closeOutbound();
   }
