@@ -93,7 +93,7 @@ final class Reception {
         ReasonCode.NOT_AUTHORIZED,
         MqttProperties.with(
             PropertyId.REASON_STRING,
-            "the device was deleted since it was given this password: register it again"));
+            "the device was deleted, or its MQTT channel switched off, since it was given this password: register it again"));
   }
 
   /// Another connection of the device, here or elsewhere, came behind it and was faster; or it was deleted just now.

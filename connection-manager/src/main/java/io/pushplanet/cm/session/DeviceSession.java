@@ -157,7 +157,7 @@ public final class DeviceSession {
     }
   }
 
-  /// The device was deleted since it was given its password. As [#lose], but nothing is left of the session.
+  /// The device was deleted, or its MQTT channel switched off, since it was given its password. As [#lose], but nothing is left of the session.
   public void deny() {
     if (!isLost()) {
       whose = DENIED;
@@ -169,7 +169,8 @@ public final class DeviceSession {
     if (!gone) {
       shared.metrics().denied.increment();
       expireAfter(0);
-      disconnect(ReasonCode.NOT_AUTHORIZED, "the device was deleted");
+      disconnect(
+          ReasonCode.NOT_AUTHORIZED, "the device was deleted, or its MQTT channel switched off");
     }
   }
 

@@ -45,7 +45,8 @@ public final class SessionMetrics {
     fenced = meters.counter("cm.session.fenced");
     denied =
         Counter.builder("cm.session.denied")
-            .description("sessions ended here because the device was deleted")
+            .description(
+                "sessions ended here because the device was deleted, or its MQTT channel switched off")
             .register(meters);
     deadPaths = meters.counter("cm.session.dead.paths");
     refusedAcknowledgements = meters.counter("cm.session.refused.acknowledgements");
