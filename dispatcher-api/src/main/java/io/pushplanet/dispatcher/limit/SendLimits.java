@@ -13,8 +13,9 @@ import java.time.Instant;
 import java.util.Locale;
 import org.springframework.stereotype.Component;
 
-/// A token bucket per app: one second's worth of messages at most. Off unless `dispatcher.messages-per-second` is set. It holds
-/// for this process alone. Thread-safe.
+/// A token bucket per app: one second's worth of messages at most. A message counts once, for however many devices it is; a batch
+/// counts each of its own, and one of more than the bucket holds is let through when that is full, and paid off before the next. Off
+/// unless `dispatcher.messages-per-second` is set. It holds for this process alone. Thread-safe.
 @Component
 public class SendLimits {
   private static final Duration IDLE = Duration.ofMinutes(1);
@@ -43,7 +44,8 @@ public class SendLimits {
   private record Bucket(double left, Instant at) {}
 
   /// Takes `messages` out of the app's bucket and tells in the answer's headers what is left
-  /// (https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/).
+  /// (https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/): `t` is when a message is let through again, or where
+  /// this one was refused when this is, as Retry-After says.
   ///
   /// @throws ProblemException 429 when there are not as many
   public void take(AppId app, int messages, HttpServletResponse answer) {
@@ -65,15 +67,21 @@ public class SendLimits {
                 });
     answer.setHeader(
         "RateLimit-Policy", String.format(Locale.ROOT, "\"messages\";q=%d;w=1", perSecond));
+    double wanted = enough[0] ? 1 : Math.min(messages, perSecond);
+    Duration until =
+        Duration.ofMillis((long) Math.ceil(1_000 * (wanted - bucket.left()) / perSecond));
     answer.setHeader(
         "RateLimit",
-        String.format(Locale.ROOT, "\"messages\";r=%d;t=1", Math.max(0, (long) bucket.left())));
+        String.format(
+            Locale.ROOT,
+            "\"messages\";r=%d;t=%d",
+            Math.max(0, (long) bucket.left()),
+            ProblemException.wholeSeconds(until)));
     if (!enough[0]) {
-      double missing = Math.min(messages, perSecond) - bucket.left();
       throw ProblemException.retryable(
           ProblemCode.RATE_LIMITED,
           "This app may send " + perSecond + " messages a second. Send it again later.",
-          Duration.ofMillis((long) Math.ceil(1_000 * missing / perSecond)),
+          until,
           null);
     }
   }

@@ -38,9 +38,13 @@ public final class ProblemException extends RuntimeException {
   /// @param after sent as `Retry-After`, in whole seconds, at least one
   public static ProblemException retryable(
       ProblemCode code, String detail, Duration after, @Nullable Throwable cause) {
-    long seconds = Math.max(1, after.plusMillis(999).toSeconds());
     return new ProblemException(
-        code, detail, List.of(), Map.of("Retry-After", Long.toString(seconds)), cause);
+        code, detail, List.of(), Map.of("Retry-After", Long.toString(wholeSeconds(after))), cause);
+  }
+
+  /// As `Retry-After` says it: in whole seconds, at least one.
+  public static long wholeSeconds(Duration after) {
+    return Math.max(1, after.plusMillis(999).toSeconds());
   }
 
   /// What a container or a framework refuses by itself, by the status that it gives it.

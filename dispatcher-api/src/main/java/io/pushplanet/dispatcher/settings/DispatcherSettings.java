@@ -20,7 +20,9 @@ import org.springframework.validation.annotation.Validated;
 /// @param unknownKeyCache how long an unknown key id stays refused without a look at MySQL
 /// @param bodyWithin how long a request's body may take from the first of it that is read to the last
 /// @param sessionFlush how often session updates go from Redis to MySQL
-/// @param messagesPerSecond what one app may send through this process; 0 is without limit
+/// @param messagesPerSecond what one app may send through this process; 0 is without limit. A message counts once, for however many
+/// devices it is; a batch counts each of its messages, and one of more than a second's worth is taken after a second without sends,
+/// and nothing more until it is paid off
 @Validated
 @ConfigurationProperties(prefix = "dispatcher", ignoreUnknownFields = false)
 public record DispatcherSettings(

@@ -2,6 +2,7 @@ package io.pushplanet.dispatcher.limit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.testing.MutableClock;
@@ -50,6 +51,34 @@ class SendLimitsTest {
     clock.advance(Duration.ofMillis(200));
     limits.take(SHOP, 2, answer);
     assertThat(answer.getHeader("RateLimit")).isEqualTo("\"messages\";r=0;t=1");
+  }
+
+  @Test
+  void a_batch_larger_than_the_limit_is_taken_from_a_full_bucket_and_paid_off() {
+    SendLimits limits = limits(10);
+    MockHttpServletResponse answer = new MockHttpServletResponse();
+
+    limits.take(SHOP, 1, answer);
+    assertThat(refused(limits, 300, answer)).isEqualTo("1");
+    clock.advance(Duration.ofSeconds(1));
+    limits.take(SHOP, 300, answer);
+
+    assertThat(answer.getHeader("RateLimit")).isEqualTo("\"messages\";r=0;t=30");
+    clock.advance(Duration.ofMillis(2_100));
+    assertThat(refused(limits, 1, answer)).isEqualTo("27");
+    assertThat(answer.getHeader("RateLimit")).isEqualTo("\"messages\";r=0;t=27");
+    assertThat(refused(limits, 300, answer)).isEqualTo("28");
+    assertThat(answer.getHeader("RateLimit")).isEqualTo("\"messages\";r=0;t=28");
+    clock.advance(Duration.ofSeconds(27));
+    limits.take(SHOP, 1, answer);
+  }
+
+  /// @return its Retry-After
+  private static String refused(SendLimits limits, int messages, MockHttpServletResponse answer) {
+    ProblemException problem =
+        catchThrowableOfType(ProblemException.class, () -> limits.take(SHOP, messages, answer));
+    assertThat(problem.code()).isEqualTo(ProblemCode.RATE_LIMITED);
+    return problem.headers().getOrDefault("Retry-After", "");
   }
 
   @Test
