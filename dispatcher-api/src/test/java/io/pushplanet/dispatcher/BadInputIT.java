@@ -209,6 +209,42 @@ class BadInputIT {
     assertThat(mqtt.status()).as(mqtt.toString()).isEqualTo(200);
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "\"delivery\":{\"send_at\":\"2030-01-01T00:00:00Z\"} | /delivery/send_at",
+        "\"delivery\":{\"scheduled_at\":1,\"ttl\":\"PT1H\"} | /delivery/scheduled_at",
+        "\"send_at\":\"2030-01-01T00:00:00Z\" | /send_at",
+        "\"schedule\":{\"at\":\"09:00\",\"zone\":\"device\"} | /schedule",
+      })
+  void a_time_to_send_at_is_told_that_there_is_none_yet(String field, String pointer) {
+    Answer answer =
+        shop.post("/messages", HELLO.substring(0, HELLO.length() - 1) + "," + field + "}");
+
+    isProblem(answer, 422, "invalid_request");
+    assertThat(answer.json().get("errors")).hasSize(1);
+    assertThat(answer.json().at("/errors/0/pointer").stringValue()).isEqualTo(pointer);
+    assertThat(answer.json().at("/errors/0/code").stringValue())
+        .isEqualTo("scheduling_not_supported");
+    assertThat(answer.json().at("/errors/0/detail").stringValue()).contains("not supported yet");
+  }
+
+  @Test
+  void what_is_not_there_yet_is_not_named_as_known() {
+    Answer answer =
+        shop.post(
+            "/messages",
+            "{\"audience\":{\"segment\":\"a\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"send_at\":1,\"tll\":1}}");
+
+    isProblem(answer, 422, "invalid_request");
+    assertThat(answer.json().get("errors"))
+        .filteredOn(error -> error.get("code").stringValue().equals("unknown_field"))
+        .hasSize(2)
+        .allSatisfy(error ->
+            assertThat(error.get("detail").stringValue()).doesNotContain("location", "send_at"));
+  }
+
   @Test
   void an_audience_that_comes_later_is_called_so() {
     Answer answer =

@@ -135,7 +135,7 @@ public final class AudienceReader {
 
   private static void refusePlanned(Fields audience) {
     for (String word : PLANNED) {
-      if (audience.mentions(word)) {
+      if (audience.node().has(word)) {
         String detail =
             "audience \""
                 + word

@@ -23,6 +23,7 @@ public final class Fields {
   private final String pointer;
   private final Findings findings;
   private final Set<String> known = new HashSet<>();
+  private final Set<String> refused = new HashSet<>();
 
   public Fields(ObjectNode node, String pointer, Findings findings) {
     this.node = node;
@@ -55,6 +56,16 @@ public final class Fields {
 
   public void wrong(String name, String code, String detail) {
     findings.add(at(name), code, detail);
+  }
+
+  /// Fields that there are not, and of which more is to be said than that.
+  public void refuse(List<String> names, String code, String detail) {
+    for (String name : names) {
+      if (node.has(name)) {
+        refused.add(name);
+        wrong(name, code, detail);
+      }
+    }
   }
 
   public @Nullable JsonNode value(String name) {
@@ -238,7 +249,7 @@ public final class Fields {
   /// Every field that was not asked for is unknown.
   public void done() {
     for (String name : node.propertyNames()) {
-      if (!known.contains(name)) {
+      if (!known.contains(name) && !refused.contains(name)) {
         String choices = known.stream().sorted().collect(Collectors.joining(", "));
         findings.add(
             at(name),

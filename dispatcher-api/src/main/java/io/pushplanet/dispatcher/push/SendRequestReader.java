@@ -43,6 +43,10 @@ final class SendRequestReader {
   /// The same of Push Kit's message.
   private static final List<String> HMS_TARGETS = List.of("token", "topic", "condition");
 
+  /// Where callers look for what other platforms have.
+  private static final List<String> SCHEDULING =
+      List.of("send_at", "send_after", "schedule", "scheduled_at", "deliver_at");
+
   private SendRequestReader() {}
 
   /// @throws ProblemException 422 with every fault, or 413 when the message is too large for a provider
@@ -71,6 +75,7 @@ final class SendRequestReader {
       request.wrong(
           "live_activity", "required", "a channel carries Live Activities: give live_activity");
     }
+    refuseScheduling(request);
     request.done();
     findings.refuse();
     if (audience == null || content == null || delivery == null) {
@@ -79,6 +84,13 @@ final class SendRequestReader {
     SendRequest read = request(audience, content, delivery, given, activity);
     PayloadSizes.check(read);
     return read;
+  }
+
+  private static void refuseScheduling(Fields fields) {
+    fields.refuse(
+        SCHEDULING,
+        "scheduling_not_supported",
+        "scheduling is not supported yet: send the message when it is time");
   }
 
   private static SendRequest request(
@@ -199,6 +211,7 @@ final class SendRequestReader {
         collapseKey = null;
       }
     }
+    refuseScheduling(delivery);
     delivery.done();
     return new DeliveryOptions(
         route == null ? Route.AUTO : route,
