@@ -518,10 +518,12 @@ class BadInputIT {
 
     assertThat(slowly(strict, head + "100\r\n\r\n{", 0))
         .startsWith("HTTP/1.1 408")
-        .contains("Connection: close", "\"code\":\"body_too_slow\"");
+        .contains("Connection: close", "\"code\":\"body_too_slow\"")
+        .contains("3.0 s", "Send the whole body at once");
     assertThat(slowly(strict, head + "50000\r\n\r\n{", 20))
         .startsWith("HTTP/1.1 408")
-        .contains("Connection: close", "\"code\":\"body_too_slow\"");
+        .contains("Connection: close", "\"code\":\"body_too_slow\"")
+        .contains("2.0 s", "Send the whole body at once");
   }
 
   /// Sends so many spaces, one in 200 ms.

@@ -139,16 +139,10 @@ public class Bodies {
       if (count < most && first) {
         start = nanos.getAsLong();
       } else if (count < most && nanos.getAsLong() - start > within.toNanos()) {
-        throw tooSlow();
+        throw ProblemException.tooSlow(within);
       }
     }
     return bytes;
-  }
-
-  private ProblemException tooSlow() {
-    return ProblemException.of(
-        ProblemCode.BODY_TOO_SLOW,
-        "The body did not come in time: it may take " + within.toMillis() / 1_000.0 + " s.");
   }
 
   private static void refuseIfLarge(HttpServletRequest request, int mostBytes) {

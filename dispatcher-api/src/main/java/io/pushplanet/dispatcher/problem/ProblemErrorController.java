@@ -2,6 +2,8 @@ package io.pushplanet.dispatcher.problem;
 
 import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.http.HttpServletRequest;
+import java.time.Duration;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.webmvc.error.ErrorController;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
@@ -11,13 +13,21 @@ import org.springframework.web.bind.annotation.RestController;
 /// What fails before or beside the controllers (a filter, the container) ends here.
 @RestController
 final class ProblemErrorController implements ErrorController {
+  private final Duration stillness;
+
+  /// @param stillness how long nothing may come of a body that has begun
+  ProblemErrorController(@Value("${server.tomcat.connection-timeout}") Duration stillness) {
+    this.stillness = stillness;
+  }
+
   @RequestMapping("${server.error.path:/error}")
   ResponseEntity<byte[]> error(HttpServletRequest request) {
     int status =
         request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE) instanceof Integer given
             ? given
             : 404;
-    ProblemException problem = ProblemException.ofStatus(status);
+    ProblemException problem =
+        status == 408 ? ProblemException.tooSlow(stillness) : ProblemException.ofStatus(status);
     return ResponseEntity.status(problem.code().status())
         .headers(headers -> problem.headers().forEach(headers::set))
         .contentType(MediaType.APPLICATION_PROBLEM_JSON)

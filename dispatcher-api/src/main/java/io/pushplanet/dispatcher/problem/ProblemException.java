@@ -56,6 +56,15 @@ public final class ProblemException extends RuntimeException {
         : of(code, detail);
   }
 
+  /// @param within how long the body, or its next part, may take
+  public static ProblemException tooSlow(Duration within) {
+    return of(
+        ProblemCode.BODY_TOO_SLOW,
+        "The body did not come within "
+            + within.toMillis() / 1_000.0
+            + " s. Send the whole body at once.");
+  }
+
   public ProblemException withHeader(String name, String value) {
     Map<String, String> more = new LinkedHashMap<>(headers);
     more.put(name, value);
