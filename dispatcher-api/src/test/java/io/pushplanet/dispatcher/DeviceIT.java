@@ -692,6 +692,17 @@ class DeviceIT {
     assertThat(removed.json().at("/channels/apns").isMissingNode()).isTrue();
   }
 
+  @Test
+  void a_token_of_apns_that_is_too_short_is_told_how_long_it_is() {
+    Answer answer =
+        shop.post(
+            "/devices", "{\"platform\":\"ios\",\"channels\":{\"apns\":{\"token\":\"aabb\"}}}");
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(422);
+    assertThat(answer.json().at("/errors/0/detail").stringValue())
+        .isEqualTo("an APNs token is hexadecimal, two digits a byte, 8 to 2,048 digits");
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

@@ -159,7 +159,10 @@ final class RegistrationReader {
     }
     String token = apns.requiredText("token", LONGEST_TOKEN);
     if (token != null && !APNS_TOKEN.matcher(token).matches()) {
-      apns.wrong("token", "not_a_token", "an APNs token is hexadecimal, two digits a byte");
+      apns.wrong(
+          "token",
+          "not_a_token",
+          "an APNs token is hexadecimal, two digits a byte, 8 to 2,048 digits");
       token = null;
     }
     String environment = apns.text("environment", 16);

@@ -37,7 +37,10 @@ final class LiveActivityReader {
             "event", "not_allowed", "a channel carries update and end; start at a token");
       }
     } else if (token != null && !TOKEN.matcher(token).matches()) {
-      activity.wrong("token", "not_a_token", "an APNs token is hexadecimal, two digits a byte");
+      activity.wrong(
+          "token",
+          "not_a_token",
+          "an APNs token is hexadecimal, two digits a byte, 8 to 2,048 digits");
     }
     ObjectNode state = object(activity, "content_state");
     if (!activity.has("content_state")) {
