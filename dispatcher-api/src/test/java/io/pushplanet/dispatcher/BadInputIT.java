@@ -625,6 +625,55 @@ class BadInputIT {
     assertThat(shop.get("/devices/d1").json().get("tags")).isEmpty();
   }
 
+  /// It is a character like others in a path (https://www.rfc-editor.org/rfc/rfc3986#section-3.3).
+  @Test
+  void nothing_is_cut_off_behind_a_semicolon() {
+    shop.put("/devices/d1/tags/a", "");
+    for (String path :
+        List.of("/devices/d1;x=1", "/devices/d1;", "/devices/d1;x=1/deliveries", "/devices/;/d1")) {
+      isNotFound(shop.get(path));
+    }
+    for (String path :
+        List.of("/uplinks;limit=1", "/live-activity-channels;x", "/live-activity-channels/c;x")) {
+      isNotFound(shop.get(path));
+    }
+    for (String path :
+        List.of("/messages;v=1", "/messages:batch;v=1", "/messages:validate;v=1", "/devices;x")) {
+      isNotFound(shop.post(path, HELLO));
+    }
+    String id = shop.post("/messages", HELLO).json().get("id").stringValue();
+    for (String path : List.of(id + ";", id + ";x/deliveries", id + "/deliveries;x")) {
+      isNotFound(shop.get("/messages/" + path));
+    }
+    // Which is the id of no message, that can be read only.
+    isProblem(shop.post("/messages/" + id + ":cancel;x", ""), 405, "method_not_allowed");
+    isNotFound(shop.post("/messages/" + id + ";x:cancel", ""));
+    isProblem(shop.put("/devices/d1/topics/a;b", ""), 422, "invalid_request");
+    isProblem(shop.put("/devices/d2;x", "{\"platform\":\"iot\"}"), 422, "invalid_request");
+    isNotFound(shop.put("/devices/d1;x/session", ""));
+    isNotFound(shop.call("DELETE", "/devices/d1;x", ""));
+    isNotFound(
+        dispatcher.call(
+            "GET",
+            "/v1/apps/" + shop.app() + ";x/devices/d1",
+            "",
+            "Authorization",
+            "Bearer " + shop.key().text().reveal()));
+    isNotFound(dispatcher.call("GET", "/docs;x", ""));
+    isNotFound(dispatcher.call("GET", "/openapi.json;x", ""));
+
+    assertThat(shop.put("/devices/d1/tags/a;b", "").status()).isEqualTo(204);
+    assertThat(shop.put("/devices/d1/tags/a%3Bc", "").status()).isEqualTo(204);
+    assertThat(shop.call("DELETE", "/devices/d1/tags/a;b;", "").status()).isEqualTo(204);
+    assertThat(shop.call("DELETE", "/devices/d1/tags/a;c", "").status()).isEqualTo(204);
+    assertThat(shop.get("/devices/d1").json().get("tags").toString()).isEqualTo("[\"a\",\"a;b\"]");
+  }
+
+  private static void isNotFound(Answer answer) {
+    assertThat(answer.status()).as(answer.http().uri() + " " + answer).isEqualTo(404);
+    assertThat(answer.header("Content-Type")).startsWith("application/problem+json");
+  }
+
   @Test
   void wrong_paging_is_told() {
     isProblem(shop.get("/devices/d1/deliveries?limit=0"), 422, "invalid_request");

@@ -93,7 +93,7 @@ class SendIT {
     shop.device("d1", "{\"mqtt\":true}");
     String body = "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"hi\"}}";
 
-    for (String path : List.of("/messages", "/%6dessages", "/messages;v=1")) {
+    for (String path : List.of("/messages", "/%6dessages", "/%6Dessages")) {
       Answer answer = shop.post(path, body);
 
       assertThat(answer.status()).as(path + " " + answer).isEqualTo(202);
