@@ -391,6 +391,47 @@ class MessageIT {
   }
 
   @Test
+  void validating_warns_of_what_would_be_accepted_and_fail() {
+    shop.device("d1", "{\"mqtt\":true}");
+    shop.device("bare", "{}");
+    dispatcher.drain("push.events");
+
+    assertThat(warnings("{\"device\":\"d1\"}", "auto")).isEmpty();
+    assertThat(warnings("{\"device\":\"d1\"}", "vendor"))
+        .singleElement()
+        .satisfies(warning -> {
+          assertThat(warning.get("pointer").stringValue()).isEqualTo("/audience");
+          assertThat(warning.get("code").stringValue()).isEqualTo("no_channel");
+          assertThat(warning.get("detail").stringValue())
+              .isEqualTo(
+                  "1 of 1 devices would fail, such as \"d1\": register a channel for this device or change the route");
+        });
+    assertThat(warnings("{\"device\":\"bare\"}", "auto"))
+        .extracting(warning -> warning.get("code").stringValue())
+        .containsExactly("no_channel");
+    assertThat(warnings("{\"devices\":[\"nope\",\"d1\",\"bare\",\"nix\"]}", "auto"))
+        .extracting(warning -> warning.get("detail").stringValue())
+        .containsExactly(
+            "2 of 4 devices would fail, such as \"nope\": register this device or forget its id",
+            "1 of 4 devices would fail, such as \"bare\": register a channel for this device or change the route");
+    assertThat(dispatcher.drain("push.events")).isEmpty();
+  }
+
+  private List<JsonNode> warnings(String audience, String route) {
+    Answer answer =
+        shop.post(
+            "/messages:validate",
+            "{\"audience\":"
+                + audience
+                + ",\"content\":{\"title\":\"hi\"},\"delivery\":{\"route\":\""
+                + route
+                + "\"}}");
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
+    assertThat(answer.json().get("valid").booleanValue()).isTrue();
+    return answer.json().get("warnings").valueStream().toList();
+  }
+
+  @Test
   void an_idempotency_key_gives_one_answer() {
     shop.device("d1", "{\"mqtt\":true}");
     dispatcher.drain("push.mqtt.high");

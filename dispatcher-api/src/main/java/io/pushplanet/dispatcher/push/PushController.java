@@ -26,7 +26,6 @@ import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.ObjectNode;
 
 /// Where a message comes in. [PushDispatch] takes it from here.
 @RestController
@@ -126,15 +125,14 @@ class PushController {
   @Needs(Scope.SEND)
   ResponseEntity<byte[]> validate(Caller caller, HttpServletRequest request) throws IOException {
     byte[] bytes = bodies.bytes(caller.app(), request, Bodies.MOST_MESSAGE_BYTES);
-    Receipt receipt =
+    Validation validation =
         large.alone(caller.app(), bytes.length, () -> validated(caller, JsonBody.of(bytes)));
-    ObjectNode form = WireForm.mapper().createObjectNode();
-    form.put("valid", true);
-    form.set("recipients", WireForm.mapper().valueToTree(receipt.recipients()));
-    return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON).body(WireForm.write(form));
+    return ResponseEntity.ok()
+        .contentType(MediaType.APPLICATION_JSON)
+        .body(WireForm.write(validation));
   }
 
-  private Receipt validated(Caller caller, JsonBody body) {
+  private Validation validated(Caller caller, JsonBody body) {
     SendRequest wanted = SendRequestReader.read(body.root());
     return large.message(
         caller.app(), wanted.audience(), () -> dispatch.validate(caller.app(), wanted, ids.next()));

@@ -79,7 +79,9 @@ class PushDispatch {
   /// A message with everything that must be confirmed before it counts as accepted.
   ///
   /// @param news that it was accepted, one of the parcels
-  record Prepared(Receipt receipt, Priority priority, List<Parcel> parcels, Parcel news) {
+  /// @param failing devices that no way leads to
+  record Prepared(
+      Receipt receipt, Priority priority, List<Parcel> parcels, Parcel news, List<NoWay> failing) {
     long bytes() {
       return parcels.stream().mapToLong(parcel -> parcel.body().length).sum();
     }
@@ -92,9 +94,10 @@ class PushDispatch {
     return prepared.receipt();
   }
 
-  /// What [#send] would answer; nothing is published.
-  Receipt validate(AppId app, SendRequest request, MessageId id) {
-    return prepare(app, request, id, null, alone(app)).receipt();
+  /// What [#send] would answer, and what would become of it as far as that is known; nothing is published.
+  Validation validate(AppId app, SendRequest request, MessageId id) {
+    Prepared prepared = prepare(app, request, id, null, alone(app));
+    return Validation.of(prepared.receipt(), prepared.failing());
   }
 
   private LookUp alone(AppId app) {
@@ -168,35 +171,33 @@ class PushDispatch {
     checkPushMagic(request, found.routes().values());
     Map<Channel, List<Recipient>> lanesOf = new EnumMap<>(Channel.class);
     List<Parcel> parcels = new ArrayList<>();
+    List<NoWay> failing = new ArrayList<>();
     Set<DeviceId> connected = connected(push, found);
     for (DeviceId device : found.devices()) {
       DeviceRoute route = found.routes().get(device);
       if (route == null) {
-        parcels.add(
-            failed(push, device, "unknown_device", "register this device or forget its id"));
+        failing.add(new NoWay(device, "unknown_device", "register this device or forget its id"));
         continue;
       }
       Recipient recipient = found.recipient(route);
       Optional<Channel> lane =
           LaneChoice.first(recipient, push.delivery().route(), connected.contains(device));
       if (lane.isEmpty()) {
-        parcels.add(
-            failed(
-                push,
-                device,
-                "no_channel",
-                "register a channel for this device or change the route"));
+        failing.add(
+            new NoWay(
+                device, "no_channel", "register a channel for this device or change the route"));
       } else {
         lanesOf.computeIfAbsent(lane.get(), channel -> new ArrayList<>()).add(recipient);
       }
     }
+    failing.forEach(one -> parcels.add(failed(push, one)));
     onlyOver(push.delivery().route(), lanesOf)
         .ifPresent(channel -> PayloadSizes.checkOnly(channel, request));
     Push part = push.ofAudience(found.devices().size());
     lanesOf.forEach(
         (channel, recipients) -> addChunks(parcels, part, request.written(), channel, recipients));
     Parcel news = news(push, request, found.devices(), null);
-    return prepared(push, parcels, news, found.devices().size());
+    return prepared(push, parcels, news, failing, found.devices().size());
   }
 
   private static void checkPushMagic(SendRequest request, Collection<DeviceRoute> devices) {
@@ -251,17 +252,22 @@ class PushDispatch {
             Topology.fanout(push.delivery().priority()),
             new FanoutOrder(push.ofAudience(about), request.audience(), null)));
     Parcel news = news(push, request, List.of(), about);
-    return prepared(push, parcels, news, estimate);
+    return prepared(push, parcels, news, List.of(), estimate);
   }
 
   private static Prepared prepared(
-      Push push, List<Parcel> parcels, Parcel news, @Nullable Integer estimate) {
+      Push push,
+      List<Parcel> parcels,
+      Parcel news,
+      List<NoWay> failing,
+      @Nullable Integer estimate) {
     parcels.add(news);
     return new Prepared(
         Receipt.accepted(push.id(), push.acceptedAt(), estimate),
         push.delivery().priority(),
         parcels,
-        news);
+        news,
+        failing);
   }
 
   /// @param estimate null when `devices` are all
@@ -282,13 +288,14 @@ class PushDispatch {
             estimate));
   }
 
-  /// No way leads there: the delivery ends as it begins.
-  private static Parcel failed(Push push, DeviceId device, String reason, String action) {
-    Attempt attempt = new Attempt(null, push.acceptedAt(), "rejected", null, reason, null, action);
+  /// The delivery ends as it begins.
+  private static Parcel failed(Push push, NoWay one) {
+    Attempt attempt =
+        new Attempt(null, push.acceptedAt(), "rejected", null, one.reason(), null, one.action());
     return Parcel.of(
         Topology.EVENTS,
         new DeliveryEvent.Ended(
-            push.app(), push.acceptedAt(), push.id(), device, DeliveryState.FAILED, attempt));
+            push.app(), push.acceptedAt(), push.id(), one.device(), DeliveryState.FAILED, attempt));
   }
 
   /// Only where it decides anything: a device with both ways, and a caller who leaves the choice to us. While the directory

@@ -22,7 +22,7 @@ class SlicesTest {
     Parcel parcel = new Parcel("push.fcm.normal", new byte[bytes - bytes / 2]);
     Receipt receipt =
         Receipt.accepted(new MessageId("0192e0f0-1234-7000-8000-000000000001"), Instant.EPOCH, 1);
-    return new Prepared(receipt, Priority.NORMAL, List.of(parcel, news), news);
+    return new Prepared(receipt, Priority.NORMAL, List.of(parcel, news), news, List.of());
   }
 
   @Test
