@@ -89,7 +89,8 @@ final class PayloadSizes {
       return;
     }
     List<FieldError> errors = new ArrayList<>();
-    compare("APNs", apns(request), ApnsPushType.VOIP.largestPayloadBytes(), errors);
+    int most = ApnsPushType.VOIP.largestPayloadBytes();
+    compare("APNs", apns(request), request.overrides().apns(), most, errors);
     refuse(errors);
   }
 
@@ -107,7 +108,7 @@ final class PayloadSizes {
   private static void checkAll(SendRequest request) {
     List<FieldError> errors = new ArrayList<>();
     if (request.audience() instanceof Audience.FcmFollowers) {
-      compare("FCM", fcm(request), FCM_TOPIC, errors);
+      compare("FCM", fcm(request), request.overrides().fcm(), FCM_TOPIC, errors);
       refuse(errors);
       return;
     }
@@ -115,24 +116,24 @@ final class PayloadSizes {
     if (route != Route.MQTT) {
       LiveActivity activity = request.overrides().liveActivity();
       if (activity == null) {
-        compare("APNs", apns(request), APNS, errors);
+        compare("APNs", apns(request), request.overrides().apns(), APNS, errors);
       } else {
         // Over a channel there is no token.
         int most = activity.token() == null ? APNS_BROADCAST : APNS;
         compare("/live_activity", "APNs", liveActivity(request, activity), most, errors);
       }
-      compare("FCM", fcm(request), FCM, errors);
+      compare("FCM", fcm(request), request.overrides().fcm(), FCM, errors);
       // Few messages are for browsers or Huawei's phones: one that says nothing of them may be
       // larger than they take.
       if (request.overrides().webpush() != null) {
-        compare("Web Push", webPush(request), WEB_PUSH, errors);
+        compareWebPush(request, errors);
       }
       if (request.overrides().hms() != null) {
-        compare("HMS", hms(request), HMS, errors);
+        compareHms(request, errors);
       }
     }
     if (route != Route.VENDOR) {
-      compare("MQTT", mqtt(request), MQTT, errors);
+      compare("MQTT", mqtt(request), null, MQTT, errors);
     }
     refuse(errors);
   }
@@ -141,8 +142,8 @@ final class PayloadSizes {
   static void checkOnly(Channel channel, SendRequest request) {
     List<FieldError> errors = new ArrayList<>();
     switch (channel) {
-      case WEBPUSH -> compare("Web Push", webPush(request), WEB_PUSH, errors);
-      case HMS -> compare("HMS", hms(request), HMS, errors);
+      case WEBPUSH -> compareWebPush(request, errors);
+      case HMS -> compareHms(request, errors);
       case APNS, FCM, MQTT -> {}
     }
     refuse(errors);
@@ -170,8 +171,27 @@ final class PayloadSizes {
         : Math.min(MQTT, Math.min(APNS, FCM));
   }
 
-  private static void compare(String provider, int bytes, int most, List<FieldError> errors) {
-    compare("/content", provider, bytes, most, errors);
+  private static void compareWebPush(SendRequest request, List<FieldError> errors) {
+    compare("Web Push", webPush(request), request.overrides().webpush(), WEB_PUSH, errors);
+  }
+
+  private static void compareHms(SendRequest request, List<FieldError> errors) {
+    compare("HMS", hms(request), request.overrides().hms(), HMS, errors);
+  }
+
+  /// Points at the overrides where the message would fit without them.
+  private static void compare(
+      String provider,
+      int bytes,
+      @Nullable ObjectNode overrides,
+      int most,
+      List<FieldError> errors) {
+    boolean fits = bytes - merged(overrides) <= most;
+    compare(fits ? "/overrides/" + word(provider) : "/content", provider, bytes, most, errors);
+  }
+
+  private static String word(String provider) {
+    return provider.toLowerCase(Locale.ROOT).replace(" ", "");
   }
 
   private static void compare(
@@ -180,7 +200,7 @@ final class PayloadSizes {
       errors.add(
           new FieldError(
               at,
-              "too_large_for_" + provider.toLowerCase(Locale.ROOT).replace(" ", ""),
+              "too_large_for_" + word(provider),
               String.format(
                   Locale.ROOT,
                   "%s takes %d bytes; this message needs %d, which is %d bytes too many",

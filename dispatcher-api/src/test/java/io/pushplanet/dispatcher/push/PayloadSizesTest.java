@@ -131,6 +131,43 @@ class PayloadSizesTest {
             });
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "100, apns, /overrides/apns",
+    "100, fcm, /overrides/fcm",
+    "100, webpush, /overrides/webpush",
+    "100, hms, /overrides/hms",
+  })
+  void what_fits_without_its_overrides_is_to_be_shortened_there(
+      int body, String name, String pointer) {
+    assertThatThrownBy(() -> SendRequestReader.read(overriding(body, name, 4_096)))
+        .isInstanceOfSatisfying(
+            ProblemException.class,
+            problem ->
+                assertThat(problem.errors())
+                    .singleElement()
+                    .returns(pointer, FieldError::pointer)
+                    .returns("too_large_for_" + name, FieldError::code));
+  }
+
+  @Test
+  void what_does_not_fit_without_its_overrides_either_is_to_be_shortened_in_its_content() {
+    assertThatThrownBy(() -> SendRequestReader.read(overriding(5_000, "fcm", 10)))
+        .isInstanceOfSatisfying(
+            ProblemException.class,
+            problem ->
+                assertThat(problem.errors())
+                    .extracting(FieldError::pointer)
+                    .containsOnly("/content"));
+  }
+
+  private static ObjectNode overriding(int body, String name, int override) {
+    String message =
+        "{\"audience\":{\"topic\":\"t\"},\"content\":{\"body\":\"%s\"},\"overrides\":{\"%s\":{\"x\":\"%s\"}}}";
+    return (ObjectNode)
+        WireForm.mapper().readTree(message.formatted("x".repeat(body), name, "y".repeat(override)));
+  }
+
   @Test
   void only_the_providers_of_the_route_count() {
     assertThatThrownBy(() -> read(4_096, "mqtt"))
