@@ -75,6 +75,20 @@ class MessageIT {
     assertThat(dispatcher.tenant().get("/messages/" + id).status()).isEqualTo(404);
   }
 
+  /// https://www.rfc-editor.org/rfc/rfc9562#section-4
+  @Test
+  void an_id_in_capitals_is_the_same_id() {
+    shop.device("d1", "{\"mqtt\":true}");
+    String id = send(HELLO);
+    writeRow(id, 1, 0, true);
+    String capitals = "/messages/" + id.toUpperCase(Locale.ROOT);
+
+    assertThat(shop.get(capitals).json().get("id").stringValue()).isEqualTo(id);
+    assertThat(shop.get(capitals + "/deliveries").status()).isEqualTo(200);
+    assertThat(shop.post(capitals + ":cancel", "").json().get("state").stringValue())
+        .isEqualTo("cancelled");
+  }
+
   @Test
   void the_devices_of_a_user_are_visible_before_their_rows_are_written() {
     for (String device : List.of("d2", "d1")) {

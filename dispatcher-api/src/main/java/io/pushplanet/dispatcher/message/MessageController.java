@@ -6,6 +6,7 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.access.Caller;
 import io.pushplanet.dispatcher.access.Needs;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
@@ -69,11 +70,13 @@ class MessageController {
     return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON).body(WireForm.write(form));
   }
 
+  /// In capitals it is the same id (https://www.rfc-editor.org/rfc/rfc9562#section-4).
   private static MessageId id(String text) {
-    if (!MessageId.isValid(text)) {
+    String canonical = text.toLowerCase(Locale.ROOT);
+    if (!MessageId.isValid(canonical)) {
       throw Messages.unknown(text);
     }
-    return new MessageId(text);
+    return new MessageId(canonical);
   }
 
   private static DeviceId device(String text) {
