@@ -437,7 +437,9 @@ class BadInputIT {
   @Test
   void an_unknown_path_is_404_and_a_wrong_method_405() {
     isProblem(dispatcher.call("GET", "/v1/nothing", ""), 404, "not_found");
-    isProblem(dispatcher.call("GET", "/", ""), 404, "not_found");
+    Answer start = dispatcher.call("GET", "/", "");
+    isProblem(start, 404, "not_found");
+    assertThat(start.json().get("detail").stringValue()).contains("/docs", "/openapi.json");
     Answer wrong = shop.call("DELETE", "/messages", "");
     isProblem(wrong, 405, "method_not_allowed");
     assertThat(wrong.header("Allow")).contains("POST");
@@ -449,6 +451,16 @@ class BadInputIT {
 
     assertThat(answer).startsWith("HTTP/1.1 400").contains("application/problem+json");
     assertThat(answer).contains("\"code\":\"malformed_request\"").doesNotContain("<html");
+  }
+
+  @Test
+  void headers_that_are_too_long_are_told_their_limit() throws IOException {
+    String answer =
+        raw("GET /docs HTTP/1.1\r\nHost: x\r\nX-Long: " + "x".repeat(9_000) + "\r\n\r\n");
+
+    assertThat(answer)
+        .startsWith("HTTP/1.1 400")
+        .contains("\"code\":\"malformed_request\"", "8192 bytes");
   }
 
   /// Of 501 and 505 the caller hears in the same way: nothing broke here.

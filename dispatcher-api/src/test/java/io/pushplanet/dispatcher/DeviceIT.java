@@ -693,6 +693,23 @@ class DeviceIT {
   }
 
   @Test
+  void what_is_wrong_with_a_subscription_is_said_as_it_is() {
+    String wrong =
+        SUBSCRIPTION
+            .replace("https://push.example.net", "https://a:b@push.example.net")
+            .replace("\"expirationTime\":null", "\"expirationTime\":1.5");
+
+    Answer answer =
+        shop.post("/devices", "{\"platform\":\"web\",\"channels\":{\"webpush\":" + wrong + "}}");
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(422);
+    assertThat(answer.json().at("/errors/0/detail").stringValue())
+        .isEqualTo("endpoint is an https URL without user and password");
+    assertThat(answer.json().at("/errors/1/detail").stringValue())
+        .isEqualTo("expirationTime is a whole number or null");
+  }
+
+  @Test
   void a_token_of_apns_that_is_too_short_is_told_how_long_it_is() {
     Answer answer =
         shop.post(

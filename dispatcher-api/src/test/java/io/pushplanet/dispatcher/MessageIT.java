@@ -465,6 +465,19 @@ class MessageIT {
   }
 
   @Test
+  void two_idempotency_keys_are_one_too_many() {
+    shop.device("d1", "{\"mqtt\":true}");
+    for (String path : List.of("/messages", "/live-activity-channels")) {
+      String body = path.equals("/messages") ? HELLO : "{}";
+      Answer answer = shop.post(path, body, "Idempotency-Key", "one", "Idempotency-Key", "two");
+
+      assertThat(answer.status()).as(answer.toString()).isEqualTo(422);
+      assertThat(answer.json().at("/errors/0/pointer").stringValue()).isEqualTo("Idempotency-Key");
+      assertThat(answer.json().at("/errors/0/code").stringValue()).isEqualTo("ambiguous");
+    }
+  }
+
+  @Test
   void a_refused_request_frees_its_idempotency_key() {
     Answer refused = shop.post("/messages", HELLO, "Idempotency-Key", "k");
     shop.device("d1", "{\"mqtt\":true}");

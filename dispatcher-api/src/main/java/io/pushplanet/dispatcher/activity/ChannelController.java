@@ -94,7 +94,7 @@ class ChannelController {
                 ActivityChannelId.of(id),
                 word(environment == null ? Environment.PRODUCTION : environment),
                 word(keeps == null ? Keeps.NEWEST : keeps));
-    String key = request.getHeader("Idempotency-Key");
+    String key = IdempotentRequests.key(request);
     IdempotentRequests.Given given =
         key == null
             ? new IdempotentRequests.Given(work.apply(ids.next()), false)

@@ -219,11 +219,11 @@ final class RegistrationReader {
     }
     String endpoint = webpush.requiredText("endpoint", LONGEST_ENDPOINT);
     if (endpoint != null && !isHttps(endpoint)) {
-      webpush.wrong("endpoint", "not_a_url", "endpoint is an https URL");
+      webpush.wrong("endpoint", "not_a_url", "endpoint is an https URL without user and password");
     }
     JsonNode expires = webpush.value("expirationTime");
     if (expires != null && !expires.isIntegralNumber()) {
-      webpush.wrong("expirationTime", "not_a_number", "expirationTime is a number or null");
+      webpush.wrong("expirationTime", "not_a_number", "expirationTime is a whole number or null");
     }
     Fields keys = webpush.fields("keys");
     if (keys == null && !webpush.has("keys")) {

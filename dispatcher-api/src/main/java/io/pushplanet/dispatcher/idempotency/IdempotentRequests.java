@@ -12,12 +12,15 @@ import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
+import jakarta.servlet.http.HttpServletRequest;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Base64;
+import java.util.Enumeration;
 import java.util.function.Function;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
@@ -66,6 +69,18 @@ public class IdempotentRequests {
 
   /// @param replayed whether it was given before
   public record Given(Answer answer, boolean replayed) {}
+
+  /// The request's Idempotency-Key, or null.
+  ///
+  /// @throws ProblemException 422 when there are several: of one it is not known which was meant
+  public static @Nullable String key(HttpServletRequest request) {
+    Enumeration<String> keys = request.getHeaders("Idempotency-Key");
+    String key = keys.hasMoreElements() ? keys.nextElement() : null;
+    if (keys.hasMoreElements()) {
+      refuse("ambiguous", "give one Idempotency-Key");
+    }
+    return key;
+  }
 
   /// Runs `work`, unless the same request was answered before: then gives that answer again.
   ///
@@ -159,11 +174,14 @@ public class IdempotentRequests {
 
   private static void requireForm(String key) {
     if (!FORM.matcher(key).matches()) {
-      Findings findings = new Findings();
-      findings.add(
-          "Idempotency-Key", "not_a_key", "Idempotency-Key has 1 to 255 visible ASCII characters");
-      findings.refuse();
+      refuse("not_a_key", "Idempotency-Key has 1 to 255 visible ASCII characters");
     }
+  }
+
+  private static void refuse(String code, String detail) {
+    Findings findings = new Findings();
+    findings.add("Idempotency-Key", code, detail);
+    findings.refuse();
   }
 
   private static String write(Reservation reservation) {

@@ -70,7 +70,11 @@ public final class ProblemAdvice {
       case ErrorResponse known when known.getStatusCode().value() == 404 ->
           ProblemException.of(
               ProblemCode.NOT_FOUND,
-              "There is nothing at " + request.getMethod() + " " + request.getRequestURI() + ".");
+              "There is nothing at "
+                  + request.getMethod()
+                  + " "
+                  + request.getRequestURI()
+                  + ". See /docs, or /openapi.json for programs.");
       case ErrorResponse known when known.getStatusCode().is4xxClientError() ->
           ProblemException.of(ProblemCode.MALFORMED_REQUEST, "The request cannot be read.");
       default -> infrastructure(thrown, request);

@@ -2,6 +2,7 @@ package io.pushplanet.dispatcher.problem;
 
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.util.Locale;
 import org.apache.catalina.connector.Request;
 import org.apache.catalina.connector.Response;
 import org.apache.catalina.valves.ErrorReportValve;
@@ -16,7 +17,8 @@ public final class ProblemErrorValve extends ErrorReportValve {
     if (status < 400 || response.getContentWritten() > 0 || !response.setErrorReported()) {
       return;
     }
-    ProblemException problem = ProblemException.ofStatus(status);
+    ProblemException problem =
+        status == 400 ? unreadable(request) : ProblemException.ofStatus(status);
     String id = RequestId.of(request.getRequest());
     byte[] body = problem.problem(id).json();
     try {
@@ -31,5 +33,15 @@ public final class ProblemErrorValve extends ErrorReportValve {
       // The caller is gone, or another answer is on its way: nobody is left to tell.
       container.getLogger().debug("no problem told", e);
     }
+  }
+
+  /// What it was Tomcat tells in its own log only; callers know their headers, but not how long these may be.
+  private static ProblemException unreadable(Request request) {
+    return ProblemException.of(
+        ProblemCode.MALFORMED_REQUEST,
+        String.format(
+            Locale.ROOT,
+            "The request cannot be read. Its first line and headers have at most %s bytes in all.",
+            request.getConnector().getProperty("maxHttpRequestHeaderSize")));
   }
 }

@@ -144,7 +144,7 @@ class PushController {
       HttpServletRequest request,
       JsonBody body,
       Function<MessageId, Answer> work) {
-    String key = request.getHeader("Idempotency-Key");
+    String key = IdempotentRequests.key(request);
     return key == null
         ? new Given(work.apply(ids.next()), false)
         : idempotency.once(caller.app(), operation, key, body.bytes(), work);
