@@ -37,7 +37,7 @@ class MessageIT {
   private void writeRow(String id, int recipients, int delivered, boolean expanded) {
     dispatcher.execute(
         "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, expanded_at,"
-            + " recipients, delivered) VALUES (?, ?, ?, ?, '{\"title\":\"hi\"}', '{}', NOW(3), NOW(3), ?, ?, ?)",
+            + " recipients, delivered) VALUES (?, ?, ?, ?, '{\"title\":\"hi\",\"data\":{}}', '{}', NOW(3), NOW(3), ?, ?, ?)",
         java.sql.Date.valueOf(new MessageId(id).day()),
         id,
         shop.app(),
@@ -73,6 +73,34 @@ class MessageIT {
     assertThat(delivery.get("device").stringValue()).isEqualTo("d1");
     assertThat(delivery.get("state").stringValue()).isEqualTo("queued");
     assertThat(dispatcher.tenant().get("/messages/" + id).status()).isEqualTo(404);
+  }
+
+  @Test
+  void a_message_has_the_same_fields_before_its_row_is_written_and_after() {
+    shop.device("d1", "{\"mqtt\":true}");
+    String id = send(HELLO);
+    JsonNode early = shop.get("/messages/" + id).json();
+    writeRow(id, 1, 0, true);
+    JsonNode late = shop.get("/messages/" + id).json();
+
+    assertThat(early.propertyNames()).isEqualTo(late.propertyNames());
+    assertThat(early.get("content").toString()).isEqualTo("{\"title\":\"hi\"}");
+    assertThat(late.get("content")).isEqualTo(early.get("content"));
+  }
+
+  @Test
+  void deliveries_of_a_device_that_cannot_be_are_refused() {
+    shop.device("d1", "{\"mqtt\":true}");
+    String id = send(HELLO);
+
+    assertThat(shop.get("/messages/" + id + "/deliveries?device=nope").json().get("data"))
+        .isEmpty();
+    for (String device : List.of("", "a%20b")) {
+      Answer answer = shop.get("/messages/" + id + "/deliveries?device=" + device);
+      assertThat(answer.status()).as(answer.toString()).isEqualTo(422);
+      assertThat(answer.json().at("/errors/0/pointer").stringValue()).isEqualTo("?device");
+      assertThat(answer.json().at("/errors/0/code").stringValue()).isEqualTo("not_a_device_id");
+    }
   }
 
   /// https://www.rfc-editor.org/rfc/rfc9562#section-4

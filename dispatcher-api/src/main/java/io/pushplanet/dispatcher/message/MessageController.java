@@ -6,6 +6,7 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.access.Caller;
 import io.pushplanet.dispatcher.access.Needs;
+import io.pushplanet.dispatcher.input.Findings;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
@@ -43,10 +44,7 @@ class MessageController {
       @RequestParam(name = "cursor", required = false) @Nullable String cursor) {
     return ok(
         messages.deliveries(
-            caller.app(),
-            id(id),
-            device == null ? null : device(device),
-            Page.read(limit, cursor)));
+            caller.app(), id(id), device == null ? null : asked(device), Page.read(limit, cursor)));
   }
 
   @GetMapping("/v1/apps/{app}/devices/{device}/deliveries")
@@ -77,6 +75,16 @@ class MessageController {
       throw Messages.unknown(text);
     }
     return new MessageId(canonical);
+  }
+
+  private static DeviceId asked(String device) {
+    if (!DeviceId.isValid(device)) {
+      Findings findings = new Findings();
+      findings.add(
+          "?device", "not_a_device_id", "a device id is 1 to 64 letters, digits and . _ : -");
+      findings.refuse();
+    }
+    return new DeviceId(device);
   }
 
   private static DeviceId device(String text) {

@@ -16,6 +16,7 @@ import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -131,7 +132,7 @@ class Messages {
     counts.put("opened", row.opened());
     if (!row.audience().isEmpty()) {
       form.set("audience", audience(audienceOf(row.audience())));
-      form.set("content", MAPPER.readTree(row.content()));
+      form.set("content", content(row.content()));
       form.set("delivery", MAPPER.readTree(row.delivery()));
     }
     return form;
@@ -153,6 +154,7 @@ class Messages {
     form.put("state", "accepted");
     form.put("accepted_at", entry.at().toString());
     form.put("expires_at", entry.expiresAt().toString());
+    putTime(form, "cancelled_at", null);
     Integer estimate = entry.estimate();
     int recipients = estimate == null ? entry.recipients().size() : estimate;
     ObjectNode counts = form.putObject("counts");
@@ -170,8 +172,17 @@ class Messages {
 
   private static void putTexts(ObjectNode form, DeliveryEvent.Accepted entry) {
     form.set("audience", audience(audienceOf(entry)));
-    form.set("content", MAPPER.readTree(entry.content().text()));
+    form.set("content", content(entry.content().text()));
     form.set("delivery", MAPPER.readTree(entry.delivery().text()));
+  }
+
+  /// As the caller wrote it.
+  private static JsonNode content(String text) {
+    JsonNode content = MAPPER.readTree(text);
+    if (content instanceof ObjectNode object && object.path("data").isEmpty()) {
+      object.remove("data");
+    }
+    return content;
   }
 
   private static Audience audienceOf(DeliveryEvent.Accepted entry) {
