@@ -1,12 +1,21 @@
 package io.pushplanet.common.wire;
 
 import java.io.Serial;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
 
 /// Bytes from another process that are not in our form. They belong into the dead-letter queue, not into a retry.
 public final class MalformedWire extends RuntimeException {
   @Serial private static final long serialVersionUID = 1;
 
   MalformedWire(String expected, Throwable cause) {
-    super("not a " + expected + ": " + cause.getMessage(), cause);
+    super("not a " + expected + ": " + words(cause), cause);
+  }
+
+  /// Whoever looks at a dead letter has its bytes before him: Jackson's name for them says nothing.
+  private static @Nullable String words(Throwable cause) {
+    return cause instanceof JacksonException jacksons
+        ? jacksons.getOriginalMessage()
+        : cause.getMessage();
   }
 }
