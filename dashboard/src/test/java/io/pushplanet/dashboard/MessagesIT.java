@@ -2,6 +2,7 @@ package io.pushplanet.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.dashboard.browser.Chromium;
 import java.util.Locale;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -57,6 +58,46 @@ class MessagesIT {
         .contains("/messages/" + message)
         .doesNotContain("Send a test push");
     assertThat(admin.get("/devices/told/never-there").statusCode()).isEqualTo(404);
+  }
+
+  @Test
+  void a_timeline_shows_the_providers_words_and_says_nothing_twice() throws Exception {
+    String message = rows.message("told", "Wrong", "Wrong", ALL, 2);
+    rows.delivery(
+        "told",
+        message,
+        "wrong-1",
+        "failed",
+        "[{\"channel\":\"fcm\",\"at\":\"2026-11-21T10:00:00.350Z\",\"result\":\"rejected\",\"status\":400,\"reason\":\"INVALID_ARGUMENT\",\"detail\":\"message.android.ttl: Illegal <b>duration\"}]");
+    rows.delivery(
+        "told",
+        message,
+        "wrong-2",
+        "cancelled",
+        "[{\"at\":\"2026-11-21T10:00:00.350Z\",\"result\":\"cancelled\",\"reason\":\"cancelled\"}]");
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+    String page = admin.get("/messages/" + message).body();
+
+    assertThat(page)
+        .contains("<strong>INVALID_ARGUMENT</strong>")
+        .contains("<span>“message.android.ttl: Illegal &lt;b&gt;duration”</span>")
+        .contains("<span>cancelled</span>")
+        .doesNotContain("<strong>cancelled</strong>");
+    assertThat(page.split("<span>cancelled</span>", -1)).hasSize(2);
+  }
+
+  @Test
+  void a_pasted_id_may_have_blanks_about_it() throws Exception {
+    String message = rows.message("told", "Pasted", "Pasted", ALL, 1);
+    try (Chromium chromium = Chromium.open(dashboard.address())) {
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD).go("/messages");
+
+      chromium.type("id", "    " + message + " ").press("Find");
+
+      assertThat(chromium.textOf("#message-title")).isEqualTo("Pasted");
+    }
   }
 
   @Test

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 /// @param reason the provider's reason or ours, such as `BadDeviceToken`; of a longer one the first [#LONGEST_REASON] letters
 /// @param providerId the provider's id of the notification; of a longer one the first [#LONGEST_PROVIDER_ID] letters
 /// @param action what was done about it, such as `token forgotten`, `credential paused; retry at …`, `falls back to apns`
+/// @param detail how the provider explains its reason, for people; of a longer one the first [#LONGEST_DETAIL] letters
 public record Attempt(
     @Nullable Channel channel,
     Instant at,
@@ -20,16 +21,34 @@ public record Attempt(
     @Nullable Integer status,
     @Nullable String reason,
     @Nullable String providerId,
-    @Nullable String action) {
+    @Nullable String action,
+    @Nullable String detail) {
   /// As the column `reason` has.
   public static final int LONGEST_REASON = 128;
 
   public static final int LONGEST_PROVIDER_ID = 255;
+  public static final int LONGEST_DETAIL = 200;
 
   public Attempt {
     at = at.truncatedTo(ChronoUnit.MILLIS);
     reason = shortened(reason, LONGEST_REASON);
     providerId = shortened(providerId, LONGEST_PROVIDER_ID);
+    detail = shortened(detail, LONGEST_DETAIL);
+  }
+
+  public Attempt(
+      @Nullable Channel channel,
+      Instant at,
+      String result,
+      @Nullable Integer status,
+      @Nullable String reason,
+      @Nullable String providerId,
+      @Nullable String action) {
+    this(channel, at, result, status, reason, providerId, action, null);
+  }
+
+  public Attempt explained(@Nullable String detail) {
+    return new Attempt(channel, at, result, status, reason, providerId, action, detail);
   }
 
   /// The device acknowledged after whoever had sent it stopped waiting. Whoever tells of it tells the same, so that it

@@ -11,9 +11,11 @@ class AttemptTest {
   @Test
   void what_a_provider_says_at_length_fits_into_a_timeline() {
     Attempt attempt =
-        new Attempt(Channel.FCM, AT, "rejected", 400, "R".repeat(60_000), "i".repeat(60_000), null);
+        new Attempt(Channel.FCM, AT, "rejected", 400, "R".repeat(60_000), "i".repeat(60_000), null)
+            .explained("d".repeat(60_000));
 
     assertThat(attempt.reason()).isEqualTo("R".repeat(Attempt.LONGEST_REASON));
     assertThat(attempt.providerId()).isEqualTo("i".repeat(Attempt.LONGEST_PROVIDER_ID));
+    assertThat(attempt.detail()).isEqualTo("d".repeat(Attempt.LONGEST_DETAIL));
   }
 }

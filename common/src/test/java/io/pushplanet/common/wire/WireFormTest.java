@@ -41,7 +41,8 @@ class WireFormTest {
           400,
           "BadDeviceToken",
           null,
-          "token forgotten");
+          "token forgotten",
+          "message.token: unknown");
 
   @Test
   void a_token_for_alerts_is_written_as_those_know_it_who_know_no_push_types() {

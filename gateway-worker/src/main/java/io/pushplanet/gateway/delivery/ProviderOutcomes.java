@@ -85,14 +85,16 @@ final class ProviderOutcomes {
             DeliveryState.DELIVERED,
             outbox.attempt(channel, "delivered", status, null, providerId, null));
       }
-      case DeliveryOutcome.Rejected(int status, String reason) -> {
+      case DeliveryOutcome.Rejected(int status, String reason, String detail) -> {
         if (status > 0 && parcel.recipient().namesDevice()) {
           tokens.alive(parcel.push().app(), channel);
         }
         otherwise(
             channel,
             parcel,
-            outbox.attempt(channel, "rejected", status, reason, null, "not repeated"),
+            outbox
+                .attempt(channel, "rejected", status, reason, null, "not repeated")
+                .explained(detail),
             outbox);
       }
       case DeliveryOutcome.Expired expired ->

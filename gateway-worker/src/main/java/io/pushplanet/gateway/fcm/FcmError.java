@@ -1,5 +1,7 @@
 package io.pushplanet.gateway.fcm;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.regex.Pattern;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -11,14 +13,15 @@ import tools.jackson.databind.json.JsonMapper;
 /// @param code `details[].errorCode`, else `status`, else ""
 /// @param namesToken whether a field violation names the token
 /// @param quota whose is used up
-record FcmError(String name, String code, boolean namesToken, Quota quota) {
+/// @param explanation for people: the fields that are at fault, else `message`, else ""
+record FcmError(String name, String code, boolean namesToken, Quota quota, String explanation) {
   private static final JsonMapper JSON = JsonMapper.shared();
 
   /// Google's QuotaFailure names what is used up: "device message rate", "topic message rate", or else the project's
   /// (https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode).
   private static final Pattern NARROW = Pattern.compile("device|topic", Pattern.CASE_INSENSITIVE);
 
-  private static final FcmError SILENT = new FcmError("", "", false, Quota.UNSAID);
+  private static final FcmError SILENT = new FcmError("", "", false, Quota.UNSAID, "");
 
   enum Quota {
     UNSAID,
@@ -44,18 +47,25 @@ record FcmError(String name, String code, boolean namesToken, Quota quota) {
       String code = error.path("status").asString("");
       boolean namesToken = false;
       Quota quota = Quota.UNSAID;
+      List<String> faults = new ArrayList<>();
       for (JsonNode detail : error.path("details")) {
         code = detail.path("errorCode").asString(code);
         for (JsonNode violation : detail.path("fieldViolations")) {
           String field = violation.path("field").asString("");
           namesToken |= field.equals("message.token") || field.equals("message.fid");
+          faults.add(field + ": " + violation.path("description").asString(""));
         }
         for (JsonNode violation : detail.path("violations")) {
           boolean narrow = NARROW.matcher(violation.toString().replace(project, "")).find();
           quota = narrow || quota == Quota.NARROW ? Quota.NARROW : Quota.PROJECT;
         }
       }
-      return new FcmError(answer.path("name").asString(""), code, namesToken, quota);
+      return new FcmError(
+          answer.path("name").asString(""),
+          code,
+          namesToken,
+          quota,
+          faults.isEmpty() ? error.path("message").asString("") : String.join("; ", faults));
     } catch (JacksonException e) {
       return SILENT;
     }

@@ -27,6 +27,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Remedied;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
+import io.pushplanet.gateway.provider.Explanation;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
 import io.pushplanet.gateway.provider.RecentForms;
@@ -289,9 +290,9 @@ final class FcmProvider implements Provider {
       case TOKEN_GONE_IF_NAMED ->
           error.namesToken()
               ? new TokenGone(status, reason, askedAt)
-              : new Rejected(status, reason);
+              : new Rejected(status, reason, Explanation.of(error.explanation()));
       case TOKEN_FOREIGN -> new TokenForeign(status, reason);
-      case REJECTED -> new Rejected(status, reason);
+      case REJECTED -> new Rejected(status, reason, Explanation.of(error.explanation()));
       case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN -> fault(attempt, status, reason, null);
       case OTHER_CREDENTIAL_FAULT -> {
         boolean rests =

@@ -10,9 +10,10 @@ import tools.jackson.databind.json.JsonMapper;
 /// What an answer says: `{"code","msg","requestId"}`.
 ///
 /// @param code Push Kit's own, "" when there is none
+/// @param explanation `msg`, for people; "" where that is for programs
 /// @param illegal the tokens that get nothing, where only some are called so
-record HmsAnswer(String code, String requestId, Set<String> illegal) {
-  static final HmsAnswer SILENT = new HmsAnswer("", "", Set.of());
+record HmsAnswer(String code, String requestId, String explanation, Set<String> illegal) {
+  static final HmsAnswer SILENT = new HmsAnswer("", "", "", Set.of());
   private static final JsonMapper JSON = JsonMapper.shared();
 
   HmsAnswer {
@@ -31,10 +32,13 @@ record HmsAnswer(String code, String requestId, Set<String> illegal) {
     try {
       JsonNode answer = JSON.readTree(body);
       String code = answer.path("code").asString("");
+      String message = answer.path("msg").asString("");
+      boolean partial = code.equals(HmsAnswers.PARTIAL);
       return new HmsAnswer(
           code,
           answer.path("requestId").asString(""),
-          code.equals(HmsAnswers.PARTIAL) ? illegal(answer.path("msg").asString("")) : Set.of());
+          partial ? "" : message,
+          partial ? illegal(message) : Set.of());
     } catch (JacksonException e) {
       return SILENT;
     }

@@ -27,6 +27,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Remedied;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
+import io.pushplanet.gateway.provider.Explanation;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
 import io.pushplanet.gateway.provider.Sends;
@@ -269,16 +270,16 @@ final class HmsProvider implements Provider {
     return switch (meaning) {
       case ACCEPTED -> new Accepted(status, "", said.requestId());
       case TOKENS_ILLEGAL -> new TokenGone(status, reason, askedAt);
-      case REJECTED, NOT_URGENT -> new Rejected(status, reason);
+      case REJECTED, NOT_URGENT -> new Rejected(status, reason, Explanation.of(said.explanation()));
       case REJECTED_TOGETHER ->
           together
               ? new Deferred(status, reason, null, false, FEWER_TOGETHER)
-              : new Rejected(status, reason);
+              : new Rejected(status, reason, Explanation.of(said.explanation()));
       // Some have it, and it is not said who.
       case PARTLY_ACCEPTED ->
           together
               ? new Deferred(status, reason, null, true, FEWER_TOGETHER)
-              : new Rejected(status, reason);
+              : new Rejected(status, reason, Explanation.of(said.explanation()));
       case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN -> fault(push, client, status, reason);
       case FLOW_CONTROL -> {
         Duration rest = flow.refused(client.clientId(), sends.asked(answered));

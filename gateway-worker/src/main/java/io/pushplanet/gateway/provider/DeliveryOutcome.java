@@ -16,7 +16,13 @@ public sealed interface DeliveryOutcome {
       implements DeliveryOutcome {}
 
   /// Permanent, and no fault of the token: never retried.
-  record Rejected(int status, String reason) implements DeliveryOutcome {}
+  ///
+  /// @param detail how the provider explains it ([Explanation]); null where it does not
+  record Rejected(int status, String reason, @Nullable String detail) implements DeliveryOutcome {
+    public Rejected(int status, String reason) {
+      this(status, reason, null);
+    }
+  }
 
   /// Its time to live was over just before it would have been written: it was not sent.
   record Expired() implements DeliveryOutcome {

@@ -66,7 +66,7 @@ class FcmAnswersTest {
             """
                 .getBytes(StandardCharsets.UTF_8));
 
-    assertThat(error).isEqualTo(new FcmError("", "UNREGISTERED", false, FcmError.Quota.UNSAID));
+    assertThat(error).isEqualTo(new FcmError("", "UNREGISTERED", false, FcmError.Quota.UNSAID, ""));
   }
 
   @ParameterizedTest
@@ -88,7 +88,7 @@ class FcmAnswersTest {
                 .getBytes(StandardCharsets.UTF_8),
             "smart-device-prod");
 
-    assertThat(error).isEqualTo(new FcmError("", "QUOTA_EXCEEDED", false, quota));
+    assertThat(error).isEqualTo(new FcmError("", "QUOTA_EXCEEDED", false, quota, ""));
   }
 
   @ParameterizedTest
@@ -109,6 +109,6 @@ class FcmAnswersTest {
   @ValueSource(strings = {"", "<html>Bad gateway</html>", "[]", "null", "{\"error\":\"text\"}"})
   void what_is_not_googles_form_says_nothing(String body) {
     assertThat(FcmError.parse(body.getBytes(StandardCharsets.UTF_8)))
-        .isEqualTo(new FcmError("", "", false, FcmError.Quota.UNSAID));
+        .isEqualTo(new FcmError("", "", false, FcmError.Quota.UNSAID, ""));
   }
 }

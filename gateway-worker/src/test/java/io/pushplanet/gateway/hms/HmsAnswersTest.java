@@ -64,9 +64,9 @@ class HmsAnswersTest {
                 {"code":"80100000","msg":"{\\"success\\":3,\\"failure\\":1,\\"illegal_tokens\\":[\\"x/1\\"]}",
                  "requestId":"157"}
                 """))
-        .isEqualTo(new HmsAnswer("80100000", "157", Set.of("x/1")));
+        .isEqualTo(new HmsAnswer("80100000", "157", "", Set.of("x/1")));
     assertThat(answer("{\"code\":\"80100000\",\"msg\":\"some failed\"}"))
-        .isEqualTo(new HmsAnswer("80100000", "", Set.of()));
+        .isEqualTo(new HmsAnswer("80100000", "", "", Set.of()));
   }
 
   @ParameterizedTest

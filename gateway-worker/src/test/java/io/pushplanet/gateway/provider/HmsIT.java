@@ -211,7 +211,7 @@ class HmsIT {
     assertThat(provider.mostTogether(first.again().again())).isEqualTo(1);
     assertThat(provider.mostTogether(first.again().again().again())).isEqualTo(1);
     assertThat(send("hms-shop", "good-1")).isInstanceOf(Accepted.class);
-    assertThat(send("hms-shop", "poison")).isEqualTo(new Rejected(400, "80100001"));
+    assertThat(send("hms-shop", "poison")).isEqualTo(new Rejected(400, "80100001", "scripted"));
   }
 
   @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.lane.Topology;
+import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.statistics.StatisticsWriter;
@@ -25,11 +26,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
 
 /// "Why did I not get it?": for each answer that Apple, Google and Huawei document, a timeline with its status and reason, what was
 /// done about it, and what became of the token. Each answer has an app of its own, because some pause their credential.
@@ -247,6 +250,52 @@ class TimelineIT {
                     Integer.class,
                     app))
         .isEqualTo(answer.sequel().forgets ? 1 : 0);
+  }
+
+  @Test
+  void a_timeline_says_which_field_the_vendor_did_not_take() throws Exception {
+    assertThat(
+            detail(
+                Channel.FCM,
+                new Overrides(null, object("{\"android\":{\"ttl\":\"5\"}}"), null, null)))
+        .isEqualTo("message.android.ttl: Illegal duration format; it ends in s");
+    assertThat(
+            detail(
+                Channel.HMS, new Overrides(null, null, null, object("{\"no_such_field\":true}"))))
+        .isEqualTo("a field is unknown");
+  }
+
+  private static ObjectNode object(String json) {
+    return JsonMapper.shared().readTree(json).asObject();
+  }
+
+  /// Of its one attempt, which is rejected.
+  private static String detail(Channel channel, Overrides overrides) throws Exception {
+    String app = app(channel);
+    Push push = to(channel, app, token());
+    delivery.deliver(
+        channel,
+        new Push(
+            push.id(),
+            push.app(),
+            push.content(),
+            push.delivery(),
+            overrides,
+            push.acceptedAt(),
+            push.expiresAt(),
+            push.recipients(),
+            0,
+            List.of(),
+            null));
+    new StatisticsWriter(servers.database())
+        .write(servers.drain(Topology.EVENTS, DeliveryEvent.class));
+    return servers
+        .sql()
+        .queryForObject(
+            "SELECT JSON_UNQUOTE(JSON_EXTRACT(attempts, '$[0].detail')) FROM deliveries"
+                + " WHERE app_id = ?",
+            String.class,
+            app);
   }
 
   private static String app(Channel channel) {
