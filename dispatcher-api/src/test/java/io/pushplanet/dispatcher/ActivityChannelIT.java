@@ -132,6 +132,28 @@ class ActivityChannelIT {
   }
 
   @Test
+  void a_channel_that_apple_has_lost_takes_no_message_and_says_why() {
+    String channel = asked("{}");
+    made(channel, "bG9zdENoYW5uZWw=");
+    dispatcher.inDatabase(connection -> {
+      try (PreparedStatement lost =
+          connection.prepareStatement(
+              "UPDATE live_activity_channels SET state = 'failed', reason ="
+                  + " 'ChannelNotRegistered' WHERE channel_id = ?")) {
+        lost.setString(1, channel);
+        lost.executeUpdate();
+      }
+    });
+
+    Answer refused = shop.post("/messages", UPDATE.formatted(channel));
+
+    assertThat(refused.status()).isEqualTo(409);
+    assertThat(refused.toString()).contains("is failed (ChannelNotRegistered), not ready");
+    assertThat(shop.get(CHANNELS + "/" + channel).json().get("reason").stringValue())
+        .isEqualTo("ChannelNotRegistered");
+  }
+
+  @Test
   void an_idempotency_key_makes_one_channel() {
     Answer first = shop.post(CHANNELS, "{}", "Idempotency-Key", "match-77");
     Answer again = shop.post(CHANNELS, "{}", "Idempotency-Key", "match-77");

@@ -11,11 +11,17 @@ import org.apache.ibatis.annotations.Select;
 @Mapper
 interface AudienceMapper {
   record Channel(
-      String environment, String keeps, String state, String apnsId, Instant createdAt) {}
+      String environment,
+      String keeps,
+      String state,
+      String reason,
+      String apnsId,
+      Instant createdAt) {}
 
   @Select(
       """
-      SELECT environment, keeps, state, COALESCE(apns_id, '') AS apns_id, created_at FROM live_activity_channels
+      SELECT environment, keeps, state, COALESCE(reason, '') AS reason, COALESCE(apns_id, '') AS apns_id, created_at
+      FROM live_activity_channels
       WHERE app_id = #{app} AND channel_id = #{channel}
       """)
   Optional<Channel> channel(@Param("app") String app, @Param("channel") String channel);

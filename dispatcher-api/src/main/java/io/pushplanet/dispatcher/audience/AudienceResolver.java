@@ -133,7 +133,12 @@ public class AudienceResolver {
       throw refused(
           ProblemCode.CHANNEL_NOT_READY,
           "channel_not_ready",
-          "Channel \"" + id + "\" is " + channel.state() + ", not ready.");
+          "Channel \""
+              + id
+              + "\" is "
+              + channel.state()
+              + (channel.reason().isEmpty() ? "" : " (" + channel.reason() + ")")
+              + ", not ready.");
     }
     DeviceId recipient = id.recipient();
     ApnsToken way = new ApnsToken(channel.apnsId(), channel.environment(), channel.createdAt());

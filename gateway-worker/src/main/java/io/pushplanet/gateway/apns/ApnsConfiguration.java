@@ -57,7 +57,8 @@ class ApnsConfiguration {
       ProviderConnections apnsConnections,
       Clock clock,
       SecureRandom random,
-      MeterRegistry meters) {
+      MeterRegistry meters,
+      DataSource source) {
     ProviderMetrics metrics = new ProviderMetrics(meters, Channel.APNS);
     return new ApnsProvider(
         settings,
@@ -65,7 +66,8 @@ class ApnsConfiguration {
         apnsProviderTokens,
         apnsConnections,
         new Sends(clock, random),
-        metrics);
+        metrics,
+        new LostChannels(source));
   }
 
   @Bean

@@ -72,6 +72,7 @@ final class ApnsProvider implements Provider {
   private final RestingDevices resting;
   private final AnotherServer anotherServer;
   private final RefusalNews news;
+  private final LostChannels lostChannels;
   private final RecentForms<ApnsPayload.MadeOf, ApnsPayload> payloads = new RecentForms<>();
 
   ApnsProvider(
@@ -80,7 +81,8 @@ final class ApnsProvider implements Provider {
       ProviderTokens tokens,
       ProviderConnections connections,
       Sends sends,
-      ProviderMetrics metrics) {
+      ProviderMetrics metrics,
+      LostChannels lostChannels) {
     this.settings = settings;
     this.credentials = credentials;
     this.tokens = tokens;
@@ -94,6 +96,7 @@ final class ApnsProvider implements Provider {
     this.resting = new RestingDevices(steady, DEVICE_REST);
     this.anotherServer = new AnotherServer(steady);
     this.news = new RefusalNews(sends.clock());
+    this.lostChannels = lostChannels;
   }
 
   @Override
@@ -146,13 +149,18 @@ final class ApnsProvider implements Provider {
         activity.token() == null
             ? known
             : new ApnsToken(activity.token(), known.environment(), known.registeredAt());
-    return sends.with(
-        credentials.apns(push.app(), token.environment()),
-        Addressee.LIVE_ACTIVITY,
-        credential ->
-            credential instanceof ApnsKey
-                ? sent(push, recipient, token, credential)
-                : new Rejected(0, "live_activity_needs_a_p8_key"));
+    DeliveryOutcome outcome =
+        sends.with(
+            credentials.apns(push.app(), token.environment()),
+            Addressee.LIVE_ACTIVITY,
+            credential ->
+                credential instanceof ApnsKey
+                    ? sent(push, recipient, token, credential)
+                    : new Rejected(0, "live_activity_needs_a_p8_key"));
+    if (activity.channel() != null && outcome.reason().equals(LostChannels.NOT_REGISTERED)) {
+      lostChannels.lost(push.app(), recipient, activity.channel().id());
+    }
+    return outcome;
   }
 
   private DeliveryOutcome sent(Push push, Recipient recipient, ApnsToken token, Apns credential) {

@@ -185,6 +185,28 @@ class ApnsChannelsIT {
   }
 
   @Test
+  void a_channel_that_apple_no_longer_has_is_failed_and_not_ready_for_ever() {
+    String channel = asked("match", "newest");
+    String apple = awaitReady(channel);
+    String other = asked("match", "newest");
+    awaitReady(other);
+    platform
+        .simulators
+        .script()
+        .add(ScriptLine.next(APNS, 1, Fate.answer(400, "ChannelNotRegistered")));
+
+    send("match", channel, new BroadcastChannel(apple, true));
+
+    assertThat(row(channel))
+        .containsEntry("state", "failed")
+        .containsEntry("reason", "ChannelNotRegistered")
+        .containsEntry("apns_id", apple);
+    assertThat(row(other)).containsEntry("state", "ready");
+    deleted(channel);
+    awaitForgotten(channel);
+  }
+
+  @Test
   void a_channel_that_keeps_nothing_gets_no_expiry() {
     String channel = asked("match", "none");
     String apple = awaitReady(channel);
