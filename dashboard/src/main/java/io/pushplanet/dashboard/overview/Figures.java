@@ -19,7 +19,14 @@ record Figures(
 
   record ByReason(String reason, long[] counts, long total) {}
 
-  record Totals(long accepted, long delivered, long failed, long expired, long opened) {}
+  /// Of what happened in this time.
+  record Totals(
+      long accepted, long delivered, long failed, long expired, long cancelled, long opened) {
+    /// What was accepted and has not ended. What was accepted before and ended in this time is not told from the others.
+    public long open() {
+      return Math.max(0, accepted - delivered - failed - expired - cancelled);
+    }
+  }
 
   /// The span that is shown, and its step.
   enum Span {
@@ -55,6 +62,7 @@ record Figures(
     long[] accepted = new long[span.steps()];
     long[] delivered = new long[span.steps()];
     long expired = 0;
+    long cancelled = 0;
     long opened = 0;
     Map<String, long[]> failed = new TreeMap<>();
     for (Counted row : rows) {
@@ -73,6 +81,7 @@ record Figures(
                         _ -> new long[span.steps()])[at] +=
                 row.count();
         case "expired" -> expired += row.count();
+        case "cancelled" -> cancelled += row.count();
         case "opened" -> opened += row.count();
         default -> {
           // an outcome of a newer version
@@ -86,6 +95,7 @@ record Figures(
             sum(delivered),
             reasons.stream().mapToLong(ByReason::total).sum(),
             expired,
+            cancelled,
             opened);
     return new Figures(List.copyOf(starts), accepted, delivered, reasons, totals);
   }

@@ -46,6 +46,26 @@ class FiguresTest {
   }
 
   @Test
+  void what_was_accepted_is_in_one_of_the_totals() {
+    List<Counted> rows = new ArrayList<>();
+    rows.add(new Counted(NOW, "accepted", "", 100));
+    for (String outcome : List.of("delivered", "failed", "expired", "cancelled", "opened")) {
+      rows.add(new Counted(NOW, outcome, "", outcome.length()));
+    }
+
+    Figures.Totals totals = Figures.of(rows, Figures.Span.HOUR, NOW).totals();
+
+    assertThat(totals.cancelled()).isEqualTo(9);
+    assertThat(
+            totals.delivered()
+                + totals.failed()
+                + totals.expired()
+                + totals.cancelled()
+                + totals.open())
+        .isEqualTo(100);
+  }
+
+  @Test
   void rare_reasons_are_shown_together() {
     List<Counted> rows = new ArrayList<>();
     for (int i = 1; i <= 9; i++) {
