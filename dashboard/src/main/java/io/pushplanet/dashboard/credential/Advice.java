@@ -19,6 +19,9 @@ final class Advice {
         "InvalidProviderToken",
         "Apple does not know this key: it was revoked, or the team id or key id does not belong to the file.");
     ON.put(
+        "MissingProviderToken",
+        "Apple does not take this certificate for one of its own: it is self-signed, or another authority's. Export the push certificate that Apple issued, with its private key.");
+    ON.put(
         "BadEnvironmentKeyIdInToken",
         "The key is for the other environment: choose production or sandbox as in your Apple developer account.");
     ON.put(
