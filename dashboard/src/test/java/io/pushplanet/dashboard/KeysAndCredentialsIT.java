@@ -68,6 +68,62 @@ class KeysAndCredentialsIT {
   }
 
   @Test
+  void an_admin_renames_an_app_and_its_id_stays() throws Exception {
+    new Rows(dashboard.sql()).app("renamed", "Former");
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+    String page = "/apps/renamed/keys";
+    for (String name : new String[] {" Present <b> ", "Present <b>"}) {
+      admin.post(page, "/apps/renamed/name", "name", name);
+      assertThat(admin.get(page).body())
+          .contains("<h1>Present &lt;b&gt;</h1>")
+          .contains("The app has this name now.");
+    }
+    admin.post(page, "/apps/renamed/name", "name", " ");
+    assertThat(admin.get(page).body())
+        .contains("<h1>Present &lt;b&gt;</h1>")
+        .contains("A name has 1 to 200 characters.");
+    assertThat(
+            dashboard
+                .sql()
+                .queryForList("SELECT name FROM apps WHERE id = 'renamed'", String.class))
+        .containsExactly("Present <b>");
+    assertThat(
+            dashboard
+                .sql()
+                .queryForList(
+                    "SELECT detail FROM audit WHERE action = 'app_renamed' AND subject = 'renamed'",
+                    String.class))
+        .containsExactly("Former → Present <b>");
+    assertThat(admin.post("/apps", "/apps/nobody/name", "name", "x").statusCode()).isEqualTo(404);
+  }
+
+  @Test
+  void only_an_app_that_was_never_used_is_deleted() throws Exception {
+    Rows rows = new Rows(dashboard.sql());
+    rows.app("mistake", "Mistake");
+    rows.app("in-use", "In use");
+    rows.message("in-use", "Sent", "Sent", "{\"kind\":\"all\"}", 1);
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+    assertThat(admin.get("/apps/mistake/keys").body()).contains("Delete the app");
+    assertThat(admin.get("/apps/in-use/keys").body()).doesNotContain("Delete the app");
+
+    admin.post("/apps", "/apps/mistake/delete");
+    admin.post("/apps", "/apps/in-use/delete");
+
+    assertThat(admin.get("/apps/mistake/keys").statusCode()).isEqualTo(404);
+    assertThat(admin.get("/apps/in-use/keys").statusCode()).isEqualTo(200);
+    assertThat(
+            dashboard
+                .sql()
+                .queryForList(
+                    "SELECT subject FROM audit WHERE action = 'app_deleted'", String.class))
+        .containsExactly("mistake");
+  }
+
+  @Test
   void an_uploaded_p8_is_sealed_and_active_and_the_former_one_retires(@TempDir Path folder)
       throws Exception {
     new Rows(dashboard.sql()).app("apple", "Apple");

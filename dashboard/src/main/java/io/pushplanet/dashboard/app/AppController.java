@@ -48,12 +48,36 @@ class AppController {
     return "redirect:/apps/" + apps.get(app).id() + "/keys";
   }
 
+  @PostMapping("/apps/{app}/name")
+  String rename(
+      Principal me, @PathVariable String app, @RequestParam String name, RedirectAttributes flash) {
+    App found = apps.get(app);
+    apps.rename(me.getName(), found.id(), name.strip())
+        .ifPresentOrElse(
+            problem -> flash.addFlashAttribute("problem", problem),
+            () -> flash.addFlashAttribute("done", "The app has this name now. Its id stays."));
+    return "redirect:/apps/" + found.id() + "/keys";
+  }
+
+  @PostMapping("/apps/{app}/delete")
+  String delete(Principal me, @PathVariable String app, RedirectAttributes flash) {
+    App found = apps.get(app);
+    if (apps.delete(me.getName(), found.id())) {
+      flash.addFlashAttribute("done", "The app " + found.id() + " was deleted.");
+      return "redirect:/apps";
+    }
+    flash.addFlashAttribute(
+        "problem", "It has, or had, a key or a credential: it stays, with all that tells of it.");
+    return "redirect:/apps/" + found.id() + "/keys";
+  }
+
   @GetMapping("/apps/{app}/keys")
   String keys(@PathVariable String app, Model model) {
     App found = apps.get(app);
     model.addAttribute("app", found);
     model.addAttribute("keys", keys.of(found.id()));
     model.addAttribute("scopes", Scope.values());
+    model.addAttribute("used", apps.isUsed(found.id()));
     return "keys";
   }
 

@@ -4,6 +4,7 @@ import io.pushplanet.common.message.AppId;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import org.apache.ibatis.annotations.Delete;
 import org.apache.ibatis.annotations.Insert;
 import org.apache.ibatis.annotations.Mapper;
 import org.apache.ibatis.annotations.Param;
@@ -24,6 +25,23 @@ interface AppMapper {
 
   @Insert("INSERT INTO apps (id, name, created_at) VALUES (#{id}, #{name}, #{now})")
   void insertApp(@Param("id") AppId id, @Param("name") String name, @Param("now") Instant now);
+
+  @Update("UPDATE apps SET name = #{name} WHERE id = #{id}")
+  int renameApp(@Param("id") AppId id, @Param("name") String name);
+
+  /// Whether it has ever had a key or a credential, or something came to it in another way. Without a key it has no devices and
+  /// no messages either.
+  @Select(
+      """
+      SELECT EXISTS (SELECT 1 FROM api_keys WHERE app_id = #{app})
+        OR EXISTS (SELECT 1 FROM credentials WHERE app_id = #{app})
+        OR EXISTS (SELECT 1 FROM devices WHERE app_id = #{app})
+        OR EXISTS (SELECT 1 FROM messages WHERE app_id = #{app})
+      """)
+  boolean used(@Param("app") AppId app);
+
+  @Delete("DELETE FROM apps WHERE id = #{id}")
+  void deleteApp(@Param("id") AppId id);
 
   @Select(
       """

@@ -16,6 +16,7 @@ import org.springframework.transaction.annotation.Transactional;
 @Service
 public class Apps {
   private static final int LONGEST_NAME = 200;
+  private static final String NOT_A_NAME = "A name has 1 to " + LONGEST_NAME + " characters.";
 
   private final AppMapper rows;
   private final Changes changes;
@@ -57,8 +58,8 @@ public class Apps {
       return Optional.of(
           "An app id has 1 to 64 lower-case letters, digits and hyphens and does not start with a hyphen.");
     }
-    if (name.isBlank() || name.length() > LONGEST_NAME) {
-      return Optional.of("A name has 1 to " + LONGEST_NAME + " characters.");
+    if (!isName(name)) {
+      return Optional.of(NOT_A_NAME);
     }
     AppId app = new AppId(id);
     try {
@@ -69,5 +70,45 @@ public class Apps {
     changes.tell(Change.Kind.APP, app, id);
     audit.record(by, AuditAction.APP_CREATED, id, name);
     return Optional.empty();
+  }
+
+  /// Its id stays: that stands in every address, and in every device.
+  ///
+  /// @return what is wrong, or empty when the app has this name
+  @Transactional
+  Optional<String> rename(String by, AppId id, String name) {
+    if (!isName(name)) {
+      return Optional.of(NOT_A_NAME);
+    }
+    String former = lock(id).name();
+    if (!former.equals(name)) {
+      rows.renameApp(id, name);
+      changes.tell(Change.Kind.APP, id, id.value());
+      audit.record(by, AuditAction.APP_RENAMED, id.value(), former + " → " + name);
+    }
+    return Optional.empty();
+  }
+
+  boolean isUsed(AppId id) {
+    return rows.used(id);
+  }
+
+  /// Only one that was created by mistake: what was registered with another, sent or told of it, is kept.
+  ///
+  /// @return whether it is gone
+  @Transactional
+  boolean delete(String by, AppId id) {
+    String name = lock(id).name();
+    if (isUsed(id)) {
+      return false;
+    }
+    rows.deleteApp(id);
+    changes.tell(Change.Kind.APP, id, id.value());
+    audit.record(by, AuditAction.APP_DELETED, id.value(), name);
+    return true;
+  }
+
+  private static boolean isName(String name) {
+    return !name.isBlank() && name.length() <= LONGEST_NAME;
   }
 }
