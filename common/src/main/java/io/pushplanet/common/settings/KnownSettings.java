@@ -3,6 +3,7 @@ package io.pushplanet.common.settings;
 import io.pushplanet.common.wire.WireForm;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -19,8 +20,8 @@ public final class KnownSettings {
 
   private final SortedSet<String> names = new TreeSet<>();
 
-  /// By [#bare] name, whether it takes further names or numbers behind it.
-  private final Map<String, Boolean> known = new TreeMap<>();
+  /// Their types by [#bare] name.
+  private final Map<String, String> types = new TreeMap<>();
 
   /// @param metadata the text of one [#METADATA]; one that is not ours is left out
   public void add(String metadata) {
@@ -30,8 +31,7 @@ public final class KnownSettings {
     for (JsonNode property : WireForm.mapper().readTree(metadata).path("properties")) {
       String name = property.path("name").asString();
       names.add(name);
-      known.put(
-          bare(name), property.path("type").asString().matches("java\\.util\\.(List|Set|Map)<.*"));
+      types.put(bare(name), property.path("type").asString());
     }
   }
 
@@ -42,10 +42,20 @@ public final class KnownSettings {
 
   /// @param name a property or a variable, in any of the ways in which it may be written
   public boolean has(String name) {
-    return known.containsKey(bare(name))
+    return types.containsKey(bare(name))
         || IntStream.range(1, name.length())
             .filter(end -> BEHIND_A_COLLECTION.indexOf(name.charAt(end)) >= 0)
-            .anyMatch(end -> known.getOrDefault(bare(name.substring(0, end)), false));
+            .anyMatch(end -> takesMoreBehind(bare(name.substring(0, end))));
+  }
+
+  private boolean takesMoreBehind(String bare) {
+    return types.getOrDefault(bare, "").matches("java\\.util\\.(List|Set|Map)<.*");
+  }
+
+  /// @param name as in [#has]
+  /// @return its Java type, such as `java.time.Duration`; empty where none is known
+  public Optional<String> type(String name) {
+    return Optional.ofNullable(types.get(bare(name)));
   }
 
   /// The same for a property and for each way to write it as a variable.

@@ -5,12 +5,18 @@ import io.pushplanet.quickstart.process.ProcessFailed;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.springframework.boot.convert.ApplicationConversionService;
+import org.springframework.core.convert.ConversionException;
+import org.springframework.util.unit.DataSize;
 
 /// What `--set` may name. A program gets it as an environment variable, and over one that it does not know it only writes a line
 /// into its log: so what is misspelt is refused here.
@@ -22,26 +28,59 @@ final class SettableProperties {
   private static final Set<String> OTHERS =
       Set.of("debug", "info", "logging", "management", "mybatis", "server", "spring", "trace");
 
+  /// Of which it is seen here already whether a program can read a value.
+  private static final Map<String, Type> TYPES =
+      Stream.of(
+              new Type(Boolean.class, "true or false"),
+              new Type(Integer.class, "a whole number"),
+              new Type(Long.class, "a whole number"),
+              new Type(Double.class, "a number"),
+              new Type(Duration.class, "a duration such as 500ms, 30s, 5m or PT5M"),
+              new Type(DataSize.class, "a size such as 512KB or 16MB"))
+          .collect(Collectors.toUnmodifiableMap(type -> type.java().getName(), type -> type));
+
   /// More letters to change, and it is another word.
   private static final int MOST_WRONG = 4;
 
   private static final int MOST_NAMED = 3;
 
+  private record Type(Class<?> java, String words) {}
+
   private SettableProperties() {}
 
   /// @param root the repository, with its modules built
-  /// @throws Refusal when no program has one of them
-  static void check(Path root, Collection<String> given) {
-    if (given.stream().allMatch(SettableProperties::isOthers)) {
+  /// @throws Refusal when no program has one of them, or none can read what it is set to
+  static void check(Path root, Map<String, String> given) {
+    if (given.keySet().stream().allMatch(SettableProperties::isOthers)) {
       return;
     }
     KnownSettings known = known(root);
-    for (String property : given) {
-      if (!isOthers(property) && !known.has(property)) {
+    given.forEach((property, value) -> {
+      if (isOthers(property)) {
+        return;
+      }
+      if (!known.has(property)) {
         throw Options.usage(
             "--set names no setting: '" + property + "'" + nearest(property, known.names()));
       }
+      known.type(property).map(TYPES::get).ifPresent(type -> check(property, value, type));
+    });
+  }
+
+  private static void check(String property, String value, Type type) {
+    // Spring looks up what stands in such braces.
+    if (value.contains("${")) {
+      return;
     }
+    try {
+      if (ApplicationConversionService.getSharedInstance().convert(value, type.java()) != null) {
+        return;
+      }
+    } catch (ConversionException e) {
+      // Told below, in words of the command line.
+    }
+    throw Options.usage(
+        "--set=%s=%s: '%s' is not %s".formatted(property, value, value, type.words()));
   }
 
   private static boolean isOthers(String property) {

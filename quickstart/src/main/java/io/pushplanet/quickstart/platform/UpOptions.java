@@ -141,7 +141,7 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
 
   /// `a.b-c` and `a.bC` are one setting: a program knows either as `A_BC`.
   private static Map<String, String> settings(Path root, Map<String, String> given) {
-    SettableProperties.check(root, given.keySet());
+    SettableProperties.check(root, given);
     var variables = new HashMap<String, String>();
     for (String property : given.keySet()) {
       String other = variables.put(ProgramSettings.variable(property), property);

@@ -7,8 +7,10 @@ import io.pushplanet.quickstart.process.ProcessFailed;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,8 +25,20 @@ class SettablePropertiesTest {
   void build() throws IOException {
     has("common", "pushplanet.mysql.pool-size", "java.lang.Integer");
     has("dispatcher-api", "dispatcher.credential-validity", "java.time.Duration");
-    has("gateway-worker", "gateway.alerts.mail.to", "java.util.List<java.lang.String>");
-    has("connection-manager", "cm.mqtt-port", "java.lang.Integer");
+    has(
+        "gateway-worker",
+        Map.of(
+            "gateway.alerts.mail.to",
+            "java.util.List<java.lang.String>",
+            "gateway.bulk",
+            "java.lang.Boolean"));
+    has(
+        "connection-manager",
+        Map.of(
+            "cm.mqtt-port",
+            "java.lang.Integer",
+            "cm.most-bytes",
+            "org.springframework.util.unit.DataSize"));
     has("dashboard", "dashboard.dispatcher-url", "java.net.URI");
   }
 
@@ -43,7 +57,9 @@ class SettablePropertiesTest {
         "server.tomcat.threads.max"
       })
   void what_a_program_has_may_be_set(String property) {
-    SettableProperties.check(root, List.of("cm.mqtt-port", property));
+    var given = new HashMap<>(Map.of("cm.mqtt-port", "1"));
+    given.put(property, "1");
+    SettableProperties.check(root, given);
   }
 
   @ParameterizedTest
@@ -64,24 +80,62 @@ class SettablePropertiesTest {
         .withMessageContaining(told);
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "cm.mqtt-port, 1883x, a whole number",
+    "cm.mqttPort, '', a whole number",
+    "pushplanet.mysql.pool-size, 99999999999, a whole number",
+    "dispatcher.credential-validity, five minutes, a duration",
+    "gateway.bulk, maybe, true or false",
+    "cm.most-bytes, 5 bags, a size"
+  })
+  void what_no_program_can_read_is_refused_before_anything_starts(
+      String property, String value, String told) {
+    assertThatExceptionOfType(Refusal.class)
+        .isThrownBy(
+            () -> UpOptions.parse(root, List.of("--set=" + property + "=" + value), Map.of()))
+        .withMessageContaining(
+            "--set=" + property + "=" + value + ": '" + value + "' is not " + told);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "cm.mqtt-port, 0",
+    "cm.mqtt-port, ${PORT}",
+    "dispatcher.credential-validity, PT5M",
+    "dispatcher.credential-validity, 500ms",
+    "dispatcher.credential-validity, 10",
+    "gateway.bulk, off",
+    "cm.most-bytes, 16MB",
+    "gateway.alerts.mail.to[0], 5 bags"
+  })
+  void what_a_program_can_read_is_taken(String property, String value) {
+    SettableProperties.check(root, Map.of(property, value));
+  }
+
   @Test
   void without_a_build_nobody_knows_the_settings() throws IOException {
     Files.delete(metadata("dashboard"));
 
     assertThatExceptionOfType(ProcessFailed.class)
-        .isThrownBy(() -> SettableProperties.check(root, List.of("cm.mqtt-port")))
+        .isThrownBy(() -> SettableProperties.check(root, Map.of("cm.mqtt-port", "1")))
         .withMessageContaining("Build first");
   }
 
   private void has(String module, String property, String type) throws IOException {
+    has(module, Map.of(property, type));
+  }
+
+  private void has(String module, Map<String, String> types) throws IOException {
     Path file = metadata(module);
     Files.createDirectories(file.getParent());
     Files.writeString(
         file,
-        """
-        {"properties": [{"name": "%s", "type": "%s", "sourceType": "io.pushplanet.Settings"}]}
-        """
-            .formatted(property, type));
+        types.entrySet().stream()
+            .map(property ->
+                "{\"name\": \"%s\", \"type\": \"%s\", \"sourceType\": \"io.pushplanet.Settings\"}"
+                    .formatted(property.getKey(), property.getValue()))
+            .collect(Collectors.joining(", ", "{\"properties\": [", "]}")));
   }
 
   private Path metadata(String module) {
