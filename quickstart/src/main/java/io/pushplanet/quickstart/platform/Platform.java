@@ -283,7 +283,7 @@ public final class Platform implements AutoCloseable {
       } catch (ExecutionException e) {
         started.close();
         stopSimulators();
-        throw unwrapped(e);
+        throw AllOrNone.unwrapped(e);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         started.close();
@@ -336,11 +336,17 @@ public final class Platform implements AutoCloseable {
   private void startPrograms() {
     progress.tell(
         "starting " + String.join(", ", springPrograms.stream().map(Program::text).toList()));
-    inParallel(
+    AllOrNone.start(
         springPrograms,
         program -> {
           long from = System.nanoTime();
-          start(program);
+          try {
+            start(program);
+          } catch (ProcessFailed e) {
+            // The others may be long in coming to their end, and the services after them.
+            progress.tell("  " + String.valueOf(e.getMessage()).lines().findFirst().orElse(""));
+            throw e;
+          }
           progress.tell(
               "  %s is ready after %.1f s"
                   .formatted(program.text(), (System.nanoTime() - from) / 1e9));
@@ -431,15 +437,11 @@ public final class Platform implements AutoCloseable {
       try {
         future.get();
       } catch (ExecutionException e) {
-        throw unwrapped(e);
+        throw AllOrNone.unwrapped(e);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         throw new ProcessFailed("interrupted", e);
       }
     }
-  }
-
-  private static RuntimeException unwrapped(ExecutionException e) {
-    return e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e);
   }
 }

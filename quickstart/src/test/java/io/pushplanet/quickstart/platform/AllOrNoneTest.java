@@ -1,0 +1,51 @@
+package io.pushplanet.quickstart.platform;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.pushplanet.quickstart.process.ProcessFailed;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+class AllOrNoneTest {
+  private static final List<Program> ALL =
+      List.of(Program.CONNECTION_MANAGER, Program.DISPATCHER, Program.WORKER);
+
+  @Test
+  @Timeout(60)
+  void the_first_that_dies_ends_the_start_of_those_that_are_not_ready_yet() {
+    Set<Program> givenUp = ConcurrentHashMap.newKeySet();
+    CountDownLatch never = new CountDownLatch(1);
+
+    assertThatExceptionOfType(ProcessFailed.class)
+        .isThrownBy(() ->
+            AllOrNone.start(
+                ALL,
+                program -> {
+                  if (program == Program.WORKER) {
+                    throw new ProcessFailed("it died");
+                  }
+                  try {
+                    never.await();
+                  } catch (InterruptedException e) {
+                    givenUp.add(program);
+                  }
+                }))
+        .withMessage("it died");
+
+    assertThat(givenUp).containsExactlyInAnyOrder(Program.CONNECTION_MANAGER, Program.DISPATCHER);
+  }
+
+  @Test
+  void all_are_started() {
+    Set<Program> started = ConcurrentHashMap.newKeySet();
+
+    AllOrNone.start(ALL, started::add);
+
+    assertThat(started).containsExactlyInAnyOrderElementsOf(ALL);
+  }
+}
