@@ -84,10 +84,12 @@ final class Node {
     managementPort = port;
     transport.onStandstill(registrar::stoodStill);
     LOG.info(
-        "event=node_started node={} mqtt_port={} tls_port={} gateway_port={}",
+        "event=node_started node={} mqtt_port={} tls_port={} ws_port={} wss_port={} gateway_port={}",
         id,
         transport.port("mqtt"),
         transport.port("tls"),
+        transport.port("ws"),
+        transport.port("wss"),
         transport.port("gateway"));
     Thread.ofVirtual()
         .name("cm-heartbeat")

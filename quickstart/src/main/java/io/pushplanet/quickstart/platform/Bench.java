@@ -37,7 +37,7 @@ final class Bench {
     Options options = Options.parse(rest, new Options.Names(Set.of(), names(rest), Set.of()));
     Path state = PushPlanet.state(root, options);
     if (!ON_THEIR_OWN.contains(arguments.getFirst())) {
-      PushPlanet.addresses(state);
+      PushPlanet.addresses(root, state);
     }
     Path target = root.resolve("perf-tests/load/target");
     var command =

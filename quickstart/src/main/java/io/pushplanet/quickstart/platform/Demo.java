@@ -51,7 +51,7 @@ final class Demo {
   static ExitCode run(Path root, List<String> arguments) {
     Options options = Options.parse(arguments, Options.Names.STATE);
     Path state = PushPlanet.state(root, options);
-    Addresses addresses = PushPlanet.addresses(state);
+    Addresses addresses = PushPlanet.addresses(root, state);
     try (var api = new Rest(addresses.dispatcherUrl(), addresses.apiKey());
         var simulators = new Rest(addresses.simulatorsUrl(), "")) {
       Set<Sent> undelivered = new Demo(api, simulators, addresses, USUAL).show();

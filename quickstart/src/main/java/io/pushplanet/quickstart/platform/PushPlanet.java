@@ -73,13 +73,13 @@ public final class PushPlanet {
   }
 
   /// Where the platform with this state is.
-  static Addresses addresses(Path state) {
+  static Addresses addresses(Path root, Path state) {
     return AddressFile.read(state)
         .orElseThrow(() ->
             new Refusal(
                 ExitCode.NOT_RUNNING,
-                "nothing is up with its state in %s; start it with ./pushplanet up%s"
-                    .formatted(state, whyNot(state))));
+                "nothing is up with its state in %s; start it with ./pushplanet up%s%s"
+                    .formatted(state, stateOption(root, state), whyNot(state))));
   }
 
   private static String whyNot(Path state) {

@@ -30,7 +30,7 @@ final class Send {
   static ExitCode run(Path root, List<String> arguments) {
     Options options = Options.parse(arguments, OPTIONS);
     ObjectNode message = message(options);
-    Addresses addresses = PushPlanet.addresses(PushPlanet.state(root, options));
+    Addresses addresses = PushPlanet.addresses(root, PushPlanet.state(root, options));
     try (var api = new Rest(addresses.dispatcherUrl(), addresses.apiKey())) {
       JsonNode answer =
           api.post(

@@ -26,7 +26,7 @@ final class Status {
       System.out.println("the platform is starting or stopping");
       return ExitCode.NOT_RUNNING;
     }
-    Addresses addresses = PushPlanet.addresses(state);
+    Addresses addresses = PushPlanet.addresses(root, state);
     boolean good = starting;
     for (ChildRecord record : records) {
       boolean alive = record.process().isPresent();

@@ -52,7 +52,7 @@ class StatusIT {
   void after_an_orderly_end_nothing_is_up_and_that_is_all() throws Exception {
     Files.writeString(state.resolve("supervisor.log"), "Push Planet is up.\n[ 61.3 s] stopping\n");
 
-    assertThat(status().told()).endsWith("start it with ./pushplanet up\n");
+    assertThat(status().told()).endsWith("start it with ./pushplanet up '--state=" + state + "'\n");
   }
 
   private record Outcome(int code, String told) {}
