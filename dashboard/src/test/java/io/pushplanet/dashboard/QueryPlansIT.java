@@ -80,7 +80,7 @@ class QueryPlansIT {
             + digits("d")
             + ") s) numbers";
     sql.update(
-        "INSERT IGNORE INTO devices SELECT CONCAT('plans-', MOD(seq, 40)), CONCAT('x-', seq), 'ios', TRUE, CONCAT('u', seq), NULL, NULL, NULL, NOW(), NOW(), NOW() FROM "
+        "INSERT IGNORE INTO devices (app_id, device_id, platform, mqtt, user_id, locale, timezone, app_version, created_at, updated_at, seen_at) SELECT CONCAT('plans-', MOD(seq, 40)), CONCAT('x-', seq), 'ios', TRUE, CONCAT('u', seq), NULL, NULL, NULL, NOW(), NOW(), NOW() FROM "
             + numbers);
     sql.update(
         "INSERT IGNORE INTO channel_tokens SELECT CONCAT('plans-', MOD(seq, 40)), CONCAT('x-', seq), 'apns', 't', 'token', 'production', NOW(), NULL, NULL FROM "
