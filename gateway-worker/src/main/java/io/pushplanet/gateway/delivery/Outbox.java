@@ -76,8 +76,13 @@ final class Outbox implements AutoCloseable {
   ///
   /// @param status 0 where there was no answer
   /// @param done what was done about it besides; null where nothing
-  record Cause(int status, String reason, @Nullable String done) {
+  /// @param detail how the provider explains it; null where it does not
+  record Cause(int status, String reason, @Nullable String done, @Nullable String detail) {
     static final String NOT_SENT = "not sent";
+
+    Cause(int status, String reason, @Nullable String done) {
+      this(status, reason, done, null);
+    }
 
     private String and(String then) {
       return done == null ? then : done + "; " + then;
@@ -187,22 +192,24 @@ final class Outbox implements AutoCloseable {
           parcel,
           DeliveryState.EXPIRED,
           attempt(
-              channel,
-              "expired",
-              cause.status(),
-              cause.reason(),
-              null,
-              cause.and("its ttl ends before the next try")));
+                  channel,
+                  "expired",
+                  cause.status(),
+                  cause.reason(),
+                  null,
+                  cause.and("its ttl ends before the next try"))
+              .explained(cause.detail()));
       return;
     }
     Attempt attempt =
         attempt(
-            channel,
-            "deferred",
-            cause.status(),
-            cause.reason(),
-            null,
-            cause.and("retry at " + dueAt));
+                channel,
+                "deferred",
+                cause.status(),
+                cause.reason(),
+                null,
+                cause.and("retry at " + dueAt))
+            .explained(cause.detail());
     String reason = attempt.reason() == null ? "retry" : attempt.reason();
     moving.moves.waiting().add(later(next, channel, dueAt, reason));
     moving.news.add(attempted(parcel, attempt));

@@ -137,7 +137,8 @@ final class ProviderOutcomes {
                     ? retries.afterCredentialFault(parcel.push().attempt())
                     : retries.whileCredentialRests(),
                 LAST_TRY),
-            new Cause(fault.status(), fault.reason(), orNotSent(fault, fault.done())));
+            new Cause(
+                fault.status(), fault.reason(), orNotSent(fault, fault.done()), fault.detail()));
       }
       case DeliveryOutcome.Remedied remedied -> {
         outbox.tell(

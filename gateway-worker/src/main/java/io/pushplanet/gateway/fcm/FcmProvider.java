@@ -242,7 +242,7 @@ final class FcmProvider implements Provider {
   }
 
   private DeliveryOutcome refused(Attempt attempt, Grant.Refused refused) {
-    return fault(attempt, refused.status(), refused.reason(), null);
+    return fault(attempt, refused.status(), refused.reason(), null, null);
   }
 
   private Reply exchange(Attempt attempt, Grant.Granted granted) {
@@ -293,12 +293,18 @@ final class FcmProvider implements Provider {
               : new Rejected(status, reason, Explanation.of(error.explanation()));
       case TOKEN_FOREIGN -> new TokenForeign(status, reason);
       case REJECTED -> new Rejected(status, reason, Explanation.of(error.explanation()));
-      case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN -> fault(attempt, status, reason, null);
+      case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN ->
+          fault(attempt, status, reason, null, Explanation.of(error.explanation()));
       case OTHER_CREDENTIAL_FAULT -> {
         boolean rests =
             attempt.behind() != null
                 && others.refused(attempt.push().app(), attempt.behind(), reason);
-        yield fault(attempt, status, reason, rests ? "platform rests" : null);
+        yield fault(
+            attempt,
+            status,
+            reason,
+            rests ? "platform rests" : null,
+            Explanation.of(error.explanation()));
       }
       case QUOTA -> {
         if (attempt.restsAlone(error.quota())) {
@@ -315,7 +321,8 @@ final class FcmProvider implements Provider {
     };
   }
 
-  private DeliveryOutcome fault(Attempt attempt, int status, String reason, @Nullable String done) {
+  private DeliveryOutcome fault(
+      Attempt attempt, int status, String reason, @Nullable String done, @Nullable String detail) {
     Push push = attempt.push();
     if (news.isNews(push.app(), attempt.account(), reason)) {
       LOG.error(
@@ -325,6 +332,6 @@ final class FcmProvider implements Provider {
           status,
           reason);
     }
-    return new CredentialFault(status, reason, done);
+    return new CredentialFault(status, reason, done, detail);
   }
 }

@@ -37,6 +37,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -173,7 +174,8 @@ final class HmsProvider implements Provider {
 
   private Judgement sent(Push push, List<String> tokens, HmsClient client) {
     return switch (accessTokens.current(client)) {
-      case Grant.Refused refused -> all(fault(push, client, refused.status(), refused.reason()));
+      case Grant.Refused refused ->
+          all(fault(push, client, refused.status(), refused.reason(), null));
       case Grant.Unavailable(String why) -> all(new Deferred(0, why, null, false));
       case Grant.Granted granted -> sent(push, tokens, client, granted, true);
     };
@@ -198,7 +200,7 @@ final class HmsProvider implements Provider {
           remedied(
               heard,
               AccessTokens.NOT_RENEWED,
-              all(fault(push, client, refused.status(), refused.reason())));
+              all(fault(push, client, refused.status(), refused.reason(), null)));
       case Grant.Unavailable(String why) ->
           remedied(heard, AccessTokens.NOT_RENEWED, all(new Deferred(0, why, null, false)));
       case Grant.Granted newer ->
@@ -280,7 +282,8 @@ final class HmsProvider implements Provider {
           together
               ? new Deferred(status, reason, null, true, FEWER_TOGETHER)
               : new Rejected(status, reason, Explanation.of(said.explanation()));
-      case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN -> fault(push, client, status, reason);
+      case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN ->
+          fault(push, client, status, reason, Explanation.of(said.explanation()));
       case FLOW_CONTROL -> {
         Duration rest = flow.refused(client.clientId(), sends.asked(answered));
         yield new PutOff(status, reason, rest, "app rests");
@@ -306,7 +309,8 @@ final class HmsProvider implements Provider {
     return _ -> outcome;
   }
 
-  private DeliveryOutcome fault(Push push, HmsClient client, int status, String reason) {
+  private DeliveryOutcome fault(
+      Push push, HmsClient client, int status, String reason, @Nullable String detail) {
     if (news.isNews(push.app(), client, reason)) {
       LOG.error(
           "event=hms_credential_refused appId={} messageId={} status={} reason={}",
@@ -315,6 +319,6 @@ final class HmsProvider implements Provider {
           status,
           reason);
     }
-    return new CredentialFault(status, reason);
+    return new CredentialFault(status, reason, null, detail);
   }
 }

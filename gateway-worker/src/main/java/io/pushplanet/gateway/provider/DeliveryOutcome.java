@@ -94,10 +94,15 @@ public sealed interface DeliveryOutcome {
   /// its TTL, tell the operator.
   ///
   /// @param done as [Deferred#done]
-  record CredentialFault(int status, String reason, @Nullable String done)
+  /// @param detail as [Rejected#detail]
+  record CredentialFault(int status, String reason, @Nullable String done, @Nullable String detail)
       implements DeliveryOutcome {
     public CredentialFault(int status, String reason) {
-      this(status, reason, null);
+      this(status, reason, null, null);
+    }
+
+    public CredentialFault after(String done) {
+      return new CredentialFault(status, reason, done, detail);
     }
   }
 }

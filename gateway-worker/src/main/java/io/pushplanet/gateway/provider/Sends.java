@@ -114,11 +114,9 @@ public record Sends(Clock clock, RandomGenerator random) {
     if (to != Addressee.TOPIC || outcome instanceof CredentialFault) {
       tell(lane, outcome);
     }
-    return outcome instanceof CredentialFault(int status, String reason, var _)
-            && !OF_ANOTHER_CREDENTIAL.contains(reason)
-        ? new CredentialFault(
-            status,
-            reason,
+    return outcome instanceof CredentialFault fault
+            && !OF_ANOTHER_CREDENTIAL.contains(fault.reason())
+        ? fault.after(
             lane.pausedBecause().isPresent() ? "credential paused" : "credential in doubt")
         : outcome;
   }

@@ -374,7 +374,7 @@ class ApnsIT {
     platform.simulators.apnsDirectory().revoke("KEY0000003");
 
     assertThat(send("revoked", TOKEN))
-        .isEqualTo(new CredentialFault(403, "InvalidProviderToken", "credential paused"));
+        .isEqualTo(new CredentialFault(403, "InvalidProviderToken").after("credential paused"));
   }
 
   @Test
@@ -469,7 +469,7 @@ class ApnsIT {
                 Map.of(ProviderPlatform.BUNDLE, Set.of(TOKEN)));
         ConfigurableApplicationContext other = workerAt(server)) {
       assertThat(send(ProviderPlatform.provider(other, Channel.APNS), "stranger", TOKEN))
-          .isEqualTo(new CredentialFault(403, "InvalidProviderToken", "credential paused"));
+          .isEqualTo(new CredentialFault(403, "InvalidProviderToken").after("credential paused"));
     }
   }
 

@@ -254,11 +254,18 @@ class FcmIT {
         }
 
         assertThat(outcomes.subList(0, 4))
-            .containsOnly(new CredentialFault(401, "THIRD_PARTY_AUTH_ERROR", null));
+            .containsOnly(
+                new CredentialFault(
+                    401, "THIRD_PARTY_AUTH_ERROR", null, "Request failed: UNAUTHENTICATED"));
         assertThat(outcomes.get(4))
-            .isEqualTo(new CredentialFault(401, "THIRD_PARTY_AUTH_ERROR", "platform rests"));
+            .isEqualTo(
+                new CredentialFault(
+                    401,
+                    "THIRD_PARTY_AUTH_ERROR",
+                    "platform rests",
+                    "Request failed: UNAUTHENTICATED"));
         assertThat(outcomes.subList(5, 10))
-            .containsOnly(new CredentialFault(0, "third_party_auth_rest", null));
+            .containsOnly(new CredentialFault(0, "third_party_auth_rest"));
       }
     }
     JdbcTemplate sql = new JdbcTemplate(platform.context.getBean(DataSource.class));
@@ -283,7 +290,9 @@ class FcmIT {
     try (LogLines log = new LogLines(platform.provider(Channel.FCM).getClass())) {
       for (int i = 0; i < 10; i++) {
         assertThat(send("fcm-behind", "somebody"))
-            .isEqualTo(new CredentialFault(401, "THIRD_PARTY_AUTH_ERROR", null));
+            .isEqualTo(
+                new CredentialFault(
+                    401, "THIRD_PARTY_AUTH_ERROR", null, "Request failed: UNAUTHENTICATED"));
       }
 
       assertThat(log.said())
@@ -341,7 +350,7 @@ class FcmIT {
         issued.json().getBytes(java.nio.charset.StandardCharsets.UTF_8));
 
     assertThat(send("fcm-unknown", "t1"))
-        .isEqualTo(new CredentialFault(400, "invalid_grant", "credential paused"));
+        .isEqualTo(new CredentialFault(400, "invalid_grant").after("credential paused"));
   }
 
   @Test

@@ -231,7 +231,7 @@ class HmsIT {
 
     script(ScriptLine.next(HMS, 2, Fate.answer(401, "80200001")));
     assertThat(remedied(send("hms-shop", "t1")))
-        .isEqualTo(new CredentialFault(401, "80200001", "credential paused"));
+        .isEqualTo(new CredentialFault(401, "80200001", "credential paused", "scripted"));
     upload("hms-shop", "1001");
     Eventually.within(
         PATIENCE, () -> assertThat(send("hms-shop", "t1")).isInstanceOf(Accepted.class));
@@ -317,7 +317,7 @@ class HmsIT {
   void a_client_that_huawei_does_not_know_is_a_fault_and_its_server_in_trouble_none() {
     platform.uploadClient("hms-unknown", new HmsClient("4711", "secret", true));
     assertThat(send("hms-unknown", "t1"))
-        .isEqualTo(new CredentialFault(400, "1101/20003", "credential paused"));
+        .isEqualTo(new CredentialFault(400, "1101/20003").after("credential paused"));
 
     upload("hms-later", "1005");
     script(ScriptLine.next(OAUTH, 1, Fate.answer(503, "")));

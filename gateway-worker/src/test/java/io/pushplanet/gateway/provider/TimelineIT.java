@@ -265,11 +265,21 @@ class TimelineIT {
         .isEqualTo("a field is unknown");
   }
 
+  @Test
+  void a_timeline_says_what_the_vendor_has_against_the_credential() throws Exception {
+    platform
+        .simulators
+        .script()
+        .add(ScriptLine.next(Simulated.FCM, 1, Fate.answer(403, "PERMISSION_DENIED")));
+
+    assertThat(detail(Channel.FCM, Overrides.NONE)).isEqualTo("Request failed: PERMISSION_DENIED");
+  }
+
   private static ObjectNode object(String json) {
     return JsonMapper.shared().readTree(json).asObject();
   }
 
-  /// Of its one attempt, which is rejected.
+  /// Of its one attempt.
   private static String detail(Channel channel, Overrides overrides) throws Exception {
     String app = app(channel);
     Push push = to(channel, app, token());

@@ -176,7 +176,7 @@ class WebPushIT {
     next(Fate.answer(status, ""));
 
     assertThat(send(subscribe()))
-        .isEqualTo(new CredentialFault(status, "http_" + status, "credential in doubt"));
+        .isEqualTo(new CredentialFault(status, "http_" + status).after("credential in doubt"));
   }
 
   @Test
@@ -184,7 +184,8 @@ class WebPushIT {
     Subscription others =
         platform.simulators.webPushDirectory().subscribe(platform.uploadVapidKey("web-other"));
 
-    assertThat(send(others)).isEqualTo(new CredentialFault(403, "http_403", "credential in doubt"));
+    assertThat(send(others))
+        .isEqualTo(new CredentialFault(403, "http_403").after("credential in doubt"));
   }
 
   @Test
