@@ -378,6 +378,11 @@ class DeviceIT {
 
     assertThat(redis.exists("mqtt-session:" + shop.app() + "/away")).isZero();
     assertThat(redis.exists("mqtt-session:" + shop.app() + "/here")).isOne();
+    // A node tells of the end of a connection some moments later.
+    redis.del("session:" + shop.app() + "/here");
+    Eventually.within(
+        Duration.ofSeconds(60),
+        () -> assertThat(redis.exists("mqtt-session:" + shop.app() + "/here")).isZero());
   }
 
   private static String ofUser(String user) {

@@ -29,8 +29,8 @@ public final class Denials {
       end
       """;
 
-  /// ARGV the device, the end of its last password in seconds, for how many seconds that is remembered, and whether what is remembered of
-  /// the device's session is forgotten.
+  /// ARGV the device, the end of its last password in seconds, for how many seconds that is remembered, and whether its owner is forgotten
+  /// in any case.
   ///
   /// Its session is over: the node that has it is told, and nothing of it is remembered. That also its owner is forgotten is the net
   /// below the notice: who has not heard it announces the session when it is compared, and is refused. Redis takes nothing back of a
@@ -43,12 +43,12 @@ public final class Denials {
               local device, ends = ARGV[1], ARGV[2]
               if denied(device, ends) then return {} end
               local epoch, node = string.match(text('session:' .. device) or '', '^(%d+)|(.+)$')
-              if ARGV[4] == 'forget' then
-                redis.call('DEL', 'session:' .. device, 'mqtt-session:' .. device)
-              end
+              local heard = 0
               if node then
-                redis.call('PUBLISH', 'takeover:' .. node, 'denied|' .. epoch .. '|' .. ends .. '|' .. device)
+                heard = redis.call('PUBLISH', 'takeover:' .. node, 'denied|' .. epoch .. '|' .. ends .. '|' .. device)
               end
+              redis.call('DEL', 'mqtt-session:' .. device)
+              if heard == 0 or ARGV[4] == 'forget' then redis.call('DEL', 'session:' .. device) end
               redis.call('SET', 'denied:' .. device, ends, 'EX', ARGV[3])
               return {}
               """);
@@ -90,15 +90,16 @@ public final class Denials {
     tell(device, ends, "forget");
   }
 
-  /// Denies again what Redis may have lost. Whoever is here by a password that the device was given since keeps his session.
+  /// Denies again what Redis may have lost. Where the owner's node hears it the owner stays: it may be whoever registered the device since,
+  /// and of a whole fleet of them nobody would be found until all were announced again.
   public void remind(DeviceKey device, long ends) {
-    tell(device, ends, "keep");
+    tell(device, ends, "");
   }
 
-  private void tell(DeviceKey device, long ends, String session) {
+  private void tell(DeviceKey device, long ends, String owner) {
     long seconds = ends - clock.instant().getEpochSecond() + CLOCKS_DIFFER.toSeconds();
     if (seconds > 0) {
-      redis.run(DENY, NO_KEYS, device.text(), Long.toString(ends), Long.toString(seconds), session);
+      redis.run(DENY, NO_KEYS, device.text(), Long.toString(ends), Long.toString(seconds), owner);
     }
   }
 }

@@ -22,6 +22,7 @@ public final class Connection {
   private static final int MOST_TO_STRANGERS = 4 * 1024;
   private static final int LESS_WHEN_SCARCE = 16;
   private static final int READS_PER_TURN = 4;
+  private static final long PIECES_NANOS = TimeUnit.SECONDS.toNanos(5);
   private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final EventLoop loop;
@@ -428,6 +429,11 @@ public final class Connection {
     handler.received(whole);
     if (closed || closing || !whole.hasRemaining()) {
       releasePartial();
+    } else if (held.isRoomyFor(whole)) {
+      // It held another frame, too: a byte or two would take its room for as long as they are
+      // there.
+      releasePartial();
+      keep(whole);
     } else {
       held.keepRest();
     }
@@ -438,12 +444,13 @@ public final class Connection {
       rest.position(rest.limit());
       return;
     }
-    if (!take(PartialFrame.capacityFor(rest))) {
-      rest.position(rest.limit());
+    // First, as it may find no room on the heap.
+    var kept = new PartialFrame(rest, loop.nowNanos());
+    if (take(kept.capacity())) {
+      partial = kept;
+    } else {
       overdrawn();
-      return;
     }
-    partial = new PartialFrame(rest, loop.nowNanos());
   }
 
   private boolean append(PartialFrame held, ByteBuffer input) {
@@ -453,7 +460,12 @@ public final class Connection {
       overdrawn();
       return false;
     }
-    held.append(input, loop.nowNanos());
+    try {
+      held.append(input, loop.nowNanos());
+    } catch (OutOfMemoryError full) {
+      giveBack(growth);
+      throw full;
+    }
     return true;
   }
 
@@ -470,11 +482,17 @@ public final class Connection {
     }
   }
 
+  private void giveBack(int bytes) {
+    if (stranger != null) {
+      stranger.giveBack(bytes);
+    } else if (isCounted()) {
+      loop.partials.giveBack(bytes);
+    }
+  }
+
   private void releasePartial() {
-    if (partial != null && stranger != null) {
-      stranger.giveBack(partial.capacity());
-    } else if (partial != null && isCounted()) {
-      loop.partials.giveBack(partial.capacity());
+    if (partial != null) {
+      giveBack(partial.capacity());
     }
     partial = null;
   }
@@ -619,7 +637,21 @@ public final class Connection {
       close(CloseCause.UNREAD_BYTES);
       return false;
     }
+    if (isTooOldForNow(nowNanos)) {
+      crowded();
+      return !closed;
+    }
     boolean busy = handler.swept(nowNanos);
     return busy || waiting;
+  }
+
+  /// The pieces of an honest frame come within moments: whoever lets the rest wait makes room for those of others, when there is no other.
+  private boolean isTooOldForNow(long nowNanos) {
+    return partial != null
+        && !paused
+        && stranger == null
+        && isCounted()
+        && loop.partials.isNearlySpent()
+        && !partial.cameAfter(nowNanos - PIECES_NANOS);
   }
 }

@@ -11,13 +11,8 @@ final class PartialFrame {
   private long cameNanos;
 
   PartialFrame(ByteBuffer first, long nowNanos) {
-    bytes = ByteBuffer.allocate(capacityFor(first)).put(first);
+    bytes = ByteBuffer.allocate(Math.max(SMALLEST, first.remaining())).put(first);
     cameNanos = nowNanos;
-  }
-
-  /// What one that begins so takes of the heap.
-  static int capacityFor(ByteBuffer first) {
-    return Math.max(SMALLEST, first.remaining());
   }
 
   /// What it takes of the heap.
@@ -49,6 +44,11 @@ final class PartialFrame {
   /// All of it, to be read; what is not read stays by [#keepRest].
   ByteBuffer flip() {
     return bytes.flip();
+  }
+
+  /// Whether this rest of it would do with less than half.
+  boolean isRoomyFor(ByteBuffer rest) {
+    return bytes.capacity() > SMALLEST && rest.remaining() < bytes.capacity() / 2;
   }
 
   void keepRest() {

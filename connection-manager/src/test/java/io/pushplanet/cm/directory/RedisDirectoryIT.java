@@ -529,7 +529,7 @@ class RedisDirectoryIT {
   }
 
   @Test
-  void who_is_reminded_tells_the_node_and_forgets_nobody() throws Exception {
+  void who_is_reminded_tells_the_node_and_forgets_the_owner_where_none_hears() throws Exception {
     var heard = new LinkedBlockingQueue<TakeoverNotices.Denial>();
     var listening = new CountDownLatch(1);
     try (var notices =
@@ -545,6 +545,12 @@ class RedisDirectoryIT {
       assertThat(deniedUntil(1)).isEqualTo(Long.toString(ENDS));
       assertThat(known.owner(device(1))).contains(new SessionOwner(nodeA, epoch));
     }
+    b.carryOut(List.of(new Order.Claim(device(2), Former.RESUME, ENDS + 1)));
+
+    new Denials(link, clock).remind(device(2), ENDS);
+
+    assertThat(deniedUntil(2)).isEqualTo(Long.toString(ENDS));
+    assertThat(known.owner(device(2))).isEmpty();
   }
 
   /// Redis does not undo what a script did before it was refused.

@@ -13,6 +13,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -95,6 +98,51 @@ class PartialFramesIT {
         sender.close();
       }
       Eventually.within(PATIENCE, () -> assertThat(held()).isZero());
+    }
+  }
+
+  @Test
+  void what_is_left_of_many_frames_holds_no_more_than_itself() throws Exception {
+    var offered = new LongAdder();
+    try (var transport =
+        OneLoop.start(
+            System::nanoTime,
+            new Heap(),
+            null,
+            meters,
+            connection -> {
+              connection.authenticated();
+              return input -> {
+                offered.add(input.remaining());
+                input.position(input.limit() - 1);
+              };
+            })) {
+      var sender = connect(false, transport);
+      sender.getOutputStream().write(new byte[1]);
+      awaitHeld(1);
+      sender.getOutputStream().write(new byte[QUARTER]);
+      Eventually.within(PATIENCE, () -> assertThat(offered.sum()).isGreaterThan(QUARTER));
+
+      Eventually.within(PATIENCE, () -> assertThat(held()).isEqualTo(256));
+    }
+  }
+
+  @Test
+  void who_lets_the_rest_wait_makes_room_once_there_is_none() throws Exception {
+    var later = new AtomicLong();
+    try (var transport =
+        OneLoop.start(
+            () -> System.nanoTime() + later.get(), new Heap(), null, meters, this::known)) {
+      for (int peer = 1; held() <= 3.5 * QUARTER; peer++) {
+        connect(false, transport).getOutputStream().write(new byte[3 * QUARTER / 8]);
+        awaitHeld(peer * 3 * QUARTER / 8);
+      }
+      assertThat(crowded).as("they are young").isEmpty();
+
+      later.addAndGet(TimeUnit.SECONDS.toNanos(30));
+
+      Eventually.within(PATIENCE, () -> assertThat(crowded).isNotEmpty());
+      Eventually.within(PATIENCE, () -> assertThat(held()).isLessThanOrEqualTo(3.5 * QUARTER));
     }
   }
 

@@ -26,6 +26,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -83,25 +84,40 @@ class DeviceRegistry {
       Instant updatedAt,
       Instant seenAt) {}
 
+  /// What of a change Redis has to forget behind its commit; also where that was not answered: a repeat no longer finds whose token it took.
+  private static final class Touched {
+    final Set<DeviceKey> routes = new HashSet<>();
+    final Set<DeviceKey> handedOver = new HashSet<>();
+
+    void only(DeviceKey device) {
+      routes.clear();
+      routes.add(device);
+      handedOver.clear();
+    }
+  }
+
+  private void forget(Touched touched) {
+    routes.forget(touched.routes);
+    touched.handedOver.forEach(sessions::forget);
+  }
+
   /// @param created whether it was unknown before
   /// @param passwordEnds to the second, if it is given one
   record Saved(Registered registered, boolean created, Instant passwordEnds) {}
 
   /// Registers or refreshes; the same token at another device of the app moves here, so that nobody is told twice.
   Saved save(AppId app, DeviceId device, Registration registration) {
-    Set<DeviceKey> touched = new HashSet<>();
+    Touched touched = new Touched();
     Instant asked = clock.instant();
     try {
       return collisions.retrying(
           app,
           () -> {
-            touched.clear();
-            touched.add(new DeviceKey(app, device));
+            touched.only(new DeviceKey(app, device));
             return write(app, device, registration, now(), asked, touched);
           });
     } finally {
-      // Also where a commit was not answered: a repeat no longer finds whose token it took.
-      routes.forget(touched);
+      forget(touched);
     }
   }
 
@@ -110,13 +126,12 @@ class DeviceRegistry {
   /// @return empty when the device is unknown
   Optional<Saved> change(
       AppId app, DeviceId device, Instant at, Function<Registered, Registration> change) {
-    Set<DeviceKey> touched = new HashSet<>();
+    Touched touched = new Touched();
     try {
       return collisions.retrying(
           app,
           () -> {
-            touched.clear();
-            touched.add(new DeviceKey(app, device));
+            touched.only(new DeviceKey(app, device));
             DeviceMapper.DeviceRow row = mapper.lock(app.value(), device.value());
             if (row == null) {
               return Optional.<Saved>empty();
@@ -127,7 +142,7 @@ class DeviceRegistry {
             return Optional.of(write(app, device, wanted, now, at, touched));
           });
     } finally {
-      routes.forget(touched);
+      forget(touched);
     }
   }
 
@@ -276,7 +291,6 @@ class DeviceRegistry {
       fail(app, device, messages(some), "user_changed", asked);
       mapper.deleteFromInbox(app.value(), device.value(), some);
     }
-    sessions.forget(new DeviceKey(app, device));
   }
 
   private static List<MessageId> messages(List<DeviceMapper.Waiting> rows) {
@@ -314,7 +328,7 @@ class DeviceRegistry {
       Registration registration,
       Instant now,
       Instant asked,
-      Set<DeviceKey> touched) {
+      Touched touched) {
     String platform = registration.platform().name().toLowerCase(Locale.ROOT);
     Instant ends = passwordEnd(now);
     DeviceMapper.DeviceRow before = mapper.lock(app.value(), device.value());
@@ -337,11 +351,11 @@ class DeviceRegistry {
           () -> mapper.deleteTopics(app.value(), device.value()),
           () -> mapper.addTopics(app.value(), device.value(), topics));
     }
-    writeTokens(app, device, registration.channels(), now, touched);
-    if (touched.size() > 1) {
+    writeTokens(app, device, registration.channels(), now, touched.routes);
+    if (touched.routes.size() > 1) {
       // Once more after the commit. But who is killed in between leaves no former owner of a token
       // in Redis, of whom nobody would hear again.
-      routes.forget(touched);
+      routes.forget(touched.routes);
     }
     DeviceMapper.DeviceRow after = mapper.find(app.value(), device.value());
     if (after == null || after.credentialEnds() == null) {
@@ -357,6 +371,9 @@ class DeviceRegistry {
       mapper.credentialEnds(app.value(), device.value(), password);
     }
     Saved saved = new Saved(registered(app, device, after), before == null, password);
+    if (before != null && !Objects.equals(before.userId(), registration.user())) {
+      touched.handedOver.add(new DeviceKey(app, device));
+    }
     if (before != null && before.userId() != null && !before.userId().equals(registration.user())) {
       // Last: what is rolled back after it was told has not happened.
       endWhatIsForOthers(app, device, registration.user(), asked);
