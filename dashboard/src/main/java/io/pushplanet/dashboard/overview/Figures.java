@@ -21,12 +21,7 @@ record Figures(
 
   /// Of what happened in this time.
   record Totals(
-      long accepted, long delivered, long failed, long expired, long cancelled, long opened) {
-    /// What was accepted and has not ended. What was accepted before and ended in this time is not told from the others.
-    public long open() {
-      return Math.max(0, accepted - delivered - failed - expired - cancelled);
-    }
-  }
+      long accepted, long delivered, long failed, long expired, long cancelled, long opened) {}
 
   /// The span that is shown, and its step.
   enum Span {

@@ -364,9 +364,8 @@ class DeviceRegistry {
     if (before != null && before.mqtt() && !after.mqtt()) {
       denied.deny(new DeviceKey(app, device), lastPassword(before));
     }
-    boolean wasOn = before != null && before.mqtt();
-    Instant password =
-        wasOn && !after.credentialEnds().isAfter(ends) ? ends : outlasting(app, device, ends);
+    boolean mayBeDenied = before == null || !before.mqtt() || after.credentialEnds().isAfter(ends);
+    Instant password = after.mqtt() && mayBeDenied ? outlasting(app, device, ends) : ends;
     if (password.isAfter(after.credentialEnds())) {
       mapper.credentialEnds(app.value(), device.value(), password);
     }

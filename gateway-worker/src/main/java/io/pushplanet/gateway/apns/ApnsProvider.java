@@ -149,18 +149,20 @@ final class ApnsProvider implements Provider {
         activity.token() == null
             ? known
             : new ApnsToken(activity.token(), known.environment(), known.registeredAt());
-    DeliveryOutcome outcome =
-        sends.with(
-            credentials.apns(push.app(), token.environment()),
-            Addressee.LIVE_ACTIVITY,
-            credential ->
-                credential instanceof ApnsKey
-                    ? sent(push, recipient, token, credential)
-                    : new Rejected(0, "live_activity_needs_a_p8_key"));
-    if (activity.channel() != null && outcome.reason().equals(LostChannels.NOT_REGISTERED)) {
-      lostChannels.lost(push.app(), recipient, activity.channel().id());
-    }
-    return outcome;
+    LiveActivity.BroadcastChannel channel = activity.channel();
+    return sends.with(
+        credentials.apns(push.app(), token.environment()),
+        channel == null ? Addressee.LIVE_ACTIVITY : Addressee.CHANNEL,
+        credential -> {
+          if (!(credential instanceof ApnsKey)) {
+            return new Rejected(0, "live_activity_needs_a_p8_key");
+          }
+          DeliveryOutcome outcome = sent(push, recipient, token, credential);
+          if (channel != null && outcome.reason().equals(LostChannels.NOT_REGISTERED)) {
+            lostChannels.lost(push.app(), recipient, channel.id(), credential.bundleId());
+          }
+          return outcome;
+        });
   }
 
   private DeliveryOutcome sent(Push push, Recipient recipient, ApnsToken token, Apns credential) {

@@ -34,7 +34,8 @@ final class BroadcastChannels {
   /// What Apple made of a request.
   sealed interface Answer {
     /// @param id Apple's
-    record Made(String id) implements Answer {}
+    /// @param bundleId of the app whose channel it is
+    record Made(String id, String bundleId) implements Answer {}
 
     /// There is no such channel, or not any more.
     record Gone() implements Answer {}
@@ -69,7 +70,7 @@ final class BroadcastChannels {
               settings.connection().requestTimeout());
       Optional<String> id = answered.header(CHANNEL);
       return answered.status() / 100 == 2 && id.isPresent()
-          ? new Answer.Made(id.get())
+          ? new Answer.Made(id.get(), key.bundleId())
           : otherwise(key, proof, answered);
     } catch (IOException e) {
       return new Answer.NotNow("no_answer", sends.jittered(REST));

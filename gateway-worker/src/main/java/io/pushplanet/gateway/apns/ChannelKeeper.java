@@ -149,7 +149,7 @@ final class ChannelKeeper {
 
   private void write(Wanted wanted, Answer answer) {
     switch (answer) {
-      case Answer.Made(String id) -> made(wanted, id);
+      case Answer.Made(String id, String bundle) -> made(wanted, id, bundle);
       case Answer.Gone() ->
           database.update(
               "DELETE FROM live_activity_channels WHERE app_id = ? AND channel_id = ?",
@@ -190,17 +190,18 @@ final class ChannelKeeper {
 
   /// Somebody may have asked to delete it meanwhile: then that comes next. Somebody else may have made it, when the claim was
   /// over before Apple answered: then this one is too many.
-  private void made(Wanted wanted, String id) {
+  private void made(Wanted wanted, String id, String bundle) {
     Timestamp now = Timestamp.from(clock.instant());
     int written =
         update(
             """
-            SET apns_id = ?, ready_at = ?, reason = NULL, tries = 0, due_at = IF(state = 'deleting', ?, NULL),
+            SET apns_id = ?, bundle_id = ?, ready_at = ?, reason = NULL, tries = 0, due_at = IF(state = 'deleting', ?, NULL),
               state = IF(state = 'deleting', state, 'ready')
             WHERE apns_id IS NULL
             """,
             wanted,
             id,
+            bundle,
             now,
             now);
     if (written == 0) {

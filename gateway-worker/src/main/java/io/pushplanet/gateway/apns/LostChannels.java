@@ -24,18 +24,20 @@ final class LostChannels {
   /// The app makes a new one itself: its devices have to subscribe to that.
   ///
   /// @param apnsId Apple's; a channel that has another by now is not lost
-  void lost(AppId app, Recipient channel, String apnsId) {
+  /// @param bundleId of the credential to which Apple said so: to those of other bundles no channel of this one is registered
+  void lost(AppId app, Recipient channel, String apnsId, String bundleId) {
     try {
       int written =
           database.update(
               """
               UPDATE live_activity_channels SET state = 'failed', reason = ?
-              WHERE app_id = ? AND channel_id = ? AND state = 'ready' AND apns_id = ?
+              WHERE app_id = ? AND channel_id = ? AND state = 'ready' AND apns_id = ? AND bundle_id = ?
               """,
               NOT_REGISTERED,
               app.value(),
               channel.device().value(),
-              apnsId);
+              apnsId,
+              bundleId);
       if (written > 0) {
         LOG.warn("event=channel_lost appId={} channel={}", app, channel.device());
       }

@@ -53,6 +53,8 @@ public record Sends(Clock clock, RandomGenerator random) {
     DEVICE,
     /// Its token or channel came with the message and may be anything: no device's token is given up for it.
     LIVE_ACTIVITY,
+    /// A broadcast channel: that it is refused may be its own fault, and does not speak for the credential.
+    CHANNEL,
     /// No token either, and every project takes messages to every topic: nothing that is said of one speaks for a credential.
     TOPIC
   }
@@ -111,7 +113,14 @@ public record Sends(Clock clock, RandomGenerator random) {
       return new DeliveryOutcome.Remedied(status, reason, remedy, told(lane, to, then));
     }
     DeliveryOutcome outcome = to == Addressee.DEVICE ? answer : withoutToken(answer);
-    if (to != Addressee.TOPIC || outcome instanceof CredentialFault) {
+    boolean speaks =
+        switch (to) {
+          case DEVICE, LIVE_ACTIVITY -> true;
+          case CHANNEL ->
+              outcome instanceof DeliveryOutcome.Accepted || outcome instanceof CredentialFault;
+          case TOPIC -> outcome instanceof CredentialFault;
+        };
+    if (speaks) {
       tell(lane, outcome);
     }
     return outcome instanceof CredentialFault fault

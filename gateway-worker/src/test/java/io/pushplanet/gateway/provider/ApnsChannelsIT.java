@@ -206,6 +206,27 @@ class ApnsChannelsIT {
     awaitForgotten(channel);
   }
 
+  /// Its key may be back in a minute, and the phones that follow the channel are still there.
+  @Test
+  void a_channel_that_is_another_bundles_stays_ready() {
+    String channel = asked("match", "newest");
+    String apple = awaitReady(channel);
+    database.update(
+        "UPDATE live_activity_channels SET bundle_id = 'com.example.other' WHERE channel_id = ?",
+        channel);
+    platform
+        .simulators
+        .script()
+        .add(ScriptLine.next(APNS, 1, Fate.answer(400, "ChannelNotRegistered")));
+
+    assertThat(send("match", channel, new BroadcastChannel(apple, true)))
+        .isEqualTo(new Rejected(400, "ChannelNotRegistered"));
+
+    assertThat(row(channel)).containsEntry("state", "ready");
+    deleted(channel);
+    awaitForgotten(channel);
+  }
+
   @Test
   void a_channel_that_keeps_nothing_gets_no_expiry() {
     String channel = asked("match", "none");

@@ -115,6 +115,7 @@ final class BroadcastBench {
       Neighbours neighbours = new Neighbours(single, CALM, CALM_DEVICES);
       rows.addAll(measure(1, 20.0, neighbours));
       for (Site site : sites) {
+        missing += site.fleet.counts().repeated();
         site.fleet.leave();
         site.sent = 0;
       }
@@ -122,7 +123,7 @@ final class BroadcastBench {
       missing += single.otherwise();
     }
     for (Site site : sites) {
-      missing += site.gateway.otherwise();
+      missing += site.gateway.otherwise() + site.fleet.counts().repeated();
       run.out().println(site.node.name() + " fleet: " + site.fleet.troubles());
     }
     rows.add(

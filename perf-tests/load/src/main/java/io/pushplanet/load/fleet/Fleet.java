@@ -36,6 +36,7 @@ public final class Fleet implements AutoCloseable {
   private final LongAdder cuts = new LongAdder();
   private final LongAdder refused = new LongAdder();
   private final LongAdder received = new LongAdder();
+  private final LongAdder repeated = new LongAdder();
   private final LongAdder pongs = new LongAdder();
   private final LongAdder subscriptions = new LongAdder();
   private final AtomicInteger ready = new AtomicInteger();
@@ -171,7 +172,13 @@ public final class Fleet implements AutoCloseable {
 
   public FleetCounts counts() {
     return new FleetCounts(
-        devices.get(), ready.get(), connects.sum(), cuts.sum(), refused.sum(), received.sum());
+        devices.get(),
+        ready.get(),
+        connects.sum(),
+        cuts.sum(),
+        refused.sum(),
+        received.sum(),
+        repeated.sum());
   }
 
   /// Why connections ended or did not come about, and how often.
@@ -243,7 +250,9 @@ public final class Fleet implements AutoCloseable {
       pongs.add(link.takePongs());
       subscriptions.add(link.takeSubscriptions());
       for (String id : messageIds) {
-        if (!id.equals(link.lastMessage)) {
+        if (id.equals(link.lastMessage)) {
+          repeated.increment();
+        } else {
           received.increment();
           link.lastMessage = id;
         }

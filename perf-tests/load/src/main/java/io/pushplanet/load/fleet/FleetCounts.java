@@ -10,9 +10,10 @@ import java.util.Locale;
 /// @param connects handshakes that ended with a SUBACK
 /// @param cuts connections that ended without our wish after that
 /// @param refused handshakes the server refused or that did not come through
-/// @param received messages, but for one that a device got twice running: no such may stand for one that another did not get
+/// @param received messages, but for those that are `repeated`: none may stand for one that another device did not get
+/// @param repeated messages that a device got twice running
 public record FleetCounts(
-    int devices, int ready, long connects, long cuts, long refused, long received) {
+    int devices, int ready, long connects, long cuts, long refused, long received, long repeated) {
 
   /// Of two fleets together.
   public FleetCounts plus(FleetCounts other) {
@@ -22,13 +23,22 @@ public record FleetCounts(
         connects + other.connects,
         cuts + other.cuts,
         refused + other.refused,
-        received + other.received);
+        received + other.received,
+        repeated + other.repeated);
   }
 
   /// As one process tells another.
   String text() {
     return String.format(
-        Locale.ROOT, "%d %d %d %d %d %d", devices, ready, connects, cuts, refused, received);
+        Locale.ROOT,
+        "%d %d %d %d %d %d %d",
+        devices,
+        ready,
+        connects,
+        cuts,
+        refused,
+        received,
+        repeated);
   }
 
   /// Reads [#text].
@@ -40,6 +50,7 @@ public record FleetCounts(
         numbers.get(2),
         numbers.get(3),
         numbers.get(4),
-        numbers.get(5));
+        numbers.get(5),
+        numbers.get(6));
   }
 }

@@ -100,7 +100,8 @@ public final class FleetProgram {
       case "leave" -> leave();
       case "ping" -> ping();
       case "received" -> received(Long.parseLong(command[1]));
-      case "counts" -> (fleet == null ? new FleetCounts(0, 0, 0, 0, 0, 0) : fleet.counts()).text();
+      case "counts" ->
+          (fleet == null ? new FleetCounts(0, 0, 0, 0, 0, 0, 0) : fleet.counts()).text();
       case "troubles" -> fleet == null ? "none" : fleet.counts() + " " + fleet.reasons();
       default -> "failed: no such command";
     };

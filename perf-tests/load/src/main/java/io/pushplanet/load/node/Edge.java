@@ -89,7 +89,7 @@ public final class Edge implements AutoCloseable {
   /// How all fleets together are doing.
   public FleetCounts counts() {
     return all(member -> member.fleet().counts()).stream()
-        .reduce(new FleetCounts(0, 0, 0, 0, 0, 0), FleetCounts::plus);
+        .reduce(new FleetCounts(0, 0, 0, 0, 0, 0, 0), FleetCounts::plus);
   }
 
   private static <S, T> List<T> each(List<S> subjects, int atOnce, Function<S, T> work) {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 
 class FleetCountsTest {
-  private static final FleetCounts COUNTS = new FleetCounts(6, 5, 44, 3, 2, 1_000_000_000_000L);
+  private static final FleetCounts COUNTS = new FleetCounts(6, 5, 44, 3, 2, 1_000_000_000_000L, 7);
 
   @Test
   void another_process_reads_what_one_tells() {
@@ -14,7 +14,7 @@ class FleetCountsTest {
 
   @Test
   void two_fleets_together_have_the_sum_of_each_count() {
-    assertThat(COUNTS.plus(new FleetCounts(1, 2, 3, 4, 5, 6)))
-        .isEqualTo(new FleetCounts(7, 7, 47, 7, 7, 1_000_000_000_006L));
+    assertThat(COUNTS.plus(new FleetCounts(1, 2, 3, 4, 5, 6, 7)))
+        .isEqualTo(new FleetCounts(7, 7, 47, 7, 7, 1_000_000_000_006L, 14));
   }
 }
