@@ -372,10 +372,10 @@ class DeviceRegistry {
     Saved saved = new Saved(registered(app, device, after), before == null, password);
     if (before != null && !Objects.equals(before.userId(), registration.user())) {
       touched.handedOver.add(new DeviceKey(app, device));
-    }
-    if (before != null && before.userId() != null && !before.userId().equals(registration.user())) {
-      // Last: what is rolled back after it was told has not happened.
-      endWhatIsForOthers(app, device, registration.user(), asked);
+      if (before.userId() != null) {
+        // Last: what is rolled back after it was told has not happened.
+        endWhatIsForOthers(app, device, registration.user(), asked);
+      }
     }
     return saved;
   }
