@@ -32,7 +32,7 @@ public final class AddressFile {
         : Optional.empty();
   }
 
-  static void delete(Path state) {
+  public static void delete(Path state) {
     try {
       Files.deleteIfExists(state.resolve(NAME));
     } catch (IOException e) {

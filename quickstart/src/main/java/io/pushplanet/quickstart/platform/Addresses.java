@@ -35,7 +35,7 @@ public record Addresses(
     Services services,
     Pids pids) {
 
-  String managementUrlOf(Program program) {
+  public String managementUrlOf(Program program) {
     return switch (program) {
       case DISPATCHER -> dispatcherManagementUrl;
       case WORKER -> workerManagementUrl;

@@ -45,7 +45,8 @@ public final class BuiltPrograms {
     this.root = root;
   }
 
-  static String java() {
+  /// The launcher of the JDK that this program runs on.
+  public static String java() {
     return Path.of(System.getProperty("java.home"), "bin", "java").toString();
   }
 

@@ -34,7 +34,7 @@ public enum Listener {
   }
 
   /// The name of its setting: `--mqtt-tls-port`.
-  String option() {
+  public String option() {
     return "--" + name().toLowerCase(Locale.ROOT).replace('_', '-') + "-port";
   }
 }

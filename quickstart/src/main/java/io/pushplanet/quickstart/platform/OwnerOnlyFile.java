@@ -8,10 +8,11 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /// Files that hold keys: nobody but their owner may read them.
-final class OwnerOnlyFile {
+public final class OwnerOnlyFile {
   private OwnerOnlyFile() {}
 
-  static void write(Path file, String content) {
+  /// Replaces the file at once.
+  public static void write(Path file, String content) {
     try {
       Files.createDirectories(file.toAbsolutePath().getParent());
       Path draft = file.resolveSibling(file.getFileName() + ".new");

@@ -171,7 +171,7 @@ public final class Platform implements AutoCloseable {
   }
 
   /// Starts what has died.
-  void restartDead() {
+  public void restartDead() {
     for (Service service : Service.values()) {
       if (plan.services() != ServicesChoice.EXTERNAL && !services.isRunning(service)) {
         services.restart(service);
@@ -213,7 +213,7 @@ public final class Platform implements AutoCloseable {
   }
 
   /// Trains the class caches that are missing, one after the other. The platform keeps running meanwhile. An interrupt ends it.
-  void train() {
+  public void train() {
     if (springPrograms.stream().allMatch(built::isTrained)) {
       return;
     }
@@ -244,8 +244,7 @@ public final class Platform implements AutoCloseable {
   /// @param settings what differs from the platform's own: its id and all its ports, `server.port` among them
   public ChildProcess startAnother(Program program, String name, Map<String, String> settings) {
     var environment = new HashMap<>(programSettings().of(program));
-    settings.forEach(
-        (property, value) -> environment.put(ProgramSettings.variable(property), value));
+    settings.forEach((property, value) -> environment.put(Program.variable(property), value));
     ChildProcess process =
         ChildProcess.start(
             new Command(
@@ -328,7 +327,7 @@ public final class Platform implements AutoCloseable {
                   "    and not what is in "
                       + data
                       + ": --services, or else "
-                      + UpOptions.SERVICES
+                      + ServicesChoice.VARIABLE
                       + ", says which"));
     }
   }

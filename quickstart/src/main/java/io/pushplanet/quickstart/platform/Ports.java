@@ -51,8 +51,8 @@ public final class Ports {
       }
       Listener other = takenBy.put(port, listener);
       if (other != null) {
-        throw new Refusal(
-            ExitCode.PORT_TAKEN,
+        throw new StartRefused(
+            StartRefused.Reason.PORT_TAKEN,
             "port "
                 + port
                 + " is given to both "
@@ -82,15 +82,15 @@ public final class Ports {
   }
 
   /// Ports from 1024 on are anybody's, so there only another program can be in the way.
-  static Refusal refused(Listener listener, int port, String why) {
+  static StartRefused refused(Listener listener, int port, String why) {
     String way =
         port < LOWEST_OF_ANYBODY
             ? "a port below "
                 + LOWEST_OF_ANYBODY
                 + " may need root, and another program may hold it"
             : "end the program that holds it";
-    return new Refusal(
-        ExitCode.PORT_TAKEN,
+    return new StartRefused(
+        StartRefused.Reason.PORT_TAKEN,
         "port %d (%s) cannot be listened on: %s; %s, or choose another port with %s=PORT, or let --ports=free choose all of them"
             .formatted(port, listener.option(), why, way, listener.option()));
   }

@@ -1,5 +1,7 @@
 package io.pushplanet.quickstart.platform;
 
+import java.util.Locale;
+
 /// The processes of the platform that are ours.
 public enum Program {
   DISPATCHER("dispatcher-api", "dispatcher-api", Listener.DISPATCHER_MANAGEMENT),
@@ -33,7 +35,13 @@ public enum Program {
   }
 
   /// The path that answers 200 once it is ready.
-  String readinessPath() {
+  public String readinessPath() {
     return this == SIMULATORS ? "/health" : "/actuator/health/readiness";
+  }
+
+  /// The environment variable in which a program finds a property, as Spring Boot looks for it: upper case, `_` for dots and
+  /// before a number in brackets, dashes left out (https://docs.spring.io/spring-boot/reference/features/external-config.html).
+  public static String variable(String property) {
+    return property.replaceAll("[]-]", "").replaceAll("[.\\[]", "_").toUpperCase(Locale.ROOT);
   }
 }

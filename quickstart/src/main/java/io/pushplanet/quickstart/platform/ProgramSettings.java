@@ -3,7 +3,6 @@ package io.pushplanet.quickstart.platform;
 import io.pushplanet.quickstart.services.LocalServices;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.Map;
 
 /// The settings of each program as environment variables; docs/settings.md is their meaning.
@@ -72,9 +71,9 @@ record ProgramSettings(
       case SIMULATORS -> settings.clear();
     }
     var environment = new LinkedHashMap<String, String>();
-    settings.forEach((property, value) -> environment.put(variable(property), value));
+    settings.forEach((property, value) -> environment.put(Program.variable(property), value));
     if (program != Program.SIMULATORS) {
-      further.forEach((property, value) -> environment.put(variable(property), value));
+      further.forEach((property, value) -> environment.put(Program.variable(property), value));
     }
     return environment;
   }
@@ -90,11 +89,5 @@ record ProgramSettings(
 
   private String https(Listener listener) {
     return "https://localhost:" + ports.of(listener);
-  }
-
-  /// How Spring Boot finds a property in the environment: upper case, `_` for dots and before a number in brackets, dashes
-  /// left out (https://docs.spring.io/spring-boot/reference/features/external-config.html).
-  static String variable(String property) {
-    return property.replaceAll("[]-]", "").replaceAll("[.\\[]", "_").toUpperCase(Locale.ROOT);
   }
 }

@@ -12,7 +12,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.MissingNode;
 
 /// JSON over HTTP, for our own API and the simulators' management. Thread-safe.
-final class Rest implements AutoCloseable {
+public final class Rest implements AutoCloseable {
   private static final Duration REQUEST_DEADLINE = Duration.ofSeconds(60);
   private static final JsonMapper JSON = JsonMapper.shared();
 
@@ -22,13 +22,13 @@ final class Rest implements AutoCloseable {
   private final String bearer;
 
   /// @param bearer the API key, or nothing
-  Rest(String base, String bearer) {
+  public Rest(String base, String bearer) {
     this.base = base;
     this.bearer = bearer;
   }
 
   /// An answer outside 2xx.
-  static final class Refused extends RuntimeException {
+  public static final class Refused extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     Refused(String message) {
@@ -36,20 +36,20 @@ final class Rest implements AutoCloseable {
     }
   }
 
-  JsonNode get(String path) {
+  public JsonNode get(String path) {
     return send("GET", path, HttpRequest.BodyPublishers.noBody());
   }
 
-  JsonNode put(String path, JsonNode body) {
+  public JsonNode put(String path, JsonNode body) {
     return send("PUT", path, HttpRequest.BodyPublishers.ofString(body.toString()));
   }
 
-  JsonNode post(String path, JsonNode body) {
+  public JsonNode post(String path, JsonNode body) {
     return send("POST", path, HttpRequest.BodyPublishers.ofString(body.toString()));
   }
 
   /// The status of a GET, for readiness.
-  int statusOf(String path) throws IOException {
+  public int statusOf(String path) throws IOException {
     try {
       return client
           .send(request(path).GET().build(), HttpResponse.BodyHandlers.discarding())
@@ -63,7 +63,7 @@ final class Rest implements AutoCloseable {
   /// The body of a GET whatever its status, as the reasons of a process that is not ready.
   ///
   /// @return missing where it is no JSON
-  JsonNode bodyOf(String path) throws IOException {
+  public JsonNode bodyOf(String path) throws IOException {
     try {
       return JSON.readTree(
           client.send(request(path).GET().build(), HttpResponse.BodyHandlers.ofString()).body());

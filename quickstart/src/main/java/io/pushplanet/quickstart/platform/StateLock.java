@@ -11,8 +11,9 @@ import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
 
 /// One platform at a time uses a state directory. The lock ends with the process that holds it.
-final class StateLock implements AutoCloseable {
-  static final String SUPERVISOR = "supervisor";
+public final class StateLock implements AutoCloseable {
+  /// The name of the record of the process that holds it.
+  public static final String SUPERVISOR = "supervisor";
 
   private final FileChannel file;
   private final @Nullable ChildRecord supervisor;
@@ -24,7 +25,7 @@ final class StateLock implements AutoCloseable {
 
   /// For the process whose children the platform's processes are.
   ///
-  /// @throws Refusal when a platform is up with this state
+  /// @throws StartRefused when a platform is up with this state
   static StateLock take(Path state) {
     FileChannel file = lock(state, "lock");
     return new StateLock(file, ChildRecord.ofThisProcess(state, SUPERVISOR));
@@ -33,8 +34,8 @@ final class StateLock implements AutoCloseable {
   /// For the one that starts a supervisor and waits until it is ready: nobody else does the same meanwhile, so the
   /// supervisor's log stays the one that is read.
   ///
-  /// @throws Refusal when a platform is up with this state, or being started
-  static StateLock takeToStart(Path state) {
+  /// @throws StartRefused when a platform is up with this state, or being started
+  public static StateLock takeToStart(Path state) {
     var start = new StateLock(lock(state, "start.lock"), null);
     try {
       new StateLock(lock(state, "lock"), null).close();
@@ -56,20 +57,21 @@ final class StateLock implements AutoCloseable {
       }
       file.close();
     } catch (IOException e) {
-      throw new Refusal(ExitCode.FAILED, "cannot use the state directory " + state + ": " + e);
+      throw new StartRefused(
+          StartRefused.Reason.STATE_UNUSABLE, "cannot use the state directory " + state + ": " + e);
     }
     throw upAlready(state);
   }
 
-  private static Refusal upAlready(Path state) {
+  private static StartRefused upAlready(Path state) {
     String process =
         ChildRecord.below(state).stream()
             .filter(record -> record.name().equals(SUPERVISOR) && record.process().isPresent())
             .map(record -> " (process " + record.pid() + ")")
             .findFirst()
             .orElse("");
-    return new Refusal(
-        ExitCode.ALREADY_RUNNING,
+    return new StartRefused(
+        StartRefused.Reason.UP_ALREADY,
         """
         a platform%s is up already, or starting, with its state in %s; \
         see it with ./pushplanet status '--state=%s', stop it with ./pushplanet down '--state=%s', \

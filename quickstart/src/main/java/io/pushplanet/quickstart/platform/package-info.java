@@ -1,4 +1,4 @@
-/// The whole platform on one machine: services, simulators and the four programs, and the commands of `./pushplanet`.
+/// The whole platform on one machine: services, simulators and the four programs, planned, started, and ended together.
 @NullMarked
 package io.pushplanet.quickstart.platform;
 

@@ -353,7 +353,7 @@ public final class LocalServices implements AutoCloseable {
 
     private static LocalServices startNow() {
       String choice =
-          System.getProperty("PUSHPLANET_SERVICES", System.getenv("PUSHPLANET_SERVICES"));
+          System.getProperty(ServicesChoice.VARIABLE, System.getenv(ServicesChoice.VARIABLE));
       // In the module's own target folder: embedded MariaDB's data would not survive in
       // java.io.tmpdir.
       Path state =

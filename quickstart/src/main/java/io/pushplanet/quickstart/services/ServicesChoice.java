@@ -13,6 +13,9 @@ public enum ServicesChoice {
   /// Servers that run already, at addresses you give.
   EXTERNAL;
 
+  /// The environment variable that chooses where nothing else does.
+  public static final String VARIABLE = "PUSHPLANET_SERVICES";
+
   public static ServicesChoice parse(String text) {
     for (ServicesChoice choice : values()) {
       if (choice.text().equals(text)) {

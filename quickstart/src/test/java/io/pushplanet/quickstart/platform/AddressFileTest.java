@@ -16,7 +16,7 @@ class AddressFileTest {
 
   @Test
   void it_holds_what_programs_are_promised_under_the_promised_names() throws IOException {
-    AddressFile.write(state, addresses());
+    AddressFile.write(state, PretendedPlatform.addresses());
 
     JsonNode json =
         JsonMapper.shared().readTree(Files.readString(state.resolve("quickstart.json")));
@@ -33,7 +33,7 @@ class AddressFileTest {
 
   @Test
   void nobody_but_its_owner_can_read_the_keys_in_it() throws IOException {
-    AddressFile.write(state, addresses());
+    AddressFile.write(state, PretendedPlatform.addresses());
 
     assertThat(
             PosixFilePermissions.toString(
@@ -43,46 +43,17 @@ class AddressFileTest {
 
   @Test
   void it_reads_back_what_was_written_and_is_empty_when_deleted() {
-    AddressFile.write(state, addresses());
+    AddressFile.write(state, PretendedPlatform.addresses());
 
-    assertThat(AddressFile.read(state)).contains(addresses());
+    assertThat(AddressFile.read(state)).contains(PretendedPlatform.addresses());
     AddressFile.delete(state);
     assertThat(AddressFile.read(state)).isEmpty();
   }
 
   @Test
   void its_content_does_not_reach_a_log_by_accident() {
-    assertThat(addresses().toString()).doesNotContain("secret").doesNotContain("key");
-  }
-
-  static Addresses addresses() {
-    return new Addresses(
-        "http://127.0.0.1:8080",
-        "http://127.0.0.1:8081",
-        "127.0.0.1",
-        1883,
-        8883,
-        "demo",
-        "key",
-        "admin",
-        "secret",
-        "http://127.0.0.1:9080",
-        "http://127.0.0.1:9081",
-        "http://127.0.0.1:9082",
-        "http://127.0.0.1:9083",
-        "http://127.0.0.1:2199",
-        "https://localhost:1",
-        "https://localhost:2",
-        "https://localhost:3",
-        "https://localhost:4",
-        "https://localhost:5",
-        "/ca.pem",
-        "jdbc:mysql://127.0.0.1:3306/pushplanet",
-        "u",
-        "p",
-        "redis://127.0.0.1:6379",
-        "amqp://127.0.0.1:5672/%2f",
-        new Addresses.Services("MariaDB", "Redis", "RabbitMQ"),
-        new Addresses.Pids(1, 2, 3, 4, 5, 6, 7, 8));
+    assertThat(PretendedPlatform.addresses().toString())
+        .doesNotContain("secret")
+        .doesNotContain("key");
   }
 }

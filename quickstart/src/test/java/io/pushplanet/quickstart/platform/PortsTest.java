@@ -19,11 +19,12 @@ class PortsTest {
     try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       Ports ports = Ports.free(Map.of(Listener.MQTT_TLS, taken.getLocalPort()));
 
-      assertThatExceptionOfType(Refusal.class)
+      assertThatExceptionOfType(StartRefused.class)
           .isThrownBy(ports::resolved)
           .withMessageContaining("port " + taken.getLocalPort())
           .withMessageContaining("--mqtt-tls-port")
-          .satisfies(refusal -> assertThat(refusal.exitCode()).isEqualTo(ExitCode.PORT_TAKEN));
+          .satisfies(
+              refused -> assertThat(refused.reason()).isEqualTo(StartRefused.Reason.PORT_TAKEN));
     }
   }
 
@@ -43,7 +44,7 @@ class PortsTest {
     try (var taken = new ServerSocket(0)) {
       Ports ports = Ports.free(Map.of(Listener.MQTT, taken.getLocalPort()));
 
-      assertThatExceptionOfType(Refusal.class).isThrownBy(ports::resolved);
+      assertThatExceptionOfType(StartRefused.class).isThrownBy(ports::resolved);
     }
   }
 
@@ -51,7 +52,7 @@ class PortsTest {
   void one_port_for_two_listeners_is_refused() {
     Ports ports = Ports.free(Map.of(Listener.MQTT, 45_001, Listener.NODE, 45_001));
 
-    assertThatExceptionOfType(Refusal.class)
+    assertThatExceptionOfType(StartRefused.class)
         .isThrownBy(ports::resolved)
         .withMessageContaining("--mqtt-port")
         .withMessageContaining("--node-port");

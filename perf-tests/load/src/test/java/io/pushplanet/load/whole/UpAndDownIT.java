@@ -75,6 +75,7 @@ class UpAndDownIT {
       var processes = new ArrayList<>(supervisor.descendants().toList());
       assertThat(processes).hasSizeGreaterThanOrEqualTo(4);
       processes.add(supervisor);
+      assertThat(outputOf(command("up", "--ports=free"), 6)).contains("is up already");
 
       String told = outputOf(command("down"), 0);
 
@@ -192,7 +193,7 @@ class UpAndDownIT {
             "-Dpushplanet.root=" + ROOT,
             "-cp",
             built.resolve("classes") + ":" + built.resolve("lib") + "/*",
-            "io.pushplanet.quickstart.platform.PushPlanet"));
+            "io.pushplanet.quickstart.command.PushPlanet"));
     command.addAll(List.of(words));
     if (words[0].equals("up")) {
       command.add("--services=" + SERVICES);

@@ -1,0 +1,244 @@
+package io.pushplanet.quickstart.command;
+
+import io.pushplanet.quickstart.platform.AddressFile;
+import io.pushplanet.quickstart.platform.Addresses;
+import io.pushplanet.quickstart.platform.BuiltPrograms;
+import io.pushplanet.quickstart.platform.OwnerOnlyFile;
+import io.pushplanet.quickstart.platform.Platform;
+import io.pushplanet.quickstart.platform.StateLock;
+import io.pushplanet.quickstart.process.ChildProcess;
+import io.pushplanet.quickstart.process.ProcessFailed;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/// `./pushplanet up`: starts the platform, tells where it is, and stays until ctrl-C, `down` or the death of a process.
+final class Up {
+  private static final Duration LOOK = Duration.ofMillis(500);
+
+  private Up() {}
+
+  static ExitCode run(Path root, List<String> arguments) {
+    UpOptions options = UpOptions.parse(root, arguments, System.getenv());
+    return options.detach()
+        ? Detached.run(root, options.plan().state(), arguments)
+        : new Foreground(options).run();
+  }
+
+  private static final class Foreground {
+    private final UpOptions options;
+    private final CountDownLatch stopAsked = new CountDownLatch(1);
+    private final CountDownLatch stopped = new CountDownLatch(1);
+    private final long startNanos = System.nanoTime();
+
+    Foreground(UpOptions options) {
+      this.options = options;
+    }
+
+    // What has started is stopped in good order, which nothing may interrupt.
+    private volatile boolean started;
+
+    ExitCode run() {
+      Thread starter = Thread.currentThread();
+      Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(starter), "stop"));
+      try (Platform platform = Platform.start(options.plan(), this::tell)) {
+        tell("ready");
+        System.out.println(
+            Welcome.text(platform.addresses(), options.plan().root(), options.plan().state()));
+        started = true;
+        ExitCode code = watchAndTrain(platform);
+        tell("stopping");
+        return code;
+      } finally {
+        stopped.countDown();
+      }
+    }
+
+    /// Runs while the JVM ends: on ctrl-C and on SIGTERM, and also after an ordinary end, when there is nothing to do.
+    private void stop(Thread starter) {
+      stopAsked.countDown();
+      try {
+        if (stopped.await(100, TimeUnit.MILLISECONDS)) {
+          return;
+        }
+        // While it is still starting, that is what must be given up.
+        if (!started) {
+          starter.interrupt();
+        }
+        if (!stopped.await(90, TimeUnit.SECONDS)) {
+          System.err.println("pushplanet: not everything has stopped in time; the rest is killed");
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
+    private ExitCode watchAndTrain(Platform platform) {
+      if (!options.train()) {
+        return watch(platform);
+      }
+      Thread trainer = Thread.ofVirtual().name("trainer").start(() -> train(platform));
+      try {
+        return watch(platform);
+      } finally {
+        trainer.interrupt();
+        awaitEnd(trainer);
+      }
+    }
+
+    private void train(Platform platform) {
+      try {
+        platform.train();
+      } catch (RuntimeException e) {
+        // A start without caches is as good, only slower.
+        if (!Thread.currentThread().isInterrupted()) {
+          tell("the classes are not learnt, so the next start takes as long: " + e.getMessage());
+        }
+      }
+    }
+
+    private static void awaitEnd(Thread trainer) {
+      try {
+        trainer.join();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
+    private ExitCode watch(Platform platform) {
+      while (!awaitStop()) {
+        List<ChildProcess> dead = platform.dead();
+        dead.forEach(this::tellDeath);
+        if (!dead.isEmpty() && (!options.restartDead() || !restarted(platform))) {
+          System.err.println(
+              PushPlanet.COMPLAINT
+                  + "%s died with exit code %d, so everything is stopped"
+                      .formatted(dead.getFirst().name(), dead.getFirst().exitCode()));
+          return ExitCode.SERVICE_FAILED;
+        }
+      }
+      return ExitCode.OK;
+    }
+
+    private void tellDeath(ChildProcess dead) {
+      tell(
+          "%s (process %d) died with exit code %d. Its last log lines, from %s:%n%s"
+              .formatted(
+                  dead.name(),
+                  dead.pid(),
+                  dead.exitCode(),
+                  dead.command().log(),
+                  dead.lastLogLines(15)));
+    }
+
+    private boolean restarted(Platform platform) {
+      try {
+        platform.restartDead();
+        tell("started again");
+        return true;
+      } catch (ProcessFailed e) {
+        tell(String.valueOf(e.getMessage()));
+        return false;
+      }
+    }
+
+    private boolean awaitStop() {
+      try {
+        return stopAsked.await(LOOK.toMillis(), TimeUnit.MILLISECONDS);
+      } catch (InterruptedException e) {
+        return true;
+      }
+    }
+
+    private synchronized void tell(String line) {
+      System.out.printf("[%5.1f s] %s%n", (System.nanoTime() - startNanos) / 1e9, line);
+    }
+  }
+
+  /// `up --detach`: a supervisor in a session of its own, and we until it is ready.
+  private static final class Detached {
+    private Detached() {}
+
+    static ExitCode run(Path root, Path state, List<String> arguments) {
+      try (var _ = StateLock.takeToStart(state)) {
+        return start(root, state, arguments);
+      }
+    }
+
+    private static ExitCode start(Path root, Path state, List<String> arguments) {
+      Path log = SupervisorLog.in(state);
+      Process supervisor =
+          supervisor(
+              root, log, arguments.stream().filter(word -> !word.equals("--detach")).toList());
+      var printer = new LogPrinter(log);
+      while (true) {
+        printer.printNew();
+        Optional<Addresses> addresses = AddressFile.read(state);
+        if (!supervisor.isAlive()) {
+          printer.printNew();
+          return exitCodeOf(supervisor.exitValue());
+        }
+        if (addresses.isPresent() && printer.hasSeen(Welcome.END)) {
+          return ExitCode.OK;
+        }
+        pause(supervisor);
+      }
+    }
+
+    private static Process supervisor(Path root, Path log, List<String> arguments) {
+      var command =
+          new java.util.ArrayList<>(
+              List.of(
+                  BuiltPrograms.java(),
+                  "-XX:+UseSerialGC",
+                  "-Xmx256m",
+                  "-XX:TieredStopAtLevel=1",
+                  "--sun-misc-unsafe-memory-access=allow"));
+      if (Files.isExecutable(Path.of("/usr/bin/setsid"))) {
+        command.addFirst("/usr/bin/setsid");
+      }
+      command.addAll(
+          List.of(
+              "-Dpushplanet.root=" + root,
+              "-cp",
+              System.getProperty("java.class.path"),
+              PushPlanet.class.getName(),
+              "up"));
+      command.addAll(arguments);
+      try {
+        // The welcome in it names the operator's password and the API key.
+        OwnerOnlyFile.write(log, "");
+        return new ProcessBuilder(command)
+            .redirectInput(ProcessBuilder.Redirect.from(new java.io.File("/dev/null")))
+            .redirectErrorStream(true)
+            .redirectOutput(log.toFile())
+            .start();
+      } catch (java.io.IOException e) {
+        throw new java.io.UncheckedIOException("the supervisor cannot be started", e);
+      }
+    }
+
+    private static void pause(Process supervisor) {
+      try {
+        supervisor.waitFor(200, TimeUnit.MILLISECONDS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new ProcessFailed(
+            "interrupted; the platform goes on starting, see ./pushplanet status", e);
+      }
+    }
+
+    private static ExitCode exitCodeOf(int code) {
+      for (ExitCode known : ExitCode.values()) {
+        if (known.code() == code && code != 0) {
+          return known;
+        }
+      }
+      return ExitCode.FAILED;
+    }
+  }
+}

@@ -1,0 +1,168 @@
+package io.pushplanet.quickstart.command;
+
+import io.pushplanet.quickstart.platform.Listener;
+import io.pushplanet.quickstart.platform.Plan;
+import io.pushplanet.quickstart.platform.Ports;
+import io.pushplanet.quickstart.platform.Program;
+import io.pushplanet.quickstart.services.MySqlAddress;
+import io.pushplanet.quickstart.services.ServicesChoice;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/// What `up` was asked for.
+record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) {
+  static UpOptions parse(Path root, List<String> arguments, Map<String, String> environment) {
+    var single =
+        new HashSet<>(
+            Set.of(
+                "--state",
+                "--services",
+                "--mysql",
+                "--mysql-user",
+                "--mysql-password",
+                "--redis",
+                "--amqp",
+                "--ports",
+                "--port-offset",
+                "--on-death",
+                "--without"));
+    for (Listener listener : Listener.values()) {
+      single.add(listener.option());
+    }
+    Options options =
+        Options.parse(
+            arguments,
+            new Options.Names(
+                Set.of("--detach", "--train", "--no-train"), single, Set.of("--set")));
+    if (options.has("--train") && options.has("--no-train")) {
+      throw Options.usage("--train, which is the default, and --no-train exclude each other");
+    }
+    ServicesChoice services =
+        services(options, environment.getOrDefault(ServicesChoice.VARIABLE, ""));
+    var plan =
+        new Plan(
+            root,
+            PushPlanet.state(root, options),
+            services,
+            external(services, options),
+            ports(options),
+            without(options),
+            settings(root, options.pairs("--set")));
+    return new UpOptions(
+        plan, options.has("--detach"), restartDead(options), !options.has("--no-train"));
+  }
+
+  private static ServicesChoice services(Options options, String usual) {
+    boolean chosen = options.has("--services");
+    try {
+      return ServicesChoice.parse(
+          options.value("--services").orElse(usual.isEmpty() ? "auto" : usual));
+    } catch (IllegalArgumentException e) {
+      throw Options.usage((chosen ? "--" : ServicesChoice.VARIABLE + ": ") + e.getMessage());
+    }
+  }
+
+  private static Plan.@Nullable External external(ServicesChoice services, Options options) {
+    if (services != ServicesChoice.EXTERNAL) {
+      List.of("--mysql", "--mysql-user", "--mysql-password", "--redis", "--amqp").stream()
+          .filter(options::has)
+          .findFirst()
+          .ifPresent(option -> {
+            throw Options.usage(option + " is for --services=external only");
+          });
+      return null;
+    }
+    if (!options.has("--services") && !options.has("--mysql")) {
+      throw Options.usage(ServicesChoice.VARIABLE + " is external, but --mysql is missing");
+    }
+    try {
+      return new Plan.External(
+          MySqlAddress.of(
+              options.required("--mysql"),
+              options.value("--mysql-user").orElse("pushplanet"),
+              options.value("--mysql-password").orElse("")),
+          URI.create(options.required("--redis")),
+          URI.create(options.required("--amqp")));
+    } catch (IllegalArgumentException e) {
+      throw Options.usage(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static Ports ports(Options options) {
+    var chosen = new EnumMap<Listener, Integer>(Listener.class);
+    for (Listener listener : Listener.values()) {
+      options
+          .value(listener.option())
+          .ifPresent(port -> chosen.put(listener, number(listener.option(), port, 65_535)));
+    }
+    String ports = options.value("--ports").orElse("usual");
+    if (ports.equals("free") && options.has("--port-offset")) {
+      throw Options.usage("--port-offset moves the usual ports, which --ports=free does without");
+    }
+    return switch (ports) {
+      case "free" -> Ports.free(chosen);
+      case "usual" ->
+          Ports.usual(
+              number("--port-offset", options.value("--port-offset").orElse("0"), 50_000), chosen);
+      default -> throw Options.usage("--ports is free or usual, not '" + ports + "'");
+    };
+  }
+
+  private static Set<Program> without(Options options) {
+    var without = new HashSet<Program>();
+    options
+        .value("--without")
+        .ifPresent(names -> {
+          for (String name : names.split(",", -1)) {
+            without.add(
+                Arrays.stream(Program.values())
+                    .filter(program -> program.text().equals(name))
+                    .findFirst()
+                    .orElseThrow(
+                        () -> Options.usage("--without names no program of ours: '" + name + "'")));
+          }
+        });
+    return without;
+  }
+
+  private static boolean restartDead(Options options) {
+    return switch (options.value("--on-death").orElse("stop")) {
+      case "stop" -> false;
+      case "restart" -> true;
+      default -> throw Options.usage("--on-death is stop or restart");
+    };
+  }
+
+  /// `a.b-c` and `a.bC` are one setting: a program knows either as `A_BC`.
+  private static Map<String, String> settings(Path root, Map<String, String> given) {
+    SettableProperties.check(root, given);
+    var variables = new HashMap<String, String>();
+    for (String property : given.keySet()) {
+      String other = variables.put(Program.variable(property), property);
+      if (other != null) {
+        throw Options.usage("--set gives one setting twice, as " + other + " and as " + property);
+      }
+    }
+    return given;
+  }
+
+  private static int number(String option, String text, int most) {
+    try {
+      int number = Integer.parseInt(text);
+      if (number >= 0 && number <= most) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      throw Options.usage(option + " is '" + text + "', but must be a number from 0 to " + most);
+    }
+    throw Options.usage(option + " is " + text + ", but must be a number from 0 to " + most);
+  }
+}

@@ -1,0 +1,63 @@
+package io.pushplanet.quickstart.command;
+
+import io.pushplanet.quickstart.platform.Addresses;
+import java.nio.file.Path;
+
+/// What `up` prints once everything is ready.
+final class Welcome {
+  /// Its last words.
+  static final String END = " stops everything, and so does ctrl-C in the foreground.";
+
+  private Welcome() {}
+
+  static String text(Addresses addresses, Path root, Path state) {
+    String option = PushPlanet.stateOption(root, state);
+    return """
+
+    Push Planet is up.
+
+      API          %s   (documentation: %s/docs)
+      Dashboard    %s   (operator %s, password %s)
+      MQTT         %s:%d, with TLS %d
+      App          %s
+      API key      %s
+      Simulators   %s   (they stand in for Apple, Google, Huawei and the browsers' push services)
+      State, logs  %s
+
+    Register a device, listen as it, and send to it:
+
+      API=%s KEY=%s
+      PASSWORD=$(curl -s -X PUT $API/v1/apps/%s/devices/d1 -H "Authorization: Bearer $KEY" \\
+        -H 'Content-Type: application/json' -d '{"platform":"android","channels":{"mqtt":true}}' \\
+        | sed -n 's/.*"password":"\\([^"]*\\)".*/\\1/p')
+      mosquitto_sub -V mqttv5 -h %s -p %d -i d1 -u %s -P "$PASSWORD" -t push/messages -q 1 -c -x 86400 -v &
+      curl -X POST $API/v1/apps/%s/messages -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
+        -d '{"audience":{"device":"d1"},"content":{"title":"Shipped","body":"Order 77 is on its way"}}'
+
+    ./pushplanet demo%s shows all channels at once. ./pushplanet down%s%s
+    """
+        .formatted(
+            addresses.dispatcherUrl(),
+            addresses.dispatcherUrl(),
+            addresses.dashboardUrl(),
+            addresses.operatorUser(),
+            addresses.operatorPassword(),
+            addresses.mqttHost(),
+            addresses.mqttPort(),
+            addresses.mqttTlsPort(),
+            addresses.app(),
+            addresses.apiKey(),
+            addresses.simulatorsUrl(),
+            state,
+            addresses.dispatcherUrl(),
+            addresses.apiKey(),
+            addresses.app(),
+            addresses.mqttHost(),
+            addresses.mqttPort(),
+            addresses.app(),
+            addresses.app(),
+            option,
+            option,
+            END);
+  }
+}

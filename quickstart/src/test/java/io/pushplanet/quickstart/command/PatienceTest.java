@@ -1,0 +1,48 @@
+package io.pushplanet.quickstart.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class PatienceTest {
+  private final List<String> told = new ArrayList<>();
+  private final List<Duration> asked = new ArrayList<>();
+  private final Patience patience =
+      new Patience(Duration.ofSeconds(3), Duration.ofSeconds(90), told::add);
+
+  @Test
+  void what_comes_soon_comes_without_a_word() {
+    assertThat(await(1)).isTrue();
+
+    assertThat(told).isEmpty();
+    assertThat(asked).containsExactly(Duration.ofSeconds(3));
+  }
+
+  @Test
+  void after_a_silence_it_says_once_for_whom_it_waits_and_how_long_at_most() {
+    assertThat(await(2)).isTrue();
+
+    assertThat(told).containsExactly("  waiting for d1, 90 s at most");
+    assertThat(asked).containsExactly(Duration.ofSeconds(3), Duration.ofSeconds(87));
+  }
+
+  @Test
+  void what_does_not_come_is_given_up() {
+    assertThat(await(3)).isFalse();
+
+    assertThat(asked.stream().reduce(Duration::plus)).contains(Duration.ofSeconds(90));
+  }
+
+  /// For what comes when it is asked about for the so-many-th time.
+  private boolean await(int times) {
+    return patience.await(
+        () -> "d1",
+        within -> {
+          asked.add(within);
+          return asked.size() == times;
+        });
+  }
+}
