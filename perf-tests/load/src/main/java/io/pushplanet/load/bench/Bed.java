@@ -10,6 +10,8 @@ import io.pushplanet.load.fleet.Device;
 import io.pushplanet.load.fleet.Fleet;
 import io.pushplanet.load.fleet.FleetSettings;
 import io.pushplanet.load.fleet.Sightings;
+import io.pushplanet.load.measure.Journey;
+import io.pushplanet.load.measure.ProcessorTime;
 import io.pushplanet.load.scenario.Population;
 import io.pushplanet.load.scenario.Target;
 import io.pushplanet.load.scenario.Traffic;

@@ -1,5 +1,7 @@
 package io.pushplanet.load.bench;
 
+import io.pushplanet.load.measure.Machine;
+import io.pushplanet.load.measure.Report;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;

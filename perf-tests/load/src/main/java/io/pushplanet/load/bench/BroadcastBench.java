@@ -1,6 +1,8 @@
 package io.pushplanet.load.bench;
 
 import io.pushplanet.load.fleet.Device;
+import io.pushplanet.load.measure.Neighbours;
+import io.pushplanet.load.measure.Report;
 import io.pushplanet.load.node.ConnectionManager;
 import io.pushplanet.load.node.FleetProcess;
 import io.pushplanet.load.node.Gateway;

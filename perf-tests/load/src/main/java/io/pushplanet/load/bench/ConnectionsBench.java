@@ -1,5 +1,10 @@
 package io.pushplanet.load.bench;
 
+import io.pushplanet.load.measure.BareConnects;
+import io.pushplanet.load.measure.BareWrites;
+import io.pushplanet.load.measure.Report;
+import io.pushplanet.load.measure.SessionCosts;
+import io.pushplanet.load.measure.SessionMeter;
 import io.pushplanet.load.node.ConnectionManager;
 import io.pushplanet.load.node.FleetProcess;
 import io.pushplanet.load.node.FullTable;
@@ -107,7 +112,7 @@ final class ConnectionsBench {
                 certificate.certificate(),
                 directory.resolve("fleet-tls.log"))) {
       List<SessionMeter.Memory> memory =
-          new SessionMeter(run, node, directory).fill(fleet, sessions);
+          new SessionMeter(node, directory, run.out()).fill(fleet, sessions);
       double bytes = SessionMeter.Memory.slope(memory, SessionMeter.Memory::heapBytes);
       return List.of(
           new Report.Row(
@@ -161,7 +166,7 @@ final class ConnectionsBench {
               LocalServices.start(ServicesChoice.AUTO, directory.resolve("services"));
           Server server =
               ConnectionManager.start(run.root(), services, directory, "bench-1", HEAP, Map.of())) {
-        return Optional.of(new SessionMeter(run, server, directory).measure(sessions));
+        return Optional.of(new SessionMeter(server, directory, run.out()).measure(sessions));
       }
     }
     Optional<Peer> peer =
@@ -182,7 +187,7 @@ final class ConnectionsBench {
       return Optional.empty();
     }
     try (Server server = peer.get()) {
-      return Optional.of(new SessionMeter(run, server, directory).measure(sessions));
+      return Optional.of(new SessionMeter(server, directory, run.out()).measure(sessions));
     }
   }
 }

@@ -1,6 +1,10 @@
 package io.pushplanet.load.bench;
 
 import io.pushplanet.load.audit.Account;
+import io.pushplanet.load.measure.Journey;
+import io.pushplanet.load.measure.ProcessorTime;
+import io.pushplanet.load.measure.Report;
+import io.pushplanet.load.measure.Timelines;
 import io.pushplanet.load.scenario.Traffic;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package io.pushplanet.load.bench;
 
+import io.pushplanet.load.measure.Report;
 import io.pushplanet.load.node.ProviderSenders;
 import java.util.ArrayList;
 import java.util.List;

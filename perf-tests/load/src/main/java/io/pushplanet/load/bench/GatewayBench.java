@@ -3,6 +3,8 @@ package io.pushplanet.load.bench;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.load.bench.BatchTraffic.Shape;
+import io.pushplanet.load.measure.ProcessorTime;
+import io.pushplanet.load.measure.Report;
 import io.pushplanet.load.node.Meters;
 import io.pushplanet.load.node.ProviderSenders;
 import io.pushplanet.load.scenario.Population;

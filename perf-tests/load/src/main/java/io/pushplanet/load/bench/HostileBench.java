@@ -3,6 +3,8 @@ package io.pushplanet.load.bench;
 import io.pushplanet.load.hostile.AttackCounts;
 import io.pushplanet.load.hostile.AttackPlan;
 import io.pushplanet.load.hostile.Door;
+import io.pushplanet.load.measure.Neighbours;
+import io.pushplanet.load.measure.Report;
 import io.pushplanet.load.node.AttackProcess;
 import io.pushplanet.load.node.ConnectionManager;
 import io.pushplanet.load.node.FleetProcess;

@@ -7,6 +7,7 @@ import io.pushplanet.load.audit.Auditor;
 import io.pushplanet.load.client.AcceptedJournal;
 import io.pushplanet.load.client.HttpAnswer;
 import io.pushplanet.load.client.HttpConnection;
+import io.pushplanet.load.measure.Report;
 import io.pushplanet.load.node.Meters;
 import io.pushplanet.load.scenario.Population;
 import io.pushplanet.load.scenario.Target;

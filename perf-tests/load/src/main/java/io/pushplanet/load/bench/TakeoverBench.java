@@ -20,6 +20,7 @@ import io.pushplanet.load.fleet.RoamingFleet;
 import io.pushplanet.load.fleet.RoamingFleet.Race;
 import io.pushplanet.load.fleet.Sightings;
 import io.pushplanet.load.fleet.Stay;
+import io.pushplanet.load.measure.Report;
 import io.pushplanet.load.node.PlatformNode;
 import io.pushplanet.load.scenario.Population;
 import io.pushplanet.load.scenario.Target;

@@ -1,4 +1,4 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.measure;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /// @param idle with more and more of them, without any traffic
 /// @param pingMicros processor time per ping
 /// @param connectMicros the same per connect with log-in and SUBSCRIBE
-record SessionCosts(
+public record SessionCosts(
     List<SessionMeter.Memory> memory,
     List<SessionMeter.Idle> idle,
     double pingMicros,
@@ -26,13 +26,13 @@ record SessionCosts(
   // A million times so many microseconds in each second.
   private static final double PERCENT_FOR_A_MILLION = 100;
 
-  SessionCosts {
+  public SessionCosts {
     memory = List.copyOf(memory);
     idle = List.copyOf(idle);
   }
 
   /// One figure of all servers: ours first, with the best of the others beside it and what we want.
-  static List<Report.Row> rows(Map<String, SessionCosts> costs, String ours) {
+  public static List<Report.Row> rows(Map<String, SessionCosts> costs, String ours) {
     List<Report.Row> rows = new ArrayList<>();
     costs.values().stream()
         .findFirst()

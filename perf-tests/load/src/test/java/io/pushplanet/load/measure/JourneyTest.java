@@ -1,4 +1,4 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.measure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

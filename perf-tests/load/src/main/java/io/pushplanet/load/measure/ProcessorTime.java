@@ -1,4 +1,4 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.measure;
 
 import io.pushplanet.load.node.Usage;
 import java.io.IOException;
@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 ///
 /// @param used by each program, without compilers
 /// @param compilers of all programs together
-record ProcessorTime(Map<String, Duration> used, Duration compilers) {
+public record ProcessorTime(Map<String, Duration> used, Duration compilers) {
   /// USER_HZ is 100 on every Linux that Java runs on.
   private static final Duration TICK = Duration.ofMillis(10);
 
@@ -28,12 +28,12 @@ record ProcessorTime(Map<String, Duration> used, Duration compilers) {
   private static final int USER_TIME_OF_ENDED = 16;
   private static final int SYSTEM_TIME_OF_ENDED = 17;
 
-  ProcessorTime {
+  public ProcessorTime {
     used = Map.copyOf(used);
   }
 
   /// Of these programs by their process ids, and of this JVM as `load`. What does not run here is left out.
-  static ProcessorTime now(Map<String, Long> pids) {
+  public static ProcessorTime now(Map<String, Long> pids) {
     Map<String, Duration> used = new TreeMap<>();
     pids.forEach((program, pid) -> {
       if (pid > 0) {
@@ -52,7 +52,7 @@ record ProcessorTime(Map<String, Duration> used, Duration compilers) {
   }
 
   /// What each program used between then and now.
-  Map<String, Duration> since(ProcessorTime then) {
+  public Map<String, Duration> since(ProcessorTime then) {
     Map<String, Duration> difference = new TreeMap<>();
     used.forEach((program, time) -> {
       Duration before = then.used.get(program);

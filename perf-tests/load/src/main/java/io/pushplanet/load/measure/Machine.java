@@ -1,4 +1,4 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.measure;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -7,11 +7,11 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /// Where and on what a benchmark ran.
-final class Machine {
+public final class Machine {
   private Machine() {}
 
   /// `2 x Intel(R) Xeon(R) @ 2.10GHz, 23 GB, Linux 6.18, JDK 25.0.3`
-  static String description() {
+  public static String description() {
     String processor = firstValue(Path.of("/proc/cpuinfo"), "model name", "unknown processor");
     String memory = firstValue(Path.of("/proc/meminfo"), "MemTotal", "0 kB");
     long gigabytes = Long.parseLong(memory.replaceAll("[^0-9]", "")) / (1024 * 1024);
@@ -29,7 +29,7 @@ final class Machine {
   }
 
   /// The commit of the repository, `unknown` outside of one.
-  static String commit(Path root) {
+  public static String commit(Path root) {
     try {
       Process git =
           new ProcessBuilder("git", "rev-parse", "--short=10", "HEAD")

@@ -1,4 +1,4 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.measure;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -17,7 +17,7 @@ import java.util.List;
 /// What this machine takes, in this hour, for the sockets' part of a connect: one selector accepts, reads as many bytes as a CONNECT
 /// has, answers with a CONNACK's, reads a SUBSCRIBE's and answers with a SUBACK's. No bytes are looked at, nobody is asked:
 /// the floor under every server's connect.
-final class BareConnects implements AutoCloseable {
+public final class BareConnects implements AutoCloseable {
   private static final int SOCKETS = 1_000;
   private static final int WARM_ROUNDS = 10;
   private static final int ROUNDS = 10;
@@ -40,7 +40,7 @@ final class BareConnects implements AutoCloseable {
   }
 
   /// Microseconds of processor time for each.
-  static double micros() {
+  public static double micros() {
     try (var server = new BareConnects()) {
       server.thread.start();
       long nanos = 0;

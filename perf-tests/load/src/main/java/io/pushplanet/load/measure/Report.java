@@ -1,4 +1,4 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.measure;
 
 import io.pushplanet.common.wire.WireForm;
 import java.io.IOException;

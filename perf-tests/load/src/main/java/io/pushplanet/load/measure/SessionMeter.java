@@ -1,4 +1,4 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.measure;
 
 import io.pushplanet.load.fleet.Device;
 import io.pushplanet.load.node.FleetProcess;
@@ -7,6 +7,7 @@ import io.pushplanet.load.node.Server;
 import io.pushplanet.load.node.Usage;
 import io.pushplanet.quickstart.process.Jvm;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,7 +26,7 @@ import java.util.stream.IntStream;
 ///
 /// The figures of processor time of a connect and a ping are the median of the rounds after the first four, when a JVM has
 /// compiled what is hot: rounds of one run differ by a third. Those of messages are the mean of the last ten of sixteen.
-final class SessionMeter {
+public final class SessionMeter {
   private static final String PREFIX = "0190b8a0";
   // Else each write of a server pays for waking the fleet: a fifth of a message.
   private static final Duration LOOKS_EVERY = Duration.ofMillis(1);
@@ -37,17 +38,19 @@ final class SessionMeter {
   private static final int WARM_MESSAGES = 6;
   private static final int MESSAGES = 10;
 
-  private final Run run;
   private final Server server;
   private final Path directory;
+  private final PrintStream out;
 
-  SessionMeter(Run run, Server server, Path directory) {
-    this.run = run;
+  /// @param directory for class histograms and the fleet's log
+  /// @param out told how it goes
+  public SessionMeter(Server server, Path directory, PrintStream out) {
     this.server = server;
     this.directory = directory;
+    this.out = out;
   }
 
-  SessionCosts measure(List<Integer> steps) {
+  public SessionCosts measure(List<Integer> steps) {
     int most = steps.getLast();
     try (FleetProcess fleet =
         FleetProcess.startLooking(
@@ -72,7 +75,7 @@ final class SessionMeter {
   record Messages(double fanOut, OptionalDouble single) {}
 
   /// Connects further and further devices, and looks at the memory at each step.
-  List<Memory> fill(FleetProcess fleet, List<Integer> steps) {
+  public List<Memory> fill(FleetProcess fleet, List<Integer> steps) {
     List<Memory> memory = new ArrayList<>();
     for (int step : steps) {
       fleet.connect(step, 1);
@@ -83,9 +86,9 @@ final class SessionMeter {
 
   /// @param heapBytes live objects and direct buffers; 0 for what is no JVM
   /// @param residentBytes of a JVM the whole heap, and what there is beside it
-  record Memory(int sessions, long heapBytes, long residentBytes) {
+  public record Memory(int sessions, long heapBytes, long residentBytes) {
     /// Bytes of each further session, from the first to the last.
-    static double slope(List<Memory> memory, ToDoubleFunction<Memory> bytes) {
+    public static double slope(List<Memory> memory, ToDoubleFunction<Memory> bytes) {
       Memory first = memory.getFirst();
       Memory last = memory.getLast();
       return (bytes.applyAsDouble(last) - bytes.applyAsDouble(first))
@@ -225,6 +228,6 @@ final class SessionMeter {
   }
 
   private void say(String format, Object... values) {
-    run.out().println(server.name() + ": " + String.format(Locale.ROOT, format, values));
+    out.println(server.name() + ": " + String.format(Locale.ROOT, format, values));
   }
 }

@@ -1,4 +1,4 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.measure;
 
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.load.client.HttpAnswer;
@@ -20,7 +20,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /// From a device's acknowledgement until the API tells of it: what somebody waits for who asks why a device did not get a message.
 /// A few of the arrivals are followed, one after the other by each looker. Thread-safe.
-final class Timelines implements Arrivals, AutoCloseable {
+public final class Timelines implements Arrivals, AutoCloseable {
   private static final int LOOKERS = 4;
   private static final Duration LOOK_EVERY = Duration.ofMillis(20);
   private static final Duration LONGEST = Duration.ofSeconds(30);
@@ -36,7 +36,7 @@ final class Timelines implements Arrivals, AutoCloseable {
 
   private record Arrival(DeviceId device, String messageId, long nanos) {}
 
-  Timelines(Target target) {
+  public Timelines(Target target) {
     this.target = target;
     for (int i = 0; i < LOOKERS; i++) {
       lookers.add(Thread.ofVirtual().start(this::follow));
@@ -49,12 +49,12 @@ final class Timelines implements Arrivals, AutoCloseable {
   }
 
   /// Microseconds, late by the pause between two looks.
-  Histogram micros() {
+  public Histogram micros() {
     return micros;
   }
 
   /// Those that the API did not tell of within half a minute.
-  long untold() {
+  public long untold() {
     return untold.sum();
   }
 

@@ -1,4 +1,4 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.measure;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -14,7 +14,7 @@ import java.util.List;
 
 /// What this machine takes, in this hour, to write one small message to each of many sockets, with nothing around it: the
 /// floor under every server's message. On loopback the writer's time contains the receiving side's work in the kernel.
-final class BareWrites {
+public final class BareWrites {
   private static final int SOCKETS = 1_000;
   private static final int BYTES = 100;
   private static final int WARM_ROUNDS = 20;
@@ -23,7 +23,7 @@ final class BareWrites {
   private BareWrites() {}
 
   /// Microseconds of processor time for each.
-  static double micros() {
+  public static double micros() {
     List<SocketChannel> writing = new ArrayList<>();
     List<SocketChannel> reading = new ArrayList<>();
     try (var server = ServerSocketChannel.open()) {

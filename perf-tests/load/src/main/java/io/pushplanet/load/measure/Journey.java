@@ -1,4 +1,4 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.measure;
 
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.load.client.SendOutcome;
@@ -12,7 +12,7 @@ import org.HdrHistogram.Histogram;
 
 /// Measures each message from its request to its device's acknowledgement. Either end may be told first: a fast device
 /// acknowledges before the sender has read its 202. Thread-safe.
-final class Journey implements Traffic.Observer, Arrivals {
+public final class Journey implements Traffic.Observer, Arrivals {
   private static final long LONGEST_MICROS = 600_000_000L;
 
   private final Map<String, Mark> open = new ConcurrentHashMap<>();
@@ -34,12 +34,12 @@ final class Journey implements Traffic.Observer, Arrivals {
   }
 
   /// @param whenArrived run once for each message that has both ends
-  Journey(Runnable whenArrived) {
+  public Journey(Runnable whenArrived) {
     this(whenArrived, (device, messageId, nanos) -> {});
   }
 
   /// @param also hears of every arrival
-  Journey(Runnable whenArrived, Arrivals also) {
+  public Journey(Runnable whenArrived, Arrivals also) {
     this.whenArrived = whenArrived;
     this.also = also;
   }
@@ -87,26 +87,26 @@ final class Journey implements Traffic.Observer, Arrivals {
     whenArrived.run();
   }
 
-  long accepted() {
+  public long accepted() {
     return accepted.sum();
   }
 
-  long arrived() {
+  public long arrived() {
     return arrived.sum();
   }
 
   /// Request to 202, microseconds.
-  Histogram accepts() {
+  public Histogram accepts() {
     return accepts;
   }
 
   /// Request to acknowledgement, microseconds.
-  Histogram sinceSent() {
+  public Histogram sinceSent() {
     return sinceSent;
   }
 
   /// 202 to acknowledgement, microseconds; 1 where the device was faster than the answer.
-  Histogram sinceAccepted() {
+  public Histogram sinceAccepted() {
     return sinceAccepted;
   }
 

@@ -1,4 +1,4 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.measure;
 
 import io.pushplanet.load.node.FleetProcess;
 import io.pushplanet.load.node.Gateway;
@@ -15,7 +15,7 @@ import java.util.function.BooleanSupplier;
 /// have waited, or a node that stands still for two seconds would be one slow message among thousands
 /// (https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/Histogram.html#recordValueWithExpectedInterval(long,long)).
 /// For one thread.
-final class Neighbours {
+public final class Neighbours {
   private static final long STALLED_NANOS = Duration.ofSeconds(30).toNanos();
   private static final long PAUSE_NANOS = Duration.ofMillis(2).toNanos();
 
@@ -31,14 +31,14 @@ final class Neighbours {
   private long sent;
 
   /// @param prefix of a connected fleet's device ids
-  Neighbours(Gateway gateway, String prefix, int devices) {
+  public Neighbours(Gateway gateway, String prefix, int devices) {
     this.gateway = gateway;
     this.prefix = prefix;
     this.devices = devices;
   }
 
   /// Nanoseconds of each, and of those that would have been sent meanwhile.
-  List<Long> deliver(BooleanSupplier on) {
+  public List<Long> deliver(BooleanSupplier on) {
     List<Long> took = new ArrayList<>();
     for (int message = 0; on.getAsBoolean(); message++) {
       long ended = gateway.delivered() + gateway.otherwise();
@@ -65,11 +65,11 @@ final class Neighbours {
   }
 
   /// How many messages there were.
-  long sent() {
+  public long sent() {
     return sent;
   }
 
-  List<Long> deliver(Duration length) {
+  public List<Long> deliver(Duration length) {
     long until = System.nanoTime() + length.toNanos();
     return deliver(() -> System.nanoTime() - until < 0);
   }
@@ -79,8 +79,8 @@ final class Neighbours {
   /// @param usual the median of those of their windows of [#WINDOW] messages each: what happens once in a while is in one window. A
   ///     RabbitMQ starts an Erlang VM of its own each minute, and has a processor for half a second
   /// @param overall of all of them
-  record P99(double usual, double overall, double longest) {
-    static P99 of(List<Long> nanos) {
+  public record P99(double usual, double overall, double longest) {
+    public static P99 of(List<Long> nanos) {
       List<Double> windows = new ArrayList<>();
       for (int from = 0; from + WINDOW <= nanos.size(); from += WINDOW) {
         windows.add(percentile(nanos.subList(from, from + WINDOW), 99));
@@ -95,7 +95,7 @@ final class Neighbours {
   }
 
   /// In milliseconds; 0 of nothing.
-  static double percentile(List<Long> nanos, int percent) {
+  public static double percentile(List<Long> nanos, int percent) {
     List<Long> sorted = new ArrayList<>(nanos);
     Collections.sort(sorted);
     return sorted.isEmpty() ? 0 : sorted.get((sorted.size() - 1) * percent / 100) / 1e6;
