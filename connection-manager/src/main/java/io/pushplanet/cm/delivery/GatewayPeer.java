@@ -37,13 +37,19 @@ import org.slf4j.LoggerFactory;
 
 /// A gateway on the trusted listener. Confined to its event loop, but for [#answer].
 ///
-/// Its frames are JSON of up to 1 MB: they are read on a virtual thread, one after the other, so that the loop's other
-/// connections do not wait. A frame is acknowledged (PUBACK) when its targets have been handed to their sessions. Outcomes
+/// Its frames are JSON of up to 1 MB: large ones are read on a virtual thread, so that the loop's other connections do not wait, and one frame
+/// after the other. A frame is acknowledged (PUBACK) when its targets have been handed to their sessions. Outcomes
 /// go out in batches of whatever has gathered when the loop comes round, at QoS 0: an outcome lost with its connection
 /// would be of no use, because the gateway redelivers every target it has no answer for.
 public final class GatewayPeer implements MqttPeer, Answers {
   private static final Logger LOG = LoggerFactory.getLogger(GatewayPeer.class);
   private static final int OUTCOMES_PER_MESSAGE = 1_000;
+
+  // A message to one device or two. It takes the loop some 20 us to read; a hand-over to another
+  // thread and back costs as
+  // much, and milliseconds where all processors are busy.
+  private static final int READ_AT_ONCE_BYTES = 4 * 1024;
+
   // Frames are the gateway's own JSON around payloads of 4 KB; topic and properties need little
   // more.
   private static final PacketLimits LIMITS =
@@ -170,29 +176,39 @@ public final class GatewayPeer implements MqttPeer, Answers {
   }
 
   private void readNext() {
-    if (reading) {
-      return;
+    while (!reading) {
+      var next = waiting.poll();
+      if (next == null) {
+        return;
+      }
+      if (next.payload().size() <= READ_AT_ONCE_BYTES) {
+        acknowledge(next, read(next));
+      } else {
+        readElsewhere(next);
+      }
     }
-    var next = waiting.poll();
-    if (next == null) {
-      return;
-    }
+  }
+
+  private void readElsewhere(MqttPacket.Publish publish) {
     reading = true;
     readers.execute(() -> {
-      var reason = read(next);
-      link.loop().execute(() -> wasRead(next, reason));
+      var reason = read(publish);
+      link.loop()
+          .execute(() -> {
+            reading = false;
+            acknowledge(publish, reason);
+            readNext();
+          });
     });
   }
 
-  private void wasRead(MqttPacket.Publish publish, ReasonCode reason) {
-    reading = false;
+  private void acknowledge(MqttPacket.Publish publish, ReasonCode reason) {
     if (publish.qos() == QoS.AT_LEAST_ONCE) {
       link.send(new MqttPacket.PubAck(publish.packetId(), reason));
     }
     if (waiting.size() < settings.framesWaiting()) {
       link.resumeReading();
     }
-    readNext();
   }
 
   private ReasonCode read(MqttPacket.Publish publish) {

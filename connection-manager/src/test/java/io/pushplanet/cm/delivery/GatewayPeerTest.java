@@ -16,6 +16,7 @@ import io.pushplanet.cm.transport.AtOnceLoop;
 import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.testing.LogLines;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.wire.NodeFrame;
@@ -23,6 +24,8 @@ import io.pushplanet.common.wire.WireForm;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class GatewayPeerTest {
@@ -57,6 +60,40 @@ class GatewayPeerTest {
   }
 
   @Test
+  void a_small_frame_needs_no_other_thread_and_a_large_one_does_not_hold_the_loop() {
+    List<Runnable> elsewhere = new ArrayList<>();
+    var peer = peer(gateway, elsewhere::add);
+    peer.packet(connect("gw-1", "x"));
+
+    peer.packet(deliver(1, 1));
+    assertThat(acknowledged()).containsExactly(1);
+
+    peer.packet(deliver(2, 100));
+    assertThat(acknowledged()).containsExactly(1);
+    elsewhere.removeFirst().run();
+    assertThat(acknowledged()).containsExactly(1, 2);
+    assertThat(elsewhere).isEmpty();
+  }
+
+  @Test
+  void a_small_frame_does_not_overtake_a_large_one() {
+    List<Runnable> elsewhere = new ArrayList<>();
+    var peer = peer(gateway, elsewhere::add);
+    peer.packet(connect("gw-1", "x"));
+
+    peer.packet(deliver(1, 100));
+    peer.packet(deliver(2, 1));
+    peer.packet(deliver(3, 100));
+    peer.packet(deliver(4, 1));
+    assertThat(acknowledged()).isEmpty();
+
+    elsewhere.removeFirst().run();
+    assertThat(acknowledged()).containsExactly(1, 2);
+    elsewhere.removeFirst().run();
+    assertThat(acknowledged()).containsExactly(1, 2, 3, 4);
+  }
+
+  @Test
   void a_flood_of_wrong_passwords_is_a_line_in_ten_seconds_and_not_a_line_each() {
     var loop = new AtOnceLoop();
     try (var log = new LogLines(RefusedGateways.class)) {
@@ -76,7 +113,18 @@ class GatewayPeerTest {
     assertThat(meters.get("cm.delivery.gateways.refused").counter().count()).isEqualTo(2_500);
   }
 
+  private List<Integer> acknowledged() {
+    return packets.stream()
+        .filter(MqttPacket.PubAck.class::isInstance)
+        .map(packet -> ((MqttPacket.PubAck) packet).packetId())
+        .toList();
+  }
+
   private GatewayPeer peer(Link link) {
+    return peer(link, Runnable::run);
+  }
+
+  private GatewayPeer peer(Link link, Executor readers) {
     return new GatewayPeer(
         link,
         settings,
@@ -86,13 +134,7 @@ class GatewayPeerTest {
         _ -> {
           throw new NoClassDefFoundError("for the test");
         },
-        task -> {
-          try {
-            task.run();
-          } catch (NoClassDefFoundError threadEnds) {
-            assertThat(threadEnds).hasMessage("for the test");
-          }
-        });
+        readers);
   }
 
   private static MqttPacket connect(String clientId, String password) {
@@ -107,15 +149,31 @@ class GatewayPeerTest {
         MqttProperties.NONE);
   }
 
+  /// To devices that are not here.
+  private MqttPacket deliver(int packetId, int targets) {
+    var now = clock.instant();
+    var id = new MessageId("0190ca00-0000-7000-8000-000000000001");
+    var letter = new NodeFrame.Letter(id, now.plusSeconds(60), "{}");
+    var frame =
+        new NodeFrame(
+            "frame-" + packetId,
+            now.plusSeconds(25),
+            List.of(letter),
+            IntStream.range(0, targets)
+                .mapToObj(
+                    n -> new NodeFrame.Target(new AppId("shop"), new DeviceId("d" + n), 0, null))
+                .toList());
+    return publish(NodeFrame.DELIVER_TOPIC, packetId, WireForm.write(frame));
+  }
+
   private static MqttPacket drain(int packetId) {
     var device = new NodeFrame.Drain.Device(new AppId("shop"), new DeviceId("d1"));
+    return publish(
+        NodeFrame.DRAIN_TOPIC, packetId, WireForm.write(new NodeFrame.Drain(List.of(device))));
+  }
+
+  private static MqttPacket publish(String topic, int packetId, byte[] payload) {
     return new MqttPacket.Publish(
-        NodeFrame.DRAIN_TOPIC,
-        new Binary(WireForm.write(new NodeFrame.Drain(List.of(device)))),
-        QoS.AT_LEAST_ONCE,
-        false,
-        false,
-        packetId,
-        MqttProperties.NONE);
+        topic, new Binary(payload), QoS.AT_LEAST_ONCE, false, false, packetId, MqttProperties.NONE);
   }
 }
