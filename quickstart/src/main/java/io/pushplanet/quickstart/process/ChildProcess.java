@@ -25,13 +25,27 @@ public final class ChildProcess {
     this.record = ChildRecord.write(command, process);
   }
 
+  /// In a session of its own, so that ctrl-C in a terminal does not reach it.
+  ///
   /// @throws ProcessFailed when the program cannot be started at all
   public static ChildProcess start(Command command) {
+    return start(command, OwnSession.of(command.arguments()));
+  }
+
+  /// In this JVM's session, for whoever measures: to Linux each session is one task among others, and only within it does a priority count
+  /// (https://man7.org/linux/man-pages/man7/sched.7.html, "The autogroup feature").
+  ///
+  /// @throws ProcessFailed when the program cannot be started at all
+  public static ChildProcess startInOurSession(Command command) {
+    return start(command, command.arguments());
+  }
+
+  private static ChildProcess start(Command command, List<String> arguments) {
     try {
       Files.createDirectories(command.directory());
       Files.createDirectories(command.log().toAbsolutePath().getParent());
       var builder =
-          new ProcessBuilder(OwnSession.of(command.arguments()))
+          new ProcessBuilder(arguments)
               .directory(command.directory().toFile())
               .redirectErrorStream(true)
               .redirectInput(ProcessBuilder.Redirect.from(new java.io.File("/dev/null")))

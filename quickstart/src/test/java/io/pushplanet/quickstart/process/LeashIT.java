@@ -2,7 +2,9 @@ package io.pushplanet.quickstart.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.testing.Eventually;
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -14,6 +16,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 class LeashIT {
@@ -95,14 +99,33 @@ class LeashIT {
     child.kill9();
   }
 
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void only_who_measures_has_children_in_its_own_session() throws Exception {
+    ChildProcess away = sleeper(folder);
+    ChildProcess near = ChildProcess.startInOurSession(sleep(folder));
+
+    // Started by `setsid`, which has to run first.
+    Eventually.within(
+        Duration.ofSeconds(60),
+        () -> assertThat(sessionOf(away.pid())).isEqualTo(Long.toString(away.pid())));
+    assertThat(sessionOf(near.pid())).isEqualTo(sessionOf(ProcessHandle.current().pid()));
+    away.kill9();
+    near.kill9();
+  }
+
+  private static String sessionOf(long pid) throws IOException {
+    String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
+    return stat.substring(stat.lastIndexOf(')') + 2).split(" ")[6 - 3];
+  }
+
   private static ChildProcess sleeper(Path folder) {
-    return ChildProcess.start(
-        new Command(
-            "sleeper",
-            List.of("/bin/sleep", "300"),
-            Map.of(),
-            folder,
-            folder.resolve("sleeper.log")));
+    return ChildProcess.start(sleep(folder));
+  }
+
+  private static Command sleep(Path folder) {
+    return new Command(
+        "sleeper", List.of("/bin/sleep", "300"), Map.of(), folder, folder.resolve("sleeper.log"));
   }
 
   /// Starts a child and waits for its own end.

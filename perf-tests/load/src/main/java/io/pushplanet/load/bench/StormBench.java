@@ -46,7 +46,7 @@ final class StormBench {
                 services,
                 directory,
                 "storm-1",
-                List.of("-Xmx1g"),
+                List.of("-Xms1g", "-Xmx1g"),
                 Map.of("cm.admission.connects-per-second", Integer.toString(rate)));
         FleetProcess calm = FleetProcess.start(node, CALM, directory.resolve("calm.log"));
         FleetProcess stormy =

@@ -88,7 +88,8 @@ public final class ConnectionManager implements Server {
             "--cm.gateway-password=" + GATEWAY_PASSWORD));
     settings.forEach((name, value) -> command.add("--" + name + "=" + value));
     ChildProcess process =
-        ChildProcess.start(
+        // Or a fleet that is to have only what a node leaves would have as much as the node.
+        ChildProcess.startInOurSession(
             new Command(nodeId, command, Map.of(), directory, directory.resolve(nodeId + ".log")));
     ConnectionManager node = new ConnectionManager(process, mqtt, tls, gateway, management);
     try {

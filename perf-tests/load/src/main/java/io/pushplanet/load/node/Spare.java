@@ -10,14 +10,15 @@ import java.util.List;
 final class Spare {
   private static final Path CHRT = Path.of("/usr/bin/chrt");
 
-  /// Whoever else wakes takes the processor at once. A nice value of 19 is not enough: such a task keeps its slice of
+  /// Whoever else of the session wakes takes the processor at once. A nice value of 19 is not enough: such a task keeps its slice of
   /// milliseconds, however many others wait (https://man7.org/linux/man-pages/man7/sched.7.html, "SCHED_IDLE").
   private static final List<String> ONLY_WHAT_IS_SPARE = List.of(CHRT.toString(), "--idle", "0");
 
-  /// The number of the field in `/proc/PID/stat`, and SCHED_IDLE there
+  /// The numbers of the fields in `/proc/PID/stat`, and SCHED_IDLE there
   /// (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html).
-  private static final int POLICY = 41;
+  private static final int SESSION = 6;
 
+  private static final int POLICY = 41;
   private static final String IDLE = "5";
 
   private Spare() {}
@@ -27,12 +28,23 @@ final class Spare {
     return Files.isExecutable(CHRT) ? ONLY_WHAT_IS_SPARE : List.of();
   }
 
-  /// Whether the scheduler gives a process only what others leave.
+  /// Whether the scheduler gives a process only what we and the nodes leave, which are in our session.
   static boolean isOnly(long pid) {
+    List<String> its = stat(pid);
+    List<String> ours = stat(ProcessHandle.current().pid());
+    return field(its, POLICY).equals(IDLE) && field(its, SESSION).equals(field(ours, SESSION));
+  }
+
+  private static String field(List<String> stat, int number) {
+    return stat.get(number - 3);
+  }
+
+  /// The fields behind the name, which is the second one.
+  private static List<String> stat(long pid) {
     try {
       String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
-      // The name in the second field may hold blanks and brackets: count from the last bracket.
-      return stat.substring(stat.lastIndexOf(')') + 2).split(" ")[POLICY - 3].equals(IDLE);
+      // The name may hold blanks and brackets: count from the last bracket.
+      return List.of(stat.substring(stat.lastIndexOf(')') + 2).split(" "));
     } catch (IOException e) {
       throw new UncheckedIOException("process " + pid + " has ended", e);
     }
