@@ -47,9 +47,11 @@ public final class InboxStore {
   /// as long as that takes.
   static final int ROWS_AT_ONCE = 200;
 
-  static final String LOCK_ROWS =
-      "SELECT app_id, device_id, slot, message_id FROM inbox WHERE %s FOR UPDATE";
-  static final String ONE_ROW = "(app_id = ? AND device_id = ? AND slot = ?)";
+  /// Forced, as all that locks rows here: in a short table it would read, and wait for, the rows of others.
+  private static final String LOCK_ROWS =
+      "SELECT app_id, device_id, slot, message_id FROM inbox FORCE INDEX (PRIMARY) WHERE %s FOR UPDATE";
+
+  private static final String ONE_ROW = "(app_id = ? AND device_id = ? AND slot = ?)";
   // Takes the row's lock whether or not the row was there: of two workers with one slot the second
   // sees what the first parked.
   private static final String CLAIM_SLOT =
@@ -70,7 +72,6 @@ public final class InboxStore {
         message_id = GREATEST(message_id, VALUES(message_id))
       """;
 
-  /// Forced: in a short table it would read, and wait for, the rows of others.
   private static final String DELETE = "DELETE inbox FROM inbox FORCE INDEX (PRIMARY) WHERE %s";
 
   private static final String ONE_MESSAGE =

@@ -258,6 +258,36 @@ class InboxStoreIT {
     assertThat(held()).hasSize(200);
   }
 
+  /// Without an index forced on it, it reads all rows of a small inbox by their messages.
+  @Test
+  void who_parks_in_slots_of_collapse_keys_waits_for_none_but_their_holders() throws Exception {
+    List<Parked> all = new ArrayList<>();
+    List<Parked> some = new ArrayList<>();
+    for (int number = 0; number < 1_000; number++) {
+      DeviceId device = new DeviceId("d" + number);
+      all.add(new Parked(collapsing(), device));
+      if (number % 5 == 0) {
+        some.add(new Parked(collapsing(), device));
+      }
+    }
+    inbox.park(all);
+    servers.sql().execute("ANALYZE TABLE inbox");
+    try (ExecutorService worker = Executors.newSingleThreadExecutor();
+        Connection connection = servers.database().getConnection();
+        Statement change = connection.createStatement()) {
+      connection.setAutoCommit(false);
+      change.execute(
+          "UPDATE inbox SET parked_at = NOW(3) WHERE app_id = 'shop' AND device_id = 'd501'");
+
+      Future<?> parked = worker.submit(() -> inbox.park(some));
+
+      Eventually.within(
+          Duration.ofSeconds(20), () -> assertThat(parked.isDone() || someoneWaits()).isTrue());
+      assertThat(parked.isDone()).isTrue();
+    }
+    assertThat(collapsed()).hasSize(some.size());
+  }
+
   private void register(Push push, DeviceId device, @Nullable String user) {
     servers
         .sql()
