@@ -7,7 +7,12 @@ import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.parcel.Parcel;
 import io.pushplanet.gateway.parcel.Reachability;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -44,30 +49,36 @@ final class MoveStore {
     boolean isEmpty() {
       return parked.isEmpty() && taken.isEmpty() && waiting.isEmpty();
     }
-
-    List<Owed> owed() {
-      List<Owed> owed = new ArrayList<>(Owed.parked(parked));
-      waiting.forEach(later -> owed.add(Owed.waiting(later)));
-      return owed;
-    }
   }
 
-  /// Writes them, if MySQL is there: while it is not, one caller in some seconds finds out.
+  /// What came of moves.
   ///
-  /// @return what is to be written later on; nothing once all of it is durable
+  /// @param parked lies in its devices' inboxes now
+  /// @param owed is to be written later on; nothing once all of it is durable
+  record Written(List<Parcel> parked, List<Owed> owed) {}
+
+  /// Writes them, if MySQL is there: while it is not, one caller in some seconds finds out. What was parked before it went is not owed:
+  /// a device that takes it out of its inbox meanwhile would get it once more.
+  ///
   /// @throws RuntimeException when the broker is away
-  List<Owed> writeOrOwe(Moves moves) {
+  Written writeOrOwe(Moves moves) {
+    List<Parcel> parked = new ArrayList<>();
     if (mayTry()) {
       try {
-        write(moves);
-        return List.of();
+        write(moves, parked::addAll);
+        return new Written(parked, List.of());
       } catch (DataAccessException | TransactionException e) {
         LOG.warn("event=moves_owed reason=\"{}\"", e.toString());
       }
     }
-    List<Owed> owed = moves.owed();
+    Set<Parcel> durable = Collections.newSetFromMap(new IdentityHashMap<>());
+    durable.addAll(parked);
+    List<Parcel> left =
+        moves.parked().stream().filter(parcel -> !durable.contains(parcel)).toList();
+    List<Owed> owed = new ArrayList<>(Owed.parked(left));
+    moves.waiting().forEach(later -> owed.add(Owed.waiting(later)));
     metrics.owed(owed.stream().mapToInt(one -> one.push().recipients().size()).sum());
-    return owed;
+    return new Written(parked, owed);
   }
 
   /// Whether MySQL is worth a try. Whoever hears yes writes, which tells the others, or says that nobody answered.
@@ -82,8 +93,19 @@ final class MoveStore {
 
   /// @throws RuntimeException when a part of it may not be durable; it may be written once more
   void write(Moves moves) {
+    write(moves, _ -> {});
+  }
+
+  private void write(Moves moves, Consumer<List<Parcel>> durable) {
+    Map<Parked, Parcel> parcels = new IdentityHashMap<>();
+    List<Parked> messages = new ArrayList<>();
+    for (Parcel parcel : moves.parked()) {
+      Parked message = inInbox(parcel);
+      parcels.put(message, parcel);
+      messages.add(message);
+    }
     try {
-      inbox.park(moves.parked().stream().map(MoveStore::inInbox).toList());
+      inbox.park(messages, some -> durable.accept(some.stream().map(parcels::get).toList()));
       if (!moves.waiting().isEmpty()) {
         later.keep(moves.waiting());
       }

@@ -12,6 +12,7 @@ import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.delivery.MoveStore.Moves;
+import io.pushplanet.gateway.delivery.MoveStore.Written;
 import io.pushplanet.gateway.lane.DatabaseTurns;
 import io.pushplanet.gateway.later.Later;
 import io.pushplanet.gateway.parcel.Parcel;
@@ -271,8 +272,9 @@ final class Outbox implements AutoCloseable {
   private void writeAll(Consumer<List<Parcel>> parked) {
     try {
       for (Moving next = nextMoving(); next != null; next = nextMoving()) {
-        if (write(next)) {
-          parked.accept(next.moves.parked());
+        List<Parcel> there = write(next);
+        if (!there.isEmpty()) {
+          parked.accept(there);
         }
       }
     } catch (Throwable e) {
@@ -283,12 +285,12 @@ final class Outbox implements AutoCloseable {
 
   /// First what moves messages, then what tells of it. Where MySQL takes nothing, the broker keeps what it is owed.
   ///
-  /// @return whether MySQL has it
-  private boolean write(Moving next) {
-    List<Owed> owed = databaseTurns.take(() -> moves.writeOrOwe(next.moves));
-    owed.forEach(one -> lanes.publish(Topology.OWED, WireForm.write(one)));
+  /// @return what lies in inboxes now
+  private List<Parcel> write(Moving next) {
+    Written written = databaseTurns.take(() -> moves.writeOrOwe(next.moves));
+    written.owed().forEach(one -> lanes.publish(Topology.OWED, WireForm.write(one)));
     tell(next.news);
-    return owed.isEmpty();
+    return written.parked();
   }
 
   private synchronized @Nullable Moving nextMoving() {

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -108,6 +109,13 @@ public final class InboxStore {
   ///
   /// @throws RuntimeException when the database or the broker is away: some may not be there, do not acknowledge
   public void park(Collection<Parked> messages) {
+    park(messages, _ -> {});
+  }
+
+  /// The same.
+  ///
+  /// @param durable hears of some as soon as they are, also where others cannot be parked then
+  public void park(Collection<Parked> messages, Consumer<Collection<Parked>> durable) {
     if (messages.isEmpty()) {
       return;
     }
@@ -127,11 +135,14 @@ public final class InboxStore {
         Parked one = some.getFirst();
         Deadlocks.retrying(() ->
             broadcasts.append(one.push(), one.slot(), some.stream().map(Parked::device).toList()));
+        durable.accept(some);
       }
     }
     List<Parked> sorted = few.stream().sorted(Parked.BY_KEY).toList();
     for (int from = 0; from < sorted.size(); from += ROWS_AT_ONCE) {
-      parkSome(sorted.subList(from, Math.min(from + ROWS_AT_ONCE, sorted.size())));
+      List<Parked> some = sorted.subList(from, Math.min(from + ROWS_AT_ONCE, sorted.size()));
+      parkSome(some);
+      durable.accept(some);
     }
   }
 

@@ -118,8 +118,28 @@ class OwedIT extends NodeScene {
     assertThat(owed)
         .singleElement()
         .satisfies(one -> assertThat(one.push().recipients()).hasSize(devices.size()));
-    assertThat(servers.sql().queryForObject("SELECT COUNT(*) FROM broadcasts", Integer.class))
-        .isEqualTo(1);
+    assertThat(broadcasts()).isEqualTo(1);
+  }
+
+  /// Whoever of them takes it out of the inbox meanwhile would get it once more.
+  @Test
+  void where_mysql_goes_after_a_part_only_the_rest_is_owed() throws Exception {
+    List<String> devices = IntStream.range(0, 40).mapToObj("part-%02d"::formatted).toList();
+    var many = aPush(clock).from(APP);
+    devices.forEach(many::toMqtt);
+    Push single = aPush(clock).from(APP).toMqtt("rest").build();
+
+    deliveryAt(mysqlThatGoesAfterABroadcast(() -> connect("part-07")))
+        .deliver(
+            Channel.MQTT, DeliveryScene.batch(many.build(), single), false, Ticket.ofNoOrder());
+    List<Owed> owed = servers.drain(Topology.OWED, Owed.class);
+
+    assertThat(owed)
+        .singleElement()
+        .satisfies(one -> assertThat(one.push().id()).isEqualTo(single.id()));
+    assertThat(broadcasts()).isEqualTo(1);
+    // It connected while its message was not in the inbox yet.
+    assertThat(node.drained()).containsExactly(new DeviceId("part-07"));
   }
 
   @Test
@@ -213,6 +233,26 @@ class OwedIT extends NodeScene {
         return gone.get() ? away.getConnection() : super.getConnection();
       }
     };
+  }
+
+  private DelegatingDataSource mysqlThatGoesAfterABroadcast(Runnable meanwhile) {
+    // To see whether it was cancelled.
+    AtomicInteger left = new AtomicInteger(1);
+    return new DelegatingDataSource(servers.database()) {
+      @Override
+      public Connection getConnection() throws SQLException {
+        if (broadcasts() == 0 || left.getAndDecrement() > 0) {
+          return super.getConnection();
+        }
+        meanwhile.run();
+        return away.getConnection();
+      }
+    };
+  }
+
+  private int broadcasts() {
+    Integer found = servers.sql().queryForObject("SELECT COUNT(*) FROM broadcasts", Integer.class);
+    return found == null ? 0 : found;
   }
 
   private void deliverWithoutMysql(Channel channel, Push... pushes) {

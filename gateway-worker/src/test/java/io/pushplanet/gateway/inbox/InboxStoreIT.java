@@ -142,9 +142,11 @@ class InboxStoreIT {
 
   /// Whoever acknowledges them when it returns loses none.
   @Test
-  void where_a_part_cannot_be_parked_it_says_so_and_all_may_be_parked_again() throws Exception {
+  void where_a_part_cannot_be_parked_it_says_which_and_all_may_be_parked_again() throws Exception {
     List<Parked> many = forUsers(2 * InboxStore.ROWS_AT_ONCE);
-    AtomicInteger connectionsLeft = new AtomicInteger(1);
+    // To park some, and to see which of them are cancelled.
+    AtomicInteger connectionsLeft = new AtomicInteger(2);
+    List<Parked> durable = new ArrayList<>();
     DataSource leaving =
         new DelegatingDataSource(servers.database()) {
           @Override
@@ -157,8 +159,11 @@ class InboxStoreIT {
         };
     InboxStore partly = new InboxStore(leaving, servers.lanes(), Clock.systemUTC());
 
-    assertThatThrownBy(() -> partly.park(many)).hasRootCauseMessage("away");
+    assertThatThrownBy(() -> partly.park(many, durable::addAll)).hasRootCauseMessage("away");
     assertThat(held()).hasSize(InboxStore.ROWS_AT_ONCE);
+    assertThat(durable.stream().map(one -> one.device().value()))
+        .containsExactlyInAnyOrderElementsOf(
+            servers.sql().queryForList("SELECT device_id FROM inbox", String.class));
     inbox.park(many);
 
     assertThat(held()).hasSize(many.size());
