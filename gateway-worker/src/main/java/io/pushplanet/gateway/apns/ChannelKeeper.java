@@ -51,6 +51,7 @@ final class ChannelKeeper {
       boolean keepsNewest,
       boolean delete,
       @Nullable String apnsId,
+      @Nullable String bundleId,
       Timestamp dueAt,
       int tries) {
     String action() {
@@ -89,7 +90,7 @@ final class ChannelKeeper {
   private List<Wanted> wanted(Instant now) {
     return database.query(
         """
-        SELECT app_id, channel_id, environment, keeps, state, apns_id, due_at, tries
+        SELECT app_id, channel_id, environment, keeps, state, apns_id, bundle_id, due_at, tries
         FROM live_activity_channels WHERE due_at <= ? ORDER BY due_at LIMIT ?
         """,
         (row, _) ->
@@ -100,6 +101,7 @@ final class ChannelKeeper {
                 row.getString("keeps").equals("newest"),
                 row.getString("state").equals("deleting"),
                 row.getString("apns_id"),
+                row.getString("bundle_id"),
                 row.getTimestamp("due_at"),
                 row.getInt("tries")),
         Timestamp.from(now),
@@ -126,9 +128,20 @@ final class ChannelKeeper {
     if (!wanted.delete()) {
       return withKey(wanted, key -> channels.make(key, wanted.environment(), wanted.keepsNewest()));
     }
-    return apnsId == null
-        ? new Answer.Gone()
-        : withKey(wanted, key -> channels.delete(key, wanted.environment(), apnsId));
+    return apnsId == null ? new Answer.Gone() : deleted(wanted, apnsId, wanted.bundleId());
+  }
+
+  /// To the key of another bundle Apple says that there is no such channel, and whoever believes that forgets its id. The bundle's own
+  /// key may be back soon.
+  ///
+  /// @param bundleId whose the channel is; null where nobody knows
+  private Answer deleted(Wanted wanted, String apnsId, @Nullable String bundleId) {
+    return withKey(
+        wanted,
+        key ->
+            bundleId == null || bundleId.equals(key.bundleId())
+                ? channels.delete(key, wanted.environment(), apnsId)
+                : new Answer.NotNow("another_bundle", BroadcastChannels.REST));
   }
 
   private Answer withKey(Wanted wanted, Function<ApnsKey, Answer> request) {
@@ -205,7 +218,7 @@ final class ChannelKeeper {
             now,
             now);
     if (written == 0) {
-      withKey(wanted, key -> channels.delete(key, wanted.environment(), id));
+      deleted(wanted, id, bundle);
     }
   }
 

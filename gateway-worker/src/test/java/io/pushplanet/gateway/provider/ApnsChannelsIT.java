@@ -211,9 +211,7 @@ class ApnsChannelsIT {
   void a_channel_that_is_another_bundles_stays_ready() {
     String channel = asked("match", "newest");
     String apple = awaitReady(channel);
-    database.update(
-        "UPDATE live_activity_channels SET bundle_id = 'com.example.other' WHERE channel_id = ?",
-        channel);
+    isOf("com.example.other", channel);
     platform
         .simulators
         .script()
@@ -223,8 +221,42 @@ class ApnsChannelsIT {
         .isEqualTo(new Rejected(400, "ChannelNotRegistered"));
 
     assertThat(row(channel)).containsEntry("state", "ready");
+    isOf(ProviderPlatform.BUNDLE, channel);
     deleted(channel);
     awaitForgotten(channel);
+  }
+
+  @Test
+  void a_channel_that_is_another_bundles_is_deleted_once_its_own_key_is_back() {
+    String channel = asked("match", "newest");
+    String apple = awaitReady(channel);
+    isOf("com.example.other", channel);
+
+    deleted(channel);
+
+    Eventually.within(
+        PATIENCE,
+        () ->
+            assertThat(row(channel))
+                .containsEntry("state", "deleting")
+                .containsEntry("reason", "another_bundle")
+                .containsEntry("apns_id", apple));
+    awaitRequests(apple, "made");
+    isOf(ProviderPlatform.BUNDLE, channel);
+    bringForward(channel);
+    awaitForgotten(channel);
+    awaitRequests(apple, "made", "deleted");
+  }
+
+  private static void isOf(String bundle, String channel) {
+    database.update(
+        "UPDATE live_activity_channels SET bundle_id = ? WHERE channel_id = ?", bundle, channel);
+  }
+
+  private static void awaitRequests(String apple, String... what) {
+    Eventually.within(
+        PATIENCE,
+        () -> assertThat(platform.simulators.ledger().entries(apple)).hasSize(what.length));
   }
 
   @Test
