@@ -58,7 +58,7 @@ class ApnsConfiguration {
       Clock clock,
       SecureRandom random,
       MeterRegistry meters,
-      DataSource source) {
+      LostChannels apnsLostChannels) {
     ProviderMetrics metrics = new ProviderMetrics(meters, Channel.APNS);
     return new ApnsProvider(
         settings,
@@ -67,7 +67,19 @@ class ApnsConfiguration {
         apnsConnections,
         new Sends(clock, random),
         metrics,
-        new LostChannels(source));
+        apnsLostChannels);
+  }
+
+  @Bean
+  BroadcastChannels apnsBroadcastChannels(
+      ApnsSettings settings, ProviderTokens apnsProviderTokens, Clock clock, SecureRandom random) {
+    return new BroadcastChannels(settings, apnsProviderTokens, new Sends(clock, random));
+  }
+
+  @Bean
+  LostChannels apnsLostChannels(
+      DataSource source, BroadcastChannels apnsBroadcastChannels, CredentialCache credentials) {
+    return new LostChannels(source, apnsBroadcastChannels, credentials);
   }
 
   @Bean
@@ -76,13 +88,19 @@ class ApnsConfiguration {
       DataSource source,
       ApnsSettings settings,
       CredentialCache credentials,
-      ProviderTokens apnsProviderTokens,
+      BroadcastChannels apnsBroadcastChannels,
+      LostChannels apnsLostChannels,
       Clock clock,
-      SecureRandom random,
       MeterRegistry meters) {
-    BroadcastChannels channels =
-        new BroadcastChannels(settings, apnsProviderTokens, new Sends(clock, random));
-    ChannelKeeper keeper = new ChannelKeeper(source, channels, credentials, clock, meters);
-    return new Rounds("apns-channels", settings.channelsPeriod(), keeper::round, meters);
+    ChannelKeeper keeper =
+        new ChannelKeeper(source, apnsBroadcastChannels, credentials, clock, meters);
+    return new Rounds(
+        "apns-channels",
+        settings.channelsPeriod(),
+        () -> {
+          apnsLostChannels.round();
+          return keeper.round();
+        },
+        meters);
   }
 }

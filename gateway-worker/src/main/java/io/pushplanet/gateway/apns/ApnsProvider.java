@@ -157,11 +157,7 @@ final class ApnsProvider implements Provider {
           if (!(credential instanceof ApnsKey)) {
             return new Rejected(0, "live_activity_needs_a_p8_key");
           }
-          DeliveryOutcome outcome = sent(push, recipient, token, credential);
-          if (channel != null && outcome.reason().equals(LostChannels.NOT_REGISTERED)) {
-            lostChannels.lost(push.app(), recipient, channel.id(), credential.bundleId());
-          }
-          return outcome;
+          return sent(push, recipient, token, credential);
         });
   }
 
@@ -176,7 +172,7 @@ final class ApnsProvider implements Provider {
       return new Rejected(413, "PayloadTooLarge");
     }
     Instant expiresAt = push.delivery().ttl().isZero() ? null : push.expiresAt();
-    Attempt attempt = new Attempt(push, token, credential, notification, expiresAt);
+    Attempt attempt = new Attempt(push, recipient, token, credential, notification, expiresAt);
     Optional<Duration> rest = resting.rest(addressee(attempt));
     if (rest.isPresent()) {
       return new PutOff(0, "device_rest", rest.get());
@@ -189,6 +185,7 @@ final class ApnsProvider implements Provider {
 
   private record Attempt(
       Push push,
+      Recipient recipient,
       ApnsToken token,
       Apns credential,
       ApnsNotification notification,
@@ -308,6 +305,9 @@ final class ApnsProvider implements Provider {
   private DeliveryOutcome outcome(Attempt attempt, Answered answered, boolean closed) {
     int status = answered.status();
     String reason = ApnsAnswers.reason(answered);
+    if (reason.equals(LostChannels.NOT_REGISTERED)) {
+      doubtChannel(attempt);
+    }
     return switch (ApnsAnswers.of(status, reason)) {
       case ACCEPTED -> {
         if (!ApnsAnswers.isOfApple(answered)) {
@@ -339,6 +339,17 @@ final class ApnsProvider implements Provider {
               true,
               closed ? CLOSED : null);
     };
+  }
+
+  private void doubtChannel(Attempt attempt) {
+    LiveActivity activity = attempt.push().overrides().liveActivity();
+    if (activity != null && activity.channel() != null) {
+      lostChannels.doubt(
+          attempt.push().app(),
+          attempt.recipient().device(),
+          attempt.token().environment(),
+          activity.channel().id());
+    }
   }
 
   private DeliveryOutcome fault(Attempt attempt, int status, String reason) {

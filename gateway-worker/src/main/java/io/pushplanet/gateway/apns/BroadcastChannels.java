@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/// Makes and deletes broadcast channels at Apple
+/// Makes, looks for and deletes broadcast channels at Apple
 /// (https://developer.apple.com/documentation/usernotifications/sending-channel-management-requests-to-apns). Thread-safe;
 /// calls block, at most for a request's deadline.
 final class BroadcastChannels {
@@ -24,7 +24,7 @@ final class BroadcastChannels {
   static final Duration REST = Duration.ofSeconds(10);
 
   /// What a deletion was to bring about.
-  private static final Set<String> NOT_THERE = Set.of("ChannelNotRegistered", "BadChannelId");
+  private static final Set<String> NOT_THERE = Set.of(LostChannels.NOT_REGISTERED, "BadChannelId");
 
   private final ApnsSettings settings;
   private final ProviderTokens tokens;
@@ -91,6 +91,22 @@ final class BroadcastChannels {
           : otherwise(key, proof, answered);
     } catch (IOException e) {
       return new Answer.NotNow("no_answer", sends.jittered(REST));
+    }
+  }
+
+  /// Whether Apple says that it has no such channel; not so where it says anything else, or nothing.
+  ///
+  /// @param id Apple's
+  boolean isUnknown(ApnsKey key, String environment, String id) {
+    try {
+      Answered answered =
+          requests.get(
+              channels(key, environment),
+              headers(tokens.current(key), Map.of(CHANNEL, id)),
+              settings.connection().requestTimeout());
+      return ApnsAnswers.reason(answered).equals(LostChannels.NOT_REGISTERED);
+    } catch (IOException e) {
+      return false;
     }
   }
 

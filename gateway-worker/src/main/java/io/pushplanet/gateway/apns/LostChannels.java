@@ -1,53 +1,100 @@
 package io.pushplanet.gateway.apns;
 
+import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
-import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.gateway.credential.Credential.Apns;
+import io.pushplanet.gateway.credential.Credential.ApnsKey;
+import io.pushplanet.gateway.credential.CredentialCache;
+import io.pushplanet.gateway.credential.CredentialLookup;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// Broadcast channels that Apple turns out not to have any more: whoever asks is told, and messages over them are refused.
+/// Broadcast channels that Apple turns out not to have any more: whoever asks is told, and messages over them are refused. What it said
+/// to a message may be the word of one of its servers, and nothing brings a channel back: so it is asked for the channel itself before.
 /// Thread-safe.
 final class LostChannels {
   private static final Logger LOG = LoggerFactory.getLogger(LostChannels.class);
 
   static final String NOT_REGISTERED = "ChannelNotRegistered";
 
-  private final JdbcTemplate database;
+  /// Whatever finds no room here is found again by the next message over it.
+  private static final int MOST_DOUBTS = 8;
 
-  LostChannels(DataSource source) {
+  /// To the credentials of another bundle it is not registered, and one that has another id by now is not lost.
+  private static final String ITS_ROW =
+      " WHERE app_id = ? AND channel_id = ? AND apns_id = ? AND bundle_id = ? AND state = 'ready'";
+
+  private static final String FIND = "SELECT 1 FROM live_activity_channels" + ITS_ROW;
+  private static final String FAIL =
+      "UPDATE live_activity_channels SET reason = ?, state = 'failed'" + ITS_ROW;
+
+  private final JdbcTemplate database;
+  private final BroadcastChannels channels;
+  private final CredentialCache credentials;
+  private final Set<Doubt> doubts = ConcurrentHashMap.newKeySet();
+
+  /// @param apnsId Apple's
+  private record Doubt(AppId app, DeviceId channel, String environment, String apnsId) {}
+
+  LostChannels(DataSource source, BroadcastChannels channels, CredentialCache credentials) {
     this.database = new JdbcTemplate(source);
+    this.channels = channels;
+    this.credentials = credentials;
+  }
+
+  /// Apple said to a message that it has no such channel. Does not block.
+  ///
+  /// @param apnsId Apple's
+  void doubt(AppId app, DeviceId channel, String environment, String apnsId) {
+    if (doubts.size() < MOST_DOUBTS) {
+      doubts.add(new Doubt(app, channel, environment, apnsId));
+    }
+  }
+
+  /// Sees to those that are in doubt.
+  void round() {
+    try (ExecutorService asking = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (Doubt doubt : doubts) {
+        asking.execute(() -> see(doubt));
+      }
+    }
+  }
+
+  private void see(Doubt doubt) {
+    try {
+      if (credentials.apns(doubt.app(), doubt.environment())
+          instanceof CredentialLookup.Found<Apns>(ApnsKey key, var _)) {
+        see(doubt, key);
+      }
+    } catch (RuntimeException e) {
+      // The next message over it finds the same.
+      LOG.warn(
+          "event=channel_not_looked_for appId={} channel={} reason=\"{}\"",
+          doubt.app(),
+          doubt.channel(),
+          e.toString());
+    } finally {
+      doubts.remove(doubt);
+    }
   }
 
   /// The app makes a new one itself: its devices have to subscribe to that.
-  ///
-  /// @param apnsId Apple's; a channel that has another by now is not lost
-  /// @param bundleId of the credential to which Apple said so: to those of other bundles no channel of this one is registered
-  void lost(AppId app, Recipient channel, String apnsId, String bundleId) {
-    try {
-      int written =
-          database.update(
-              """
-              UPDATE live_activity_channels SET state = 'failed', reason = ?
-              WHERE app_id = ? AND channel_id = ? AND state = 'ready' AND apns_id = ? AND bundle_id = ?
-              """,
-              NOT_REGISTERED,
-              app.value(),
-              channel.device().value(),
-              apnsId,
-              bundleId);
-      if (written > 0) {
-        LOG.warn("event=channel_lost appId={} channel={}", app, channel.device());
-      }
-    } catch (DataAccessException e) {
-      // The next message over it finds the same.
-      LOG.warn(
-          "event=channel_not_marked_lost appId={} channel={} reason=\"{}\"",
-          app,
-          channel.device(),
-          e.toString());
+  private void see(Doubt doubt, ApnsKey key) {
+    String app = doubt.app().value();
+    String channel = doubt.channel().value();
+    boolean known =
+        !database
+            .queryForList(FIND, Integer.class, app, channel, doubt.apnsId(), key.bundleId())
+            .isEmpty();
+    if (known && channels.isUnknown(key, doubt.environment(), doubt.apnsId())) {
+      database.update(FAIL, NOT_REGISTERED, app, channel, doubt.apnsId(), key.bundleId());
+      LOG.warn("event=channel_lost appId={} channel={}", doubt.app(), doubt.channel());
     }
   }
 }

@@ -73,6 +73,13 @@ public final class LiveRequest {
   /// @param deadline from looking up the name to the end of the answer
   /// @return the answer; of one with more than 64 KB the beginning
   /// @throws IOException when no whole answer came in time
+  public Answered get(URI to, Map<String, String> headers, Duration deadline) throws IOException {
+    return send(Method.GET, to, headers, null, deadline);
+  }
+
+  /// @param deadline from looking up the name to the end of the answer
+  /// @return the answer; of one with more than 64 KB the beginning
+  /// @throws IOException when no whole answer came in time
   public Answered delete(URI to, Map<String, String> headers, Duration deadline)
       throws IOException {
     return send(Method.DELETE, to, headers, null, deadline);

@@ -190,18 +190,45 @@ class ApnsChannelsIT {
     String apple = awaitReady(channel);
     String other = asked("match", "newest");
     awaitReady(other);
-    platform
-        .simulators
-        .script()
-        .add(ScriptLine.next(APNS, 1, Fate.answer(400, "ChannelNotRegistered")));
+    notRegistered(2);
 
     send("match", channel, new BroadcastChannel(apple, true));
 
-    assertThat(row(channel))
-        .containsEntry("state", "failed")
-        .containsEntry("reason", "ChannelNotRegistered")
-        .containsEntry("apns_id", apple);
+    awaitFailed(channel, "ChannelNotRegistered");
+    assertThat(row(channel)).containsEntry("apns_id", apple);
     assertThat(row(other)).containsEntry("state", "ready");
+    deleted(channel);
+    awaitForgotten(channel);
+  }
+
+  @Test
+  void a_channel_is_missed_on_the_second_connection_too() {
+    String channel = asked("match", "newest");
+    String apple = awaitReady(channel);
+    platform.simulators.script().add(ScriptLine.next(APNS, 1, Fate.answer(400, "IdleTimeout")));
+    notRegistered(2);
+
+    assertThat(send("match", channel, new BroadcastChannel(apple, true)))
+        .isInstanceOf(DeliveryOutcome.Remedied.class);
+
+    awaitFailed(channel, "ChannelNotRegistered");
+    deleted(channel);
+    awaitForgotten(channel);
+  }
+
+  /// Nothing would bring it back.
+  @Test
+  void a_channel_that_apple_has_stays_ready_whatever_it_said_to_a_message() {
+    String channel = asked("match", "newest");
+    String apple = awaitReady(channel);
+    notRegistered(1);
+
+    send("match", channel, new BroadcastChannel(apple, true));
+
+    awaitRequests(apple, "made", "refused", "looked for");
+    assertThat(row(channel)).containsEntry("state", "ready");
+    assertThat(send("match", channel, new BroadcastChannel(apple, true)))
+        .isInstanceOf(Accepted.class);
     deleted(channel);
     awaitForgotten(channel);
   }
@@ -211,15 +238,15 @@ class ApnsChannelsIT {
   void a_channel_that_is_another_bundles_stays_ready() {
     String channel = asked("match", "newest");
     String apple = awaitReady(channel);
+    String next = asked("match", "newest");
+    String appleNext = awaitReady(next);
     isOf("com.example.other", channel);
-    platform
-        .simulators
-        .script()
-        .add(ScriptLine.next(APNS, 1, Fate.answer(400, "ChannelNotRegistered")));
+    notRegistered(3);
 
-    assertThat(send("match", channel, new BroadcastChannel(apple, true)))
-        .isEqualTo(new Rejected(400, "ChannelNotRegistered"));
+    send("match", channel, new BroadcastChannel(apple, true));
+    send("match", next, new BroadcastChannel(appleNext, true));
 
+    awaitFailed(next, "ChannelNotRegistered");
     assertThat(row(channel)).containsEntry("state", "ready");
     isOf(ProviderPlatform.BUNDLE, channel);
     deleted(channel);
@@ -251,6 +278,13 @@ class ApnsChannelsIT {
   private static void isOf(String bundle, String channel) {
     database.update(
         "UPDATE live_activity_channels SET bundle_id = ? WHERE channel_id = ?", bundle, channel);
+  }
+
+  private static void notRegistered(int times) {
+    platform
+        .simulators
+        .script()
+        .add(ScriptLine.next(APNS, times, Fate.answer(400, "ChannelNotRegistered")));
   }
 
   private static void awaitRequests(String apple, String... what) {
