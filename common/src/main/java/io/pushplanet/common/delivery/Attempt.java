@@ -31,9 +31,9 @@ public record Attempt(
 
   public Attempt {
     at = at.truncatedTo(ChronoUnit.MILLIS);
-    reason = shortened(reason, LONGEST_REASON);
-    providerId = shortened(providerId, LONGEST_PROVIDER_ID);
-    detail = shortened(detail, LONGEST_DETAIL);
+    reason = reason == null ? null : shortened(reason, LONGEST_REASON);
+    providerId = providerId == null ? null : shortened(providerId, LONGEST_PROVIDER_ID);
+    detail = detail == null ? null : shortened(detail, LONGEST_DETAIL);
   }
 
   public Attempt(
@@ -72,8 +72,12 @@ public record Attempt(
     return new Attempt(channel, at, "expired", null, reason, null, action);
   }
 
-  /// A provider's words may be of any length, and a timeline has its column.
-  private static @Nullable String shortened(@Nullable String words, int longest) {
-    return words == null || words.length() <= longest ? words : words.substring(0, longest);
+  /// A provider's words may be of any length, and a timeline has its column. Half of a character of two is no character.
+  public static String shortened(String words, int longest) {
+    if (words.length() <= longest) {
+      return words;
+    }
+    return words.substring(
+        0, Character.isHighSurrogate(words.charAt(longest - 1)) ? longest - 1 : longest);
   }
 }

@@ -18,4 +18,14 @@ class AttemptTest {
     assertThat(attempt.providerId()).isEqualTo("i".repeat(Attempt.LONGEST_PROVIDER_ID));
     assertThat(attempt.detail()).isEqualTo("d".repeat(Attempt.LONGEST_DETAIL));
   }
+
+  @Test
+  void it_is_not_cut_in_the_middle_of_a_character() {
+    String words = "d".repeat(Attempt.LONGEST_DETAIL - 1);
+
+    Attempt attempt =
+        new Attempt(Channel.FCM, AT, "rejected", 400, null, null, null).explained(words + "😀 no");
+
+    assertThat(attempt.detail()).isEqualTo(words);
+  }
 }

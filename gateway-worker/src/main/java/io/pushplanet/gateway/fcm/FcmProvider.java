@@ -290,21 +290,17 @@ final class FcmProvider implements Provider {
       case TOKEN_GONE_IF_NAMED ->
           error.namesToken()
               ? new TokenGone(status, reason, askedAt)
-              : new Rejected(status, reason, Explanation.of(error.explanation()));
+              : new Rejected(status, reason, explanation(attempt, error));
       case TOKEN_FOREIGN -> new TokenForeign(status, reason);
-      case REJECTED -> new Rejected(status, reason, Explanation.of(error.explanation()));
+      case REJECTED -> new Rejected(status, reason, explanation(attempt, error));
       case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN ->
-          fault(attempt, status, reason, null, Explanation.of(error.explanation()));
+          fault(attempt, status, reason, null, explanation(attempt, error));
       case OTHER_CREDENTIAL_FAULT -> {
         boolean rests =
             attempt.behind() != null
                 && others.refused(attempt.push().app(), attempt.behind(), reason);
         yield fault(
-            attempt,
-            status,
-            reason,
-            rests ? "platform rests" : null,
-            Explanation.of(error.explanation()));
+            attempt, status, reason, rests ? "platform rests" : null, explanation(attempt, error));
       }
       case QUOTA -> {
         if (attempt.restsAlone(error.quota())) {
@@ -319,6 +315,12 @@ final class FcmProvider implements Provider {
       case UNAVAILABLE ->
           new Deferred(status, reason, sends.asked(answered, error.code()).orElse(null), true);
     };
+  }
+
+  /// A topic's name is no secret.
+  private static @Nullable String explanation(Attempt attempt, FcmError error) {
+    FcmToken to = attempt.token();
+    return Explanation.of(error.explanation(), to.namesDevice() ? List.of(to.token()) : List.of());
   }
 
   private DeliveryOutcome fault(

@@ -254,36 +254,36 @@ final class HmsProvider implements Provider {
     }
     return all(
         sends.outcome(
-            heard.reply(),
-            answered -> outcome(push, tokens.size() > 1, client, answered, said, askedAt)));
+            heard.reply(), answered -> outcome(push, tokens, client, answered, said, askedAt)));
   }
 
-  /// @param together whether there are others who may be at fault
   private DeliveryOutcome outcome(
       Push push,
-      boolean together,
+      List<String> tokens,
       HmsClient client,
       Answered answered,
       HmsAnswer said,
       Instant askedAt) {
     int status = answered.status();
     String reason = reason(status, said);
-    Meaning meaning = HmsAnswers.of(status, said.code());
-    return switch (meaning) {
+    // Then others may be at fault.
+    boolean together = tokens.size() > 1;
+    return switch (HmsAnswers.of(status, said.code())) {
       case ACCEPTED -> new Accepted(status, "", said.requestId());
       case TOKENS_ILLEGAL -> new TokenGone(status, reason, askedAt);
-      case REJECTED, NOT_URGENT -> new Rejected(status, reason, Explanation.of(said.explanation()));
+      case REJECTED, NOT_URGENT ->
+          new Rejected(status, reason, Explanation.of(said.explanation(), tokens));
       case REJECTED_TOGETHER ->
           together
               ? new Deferred(status, reason, null, false, FEWER_TOGETHER)
-              : new Rejected(status, reason, Explanation.of(said.explanation()));
+              : new Rejected(status, reason, Explanation.of(said.explanation(), tokens));
       // Some have it, and it is not said who.
       case PARTLY_ACCEPTED ->
           together
               ? new Deferred(status, reason, null, true, FEWER_TOGETHER)
-              : new Rejected(status, reason, Explanation.of(said.explanation()));
+              : new Rejected(status, reason, Explanation.of(said.explanation(), tokens));
       case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN ->
-          fault(push, client, status, reason, Explanation.of(said.explanation()));
+          fault(push, client, status, reason, Explanation.of(said.explanation(), tokens));
       case FLOW_CONTROL -> {
         Duration rest = flow.refused(client.clientId(), sends.asked(answered));
         yield new PutOff(status, reason, rest, "app rests");
