@@ -19,6 +19,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class KeysAndCredentialsIT {
   private final RunningDashboard dashboard = RunningDashboard.shared();
@@ -100,27 +102,64 @@ class KeysAndCredentialsIT {
   }
 
   @Test
-  void only_an_app_that_was_never_used_is_deleted() throws Exception {
-    Rows rows = new Rows(dashboard.sql());
-    rows.app("mistake", "Mistake");
-    rows.app("in-use", "In use");
-    rows.message("in-use", "Sent", "Sent", "{\"kind\":\"all\"}", 1);
+  void an_app_that_was_never_used_is_deleted() throws Exception {
+    new Rows(dashboard.sql()).app("mistake", "Mistake");
     HttpOperator admin =
         HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
     assertThat(admin.get("/apps/mistake/keys").body()).contains("Delete the app");
-    assertThat(admin.get("/apps/in-use/keys").body()).doesNotContain("Delete the app");
 
     admin.post("/apps", "/apps/mistake/delete");
-    admin.post("/apps", "/apps/in-use/delete");
 
     assertThat(admin.get("/apps/mistake/keys").statusCode()).isEqualTo(404);
-    assertThat(admin.get("/apps/in-use/keys").statusCode()).isEqualTo(200);
     assertThat(
             dashboard
                 .sql()
                 .queryForList(
                     "SELECT subject FROM audit WHERE action = 'app_deleted'", String.class))
         .containsExactly("mistake");
+  }
+
+  /// What it had is over; what came of it, or will, is not.
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        """
+        INSERT INTO api_keys (id, app_id, name, hash, scopes, created_at, revoked_at)
+        VALUES (LEFT(MD5(?), 20), 'in-use', 'backend', '', 'send', NOW(3), NOW(3))
+        """,
+        """
+        INSERT INTO api_keys (id, app_id, name, hash, scopes, created_at, revoked_at)
+        VALUES (LEFT(MD5(?), 20), 'in-use', 'dashboard test push', '', 'send', NOW(3), NOW(3))
+        """,
+        """
+        INSERT INTO credentials (app_id, provider, environment, kind, state, detail, secret, created_at, created_by)
+        VALUES ('in-use', 'fcm', 'production', 'json', 'retired', ?, '', NOW(3), 'admin')
+        """,
+        """
+        INSERT INTO devices (app_id, device_id, platform, mqtt, created_at, updated_at, seen_at)
+        VALUES ('in-use', ?, 'ios', FALSE, NOW(3), NOW(3), NOW(3))
+        """,
+        """
+        INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at)
+        VALUES (CURRENT_DATE, '0190c000-0000-7000-8000-000000000077', 'in-use', '{}', ?, '{}', NOW(3), NOW(3))
+        """
+      })
+  void an_app_that_was_used_is_not_deleted(String use) throws Exception {
+    for (String table : List.of("api_keys", "credentials", "devices", "messages")) {
+      dashboard.sql().update("DELETE FROM " + table + " WHERE app_id = 'in-use'");
+    }
+    new Rows(dashboard.sql()).app("in-use", "In use");
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+    assertThat(admin.get("/apps/in-use/keys").body()).contains("Delete the app");
+    dashboard.sql().update(use, "in-use");
+
+    assertThat(admin.get("/apps/in-use/keys").body())
+        .doesNotContain("Delete the app")
+        .contains("cannot be deleted");
+    admin.post("/apps", "/apps/in-use/delete");
+
+    assertThat(admin.get("/apps/in-use/keys").statusCode()).isEqualTo(200);
   }
 
   @Test
