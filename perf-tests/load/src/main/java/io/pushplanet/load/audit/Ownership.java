@@ -83,9 +83,9 @@ public record Ownership(
   }
 
   /// For how long the first went on after the other had got something, although it had got something after the first had; 0 where they
-  /// took turns once.
+  /// took turns once. What was read in one turn of the fleet is in no order.
   private static long interleaved(Stay first, Stay other) {
-    boolean before = first.firstNanos() <= other.firstNanos();
+    boolean before = first.firstNanos() < other.firstNanos();
     return before && other.messages() > 0 ? first.lastNanos() - other.firstNanos() : 0;
   }
 

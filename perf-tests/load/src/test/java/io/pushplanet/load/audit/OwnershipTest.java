@@ -58,6 +58,15 @@ class OwnershipTest {
     assertThat(atOnce.afterDelivery()).containsExactly(60L);
   }
 
+  @Test
+  void of_two_that_got_their_first_message_in_one_turn_nobody_knows_who_was_first() {
+    var one = stay(0, 500, 530, 540, 700);
+
+    var ownership = Ownership.of(List.of(one, stay(1, 510, 520, 540, 540)), List.of(), 0);
+
+    assertThat(ownership.afterDelivery()).isEmpty();
+  }
+
   private static Claim claim(int node, long millis) {
     return new Claim(DEVICE, node, millis);
   }
