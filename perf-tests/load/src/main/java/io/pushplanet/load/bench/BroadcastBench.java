@@ -1,6 +1,7 @@
 package io.pushplanet.load.bench;
 
 import io.pushplanet.load.fleet.Device;
+import io.pushplanet.load.fleet.FleetCounts;
 import io.pushplanet.load.measure.Neighbours;
 import io.pushplanet.load.measure.Report;
 import io.pushplanet.load.node.ConnectionManager;
@@ -131,7 +132,9 @@ final class BroadcastBench {
         site.sent = 0;
       }
       rows.addAll(measure(0, 12.0, neighbours));
-      missing += single.otherwise();
+      FleetCounts got = calm.counts();
+      missing += single.otherwise() + got.repeated() + Math.abs(neighbours.sent() - got.received());
+      run.out().println("calm fleet: " + calm.troubles());
     }
     for (Site site : sites) {
       missing += site.gateway.otherwise() + site.fleet.counts().repeated();
@@ -179,6 +182,8 @@ final class BroadcastBench {
     for (int message = 0; message < BESIDE; message++) {
       meanwhile.addAll(besideABroadcast(neighbours));
     }
+    // What comes once too often may come last.
+    LockSupport.parkNanos(SETTLED_AFTER.toNanos());
     double p99Before = Neighbours.percentile(before, 99);
     double p99Meanwhile = Neighbours.percentile(meanwhile, 99);
     run.out()
