@@ -35,7 +35,7 @@ final class ConnectionsBench {
   /// touched for the first time in the rounds that are measured.
   private static final List<String> HEAP = List.of("-Xms1g", "-Xmx1g", "-XX:+AlwaysPreTouch");
 
-  private static final String SERVERS = OURS + ",mosquitto,moquette,hivemq";
+  private static final List<String> SERVERS = List.of(OURS, "mosquitto", "moquette", "hivemq");
 
   private static final String TLS_SESSIONS = "1000,4000";
   private static final String TLS_PREFIX = "0190b8a1";
@@ -48,6 +48,7 @@ final class ConnectionsBench {
 
   static Benchmark.Result measure(Run run) {
     List<Integer> sessions = numbers(run.option("sessions").orElse(SESSIONS));
+    List<String> servers = run.some("servers", String.join(",", SERVERS), SERVERS);
     if (sessions.size() == 1) {
       return ManySessions.measure(run, sessions.getFirst());
     }
@@ -56,7 +57,7 @@ final class ConnectionsBench {
     double connects = BareConnects.micros();
     run.out().printf(Locale.ROOT, "bare connect: %.2f us, bare write: %.2f us%n", connects, floor);
     Map<String, SessionCosts> costs = new LinkedHashMap<>();
-    for (String name : run.option("servers").orElse(SERVERS).split(",")) {
+    for (String name : servers) {
       try {
         cost(name, run, sessions, directory).ifPresent(found -> costs.put(name, found));
       } catch (ProcessFailed | IllegalStateException e) {

@@ -27,7 +27,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 
 /// The platform with some workers under an even load to all providers, a quarter each: providers that misbehave in every way they have,
@@ -254,23 +253,9 @@ final class FaultsBench {
 
   /// @param option names some of them, separated by commas; else it is all of them
   private static <T> List<T> chosen(Run run, String option, List<T> all, Function<T, String> name) {
-    String asked = run.option(option).orElse("");
-    if (asked.isEmpty()) {
-      return all;
-    }
-    return Stream.of(asked.split(","))
-        .map(one ->
-            all.stream()
-                .filter(each -> name.apply(each).equals(one))
-                .findFirst()
-                .orElseThrow(() ->
-                    new IllegalArgumentException(
-                        "--"
-                            + option
-                            + " are of "
-                            + all.stream().map(name).toList()
-                            + ", not "
-                            + one)))
+    List<String> names = all.stream().map(name).toList();
+    return run.some(option, String.join(",", names), names).stream()
+        .map(one -> all.get(names.indexOf(one)))
         .toList();
   }
 

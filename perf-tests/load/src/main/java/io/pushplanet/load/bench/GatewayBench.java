@@ -35,6 +35,8 @@ import java.util.concurrent.locks.LockSupport;
 /// or a hundred; and how many a second go from the queue to a provider, near or a long way off, with acknowledgements and reports. The provider is a
 /// server that does nothing but answer, in a process of its own: the strict simulators would be what is measured.
 final class GatewayBench {
+  private static final List<String> PARTS =
+      List.of("single", "messages", "devices", "queue", "singles");
   private static final int DEVICES = 2_000;
 
   /// So many may be on their way: no queue builds up.
@@ -97,6 +99,10 @@ final class GatewayBench {
     if (!channel.equals("apns") && !channel.equals("fcm")) {
       throw new IllegalArgumentException("--channel is apns or fcm, not " + channel);
     }
+    Duration delay = delay(run);
+    List<String> parts =
+        run.some(
+            "parts", delay.isZero() ? "single,messages,devices,queue" : "queue,singles", PARTS);
     Path directory = run.ownDirectory();
     // What was started below the platform's own directory, the platform takes for leftovers of its
     // last run and ends.
@@ -108,7 +114,6 @@ final class GatewayBench {
     } catch (IOException e) {
       throw new UncheckedIOException("cannot write to " + directory, e);
     }
-    Duration delay = delay(run);
     try (ProviderSenders server =
             ProviderSenders.start(run.root(), ownDirectory, authority, delay);
         OwnPlatform platform =
@@ -122,7 +127,7 @@ final class GatewayBench {
       try (Connection mysql =
           DriverManager.getConnection(
               target.mysqlUrl(), target.mysqlUser(), target.mysqlPassword().reveal())) {
-        return new GatewayBench(run, channel, platform, mysql, devices).measure();
+        return new GatewayBench(run, channel, platform, mysql, devices).measure(parts);
       }
     } catch (SQLException e) {
       throw new IllegalStateException("cannot read MySQL: " + e.getMessage(), e);
@@ -152,16 +157,11 @@ final class GatewayBench {
             "600000000"));
   }
 
-  private Benchmark.Result measure() {
+  private Benchmark.Result measure(List<String> parts) {
     Duration warmUp = Duration.ofSeconds(run.number("warm-up", WARM_UP_SECONDS));
     run.out().println("warming up for " + 2 * warmUp.toSeconds() + " s");
     underWay(Shape.SINGLE, warmUp);
     underWay(Shape.MESSAGES, warmUp);
-    List<String> parts =
-        List.of(
-            run.option("parts")
-                .orElse(delay.isZero() ? "single,messages,devices,queue" : "queue,singles")
-                .split(","));
     if (parts.contains("single")) {
       wholeWay(Shape.SINGLE, SINGLE_PEER, SINGLE_GOAL);
     }

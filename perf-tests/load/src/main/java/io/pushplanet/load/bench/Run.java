@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -60,6 +61,20 @@ public record Run(
     } catch (NumberFormatException e) {
       throw new IllegalArgumentException("--" + option + " is a whole number, not " + given, e);
     }
+  }
+
+  /// Some of these, as an option names them, separated by commas.
+  ///
+  /// @param otherwise where it is not given
+  List<String> some(String option, String otherwise, List<String> known) {
+    List<String> given = List.of(option(option).orElse(otherwise).split(","));
+    for (String one : given) {
+      if (!known.contains(one)) {
+        throw new IllegalArgumentException(
+            "--" + option + " are of " + String.join(",", known) + ", not " + one);
+      }
+    }
+    return given;
   }
 
   /// Tells people how it goes, line by line.
