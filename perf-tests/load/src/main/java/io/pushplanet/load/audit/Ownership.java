@@ -18,8 +18,9 @@ import java.util.concurrent.TimeUnit;
 /// @param afterDelivery connections that got something after a newer one had got something, or before and after another did, by milliseconds
 /// @param pairs of connections of one device that overlapped, and were compared
 /// @param unordered pairs that overlapped, in no known order
+/// @param telling pairs of both kinds that got enough to show a delivery after the newer one's, were there any
 public record Ownership(
-    List<Long> afterClaim, List<Long> afterDelivery, long pairs, long unordered) {
+    List<Long> afterClaim, List<Long> afterDelivery, long pairs, long unordered, long telling) {
   /// A claim is made between CONNECT and CONNACK; clocks are read in whole milliseconds.
   private static final long TOLERANCE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
@@ -42,6 +43,8 @@ public record Ownership(
     List<Long> afterDelivery = new ArrayList<>();
     long pairs = 0;
     long unordered = 0;
+    long unorderedTelling = 0;
+    long orderedTelling = 0;
     for (var device : staysOf.entrySet()) {
       List<Tenure> tenures =
           device.getValue().stream()
@@ -61,12 +64,14 @@ public record Ownership(
           }
           if (newer.from <= former.to) {
             unordered++;
+            unorderedTelling += shows(former.stay, newer.stay) ? 1 : 0;
             worstDelivery = Math.max(worstDelivery, interleaved(former.stay, newer.stay));
             continue;
           }
           pairs++;
           worst = Math.max(worst, former.stay.lastNanos() - newer.from);
           if (newer.stay.messages() > 0) {
+            orderedTelling++;
             worstDelivery =
                 Math.max(worstDelivery, former.stay.lastNanos() - newer.stay.firstNanos());
           }
@@ -79,7 +84,13 @@ public record Ownership(
         }
       }
     }
-    return new Ownership(afterClaim, afterDelivery, pairs, unordered / 2);
+    return new Ownership(
+        afterClaim, afterDelivery, pairs, unordered / 2, orderedTelling + unorderedTelling / 2);
+  }
+
+  /// Of two that got something once each, in whichever order, either may have been the newer one.
+  private static boolean shows(Stay one, Stay other) {
+    return one.messages() > 0 && other.messages() > 0 && one.messages() + other.messages() > 2;
   }
 
   /// For how long the first went on after the other had got something, although it had got something after the first had; 0 where they

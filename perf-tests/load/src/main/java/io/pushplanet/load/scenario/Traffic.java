@@ -29,7 +29,7 @@ public final class Traffic {
   private final Target target;
   private final AcceptedJournal journal;
   private final String run;
-  private final List<DeviceId> devices;
+  private volatile List<DeviceId> devices;
   private final String delivery;
   private final Observer observer;
   private final AtomicLong sent = new AtomicLong();
@@ -84,6 +84,11 @@ public final class Traffic {
     this.devices = List.copyOf(devices);
     this.delivery = delivery;
     this.observer = observer;
+  }
+
+  /// The next messages are for these devices alone.
+  public void aim(List<DeviceId> some) {
+    devices = List.copyOf(some);
   }
 
   /// Runs `clients` until the gate ends them all.
@@ -149,7 +154,8 @@ public final class Traffic {
 
   private void send(Sender sender) {
     long number = sent.getAndIncrement();
-    DeviceId device = devices.get((int) (number % devices.size()));
+    List<DeviceId> now = devices;
+    DeviceId device = now.get((int) (number % now.size()));
     long start = System.nanoTime();
     SendOutcome outcome = sender.send(device, run + "-" + number, delivery);
     observer.answered(outcome, start, System.nanoTime());

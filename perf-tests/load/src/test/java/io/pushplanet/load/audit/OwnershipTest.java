@@ -67,12 +67,33 @@ class OwnershipTest {
     assertThat(ownership.afterDelivery()).isEmpty();
   }
 
+  @Test
+  void only_pairs_that_got_enough_to_show_a_fault_are_told_as_telling() {
+    var one = stay(0, 500, 530, 540, 700);
+    var nothing = stay(1, 510, 520, 0, 0, 0);
+    var once = stay(0, 500, 530, 540, 540, 1);
+    var onceToo = stay(1, 510, 520, 550, 550, 1);
+    var former = stay(0, 0, 10, 20, 540, 1);
+
+    assertThat(Ownership.of(List.of(one, onceToo), List.of(), 0).telling()).isOne();
+    assertThat(Ownership.of(List.of(one, nothing), List.of(), 0).telling()).isZero();
+    assertThat(Ownership.of(List.of(once, onceToo), List.of(), 0).telling()).isZero();
+    assertThat(Ownership.of(List.of(former, onceToo), List.of(), 0).telling()).isOne();
+    assertThat(Ownership.of(List.of(former, nothing), List.of(), 0).telling()).isZero();
+  }
+
   private static Claim claim(int node, long millis) {
     return new Claim(DEVICE, node, millis);
   }
 
   private static Stay stay(int node, long began, long welcomed, long first, long last) {
-    return new Stay(DEVICE, node, nanos(began), nanos(welcomed), nanos(first), nanos(last), 2);
+    return stay(node, began, welcomed, first, last, 2);
+  }
+
+  private static Stay stay(
+      int node, long began, long welcomed, long first, long last, long messages) {
+    return new Stay(
+        DEVICE, node, nanos(began), nanos(welcomed), nanos(first), nanos(last), messages);
   }
 
   private static long nanos(long millis) {
