@@ -10,6 +10,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -27,6 +28,12 @@ public final class LaterStore {
       SELECT due_at, id FROM later FORCE INDEX (later_by_reason)
       WHERE lane = ? AND app_id = ? AND reason = ? AND due_at > ? AND (due_at > ? OR (due_at = ? AND id > ?))
       ORDER BY due_at, id LIMIT ?
+      """;
+  private static final String NEXT_APP =
+      "SELECT MIN(app_id) FROM later WHERE lane = ? AND app_id > ?";
+  private static final String WAITS =
+      """
+      SELECT EXISTS (SELECT 1 FROM later FORCE INDEX (later_by_reason) WHERE lane = ? AND app_id = ? AND reason = ?)
       """;
   private static final int LONGEST_REASON = 128;
   private static final int AT_ONCE = 500;
@@ -91,29 +98,53 @@ public final class LaterStore {
     int all = 0;
     for (String lane : lanes) {
       for (String reason : reasons.stream().map(LaterStore::shortened).distinct().toList()) {
-        all += bringForward(app, lane, reason, due);
+        all += bringForward(app, lane, reason, due, Integer.MAX_VALUE);
       }
     }
     return all;
   }
 
-  private int bringForward(AppId app, String lane, String reason, Timestamp due) {
+  /// The same with no more than so many, those first that are due first.
+  public int bringForward(AppId app, String lane, String reason, Instant now, int most) {
+    return bringForward(
+        app, lane, shortened(reason), Timestamp.from(now.truncatedTo(ChronoUnit.MILLIS)), most);
+  }
+
+  private int bringForward(AppId app, String lane, String reason, Timestamp due, int most) {
     int all = 0;
-    List<Chosen> some = choose(app, lane, reason, due, new Chosen(due, ""));
+    List<Chosen> some = choose(app, lane, reason, due, new Chosen(due, ""), most);
     while (!some.isEmpty()) {
       List<Object[]> rows =
           some.stream().map(Chosen::id).sorted().map(id -> new Object[] {due, id, due}).toList();
       Integer updated = Deadlocks.retrying(() -> transactions.execute(_ -> update(rows)));
       all += updated == null ? 0 : updated;
-      some = choose(app, lane, reason, due, some.getLast());
+      some = all < most ? choose(app, lane, reason, due, some.getLast(), most - all) : List.of();
     }
     return all;
+  }
+
+  /// The apps of which something waits in this lane for this reason. Costs two looks into the index for each app of which anything
+  /// waits there.
+  public List<AppId> waiting(String lane, String reason) {
+    List<AppId> apps = new ArrayList<>();
+    for (String app = after("", lane); app != null; app = after(app, lane)) {
+      if (Boolean.TRUE.equals(
+          database.queryForObject(WAITS, Boolean.class, lane, app, shortened(reason)))) {
+        apps.add(new AppId(app));
+      }
+    }
+    return apps;
+  }
+
+  private @Nullable String after(String app, String lane) {
+    return database.queryForObject(NEXT_APP, String.class, lane, app);
   }
 
   /// A row's place in `later_by_reason`.
   private record Chosen(Timestamp due, String id) {}
 
-  private List<Chosen> choose(AppId app, String lane, String reason, Timestamp due, Chosen after) {
+  private List<Chosen> choose(
+      AppId app, String lane, String reason, Timestamp due, Chosen after, int most) {
     return database.query(
         CHOOSE,
         (row, _) -> new Chosen(row.getTimestamp("due_at"), row.getString("id")),
@@ -124,7 +155,7 @@ public final class LaterStore {
         after.due(),
         after.due(),
         after.id(),
-        AT_ONCE);
+        Math.min(AT_ONCE, most));
   }
 
   private int update(List<Object[]> rows) {

@@ -205,6 +205,48 @@ class LaterIT {
     }
   }
 
+  @Test
+  void no_more_is_brought_forward_than_asked_for_and_first_what_is_due_first() throws Exception {
+    List<Later> all = new ArrayList<>();
+    for (int i = 0; i < 1_200; i++) {
+      all.add(new Later(clock.instant().plusSeconds(600 + i), LANE, "paused", one(i)));
+    }
+    store.keep(all);
+
+    int brought = store.bringForward(new AppId("shop"), LANE, "paused", clock.instant(), 700);
+
+    assertThat(brought).isEqualTo(700);
+    assertThat(due.bringBack()).isEqualTo(DueLane.MOST_ROWS);
+    assertThat(due.bringBack()).isEqualTo(200);
+    assertThat(servers.drain(LANE, Push.class))
+        .containsExactlyInAnyOrderElementsOf(all.stream().limit(700).map(Later::push).toList());
+    assertThat(store.bringForward(new AppId("shop"), LANE, "paused", clock.instant(), 700))
+        .isEqualTo(500);
+  }
+
+  @Test
+  void which_apps_wait_is_found_without_reading_what_waits() throws Exception {
+    List<Later> waiting = new ArrayList<>(many(2_000, Duration.ofMinutes(5)));
+    Instant dueAt = clock.instant().plusSeconds(300);
+    for (int i = 0; i < 2_000; i++) {
+      Push others = aPush(clock).from("bank").toApns("d" + i, "ab").build();
+      waiting.add(new Later(dueAt, LANE, "503", others));
+    }
+    Push zoo = aPush(clock).from("zoo").toApns("d1", "ab").build();
+    waiting.add(new Later(dueAt, LANE, "paused", zoo));
+    waiting.add(new Later(dueAt, "push.fcm.high", "paused", zoo));
+    store.keep(waiting);
+
+    try (Connection connection = servers.database().getConnection()) {
+      DataSource counted = new SingleConnectionDataSource(connection, true);
+      long before = rowsRead(counted);
+
+      assertThat(new LaterStore(counted).waiting(LANE, "paused"))
+          .containsExactly(new AppId("shop"), new AppId("zoo"));
+      assertThat(rowsRead(counted) - before).isLessThan(1_000);
+    }
+  }
+
   private Push one(int device) {
     return aPush(clock).from("shop").toApns("d" + device, "ab").build();
   }
