@@ -10,6 +10,7 @@ import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.lane.Lanes;
 import io.pushplanet.gateway.lane.Lanes.Lane;
+import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.order.Ticket;
 import io.pushplanet.gateway.parcel.Parcel;
 import io.pushplanet.gateway.parcel.SettledBefore;
@@ -18,8 +19,11 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /// The worker's story. A lane hands it a batch; every message for every device in it is a parcel of its own:
@@ -41,6 +45,7 @@ public final class Delivery {
   private final SettledBefore settledBefore;
   private final WaitedFor waitedFor;
   private final Outboxes outboxes;
+  private final Map<Priority, WaitingForPlaces> waitingForPlaces = new EnumMap<>(Priority.class);
   private final OwedMoves owedMoves;
   private final Clock clock;
   private final DeliveryMetrics metrics;
@@ -52,6 +57,7 @@ public final class Delivery {
       SettledBefore settledBefore,
       WaitedFor waitedFor,
       Outboxes outboxes,
+      LaterStore later,
       Clock clock,
       DeliveryMetrics metrics) {
     this.lanes = lanes;
@@ -60,6 +66,10 @@ public final class Delivery {
     this.settledBefore = settledBefore;
     this.waitedFor = waitedFor;
     this.outboxes = outboxes;
+    for (Priority priority : Priority.values()) {
+      this.waitingForPlaces.put(
+          priority, new WaitingForPlaces(lanes.placesAtProviders(priority), later, clock));
+    }
     this.owedMoves =
         new OwedMoves(
             settledBefore,
@@ -96,6 +106,11 @@ public final class Delivery {
   private List<DeadItem> deliver(Channel channel, List<Parcel> taken, Ticket ticket) {
     Lane lane = lanes.lane(channel, taken.getFirst().push().delivery().priority());
     lane.take(taken.size());
+    for (Parcel parcel : taken) {
+      if (parcel.push().cameBack()) {
+        lane.places().cameBack(parcel.push().app());
+      }
+    }
     try (Outbox outbox = outboxes.outbox(lane.databaseTurns())) {
       List<Parcel> parcels = due(channel, taken, lane, outbox);
       if (channel == Channel.MQTT) {
@@ -128,6 +143,14 @@ public final class Delivery {
   /// Lets those go to `later` who wait in vain for a place; to be called several times a second.
   public void look() {
     lanes.look();
+  }
+
+  /// Lets those come from `later` who went there for want of a place, as far as there are places now; to be called each second,
+  /// by one thread for each priority.
+  ///
+  /// @throws RuntimeException while MySQL is away: call again
+  public void bringForward(Priority priority) {
+    Objects.requireNonNull(waitingForPlaces.get(priority)).bringForward();
   }
 
   private List<Parcel> takenUp(Channel channel, List<Push> pushes, boolean redelivered) {

@@ -47,6 +47,7 @@ import org.springframework.context.annotation.Configuration;
 @ForRole(Role.DELIVER)
 class DeliveryConfiguration {
   private static final Duration LOOK = Duration.ofMillis(100);
+  private static final Duration FORWARD = Duration.ofSeconds(1);
   private static final int OWED_IN_HAND = 4;
 
   @Bean(destroyMethod = "close")
@@ -94,6 +95,7 @@ class DeliveryConfiguration {
     RetrySchedule retries = new RetrySchedule(random);
     Reachability reachability = new Reachability(System::nanoTime);
     SettledBefore settledBefore = new SettledBefore(database, reachability);
+    LaterStore later = new LaterStore(database);
     return new Delivery(
         new Lanes(providers, settings.mostInFlight(), platform.mysql().poolSize(), meters),
         new MqttDelivery(
@@ -108,13 +110,14 @@ class DeliveryConfiguration {
         new Outboxes(
             new MoveStore(
                 new InboxStore(database, lanes, clock),
-                new LaterStore(database),
+                later,
                 new Reachability(System::nanoTime),
                 metrics),
             lanes,
             retries,
             clock,
             metrics),
+        later,
         clock,
         metrics);
   }
@@ -131,6 +134,30 @@ class DeliveryConfiguration {
             },
             meters)
         .stoppingLast();
+  }
+
+  @Bean
+  Rounds bringsHighForward(Delivery delivery, LanePublisher publisher, MeterRegistry meters) {
+    return bringsForward(Priority.HIGH, delivery, publisher, meters);
+  }
+
+  @Bean
+  Rounds bringsNormalForward(Delivery delivery, LanePublisher publisher, MeterRegistry meters) {
+    return bringsForward(Priority.NORMAL, delivery, publisher, meters);
+  }
+
+  /// While the broker takes nothing, nobody comes.
+  private static Rounds bringsForward(
+      Priority priority, Delivery delivery, LanePublisher publisher, MeterRegistry meters) {
+    return new Rounds(
+        priority == Priority.HIGH ? "forward-high" : "forward-normal",
+        FORWARD,
+        publisher::takesNothing,
+        () -> {
+          delivery.bringForward(priority);
+          return false;
+        },
+        meters);
   }
 
   /// High lanes have a connection of their own, so that they never wait behind normal ones.

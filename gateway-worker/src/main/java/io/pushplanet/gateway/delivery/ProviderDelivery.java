@@ -36,6 +36,9 @@ final class ProviderDelivery {
   /// other travel together: the broker's messages are what limits us.
   private static final Duration TOLD_EVERY = Duration.ofMillis(50);
 
+  /// The reason of who got no place.
+  static final String PROVIDER_SLOW = "provider_slow";
+
   /// Nothing takes a processor from a virtual thread, and the next in line may carry what is `high`.
   private static final int MOST_WITHOUT_A_BREAK = 50;
 
@@ -197,15 +200,19 @@ final class ProviderDelivery {
       if (!entered) {
         return together.stream()
             .<DeliveryOutcome>map(
-                _ -> new DeliveryOutcome.PutOff(0, "provider_slow", places.backIn(push.app())))
+                _ -> new DeliveryOutcome.PutOff(0, PROVIDER_SLOW, places.backIn(push.app())))
             .toList();
       }
       long enteredNanos = System.nanoTime();
+      boolean answered = false;
       try {
         List<Recipient> recipients = recipients(together);
-        return recipients.isEmpty() ? List.of() : provider.send(push.to(recipients), recipients);
+        List<DeliveryOutcome> outcomes =
+            recipients.isEmpty() ? List.of() : provider.send(push.to(recipients), recipients);
+        answered = outcomes.stream().noneMatch(ProviderDelivery::isSilence);
+        return outcomes;
       } finally {
-        places.leave(push.app(), enteredNanos);
+        places.leave(push.app(), enteredNanos, answered);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -222,6 +229,13 @@ final class ProviderDelivery {
           e);
       return Collections.nCopies(together.size(), new DeliveryOutcome.InternalError(e.toString()));
     }
+  }
+
+  /// Nobody answered, or it waited in vain for somebody to ask.
+  private static boolean isSilence(DeliveryOutcome outcome) {
+    return outcome.status() == 0
+        && (outcome instanceof DeliveryOutcome.Deferred
+            || outcome instanceof DeliveryOutcome.PutOff);
   }
 
   private static List<Recipient> recipients(List<Parcel> together) {

@@ -20,6 +20,7 @@ public final class Lanes {
   private static final int MOST_OVER_MQTT = 1_024;
 
   private final Map<String, Lane> lanes = new HashMap<>();
+  private final Map<Priority, Map<String, Places>> atProviders = new EnumMap<>(Priority.class);
 
   /// One lane's part.
   public static final class Lane {
@@ -34,7 +35,7 @@ public final class Lanes {
     private Lane(int most, DatabaseTurns databaseTurns) {
       this.most = most;
       this.databaseTurns = databaseTurns;
-      this.places = new Places(most, System::nanoTime);
+      this.places = new Places(most, recipients::get, System::nanoTime);
       this.longWaits = new LongWaits(most);
     }
 
@@ -83,6 +84,9 @@ public final class Lanes {
         Lane lane = new Lane(most, Objects.requireNonNull(databaseTurns.get(priority)));
         lanes.put(Topology.lane(channel, priority), lane);
         if (provider != null) {
+          atProviders
+              .computeIfAbsent(priority, _ -> new HashMap<>())
+              .put(Topology.lane(channel, priority), lane.places);
           Gauge.builder("pushplanet.provider.in.flight", lane.places::taken)
               .tag("lane", Topology.lane(channel, priority))
               .register(meters);
@@ -93,6 +97,11 @@ public final class Lanes {
 
   public Lane lane(Channel channel, Priority priority) {
     return Objects.requireNonNull(lanes.get(Topology.lane(channel, priority)));
+  }
+
+  /// By the lane's name, of those of a priority that have a provider.
+  public Map<String, Places> placesAtProviders(Priority priority) {
+    return Map.copyOf(atProviders.getOrDefault(priority, Map.of()));
   }
 
   /// Lets those give up who wait in vain for a place; to be called several times a second.

@@ -5,8 +5,10 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.gateway.order.Line;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -14,9 +16,11 @@ import org.jspecify.annotations.Nullable;
 ///
 /// - an app may hold [#SHARE] times as many as are free: alone four fifths, two that flood four ninths each; there is
 ///   always room for one more app;
-/// - an app whose answers take longer than [#SLOW] may hold a [#OF_A_SLOW_APP]th;
+/// - an app whose answers take longer than [#SLOW] may hold a [#OF_A_SLOW_APP]th, and where it does get answers also more, as long as
+///   less than half of what the lane may have in hand is in hand: a request keeps the broker's message that it came in, with all the
+///   others in it, and whoever comes next is behind those;
 /// - where an app's places are all taken and no answer has come for [#PATIENCE], or it is slow, nobody waits for one: what
-///   waits here holds its broker's message, and those are few.
+///   waits here holds its broker's message, and those are few. It waits elsewhere, and [#roomFor] says how much of it is to come.
 ///
 /// An app's requests get places in the order they came. From a full queue thousands wait here at once, and a virtual thread that
 /// waits with a timeout wakes the scheduler's timer thread twice: so they wait without, and somebody looks after them ([#look]).
@@ -26,12 +30,19 @@ public final class Places {
   static final Duration SLOW = Duration.ofSeconds(2);
   static final Duration PATIENCE = Duration.ofSeconds(3);
 
-  static final Duration SOONEST_BACK = Duration.ofSeconds(5);
-  static final Duration SOON_BACK = Duration.ofSeconds(30);
-  static final Duration LATEST_BACK = Duration.ofMinutes(5);
+  /// Nobody waits for that, as long as somebody asks for [#roomFor].
+  static final Duration SOONEST_BACK = Duration.ofMinutes(5);
 
-  /// Between two of all the apps that are stuck, where nobody knows of anything better: each costs MySQL and the broker some writes.
-  private static final Duration BACK_EVERY = Duration.ofMillis(1);
+  static final Duration LATEST_BACK = Duration.ofHours(6);
+
+  /// Between two of all the apps that are stuck, which come back unasked: each costs MySQL and the broker some writes.
+  static final Duration BACK_EVERY = Duration.ofMillis(10);
+
+  /// Whoever was sent away may be looked for in vain for so long: it is still being written.
+  static final Duration WRITTEN = Duration.ofMinutes(1);
+
+  /// Who is to come and has not by then is with another worker.
+  static final Duration ON_ITS_WAY = Duration.ofSeconds(10);
 
   private static final int SHARE = 4;
   private static final int OF_A_SLOW_APP = 8;
@@ -40,6 +51,7 @@ public final class Places {
   private static final double WEIGHT = 0.125;
 
   private final int most;
+  private final IntSupplier inHand;
   private final LongSupplier nanoTime;
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -62,20 +74,37 @@ public final class Places {
     final Line line = new Line(lock);
     int held;
     double usualNanos;
+
+    /// The share of those without an answer, by the same weights.
+    double unanswered;
+
     long movedNanos;
 
     /// When the last of those that were sent away comes back.
     long lastBackNanos;
 
+    /// Whether messages of it wait elsewhere, and when that was known last.
+    boolean waitsElsewhere;
+
+    long waitsNanos;
+
+    /// Of those that wait elsewhere, who is on the way here.
+    int coming;
+
+    long comingNanos;
+
     Held(long nowNanos) {
+      this.movedNanos = nowNanos;
       this.lastBackNanos = nowNanos;
     }
   }
 
+  /// @param inHand recipients that the lane has in hand, also those without a place; it may have `most`
   /// @param nanoTime as [System#nanoTime]
-  Places(int most, LongSupplier nanoTime) {
+  Places(int most, IntSupplier inHand, LongSupplier nanoTime) {
     this.most = most;
     this.free = most;
+    this.inHand = inHand;
     this.nanoTime = nanoTime;
   }
 
@@ -126,37 +155,122 @@ public final class Places {
     }
   }
 
-  /// When to come back for who got no place: as many as the app gets done meanwhile have come back before, so that a backlog does not
-  /// go round all at once again and again. A provider that answers nothing gets nothing done, and may answer again any moment: nobody
-  /// waits for longer than [#SOON_BACK] therefore, unless more than one each [#BACK_EVERY] came back then. That holds where answers
-  /// are slow, too: each request that times out is taken for one. Who comes when there is room gets in, whatever was said.
+  /// When who got no place comes back unasked. It is to be brought forward once there is a place ([#roomFor]), and finds none where
+  /// nobody did that: so no more than one each [#BACK_EVERY] comes back.
   ///
   /// @return [#SOONEST_BACK] to [#LATEST_BACK]
   public Duration backIn(AppId name) {
     lock.lock();
     try {
-      Held app = apps.get(name);
-      if (app == null) {
-        return SOONEST_BACK;
-      }
       long now = nanoTime.getAsLong();
-      double each = Math.max(app.usualNanos, now - app.movedNanos) / Math.max(1, app.held);
-      long inTurn = app.lastBackNanos + (long) each;
-      long soon =
-          Math.max(
-              now + SOON_BACK.toNanos(),
-              app.lastBackNanos + Math.max(1, stuck) * BACK_EVERY.toNanos());
+      Held app = apps.computeIfAbsent(name, _ -> new Held(now));
+      app.waitsElsewhere = true;
+      app.waitsNanos = now;
       app.lastBackNanos =
           Math.clamp(
-              Math.min(inTurn, soon), now + SOONEST_BACK.toNanos(), now + LATEST_BACK.toNanos());
+              app.lastBackNanos + Math.max(1, stuck) * BACK_EVERY.toNanos(),
+              now + SOONEST_BACK.toNanos(),
+              now + LATEST_BACK.toNanos());
       return Duration.ofNanos(app.lastBackNanos - now);
     } finally {
       lock.unlock();
     }
   }
 
+  /// Messages of an app wait elsewhere, whoever sent them away. Of a provider that nothing is known of it says that nobody answered.
+  public void waitsElsewhere(AppId name) {
+    lock.lock();
+    try {
+      long now = nanoTime.getAsLong();
+      Held app = apps.get(name);
+      if (app == null) {
+        app = new Held(now);
+        app.usualNanos = 2 * SLOW.toNanos();
+        app.unanswered = 1;
+        apps.put(name, app);
+      }
+      app.waitsElsewhere = true;
+      app.waitsNanos = now;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// The apps of which messages wait elsewhere, as far as is known.
+  public List<AppId> waitingElsewhere() {
+    lock.lock();
+    try {
+      return apps.entrySet().stream()
+          .filter(app -> app.getValue().waitsElsewhere)
+          .map(Map.Entry::getKey)
+          .toList();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// How many of an app's messages that wait elsewhere would get a place now, besides those that are on their way; some also where
+  /// others of it wait here, who go on soon. A provider that says nothing gets one at a time.
+  public int roomFor(AppId name) {
+    lock.lock();
+    try {
+      Held app = apps.get(name);
+      if (app == null) {
+        return 0;
+      }
+      if (nanoTime.getAsLong() - app.comingNanos >= ON_ITS_WAY.toNanos()) {
+        app.coming = 0;
+      }
+      int room = app.line.isEmpty() ? room(app) : Math.max(1, most / OF_A_SLOW_APP);
+      if (isSilent(app) || hasHeardNothing(app)) {
+        room = Math.min(room, 1 - app.held);
+      }
+      return Math.max(0, room - app.coming);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// What came of [#roomFor]. An app of which there was nothing for [#WRITTEN] is not asked about again.
+  ///
+  /// @param messages on their way here
+  public void broughtForward(AppId name, int messages) {
+    lock.lock();
+    try {
+      Held app = apps.get(name);
+      if (app == null) {
+        return;
+      }
+      long now = nanoTime.getAsLong();
+      if (messages > 0) {
+        app.waitsNanos = now;
+        app.coming += messages;
+        app.comingNanos = now;
+      } else if (now - app.waitsNanos >= WRITTEN.toNanos()) {
+        app.waitsElsewhere = false;
+        forgetIfIdle(name, app);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// One that waited elsewhere is here; to be called before it enters.
+  public void cameBack(AppId name) {
+    lock.lock();
+    try {
+      Held app = apps.get(name);
+      if (app != null && app.coming > 0) {
+        app.coming--;
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /// @param enteredNanos when the request began
-  public void leave(AppId name, long enteredNanos) {
+  /// @param answered whether the provider said anything
+  public void leave(AppId name, long enteredNanos, boolean answered) {
     lock.lock();
     try {
       Held app = apps.get(name);
@@ -165,6 +279,7 @@ public final class Places {
       }
       app.movedNanos = nanoTime.getAsLong();
       app.usualNanos += WEIGHT * (app.movedNanos - enteredNanos - app.usualNanos);
+      app.unanswered += WEIGHT * ((answered ? 0 : 1) - app.unanswered);
       app.held--;
       free++;
       letIn();
@@ -192,18 +307,39 @@ public final class Places {
 
   @GuardedBy("lock")
   private boolean hasRoom(Held app) {
-    return free > 0 && app.held < (isSlow(app) ? Math.max(1, most / OF_A_SLOW_APP) : SHARE * free);
+    return room(app) > 0;
+  }
+
+  /// How many more places it may hold.
+  @GuardedBy("lock")
+  private int room(Held app) {
+    int shared = Math.min(free, Math.ceilDiv(SHARE * free - app.held, SHARE + 1));
+    if (!isSlow(app)) {
+      return shared;
+    }
+    int itsOwn = Math.max(1, most / OF_A_SLOW_APP) - app.held;
+    int spare = isSilent(app) ? 0 : most / 2 - inHand.getAsInt();
+    return Math.min(shared, Math.max(itsOwn, spare));
   }
 
   private static boolean isSlow(Held app) {
     return app.usualNanos > SLOW.toNanos();
   }
 
+  /// Most requests take long and end without an answer.
+  private static boolean isSilent(Held app) {
+    return isSlow(app) && app.unanswered > 0.5;
+  }
+
   /// One that holds nothing only waits for others, who have not long to go on.
   @GuardedBy("lock")
   private boolean isStuck(Held app) {
-    return app.held > 0
-        && (isSlow(app) || nanoTime.getAsLong() - app.movedNanos >= PATIENCE.toNanos());
+    return app.held > 0 && (isSlow(app) || hasHeardNothing(app));
+  }
+
+  @GuardedBy("lock")
+  private boolean hasHeardNothing(Held app) {
+    return app.held > 0 && nanoTime.getAsLong() - app.movedNanos >= PATIENCE.toNanos();
   }
 
   @GuardedBy("lock")
@@ -242,8 +378,9 @@ public final class Places {
 
   @GuardedBy("lock")
   private void forgetIfIdle(AppId name, Held app) {
-    // What is known of a slow one is kept while it has anything here; then it starts anew.
-    if (app.held == 0 && app.line.isEmpty()) {
+    // What is known of a slow one is kept while it has anything here or elsewhere; then it starts
+    // anew.
+    if (app.held == 0 && app.line.isEmpty() && !app.waitsElsewhere) {
       apps.remove(name, app);
     }
   }

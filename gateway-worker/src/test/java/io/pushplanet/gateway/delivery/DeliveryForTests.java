@@ -102,6 +102,7 @@ public final class DeliveryForTests {
             new Alerts(database, clock, meters),
             clock,
             meters);
+    LaterStore later = new LaterStore(database);
     return new Delivery(
         new Lanes(providers, mostInFlight, POOL_SIZE, meters),
         new MqttDelivery(
@@ -115,13 +116,14 @@ public final class DeliveryForTests {
         new Outboxes(
             new MoveStore(
                 new InboxStore(database, servers.lanes(), clock),
-                new LaterStore(database),
+                later,
                 new Reachability(System::nanoTime),
                 metrics),
             servers.lanes(),
             retries,
             clock,
             metrics),
+        later,
         clock,
         metrics);
   }

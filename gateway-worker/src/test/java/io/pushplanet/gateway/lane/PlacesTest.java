@@ -7,6 +7,7 @@ import io.pushplanet.common.testing.Eventually;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -17,7 +18,8 @@ class PlacesTest {
   private static final Duration PATIENCE = Duration.ofSeconds(15);
 
   private final AtomicLong nanos = new AtomicLong();
-  private final Places places = new Places(100, nanos::get);
+  private final AtomicInteger inHand = new AtomicInteger();
+  private final Places places = new Places(100, inHand::get, nanos::get);
 
   private void pass(Duration time) {
     nanos.addAndGet(time.toNanos());
@@ -53,12 +55,12 @@ class PlacesTest {
   @Test
   void who_waits_enters_when_a_place_becomes_free() throws Exception {
     fill(SHOP);
-    places.leave(SHOP, nanos.get());
+    places.leave(SHOP, nanos.get(), true);
     assertThat(places.enter(SHOP)).isTrue();
-    places.leave(SHOP, nanos.get());
+    places.leave(SHOP, nanos.get(), true);
     places.enter(SHOP);
     CompletableFuture<Boolean> waits = entering();
-    places.leave(SHOP, nanos.get());
+    places.leave(SHOP, nanos.get(), true);
 
     Eventually.within(PATIENCE, () -> assertThat(waits).isCompletedWithValue(true));
   }
@@ -66,7 +68,7 @@ class PlacesTest {
   @Test
   void who_waits_in_vain_gives_up_when_it_is_looked_after() throws Exception {
     fill(SHOP);
-    places.leave(SHOP, nanos.get());
+    places.leave(SHOP, nanos.get(), true);
     assertThat(places.enter(SHOP)).isTrue();
     CompletableFuture<Boolean> waits = entering();
     pass(Places.PATIENCE);
@@ -82,12 +84,12 @@ class PlacesTest {
   @Test
   void a_place_goes_to_who_waits_and_not_to_who_comes_when_it_becomes_free() throws Exception {
     fill(SHOP);
-    places.leave(SHOP, nanos.get());
+    places.leave(SHOP, nanos.get(), true);
     assertThat(places.enter(SHOP)).isTrue();
     CompletableFuture<Boolean> waits = entering();
     Eventually.within(PATIENCE, () -> assertThat(places.waiting()).isOne());
 
-    places.leave(SHOP, nanos.get());
+    places.leave(SHOP, nanos.get(), true);
 
     assertThat(entersAtOnce(SHOP)).isFalse();
     Eventually.within(PATIENCE, () -> assertThat(waits).isCompletedWithValue(true));
@@ -96,7 +98,7 @@ class PlacesTest {
   @Test
   void who_is_interrupted_leaves_the_line() throws Exception {
     fill(SHOP);
-    places.leave(SHOP, nanos.get());
+    places.leave(SHOP, nanos.get(), true);
     assertThat(places.enter(SHOP)).isTrue();
     Thread waiter =
         Thread.ofVirtual()
@@ -112,7 +114,7 @@ class PlacesTest {
     waiter.join();
     assertThat(places.waiting()).isZero();
 
-    places.leave(SHOP, nanos.get());
+    places.leave(SHOP, nanos.get(), true);
 
     assertThat(places.enter(SHOP)).isTrue();
   }
@@ -131,63 +133,196 @@ class PlacesTest {
   }
 
   @Test
-  void an_app_with_slow_answers_gets_an_eighth_until_they_are_fast_again() throws Exception {
+  void an_app_whose_requests_time_out_gets_an_eighth_until_they_are_answered_again()
+      throws Exception {
     fill(SHOP);
-    long entered = nanos.get();
-    pass(Duration.ofSeconds(30));
-    for (int i = 0; i < 79; i++) {
-      places.leave(SHOP, entered);
-    }
-    int slow = 1 + fill(SHOP);
+    allButOneEnd(80, false);
+    int silent = 1 + fill(SHOP);
     for (int i = 0; i < 50; i++) {
-      places.leave(SHOP, nanos.get());
+      places.leave(SHOP, nanos.get(), true);
       places.enter(SHOP);
     }
 
-    assertThat(slow).isEqualTo(12);
-    assertThat(slow + fill(SHOP)).isEqualTo(80);
+    assertThat(silent).isEqualTo(12);
+    assertThat(silent + fill(SHOP)).isEqualTo(80);
   }
 
   @Test
-  void who_is_sent_away_comes_back_when_those_before_have_had_their_turn() throws Exception {
-    int held = fill(SHOP);
-    places.leave(SHOP, nanos.get());
-    places.enter(SHOP);
-    pass(Duration.ofSeconds(8));
+  void an_app_with_slow_answers_gets_half_while_nobody_else_has_anything_in_hand()
+      throws Exception {
+    slowButAnswering();
 
-    List<Duration> back = sentAway(SHOP, 300_000);
-
-    assertThat(held).isEqualTo(80);
-    assertThat(back.getFirst()).isEqualTo(Places.SOONEST_BACK);
-    assertThat(back.get(200)).isBetween(Duration.ofSeconds(20), Duration.ofSeconds(26));
-    assertThat(places.backIn(BANK)).as("another app").isEqualTo(Places.SOONEST_BACK);
+    assertThat(inHand).hasValue(50);
+    assertThat(places.taken()).isEqualTo(50);
   }
 
-  /// Two minutes later they would be of no use to who waits for a code.
   @Test
-  void who_is_sent_away_is_back_soon_after_its_provider() throws Exception {
+  void an_app_with_slow_answers_gets_an_eighth_while_its_requests_keep_many_others_in_hand()
+      throws Exception {
     fill(SHOP);
-    places.leave(SHOP, nanos.get());
-    places.enter(SHOP);
-    pass(Duration.ofSeconds(20));
+    allButOneEnd(80, true);
+    inHand.set(51);
 
-    List<Duration> back = sentAway(SHOP, 300_000);
-
-    assertThat(back.get(1_000)).isBetween(Places.SOON_BACK, Places.SOON_BACK.plusSeconds(1));
-    assertThat(back.get(20_000)).as("a thousand a second").isLessThan(Duration.ofSeconds(51));
-    assertThat(back.getLast()).isEqualTo(Places.LATEST_BACK);
+    assertThat(1 + fill(SHOP)).isEqualTo(12);
   }
 
   @Test
-  void who_is_sent_away_is_back_soon_where_requests_time_out() throws Exception {
-    int held = fill(SHOP);
-    for (int i = 0; i < held - 10; i++) {
-      pass(Duration.ofMillis(100));
-      places.leave(SHOP, nanos.get() - Duration.ofSeconds(10).toNanos());
+  void an_app_with_slow_answers_leaves_places_to_who_comes_and_takes_no_more_while_those_are_used()
+      throws Exception {
+    slowButAnswering();
+    long entered = nanos.get();
+
+    int bank = fill(BANK);
+    inHand.addAndGet(bank);
+    pass(Duration.ofSeconds(8));
+    for (int i = 0; i < 38; i++) {
+      places.leave(SHOP, entered, true);
+      inHand.decrementAndGet();
     }
 
-    assertThat(sentAway(SHOP, 1_000).getLast())
-        .isBetween(Places.SOON_BACK, Places.SOON_BACK.plusSeconds(1));
+    assertThat(bank).isEqualTo(40);
+    assertThat(places.enter(SHOP)).as("beyond an eighth").isFalse();
+    assertThat(bank + fill(BANK)).isEqualTo(71);
+  }
+
+  /// Has as many places as it gets; each of its requests is in hand.
+  private void slowButAnswering() throws InterruptedException {
+    fill(SHOP);
+    allButOneEnd(80, true);
+    inHand.set(1);
+    while (places.enter(SHOP)) {
+      inHand.incrementAndGet();
+    }
+  }
+
+  private void allButOneEnd(int held, boolean answered) {
+    long entered = nanos.get();
+    pass(Duration.ofSeconds(8));
+    for (int i = 1; i < held; i++) {
+      places.leave(SHOP, entered, answered);
+    }
+  }
+
+  @Test
+  void who_waits_elsewhere_is_to_come_once_there_are_places_and_no_more_than_those()
+      throws Exception {
+    slowButAnswering();
+    places.backIn(SHOP);
+    assertThat(places.roomFor(SHOP)).isZero();
+    long entered = nanos.get();
+    pass(Duration.ofSeconds(8));
+    for (int i = 0; i < 20; i++) {
+      places.leave(SHOP, entered, true);
+      inHand.decrementAndGet();
+    }
+
+    assertThat(places.roomFor(SHOP)).isEqualTo(20);
+    places.broughtForward(SHOP, 15);
+    assertThat(places.roomFor(SHOP)).as("besides those on their way").isEqualTo(5);
+    places.cameBack(SHOP);
+    places.enter(SHOP);
+    inHand.incrementAndGet();
+    assertThat(places.roomFor(SHOP)).isEqualTo(5);
+  }
+
+  @Test
+  void some_who_wait_elsewhere_are_to_come_also_while_others_wait_here() throws Exception {
+    fill(SHOP);
+    places.backIn(SHOP);
+    places.leave(SHOP, nanos.get(), true);
+    places.enter(SHOP);
+    entering();
+
+    Eventually.within(PATIENCE, () -> assertThat(places.waiting()).isOne());
+    assertThat(places.roomFor(SHOP)).isEqualTo(12);
+    pass(Places.PATIENCE);
+    assertThat(places.roomFor(SHOP)).isZero();
+    places.look();
+  }
+
+  @Test
+  void who_is_to_come_and_does_not_is_with_another_worker() throws Exception {
+    places.enter(SHOP);
+    places.backIn(SHOP);
+    places.leave(SHOP, nanos.get(), true);
+    places.broughtForward(SHOP, 80);
+    assertThat(places.roomFor(SHOP)).isZero();
+
+    pass(Places.ON_ITS_WAY);
+
+    assertThat(places.roomFor(SHOP)).isEqualTo(80);
+  }
+
+  @Test
+  void who_waits_for_a_silent_provider_is_to_come_one_at_a_time_until_it_answers()
+      throws Exception {
+    fill(SHOP);
+    places.backIn(SHOP);
+    allButOneEnd(80, false);
+    assertThat(places.roomFor(SHOP)).as("one is under way").isZero();
+    places.leave(SHOP, nanos.get(), false);
+
+    assertThat(places.roomFor(SHOP)).isOne();
+    assertThat(oneByOneUntilThereIsRoomForMore()).isBetween(5, 20);
+  }
+
+  @Test
+  void while_no_answer_comes_nobody_who_waits_elsewhere_is_to_come() throws Exception {
+    places.enter(SHOP);
+    places.backIn(SHOP);
+    assertThat(places.roomFor(SHOP)).isEqualTo(79);
+
+    pass(Places.PATIENCE);
+
+    assertThat(places.roomFor(SHOP)).isZero();
+  }
+
+  @Test
+  void what_waited_before_this_worker_began_comes_one_at_a_time_until_its_provider_answers()
+      throws Exception {
+    places.waitsElsewhere(SHOP);
+
+    assertThat(places.waitingElsewhere()).containsExactly(SHOP);
+    assertThat(places.roomFor(SHOP)).isOne();
+    assertThat(oneByOneUntilThereIsRoomForMore()).isBetween(5, 8);
+    assertThat(places.roomFor(SHOP)).isEqualTo(80);
+  }
+
+  /// @return how many were answered until then
+  private int oneByOneUntilThereIsRoomForMore() throws InterruptedException {
+    int answered = 0;
+    while (places.roomFor(SHOP) == 1) {
+      places.broughtForward(SHOP, 1);
+      assertThat(places.roomFor(SHOP)).isZero();
+      places.cameBack(SHOP);
+      assertThat(places.enter(SHOP)).isTrue();
+      assertThat(places.roomFor(SHOP)).isZero();
+      places.leave(SHOP, nanos.get(), true);
+      answered++;
+    }
+    return answered;
+  }
+
+  @Test
+  void an_app_is_asked_about_until_nothing_of_it_has_waited_for_as_long_as_it_takes_to_write_it() {
+    places.backIn(SHOP);
+    places.broughtForward(SHOP, 0);
+    assertThat(places.waitingElsewhere()).containsExactly(SHOP);
+    pass(Places.WRITTEN);
+    places.broughtForward(SHOP, 0);
+
+    assertThat(places.waitingElsewhere()).isEmpty();
+    assertThat(places.roomFor(SHOP)).isZero();
+  }
+
+  @Test
+  void no_more_than_a_hundred_a_second_come_back_unasked() {
+    List<Duration> back = sentAway(SHOP, 60_000);
+
+    assertThat(back.getFirst()).isEqualTo(Places.SOONEST_BACK);
+    assertThat(back.getLast()).isBetween(Duration.ofSeconds(899), Duration.ofSeconds(900));
+    assertThat(sentAway(SHOP, 3_000_000).getLast()).isEqualTo(Places.LATEST_BACK);
+    assertThat(places.backIn(BANK)).as("another app").isEqualTo(Places.SOONEST_BACK);
   }
 
   @Test
@@ -199,8 +334,8 @@ class PlacesTest {
     List<Duration> shop = sentAway(SHOP, 20_000);
     List<Duration> bank = sentAway(BANK, 20_000);
 
-    assertThat(shop.getLast()).isGreaterThan(Duration.ofSeconds(60));
-    assertThat(bank.getLast()).isGreaterThan(Duration.ofSeconds(60));
+    assertThat(shop.getLast()).isGreaterThan(Duration.ofSeconds(360));
+    assertThat(bank.getLast()).isGreaterThan(Duration.ofSeconds(360));
   }
 
   private List<Duration> sentAway(AppId app, int many) {

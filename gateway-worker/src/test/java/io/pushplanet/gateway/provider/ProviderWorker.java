@@ -3,6 +3,7 @@ package io.pushplanet.gateway.provider;
 import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.wire.WireForm;
@@ -10,6 +11,8 @@ import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.delivery.Delivery;
 import io.pushplanet.gateway.delivery.DeliveryForTests;
 import io.pushplanet.gateway.intake.QueueConsumer;
+import io.pushplanet.gateway.later.DueLane;
+import io.pushplanet.gateway.later.Rounds;
 import io.pushplanet.gateway.node.Nodes;
 import io.pushplanet.gateway.order.Ticket;
 import java.time.Clock;
@@ -21,6 +24,7 @@ import java.util.List;
 final class ProviderWorker implements AutoCloseable {
   final ProviderPlatform platform;
   final RealServers servers;
+  private final Clock clock;
   private final RedisClient redis;
   private final Nodes nodes;
   private final Delivery delivery;
@@ -33,6 +37,7 @@ final class ProviderWorker implements AutoCloseable {
   ProviderWorker(ProviderPlatform platform, Clock clock, int mostInFlight, Channel... channels)
       throws Exception {
     this.platform = platform;
+    this.clock = clock;
     servers = new RealServers();
     redis = RedisClient.create(servers.services().redis().toString());
     nodes = DeliveryForTests.nodes(servers.sessions(), clock, meters);
@@ -56,6 +61,35 @@ final class ProviderWorker implements AutoCloseable {
   /// The lanes of priority `normal`, not started.
   QueueConsumer normalLanes(int mostInFlight) {
     return DeliveryForTests.normalLanes(servers, delivery, mostInFlight, meters);
+  }
+
+  /// What a worker does beside its lanes of priority `normal`: looks after who waits for a place, and after who waits in `later`. Not started.
+  ///
+  /// @param forward how often what waits for places is brought forward
+  List<Rounds> rounds(Duration forward) {
+    DueLane due = new DueLane(servers.database(), servers.lanes()::publishAndWait, clock);
+    return List.of(
+        new Rounds(
+            "places",
+            Duration.ofMillis(100),
+            () -> {
+              delivery.look();
+              return false;
+            },
+            meters),
+        new Rounds(
+            "forward",
+            forward,
+            () -> {
+              delivery.bringForward(Priority.NORMAL);
+              return false;
+            },
+            meters),
+        new Rounds(
+            "due-lane",
+            Duration.ofMillis(250),
+            () -> due.bringBack() >= DueLane.MOST_ROWS,
+            meters));
   }
 
   @Override
