@@ -39,6 +39,8 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -391,6 +393,73 @@ class NeighboursIT {
       fcm.goesOn.countDown();
     }
     assertThat(heldUp.join(Duration.ofSeconds(60))).isTrue();
+  }
+
+  /// Answers nobody: on some it gives up after a while, on the others when it is released.
+  private static final class SilentFcm implements Provider {
+    final CountDownLatch givesUp = new CountDownLatch(1);
+    final AtomicInteger underWay = new AtomicInteger();
+
+    @Override
+    public Channel channel() {
+      return Channel.FCM;
+    }
+
+    @Override
+    public DeliveryOutcome send(Push push, Recipient recipient) {
+      underWay.incrementAndGet();
+      try {
+        boolean soon = recipient.device().value().startsWith("soon");
+        var _ = givesUp.await(soon ? 2_500 : 60_000, TimeUnit.MILLISECONDS);
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      } finally {
+        underWay.decrementAndGet();
+      }
+      return new DeliveryOutcome.Deferred(0, "timeout", null, true);
+    }
+  }
+
+  @Test
+  void an_app_whose_requests_time_out_is_kept_to_an_eighth_of_the_places() throws Exception {
+    SilentFcm fcm = new SilentFcm();
+    Delivery delivery = delivery(servers.sessions(), fcm);
+    List<Thread> sends = new ArrayList<>(deliverEach(delivery, "held", 1));
+    try {
+      for (Thread soon : deliverEach(delivery, "soon", 20)) {
+        soon.join();
+      }
+
+      sends.addAll(deliverEach(delivery, "more", 30));
+
+      // Of 64 places 8, one of which is held already.
+      Eventually.within(
+          Duration.ofSeconds(30),
+          () ->
+              assertThat(
+                      servers
+                          .sql()
+                          .queryForObject(
+                              "SELECT COUNT(*) FROM later WHERE reason = 'provider_slow'",
+                              Integer.class))
+                  .isEqualTo(30 - 7));
+      assertThat(fcm.underWay).hasValue(8);
+    } finally {
+      fcm.givesUp.countDown();
+    }
+    for (Thread send : sends) {
+      send.join();
+    }
+  }
+
+  /// Each in a batch of its own.
+  private List<Thread> deliverEach(Delivery delivery, String devices, int many) {
+    return IntStream.range(0, many)
+        .mapToObj(i -> batch(aPush(clock).delivered(HIGH).toFcm(devices + i, "token").build()))
+        .map(one ->
+            Thread.ofVirtual()
+                .start(() -> delivery.deliver(Channel.FCM, one, false, Ticket.ofNoOrder())))
+        .toList();
   }
 
   private Delivery delivery(SessionDirectory directory) {
