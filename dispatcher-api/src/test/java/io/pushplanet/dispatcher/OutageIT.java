@@ -187,6 +187,26 @@ class OutageIT {
     Eventually.within(SOON, () -> assertThat(denied("")).containsExactly("gone"));
   }
 
+  /// Its node has not told yet that it left.
+  @Test
+  void a_device_that_got_another_user_without_redis_loses_its_mqtt_session_once_it_is_back() {
+    String user = "{\"platform\":\"android\",\"channels\":{\"mqtt\":true},\"user\":\"%s\"}";
+    shop.put("/devices/shared", user.formatted("u1"));
+    redis().set("mqtt-session:" + shop.app() + "/shared", "1,0,7");
+    redis().set("session:" + shop.app() + "/shared", "7|node");
+    dispatcher.services.kill9(Service.REDIS);
+
+    assertThat(shop.put("/devices/shared", user.formatted("u2")).status()).isEqualTo(200);
+    dispatcher.services.restart(Service.REDIS);
+
+    Eventually.within(
+        SOON,
+        () -> {
+          assertThat(redis().exists("session:" + shop.app() + "/shared")).isOne();
+          assertThat(redis().exists("mqtt-session:" + shop.app() + "/shared")).isZero();
+        });
+  }
+
   private List<String> denied(String such) {
     return dispatcher.texts(
         "SELECT device_id FROM denied_devices WHERE app_id = ?" + such, shop.app());

@@ -47,7 +47,7 @@ class DeviceRegistry {
   private final DeviceMapper mapper;
   private final RouteChanges routes;
   private final DeniedDevices denied;
-  private final SessionsAway sessions;
+  private final RememberedSessions sessions;
   private final Lanes lanes;
   private final Collisions collisions;
   private final Clock clock;
@@ -57,7 +57,7 @@ class DeviceRegistry {
       DeviceMapper mapper,
       RouteChanges routes,
       DeniedDevices denied,
-      SessionsAway sessions,
+      RememberedSessions sessions,
       Lanes lanes,
       PlatformTransactionManager transactions,
       DispatcherSettings settings,
