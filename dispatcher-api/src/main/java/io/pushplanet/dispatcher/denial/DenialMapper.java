@@ -26,12 +26,12 @@ interface DenialMapper {
       """)
   void deny(@Param("app") String app, @Param("device") String device, @Param("ends") Instant ends);
 
-  /// Some that this Redis was not told.
+  /// Some that this Redis was not told; first those that none was.
   @Select(
       """
       SELECT app_id, device_id, ends, told FROM denied_devices
       WHERE told IS NULL OR told < #{redis} OR told > #{redis}
-      LIMIT #{most}
+      ORDER BY told LIMIT #{most}
       """)
   List<Denied> untold(@Param("redis") String redis, @Param("most") int most);
 

@@ -22,6 +22,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -84,21 +85,38 @@ class DeviceRegistry {
       Instant updatedAt,
       Instant seenAt) {}
 
-  /// What of a change Redis has to forget behind its commit; also where that was not answered: a repeat no longer finds whose token it took.
+  /// What of a change Redis has to hear of behind its commit.
   private static final class Touched {
     final Set<DeviceKey> routes = new HashSet<>();
     final Set<DeviceKey> handedOver = new HashSet<>();
+    final Map<DeviceKey, Instant> denied = new HashMap<>();
 
     void only(DeviceKey device) {
       routes.clear();
       routes.add(device);
       handedOver.clear();
+      denied.clear();
     }
   }
 
-  private void forget(Touched touched) {
-    routes.forget(touched.routes);
-    touched.handedOver.forEach(sessions::forget);
+  private <T> T changing(AppId app, DeviceId device, Function<Touched, T> work) {
+    Touched touched = new Touched();
+    try {
+      T done =
+          collisions.retrying(
+              app,
+              () -> {
+                touched.only(new DeviceKey(app, device));
+                return work.apply(touched);
+              });
+      // Never of what may not have happened: Redis takes no denial back.
+      touched.denied.forEach(denied::tell);
+      return done;
+    } finally {
+      // Also where the commit was not answered: a repeat no longer finds whose token it took.
+      routes.forget(touched.routes);
+      touched.handedOver.forEach(sessions::forget);
+    }
   }
 
   /// @param created whether it was unknown before
@@ -107,18 +125,9 @@ class DeviceRegistry {
 
   /// Registers or refreshes; the same token at another device of the app moves here, so that nobody is told twice.
   Saved save(AppId app, DeviceId device, Registration registration) {
-    Touched touched = new Touched();
     Instant asked = clock.instant();
-    try {
-      return collisions.retrying(
-          app,
-          () -> {
-            touched.only(new DeviceKey(app, device));
-            return write(app, device, registration, now(), asked, touched);
-          });
-    } finally {
-      forget(touched);
-    }
+    return changing(
+        app, device, touched -> write(app, device, registration, now(), asked, touched));
   }
 
   /// @param at when the change was asked for: what the device tells later than this is newer
@@ -126,24 +135,19 @@ class DeviceRegistry {
   /// @return empty when the device is unknown
   Optional<Saved> change(
       AppId app, DeviceId device, Instant at, Function<Registered, Registration> change) {
-    Touched touched = new Touched();
-    try {
-      return collisions.retrying(
-          app,
-          () -> {
-            touched.only(new DeviceKey(app, device));
-            DeviceMapper.DeviceRow row = mapper.lock(app.value(), device.value());
-            if (row == null) {
-              return Optional.<Saved>empty();
-            }
-            Registration wanted = change.apply(registered(app, device, row));
-            // Others may have been asked for later, and were written first.
-            Instant now = at.isAfter(row.updatedAt()) ? at : row.updatedAt();
-            return Optional.of(write(app, device, wanted, now, at, touched));
-          });
-    } finally {
-      forget(touched);
-    }
+    return changing(
+        app,
+        device,
+        touched -> {
+          DeviceMapper.DeviceRow row = mapper.lock(app.value(), device.value());
+          if (row == null) {
+            return Optional.<Saved>empty();
+          }
+          Registration wanted = change.apply(registered(app, device, row));
+          // Others may have been asked for later, and were written first.
+          Instant now = at.isAfter(row.updatedAt()) ? at : row.updatedAt();
+          return Optional.of(write(app, device, wanted, now, at, touched));
+        });
   }
 
   /// Forgets a device with all that belongs to it, and denies the passwords that it was given. What waited for it ends as failed; that
@@ -152,31 +156,28 @@ class DeviceRegistry {
   /// @return whether it was known
   boolean delete(AppId app, DeviceId device) {
     Instant asked = clock.instant();
-    DeviceKey key = new DeviceKey(app, device);
-    try {
-      Optional<Instant> last =
-          collisions.retrying(
-              app,
-              () -> {
-                DeviceMapper.DeviceRow row = mapper.lock(app.value(), device.value());
-                if (row == null) {
-                  return Optional.<Instant>empty();
-                }
-                endWaiting(app, device, asked);
-                mapper.deleteInbox(app.value(), device.value());
-                mapper.deleteTags(app.value(), device.value());
-                mapper.deleteTopics(app.value(), device.value());
-                mapper.deleteTokens(app.value(), device.value());
-                mapper.delete(app.value(), device.value());
-                Instant ends = lastPassword(row);
-                denied.deny(key, ends);
-                return Optional.of(ends);
-              });
-      last.ifPresent(ends -> denied.tell(key, ends));
-      return last.isPresent();
-    } finally {
-      routes.forget(Set.of(key));
-    }
+    return changing(
+        app,
+        device,
+        touched -> {
+          DeviceMapper.DeviceRow row = mapper.lock(app.value(), device.value());
+          if (row == null) {
+            return false;
+          }
+          endWaiting(app, device, asked);
+          mapper.deleteInbox(app.value(), device.value());
+          mapper.deleteTags(app.value(), device.value());
+          mapper.deleteTopics(app.value(), device.value());
+          mapper.deleteTokens(app.value(), device.value());
+          mapper.delete(app.value(), device.value());
+          deny(new DeviceKey(app, device), lastPassword(row), touched);
+          return true;
+        });
+  }
+
+  private void deny(DeviceKey device, Instant ends, Touched touched) {
+    denied.deny(device, ends);
+    touched.denied.put(device, ends);
   }
 
   /// A dispatcher of a version before may have given it one since, and its clock may be ahead.
@@ -362,7 +363,7 @@ class DeviceRegistry {
       throw new IllegalStateException("a device vanished within its own transaction");
     }
     if (before != null && before.mqtt() && !after.mqtt()) {
-      denied.deny(new DeviceKey(app, device), lastPassword(before));
+      deny(new DeviceKey(app, device), lastPassword(before), touched);
     }
     boolean mayBeDenied = before == null || !before.mqtt() || after.credentialEnds().isAfter(ends);
     Instant password = after.mqtt() && mayBeDenied ? outlasting(app, device, ends) : ends;
