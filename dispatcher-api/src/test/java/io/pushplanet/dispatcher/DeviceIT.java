@@ -347,6 +347,45 @@ class DeviceIT {
   }
 
   @Test
+  void a_device_that_never_had_mqtt_has_no_password_to_deny() {
+    shop.put("/devices/d1", WITHOUT_MQTT);
+    shop.put("/devices/d1", WITHOUT_MQTT);
+
+    assertThat(shop.call("DELETE", "/devices/d1", "").status()).isEqualTo(204);
+
+    assertThat(denied()).isEmpty();
+  }
+
+  @Test
+  void one_that_had_it_once_has() {
+    long before = shop.passwordEnds("d1");
+    shop.put("/devices/d1", WITHOUT_MQTT);
+    dispatcher.execute("DELETE FROM denied_devices WHERE app_id = ?", shop.app());
+    shop.put("/devices/d1", WITHOUT_MQTT);
+
+    assertThat(shop.call("DELETE", "/devices/d1", "").status()).isEqualTo(204);
+
+    assertThat(denied()).containsExactly("d1");
+    assertThat(shop.passwordEnds("d1")).isGreaterThan(before);
+  }
+
+  /// A dispatcher of a version before may have given it one.
+  @Test
+  void so_may_one_of_which_nobody_knows() {
+    shop.put("/devices/d1", WITHOUT_MQTT);
+    dispatcher.execute("UPDATE devices SET credential_ends = NULL WHERE app_id = ?", shop.app());
+    shop.put("/devices/d1", WITHOUT_MQTT);
+
+    assertThat(shop.call("DELETE", "/devices/d1", "").status()).isEqualTo(204);
+
+    assertThat(denied()).containsExactly("d1");
+  }
+
+  private List<String> denied() {
+    return dispatcher.texts("SELECT device_id FROM denied_devices WHERE app_id = ?", shop.app());
+  }
+
+  @Test
   void a_password_of_a_dispatcher_that_notes_no_end_is_denied_too() {
     DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("d1"));
     long ends = shop.passwordEnds("d1");

@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 @Mapper
 interface DeviceMapper {
+  /// @param credentialEnds when the last password ends that it was given: the epoch's first second where it was given none, null where a
+  ///     version before may have given it one
   record DeviceRow(
       String deviceId,
       String platform,
@@ -59,7 +61,7 @@ interface DeviceMapper {
         (app_id, device_id, platform, mqtt, user_id, locale, timezone, app_version, created_at, updated_at, seen_at,
           credential_ends)
       VALUES (#{app}, #{device}, #{platform}, #{it.channels.mqtt}, #{it.user}, #{it.locale}, #{it.timezone},
-        #{it.appVersion}, #{now}, #{now}, #{now}, #{ends})
+        #{it.appVersion}, #{now}, #{now}, #{now}, IF(#{it.channels.mqtt}, #{ends}, '1970-01-01 00:00:00'))
       """)
   void insert(
       @Param("app") String app,
@@ -69,13 +71,13 @@ interface DeviceMapper {
       @Param("now") Instant now,
       @Param("ends") Instant ends);
 
-  /// @param ends when the password ends that it is given, to the second; the row keeps the latest
+  /// @param ends when the password ends that it is given where its MQTT channel is on, to the second; the row keeps the latest
   @Update(
       """
       UPDATE devices SET platform = #{platform}, mqtt = #{it.channels.mqtt}, user_id = #{it.user},
         locale = #{it.locale}, timezone = #{it.timezone}, app_version = #{it.appVersion},
         updated_at = #{now}, seen_at = GREATEST(seen_at, #{now}),
-        credential_ends = GREATEST(COALESCE(credential_ends, #{ends}), #{ends})
+        credential_ends = IF(#{it.channels.mqtt}, GREATEST(COALESCE(credential_ends, #{ends}), #{ends}), credential_ends)
       WHERE app_id = #{app} AND device_id = #{device}
       """)
   void update(

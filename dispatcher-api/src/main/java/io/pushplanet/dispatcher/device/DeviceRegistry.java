@@ -170,7 +170,9 @@ class DeviceRegistry {
           mapper.deleteTopics(app.value(), device.value());
           mapper.deleteTokens(app.value(), device.value());
           mapper.delete(app.value(), device.value());
-          deny(new DeviceKey(app, device), lastPassword(row), touched);
+          if (mayHavePassword(row)) {
+            deny(new DeviceKey(app, device), lastPassword(row), touched);
+          }
           return true;
         });
   }
@@ -178,6 +180,12 @@ class DeviceRegistry {
   private void deny(DeviceKey device, Instant ends, Touched touched) {
     denied.deny(device, ends);
     touched.denied.put(device, ends);
+  }
+
+  private static boolean mayHavePassword(DeviceMapper.DeviceRow row) {
+    return row.mqtt()
+        || row.credentialEnds() == null
+        || row.credentialEnds().isAfter(Instant.EPOCH);
   }
 
   /// A dispatcher of a version before may have given it one since, and its clock may be ahead.
@@ -199,6 +207,22 @@ class DeviceRegistry {
   private Instant outlasting(AppId app, DeviceId device, Instant ends) {
     Instant until = denied.until(new DeviceKey(app, device));
     return until == null || until.isBefore(ends) ? ends : until.plusSeconds(1);
+  }
+
+  /// When the password ends that it is given, which its row notes.
+  private Instant password(
+      AppId app,
+      DeviceId device,
+      Instant ends,
+      DeviceMapper.@Nullable DeviceRow before,
+      DeviceMapper.DeviceRow after) {
+    Instant last = Objects.requireNonNull(after.credentialEnds());
+    boolean mayBeDenied = before == null || !before.mqtt() || last.isAfter(ends);
+    Instant password = mayBeDenied ? outlasting(app, device, ends) : ends;
+    if (password.isAfter(last)) {
+      mapper.credentialEnds(app.value(), device.value(), password);
+    }
+    return password;
   }
 
   /// @return whether the device is known
@@ -359,17 +383,13 @@ class DeviceRegistry {
       routes.forget(touched.routes);
     }
     DeviceMapper.DeviceRow after = mapper.find(app.value(), device.value());
-    if (after == null || after.credentialEnds() == null) {
+    if (after == null) {
       throw new IllegalStateException("a device vanished within its own transaction");
     }
     if (before != null && before.mqtt() && !after.mqtt()) {
       deny(new DeviceKey(app, device), lastPassword(before), touched);
     }
-    boolean mayBeDenied = before == null || !before.mqtt() || after.credentialEnds().isAfter(ends);
-    Instant password = after.mqtt() && mayBeDenied ? outlasting(app, device, ends) : ends;
-    if (password.isAfter(after.credentialEnds())) {
-      mapper.credentialEnds(app.value(), device.value(), password);
-    }
+    Instant password = after.mqtt() ? password(app, device, ends, before, after) : ends;
     Saved saved = new Saved(registered(app, device, after), before == null, password);
     if (before != null && !Objects.equals(before.userId(), registration.user())) {
       touched.handedOver.add(new DeviceKey(app, device));
