@@ -22,7 +22,7 @@ public final class Connection {
   private static final int MOST_TO_STRANGERS = 4 * 1024;
   private static final int LESS_WHEN_SCARCE = 16;
   private static final int READS_PER_TURN = 4;
-  private static final long PIECES_NANOS = TimeUnit.SECONDS.toNanos(5);
+  private static final long WHOLE_WITHIN_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final EventLoop loop;
@@ -240,7 +240,11 @@ public final class Connection {
     }
     paused = false;
     wire.reading(true);
+    if (tls != null) {
+      tls.excuse(loop.nowNanos());
+    }
     if (partial != null) {
+      partial.excuse(loop.nowNanos());
       deliver(ByteBuffer.allocate(0));
     }
     if (ended) {
@@ -343,7 +347,7 @@ public final class Connection {
 
   private TlsLayer.Progress read(TlsLayer layer, ByteBuffer cipher) throws IOException {
     try {
-      return layer.receive(cipher, loop.plainBuffer, this::arrived);
+      return layer.receive(cipher, loop.plainBuffer, this::arrived, loop.nowNanos());
     } catch (SSLException refused) {
       if (!closed) {
         lastWord(layer);
@@ -645,13 +649,18 @@ public final class Connection {
     return busy || waiting;
   }
 
-  /// The pieces of an honest frame come within moments: whoever lets the rest wait makes room for those of others, when there is no other.
+  /// The pieces of an honest frame, or TLS record, come within moments: whoever lets the rest wait, or drips it, makes room for those of others when there is
+  /// no other.
   private boolean isTooOldForNow(long nowNanos) {
-    return partial != null
+    return stranger == null
         && !paused
-        && stranger == null
         && isCounted()
         && loop.partials.isNearlySpent()
-        && !partial.cameAfter(nowNanos - PIECES_NANOS);
+        && hasPartialOfBefore(nowNanos - WHOLE_WITHIN_NANOS);
+  }
+
+  private boolean hasPartialOfBefore(long nanos) {
+    return (partial != null && partial.beganBefore(nanos))
+        || (tls != null && tls.hasPartialOfBefore(nanos));
   }
 }

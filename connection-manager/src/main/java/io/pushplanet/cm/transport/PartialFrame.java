@@ -8,10 +8,12 @@ final class PartialFrame {
   private static final int SMALLEST = 256;
 
   private ByteBuffer bytes;
+  private long beganNanos;
   private long cameNanos;
 
   PartialFrame(ByteBuffer first, long nowNanos) {
     bytes = ByteBuffer.allocate(Math.max(SMALLEST, first.remaining())).put(first);
+    beganNanos = nowNanos;
     cameNanos = nowNanos;
   }
 
@@ -41,6 +43,16 @@ final class PartialFrame {
     return cameNanos - nanos > 0;
   }
 
+  /// Whether the first of it did.
+  boolean beganBefore(long nanos) {
+    return beganNanos - nanos < 0;
+  }
+
+  /// Its rest could not come until now.
+  void excuse(long nowNanos) {
+    beganNanos = nowNanos;
+  }
+
   /// All of it, to be read; what is not read stays by [#keepRest].
   ByteBuffer flip() {
     return bytes.flip();
@@ -52,6 +64,10 @@ final class PartialFrame {
   }
 
   void keepRest() {
+    if (bytes.position() > 0) {
+      // Of another frame, which came with the last of this one.
+      beganNanos = cameNanos;
+    }
     bytes.compact();
   }
 }

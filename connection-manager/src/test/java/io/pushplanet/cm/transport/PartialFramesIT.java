@@ -6,6 +6,9 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.TestCertificate;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.LogLines;
+import java.io.FilterOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -30,6 +33,7 @@ class PartialFramesIT {
 
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final List<Connection> crowded = new CopyOnWriteArrayList<>();
+  private final LongAdder received = new LongAdder();
   private final List<Connection> accepted = new CopyOnWriteArrayList<>();
   private final List<Socket> clients = new ArrayList<>();
 
@@ -146,6 +150,87 @@ class PartialFramesIT {
     }
   }
 
+  @Test
+  void so_does_who_drips_it() throws Exception {
+    var later = new AtomicLong();
+    try (var transport =
+        OneLoop.start(
+            () -> System.nanoTime() + later.get(), new Heap(), null, meters, this::known)) {
+      for (int peer = 1; held() <= 3.5 * QUARTER; peer++) {
+        var client = connect(false, transport);
+        client.getOutputStream().write(new byte[3 * QUARTER / 16]);
+        awaitHeld((2 * peer - 1) * 3 * QUARTER / 16);
+        // What it holds is doubled: there is room for all that follows.
+        client.getOutputStream().write(0);
+        awaitHeld(2 * peer * 3 * QUARTER / 16);
+      }
+      assertThat(crowded).isEmpty();
+
+      // A sweep looks at one in sixteen.
+      for (int drops = 0; drops < 40 && crowded.isEmpty(); drops++) {
+        later.addAndGet(TimeUnit.SECONDS.toNanos(2));
+        long before = received.sum();
+        for (var client : clients) {
+          client.getOutputStream().write(0);
+        }
+        Eventually.within(
+            PATIENCE,
+            () ->
+                assertThat(crowded.isEmpty() && received.sum() < before + clients.size())
+                    .isFalse());
+      }
+
+      assertThat(crowded).isNotEmpty();
+    }
+  }
+
+  /// What came of it is kept as ciphertext: no frame of it has begun.
+  @Test
+  void so_does_who_lets_the_rest_of_a_tls_record_wait(@TempDir Path directory) throws Exception {
+    var later = new AtomicLong();
+    try (var transport =
+        OneLoop.start(
+            () -> System.nanoTime() + later.get(),
+            new Heap(),
+            OneLoop.identity(directory),
+            meters,
+            this::known)) {
+      for (int peer = 1; held() <= 3.5 * QUARTER; peer++) {
+        var wire = new WithoutTheLastByte(transport.port("test"));
+        clients.add(wire);
+        var socket = overTls(wire);
+        wire.keepsTheLast = true;
+        socket.getOutputStream().write(new byte[OneLoop.PIECE]);
+        awaitHeld(peer * OneLoop.PIECE);
+      }
+      assertThat(received.sum()).isZero();
+      assertThat(crowded).as("they are young").isEmpty();
+
+      later.addAndGet(TimeUnit.SECONDS.toNanos(30));
+
+      Eventually.within(PATIENCE, () -> assertThat(crowded).isNotEmpty());
+      Eventually.within(PATIENCE, () -> assertThat(held()).isLessThanOrEqualTo(3.5 * QUARTER));
+    }
+  }
+
+  private static final class WithoutTheLastByte extends Socket {
+    private volatile boolean keepsTheLast;
+
+    WithoutTheLastByte(int port) throws IOException {
+      super("127.0.0.1", port);
+    }
+
+    @Override
+    public OutputStream getOutputStream() throws IOException {
+      return new FilterOutputStream(super.getOutputStream()) {
+        @Override
+        public void write(byte[] bytes, int from, int length) throws IOException {
+          out.write(bytes, from, keepsTheLast ? length - 1 : length);
+        }
+      };
+    }
+  }
+
   private Receiver known(Connection connection) {
     connection.authenticated();
     return unknown(connection);
@@ -155,7 +240,9 @@ class PartialFramesIT {
     accepted.add(connection);
     return new Receiver() {
       @Override
-      public void received(ByteBuffer input) {}
+      public void received(ByteBuffer input) {
+        received.increment();
+      }
 
       @Override
       public void crowded() {
@@ -167,9 +254,10 @@ class PartialFramesIT {
   private Socket connect(boolean overTls, Transport transport) throws Exception {
     var wire = OneLoop.connect(transport);
     clients.add(wire);
-    if (!overTls) {
-      return wire;
-    }
+    return overTls ? overTls(wire) : wire;
+  }
+
+  private static Socket overTls(Socket wire) throws Exception {
     var socket =
         (SSLSocket)
             new TestCertificate.Witness()

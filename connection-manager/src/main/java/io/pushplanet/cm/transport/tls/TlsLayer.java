@@ -27,7 +27,7 @@ public final class TlsLayer {
   }
 
   private final SSLEngine engine;
-  private @Nullable ByteBuffer partial;
+  private @Nullable Kept kept;
   private @Nullable ByteBuffer unsent;
   private boolean tasksRunning;
   // What is kept is the start of a record whose rest has not come.
@@ -36,17 +36,24 @@ public final class TlsLayer {
   private int withoutText;
   private volatile boolean abandoned;
 
+  /// Ciphertext that could not be read yet.
+  ///
+  /// @param beganNanos when the first of its record came
+  private record Kept(ByteBuffer bytes, long beganNanos) {}
+
   public TlsLayer(SSLEngine engine) {
     this.engine = engine;
   }
 
   /// Takes all of `cipher`; hands plain text to `plain`, using `scratch`, which is the loop's.
-  public Progress receive(ByteBuffer cipher, ByteBuffer scratch, Consumer<ByteBuffer> plain)
+  public Progress receive(
+      ByteBuffer cipher, ByteBuffer scratch, Consumer<ByteBuffer> plain, long nowNanos)
       throws IOException {
+    long beganNanos = kept == null ? nowNanos : kept.beganNanos();
     var input = joined(cipher);
     starved = false;
     if (tasksRunning) {
-      keep(input);
+      keep(input, beganNanos);
       return Progress.WAITING;
     }
     while (true) {
@@ -55,21 +62,24 @@ public final class TlsLayer {
       }
       var status = engine.getHandshakeStatus();
       if (status == HandshakeStatus.NEED_TASK) {
-        keep(input);
+        keep(input, beganNanos);
         tasksRunning = true;
         return Progress.TASKS;
       }
       if (status == HandshakeStatus.NEED_WRAP) {
         // The connection flushes next and calls again with what comes then.
-        keep(input);
+        keep(input, beganNanos);
         return Progress.WAITING;
       }
       if (!input.hasRemaining()) {
-        partial = null;
+        kept = null;
         return Progress.WAITING;
       }
       scratch.clear();
       var result = engine.unwrap(input, scratch);
+      if (result.bytesConsumed() > 0) {
+        beganNanos = nowNanos;
+      }
       if (scratch.position() > 0) {
         plain.accept(scratch.flip());
       } else if (result.bytesConsumed() > 0 && ++withoutText > MOST_WITHOUT_TEXT) {
@@ -78,7 +88,7 @@ public final class TlsLayer {
       switch (result.getStatus()) {
         case OK -> {}
         case BUFFER_UNDERFLOW -> {
-          keep(input);
+          keep(input, beganNanos);
           starved = true;
           return Progress.WAITING;
         }
@@ -140,15 +150,27 @@ public final class TlsLayer {
 
   /// Whether ciphertext was kept that can be read now, before more comes.
   public boolean hasKept() {
-    return partial != null
+    return kept != null
         && !starved
         && !tasksRunning
         && engine.getHandshakeStatus() != HandshakeStatus.NEED_WRAP;
   }
 
+  /// Whether a record began before that time of which the rest has not come.
+  public boolean hasPartialOfBefore(long nanos) {
+    return starved && kept != null && kept.beganNanos() - nanos < 0;
+  }
+
+  /// The rest of a record could not come until now.
+  public void excuse(long nowNanos) {
+    if (kept != null) {
+      kept = new Kept(kept.bytes(), nowNanos);
+    }
+  }
+
   /// How many bytes of ciphertext are kept beyond those of the last call; negative where it is less.
   public int keptMore() {
-    int now = partial == null ? 0 : partial.remaining();
+    int now = kept == null ? 0 : kept.bytes().remaining();
     int more = now - keptTold;
     keptTold = now;
     return more;
@@ -164,19 +186,21 @@ public final class TlsLayer {
   }
 
   private ByteBuffer joined(ByteBuffer cipher) throws SSLException {
-    var held = partial;
-    if (held == null) {
+    if (kept == null) {
       return cipher;
     }
+    var held = kept.bytes();
     if (held.remaining() + cipher.remaining() > 8 * MOST_RECORD) {
       throw new SSLException("too much ciphertext before the handshake goes on");
     }
-    partial = null;
+    kept = null;
     return ByteBuffer.allocate(held.remaining() + cipher.remaining()).put(held).put(cipher).flip();
   }
 
-  private void keep(ByteBuffer input) {
-    partial =
-        input.hasRemaining() ? ByteBuffer.allocate(input.remaining()).put(input).flip() : null;
+  private void keep(ByteBuffer input, long beganNanos) {
+    kept =
+        input.hasRemaining()
+            ? new Kept(ByteBuffer.allocate(input.remaining()).put(input).flip(), beganNanos)
+            : null;
   }
 }
