@@ -29,7 +29,10 @@ final class DeniedDevices {
       // Each of them is asked for once more.
       known.clear();
     }
-    known.put(device, new Denial(passwordEnds, nowNanos + KNOWN_FOR.toNanos()));
+    known.merge(
+        device,
+        new Denial(passwordEnds, nowNanos + KNOWN_FOR.toNanos()),
+        (former, now) -> new Denial(Math.max(former.ends, now.ends), now.untilNanos));
   }
 
   int size() {

@@ -23,6 +23,15 @@ class DeniedDevicesTest {
     assertThat(denied.isDenied(device(2), ENDS, NOW)).isFalse();
   }
 
+  /// Two attempts, one by an older password, are answered in any order.
+  @Test
+  void a_lower_end_does_not_take_the_higher_ones_place() {
+    denied.denied(device(1), ENDS, NOW);
+    denied.denied(device(1), ENDS - 1, NOW);
+
+    assertThat(denied.isDenied(device(1), ENDS, NOW)).isTrue();
+  }
+
   @Test
   void after_some_seconds_it_is_asked_for_again() {
     denied.denied(device(1), ENDS, NOW);
