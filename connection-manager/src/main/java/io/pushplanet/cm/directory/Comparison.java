@@ -54,6 +54,7 @@ final class Comparison {
   // Who connected while all were compared may have come too late for that, and was told nothing of
   // the directory.
   private final AtomicBoolean onceMore = new AtomicBoolean();
+  private final AtomicBoolean missedDenials = new AtomicBoolean();
   private volatile long announcedAtMillis;
 
   Comparison(
@@ -149,11 +150,39 @@ final class Comparison {
         onceMore.set(true);
       }
       compareEach(table.all().iterator(), UNHEARD);
+      if (missedDenials.getAndSet(false)) {
+        endDenied();
+      }
       return true;
     } catch (DirectoryUnavailable away) {
       health.failed(away);
       return false;
     }
+  }
+
+  /// Notices may have been missed. That of a denial may have been the only one: where it was told again, the owner's entry says nothing of it.
+  void allAndDenied() {
+    missedDenials.set(true);
+    all();
+  }
+
+  private void endDenied() {
+    try {
+      var sessions = table.all().iterator();
+      while (sessions.hasNext()) {
+        endDenied(Patrol.bulkOf(sessions));
+      }
+    } catch (DirectoryUnavailable away) {
+      missedDenials.set(true);
+      throw away;
+    }
+  }
+
+  private void endDenied(List<DeviceSession> some) {
+    Map<DeviceKey, Long> passwordEnds = HashMap.newHashMap(some.size());
+    some.forEach(session -> passwordEnds.put(session.key(), session.passwordEnds()));
+    var denied = directory.denied(passwordEnds);
+    some.stream().filter(session -> denied.contains(session.key())).forEach(DeviceSession::deny);
   }
 
   /// Those of one loop: what a loop that stood still may go on with. If it is stopped once more meanwhile, what was compared before says

@@ -123,6 +123,11 @@ public interface Directory {
   /// connection is over; what is remembered of an older one is forgotten.
   Announcement announce(Map<DeviceKey, Announced> sessions);
 
+  /// Those of the devices whose password lets nobody in any more.
+  ///
+  /// @param passwordEnds of each, in this second of the epoch
+  Set<DeviceKey> denied(Map<DeviceKey, Long> passwordEnds);
+
   /// @param passwordEnds in this second of the epoch
   record Announced(long epoch, long passwordEnds) {}
 

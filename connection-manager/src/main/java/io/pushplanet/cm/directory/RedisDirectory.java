@@ -154,6 +154,17 @@ public final class RedisDirectory implements Directory {
               return answers
               """);
 
+  /// ARGV device and end of the password of each; answers with a text for each.
+  private static final Script ASK_DENIED =
+      Script.of(
+          SessionDirectory.FUNCTIONS
+              + Denials.FUNCTIONS
+              + """
+              local answers = {}
+              for i = 1, #ARGV, 2 do answers[#answers + 1] = denied(ARGV[i], ARGV[i + 1]) and '-' or '' end
+              return answers
+              """);
+
   private final RedisLink redis;
   private final SessionDirectory directory;
   private final NodeId node;
@@ -274,7 +285,29 @@ public final class RedisDirectory implements Directory {
     return new Announcement(owners, denied);
   }
 
+  @Override
+  public Set<DeviceKey> denied(Map<DeviceKey, Long> passwordEnds) {
+    var each = List.copyOf(passwordEnds.entrySet());
+    var arguments = new String[2 * each.size()];
+    for (int index = 0; index < each.size(); index++) {
+      arguments[2 * index] = text(each.get(index).getKey());
+      arguments[2 * index + 1] = Long.toString(each.get(index).getValue());
+    }
+    List<String> answers = redis.run(ASK_DENIED, NO_KEYS, arguments);
+    Set<DeviceKey> denied = new HashSet<>();
+    for (int index = 0; index < each.size(); index++) {
+      if (!answers.get(index).isEmpty()) {
+        denied.add(each.get(index).getKey());
+      }
+    }
+    return denied;
+  }
+
   private static String kept(DeviceKey device) {
-    return "mqtt-session:" + device.app().value() + "/" + device.device().value();
+    return "mqtt-session:" + text(device);
+  }
+
+  private static String text(DeviceKey device) {
+    return device.app().value() + "/" + device.device().value();
   }
 }

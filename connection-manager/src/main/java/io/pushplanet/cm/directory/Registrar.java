@@ -379,7 +379,7 @@ public final class Registrar implements Doubts, AutoCloseable {
 
   /// Notices may have been missed: looks now rather than when their turn comes.
   public void doubtAll() {
-    workers.execute(comparison::all);
+    workers.execute(comparison::allAndDenied);
   }
 
   /// The directory does not answer somebody else in this process. Once it does, everything is compared.

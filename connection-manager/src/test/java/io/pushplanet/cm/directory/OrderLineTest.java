@@ -450,5 +450,10 @@ class OrderLineTest {
     public Announcement announce(Map<DeviceKey, Announced> sessions) {
       return new Announcement(Map.of(), Set.of());
     }
+
+    @Override
+    public Set<DeviceKey> denied(Map<DeviceKey, Long> passwordEnds) {
+      return Set.of();
+    }
   }
 }

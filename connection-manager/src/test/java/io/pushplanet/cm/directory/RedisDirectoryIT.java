@@ -529,6 +529,17 @@ class RedisDirectoryIT {
   }
 
   @Test
+  void of_many_passwords_it_tells_which_are_denied() {
+    var denials = new Denials(link, clock);
+    denials.deny(device(1), ENDS);
+    denials.deny(device(2), ENDS);
+
+    assertThat(a.denied(Map.of(device(1), ENDS, device(2), ENDS + 1, device(3), ENDS)))
+        .containsExactly(device(1));
+    assertThat(a.denied(Map.of())).isEmpty();
+  }
+
+  @Test
   void who_is_reminded_tells_the_node_and_forgets_the_owner_where_none_hears() throws Exception {
     var heard = new LinkedBlockingQueue<TakeoverNotices.Denial>();
     var listening = new CountDownLatch(1);

@@ -512,6 +512,26 @@ class RegistrarTest {
     assertThat(slow.arrived(device("late"), EPOCH + 1)).as("claimed since").isTrue();
   }
 
+  /// A denial that is told again leaves the owner where his node seems to hear it.
+  @Test
+  void where_notices_were_missed_a_session_that_the_directory_knows_may_be_denied_too() {
+    directory.owned.put(DEVICE, new SessionOwner(new NodeId("a"), EPOCH));
+    registrar.doubtAll();
+    assertThat(session.isDenied()).isFalse();
+    directory.denied.add(DEVICE);
+    registrar.compareNext(Duration.ofMinutes(5));
+    assertThat(session.isDenied()).as("without a reason nobody asks").isFalse();
+
+    directory.denialsAway = true;
+    registrar.doubtAll();
+    assertThat(session.isDenied()).isFalse();
+    directory.denialsAway = false;
+    registrar.compareNext(Duration.ofSeconds(1));
+
+    assertThat(session.isDenied()).isTrue();
+    assertThat(directory.announced).isEmpty();
+  }
+
   @Test
   void who_is_denied_has_not_come_and_the_end_of_his_last_connection_is_still_told() {
     table.remove(session);
@@ -617,6 +637,7 @@ class RegistrarTest {
     private final Map<DeviceKey, SessionOwner> owned = new HashMap<>();
     private final Set<DeviceKey> denied = new HashSet<>();
     private boolean isAway;
+    private boolean denialsAway;
 
     @Override
     public List<Answer> carryOut(List<Order> some) {
@@ -651,6 +672,14 @@ class RegistrarTest {
         }
       });
       return new Announcement(owners, denied);
+    }
+
+    @Override
+    public Set<DeviceKey> denied(Map<DeviceKey, Long> passwordEnds) {
+      if (denialsAway) {
+        throw new DirectoryUnavailable("away", null);
+      }
+      return denied;
     }
   }
 }

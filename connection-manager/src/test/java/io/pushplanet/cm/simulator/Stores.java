@@ -359,6 +359,15 @@ final class Stores {
       });
     }
 
+    @Override
+    public Set<DeviceKey> denied(Map<DeviceKey, Long> passwordEnds) {
+      return call(() -> {
+        var found = new HashSet<>(passwordEnds.keySet());
+        found.removeIf(device -> !isDenied(device, passwordEnds.get(device)));
+        return found;
+      });
+    }
+
     private SessionOwner announce(DeviceKey device, long epoch) {
       var former = owners.get(device);
       var held = remembered.get(device);
