@@ -4,8 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.protocol.CommandType;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
@@ -185,6 +189,25 @@ class OutageIT {
         shop.app());
 
     Eventually.within(SOON, () -> assertThat(denied("")).containsExactly("gone"));
+  }
+
+  /// Without INFO nobody knows what this Redis was told.
+  @Test
+  void that_redis_refuses_to_be_told_of_denials_is_counted() {
+    Counter failed =
+        dispatcher
+            .context
+            .getBean(MeterRegistry.class)
+            .get("pushplanet.denials.rounds.failed")
+            .counter();
+    double before = failed.count();
+
+    redis().aclSetuser("default", AclSetuserArgs.Builder.removeCommand(CommandType.INFO));
+    try {
+      Eventually.within(SOON, () -> assertThat(failed.count()).isGreaterThanOrEqualTo(before + 3));
+    } finally {
+      redis().aclSetuser("default", AclSetuserArgs.Builder.addCommand(CommandType.INFO));
+    }
   }
 
   /// Its node has not told yet that it left.

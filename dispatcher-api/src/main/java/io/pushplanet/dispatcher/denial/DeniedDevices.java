@@ -1,5 +1,7 @@
 package io.pushplanet.dispatcher.denial;
 
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.Denials;
@@ -33,15 +35,18 @@ public class DeniedDevices implements AutoCloseable {
   private final RedisLink redis;
   private final Denials denials;
   private final Clock clock;
+  private final Counter failed;
   private final CountDownLatch closed = new CountDownLatch(1);
   // Of the one thread that tells.
   private boolean waits;
 
-  DeniedDevices(DenialMapper mapper, RedisLink redis, Denials denials, Clock clock) {
+  DeniedDevices(
+      DenialMapper mapper, RedisLink redis, Denials denials, Clock clock, MeterRegistry meters) {
     this.mapper = mapper;
     this.redis = redis;
     this.denials = denials;
     this.clock = clock;
+    this.failed = meters.counter("pushplanet.denials.rounds.failed");
     Thread.ofVirtual().name("denied-devices").start(this::run);
   }
 
@@ -80,6 +85,7 @@ public class DeniedDevices implements AutoCloseable {
           mapper.trim(clock.instant().minus(Denials.CLOCKS_DIFFER), AT_ONCE);
           waits = false;
         } catch (DirectoryUnavailable | DataAccessException | TransactionException e) {
+          failed.increment();
           if (!waits) {
             LOG.warn(
                 "event=denied_devices_wait reason=\"{}\"",
@@ -87,6 +93,7 @@ public class DeniedDevices implements AutoCloseable {
           }
           waits = true;
         } catch (RuntimeException bug) {
+          failed.increment();
           LOG.error("event=denied_devices_error", bug);
         }
       }
