@@ -25,6 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// One device, several nodes. The nodes compare with the directory once an hour only: what happens here happens by itself.
 class TakeoverIT {
@@ -245,6 +246,37 @@ class TakeoverIT {
       assertThat(back.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
       back.subscribe().expect(MqttPacket.SubAck.class);
       assertDelivered(back, first);
+    }
+  }
+
+  /// @param gone whether the node has noticed that it left, before the device is back
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void nor_is_what_was_sent_on_one_that_is_forgotten_while_its_device_is_connected(boolean gone)
+      throws Exception {
+    var directory = first.bean(SessionDirectory.class);
+    try (var here = new RawClient(first.port("mqtt"), MqttVersion.V5)) {
+      here.send(SharedNode.persistent(device, MqttVersion.V5));
+      here.expect(MqttPacket.ConnAck.class);
+      here.subscribe().expect(MqttPacket.SubAck.class);
+      gateway.send(List.of(device), TestNode.newMessage(), "{\"left\":1}", PATIENCE);
+      here.expect(MqttPacket.Publish.class);
+      try (var redis = RedisClient.create(first.services().redis().toString());
+          var connection = redis.connect()) {
+        Eventually.within(
+            PATIENCE, () -> assertThat(connection.sync().del(kept())).as("remembered").isOne());
+      }
+      if (gone) {
+        here.send(new MqttPacket.Disconnect(ReasonCode.SUCCESS, MqttProperties.NONE));
+        Eventually.within(PATIENCE, () -> assertThat(directory.owner(device)).isEmpty());
+      }
+
+      try (var back = new RawClient(first.port("mqtt"), MqttVersion.V5)) {
+        back.send(SharedNode.persistent(device, MqttVersion.V5));
+        assertThat(back.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
+        back.subscribe().expect(MqttPacket.SubAck.class);
+        assertDelivered(back, first);
+      }
     }
   }
 
