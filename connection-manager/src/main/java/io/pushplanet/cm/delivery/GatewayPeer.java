@@ -169,10 +169,11 @@ public final class GatewayPeer implements MqttPeer, Answers {
       return;
     }
     waiting.add(publish);
+    readNext();
+    // Behind that: what is read at once may not resume a link from within its own frame.
     if (waiting.size() >= settings.framesWaiting()) {
       link.pauseReading();
     }
-    readNext();
   }
 
   private void readNext() {

@@ -93,6 +93,30 @@ class GatewayPeerTest {
     assertThat(acknowledged()).containsExactly(1, 2, 3, 4);
   }
 
+  /// Its link would go on reading from within the frame that is being read.
+  @Test
+  void nobody_stops_reading_for_a_frame_that_is_read_at_once() {
+    List<String> told = new ArrayList<>();
+    var link =
+        new QuietClient() {
+          @Override
+          public void pauseReading() {
+            told.add("pause");
+          }
+        };
+    var narrow =
+        new DeliverySettings("gateway", new Secret("x"), 100, 1, 3_000, Duration.ofSeconds(30));
+    List<Runnable> elsewhere = new ArrayList<>();
+    var peer = peer(link, narrow, elsewhere::add);
+    peer.packet(connect("gw-1", "x"));
+
+    peer.packet(deliver(1, 1));
+    peer.packet(deliver(2, 100));
+    assertThat(told).isEmpty();
+    peer.packet(deliver(3, 1));
+    assertThat(told).containsExactly("pause");
+  }
+
   @Test
   void a_flood_of_wrong_passwords_is_a_line_in_ten_seconds_and_not_a_line_each() {
     var loop = new AtOnceLoop();
@@ -125,6 +149,10 @@ class GatewayPeerTest {
   }
 
   private GatewayPeer peer(Link link, Executor readers) {
+    return peer(link, settings, readers);
+  }
+
+  private GatewayPeer peer(Link link, DeliverySettings settings, Executor readers) {
     return new GatewayPeer(
         link,
         settings,
