@@ -36,6 +36,7 @@ import io.pushplanet.common.session.DeviceKey;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// The story of a device's connection, from top to bottom:
@@ -457,10 +458,18 @@ public final class ConnectionPipeline {
       if (ended.isDenied()) {
         will = null;
       }
+      boolean subscribed = ended.subscription() != null;
       var left = ended.end();
       boolean wasCurrent = sessions.remove(ended);
       if (ended.terms().isPersistent()) {
-        detached.keep(ended.key(), ended.epoch(), ended.terms().expirySeconds(), left);
+        // A session without a subscription is remembered here, also one that was forgotten
+        // meanwhile because the device has
+        // another user: nothing of the former one's may be left of it.
+        detached.keep(
+            ended.key(),
+            ended.epoch(),
+            ended.terms().expirySeconds(),
+            subscribed ? left : List.of());
       }
       if (wasCurrent) {
         registrar.release(ended, ended.terms().expirySeconds());

@@ -249,6 +249,29 @@ class TakeoverIT {
     }
   }
 
+  @Test
+  void nor_is_what_was_sent_before_its_device_unsubscribed() throws Exception {
+    try (var here = new RawClient(first.port("mqtt"), MqttVersion.V5)) {
+      here.send(SharedNode.persistent(device, MqttVersion.V5));
+      here.expect(MqttPacket.ConnAck.class);
+      here.subscribe().expect(MqttPacket.SubAck.class);
+      gateway.send(List.of(device), TestNode.newMessage(), "{\"left\":1}", PATIENCE);
+      here.expect(MqttPacket.Publish.class);
+      here.send(new MqttPacket.Unsubscribe(2, List.of("push/messages"), MqttProperties.NONE));
+      here.expect(MqttPacket.UnsubAck.class);
+      here.send(new MqttPacket.Disconnect(ReasonCode.SUCCESS, MqttProperties.NONE));
+      Eventually.within(
+          PATIENCE, () -> assertThat(first.bean(SessionDirectory.class).owner(device)).isEmpty());
+    }
+
+    try (var back = new RawClient(first.port("mqtt"), MqttVersion.V5)) {
+      back.send(SharedNode.persistent(device, MqttVersion.V5));
+      assertThat(back.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
+      back.subscribe().expect(MqttPacket.SubAck.class);
+      assertDelivered(back, first);
+    }
+  }
+
   /// @param gone whether the node has noticed that it left, before the device is back
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
