@@ -4,6 +4,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.gateway.order.Line;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -65,6 +67,14 @@ public final class Places {
   @GuardedBy("lock")
   private int waiting;
 
+  /// Of all apps' messages that wait elsewhere, who is on the way here.
+  @GuardedBy("lock")
+  private int coming;
+
+  /// How often was asked who waits elsewhere.
+  @GuardedBy("lock")
+  private int rounds;
+
   /// Apps, when [#look] was called last.
   @GuardedBy("lock")
   private int stuck;
@@ -88,7 +98,7 @@ public final class Places {
 
     long waitsNanos;
 
-    /// Of those that wait elsewhere, who is on the way here.
+    /// Its part of all that are.
     int coming;
 
     long comingNanos;
@@ -99,7 +109,7 @@ public final class Places {
     }
   }
 
-  /// @param inHand recipients that the lane has in hand, also those without a place; it may have `most`
+  /// @param inHand recipients that the lane has in hand, also those without a place and whoever asks for one; it may have `most`
   /// @param nanoTime as [System#nanoTime]
   Places(int most, IntSupplier inHand, LongSupplier nanoTime) {
     this.most = most;
@@ -196,21 +206,26 @@ public final class Places {
     }
   }
 
-  /// The apps of which messages wait elsewhere, as far as is known.
+  /// The apps of which messages wait elsewhere, as far as is known. Each time another one is the first: what is promised to it by
+  /// [#roomFor] the next ones do not get.
   public List<AppId> waitingElsewhere() {
     lock.lock();
     try {
-      return apps.entrySet().stream()
-          .filter(app -> app.getValue().waitsElsewhere)
-          .map(Map.Entry::getKey)
-          .toList();
+      List<AppId> waitElsewhere = new ArrayList<>();
+      apps.forEach((name, app) -> {
+        if (app.waitsElsewhere) {
+          waitElsewhere.add(name);
+        }
+      });
+      Collections.rotate(waitElsewhere, rounds++);
+      return waitElsewhere;
     } finally {
       lock.unlock();
     }
   }
 
-  /// How many of an app's messages that wait elsewhere would get a place now, besides those that are on their way; some also where
-  /// others of it wait here, who go on soon. A provider that says nothing gets one at a time.
+  /// How many of an app's messages that wait elsewhere would get a place now, besides whoever is on the way, of all apps; some also
+  /// where others of it wait here, who go on soon. A provider that says nothing gets one at a time.
   public int roomFor(AppId name) {
     lock.lock();
     try {
@@ -219,13 +234,17 @@ public final class Places {
         return 0;
       }
       if (nanoTime.getAsLong() - app.comingNanos >= ON_ITS_WAY.toNanos()) {
-        app.coming = 0;
+        isHere(app, app.coming);
       }
-      int room = app.line.isEmpty() ? room(app) : Math.max(1, most / OF_A_SLOW_APP);
+      int has = app.held + app.coming;
+      int room =
+          app.line.isEmpty()
+              ? room(app, has, free - coming, inHand.getAsInt() + coming)
+              : Math.max(1, most / OF_A_SLOW_APP) - coming;
       if (isSilent(app) || hasHeardNothing(app)) {
-        room = Math.min(room, 1 - app.held);
+        room = Math.min(room, 1 - has);
       }
-      return Math.max(0, room - app.coming);
+      return Math.max(0, room);
     } finally {
       lock.unlock();
     }
@@ -245,6 +264,7 @@ public final class Places {
       if (messages > 0) {
         app.waitsNanos = now;
         app.coming += messages;
+        coming += messages;
         app.comingNanos = now;
       } else if (now - app.waitsNanos >= WRITTEN.toNanos()) {
         app.waitsElsewhere = false;
@@ -261,11 +281,17 @@ public final class Places {
     try {
       Held app = apps.get(name);
       if (app != null && app.coming > 0) {
-        app.coming--;
+        isHere(app, 1);
       }
     } finally {
       lock.unlock();
     }
+  }
+
+  @GuardedBy("lock")
+  private void isHere(Held app, int messages) {
+    app.coming -= messages;
+    coming -= messages;
   }
 
   /// @param enteredNanos when the request began
@@ -305,20 +331,24 @@ public final class Places {
     }
   }
 
+  /// Whoever asks is in hand itself.
   @GuardedBy("lock")
   private boolean hasRoom(Held app) {
-    return room(app) > 0;
+    return room(app, app.held, free, inHand.getAsInt() - 1) > 0;
   }
 
   /// How many more places it may hold.
-  @GuardedBy("lock")
-  private int room(Held app) {
-    int shared = Math.min(free, Math.ceilDiv(SHARE * free - app.held, SHARE + 1));
+  ///
+  /// @param has how many it has, or is to have
+  /// @param left for it and all others
+  /// @param others recipients in hand besides those who want the places
+  private int room(Held app, int has, int left, int others) {
+    int shared = Math.min(left, Math.ceilDiv(SHARE * left - has, SHARE + 1));
     if (!isSlow(app)) {
       return shared;
     }
-    int itsOwn = Math.max(1, most / OF_A_SLOW_APP) - app.held;
-    int spare = isSilent(app) ? 0 : most / 2 - inHand.getAsInt();
+    int itsOwn = Math.max(1, most / OF_A_SLOW_APP) - has;
+    int spare = isSilent(app) ? 0 : most / 2 - others;
     return Math.min(shared, Math.max(itsOwn, spare));
   }
 

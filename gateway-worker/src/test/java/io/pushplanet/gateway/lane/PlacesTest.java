@@ -25,6 +25,25 @@ class PlacesTest {
     nanos.addAndGet(time.toNanos());
   }
 
+  /// As the worker does: in hand is whoever asks, too.
+  private boolean enter(AppId app) throws InterruptedException {
+    inHand.incrementAndGet();
+    boolean entered = false;
+    try {
+      entered = places.enter(app);
+    } finally {
+      if (!entered) {
+        inHand.decrementAndGet();
+      }
+    }
+    return entered;
+  }
+
+  private void leave(AppId app, long enteredNanos, boolean answered) {
+    places.leave(app, enteredNanos, answered);
+    inHand.decrementAndGet();
+  }
+
   /// Takes places until nobody would wait for more.
   private int fill(AppId app) throws InterruptedException {
     int taken = 0;
@@ -39,7 +58,7 @@ class PlacesTest {
   /// Nothing is answered here, so whoever gets no place gives up.
   private boolean entersAtOnce(AppId app) throws InterruptedException {
     pass(Places.PATIENCE);
-    return places.enter(app);
+    return enter(app);
   }
 
   @Test
@@ -55,12 +74,12 @@ class PlacesTest {
   @Test
   void who_waits_enters_when_a_place_becomes_free() throws Exception {
     fill(SHOP);
-    places.leave(SHOP, nanos.get(), true);
-    assertThat(places.enter(SHOP)).isTrue();
-    places.leave(SHOP, nanos.get(), true);
-    places.enter(SHOP);
+    leave(SHOP, nanos.get(), true);
+    assertThat(enter(SHOP)).isTrue();
+    leave(SHOP, nanos.get(), true);
+    enter(SHOP);
     CompletableFuture<Boolean> waits = entering();
-    places.leave(SHOP, nanos.get(), true);
+    leave(SHOP, nanos.get(), true);
 
     Eventually.within(PATIENCE, () -> assertThat(waits).isCompletedWithValue(true));
   }
@@ -68,8 +87,8 @@ class PlacesTest {
   @Test
   void who_waits_in_vain_gives_up_when_it_is_looked_after() throws Exception {
     fill(SHOP);
-    places.leave(SHOP, nanos.get(), true);
-    assertThat(places.enter(SHOP)).isTrue();
+    leave(SHOP, nanos.get(), true);
+    assertThat(enter(SHOP)).isTrue();
     CompletableFuture<Boolean> waits = entering();
     pass(Places.PATIENCE);
 
@@ -84,12 +103,12 @@ class PlacesTest {
   @Test
   void a_place_goes_to_who_waits_and_not_to_who_comes_when_it_becomes_free() throws Exception {
     fill(SHOP);
-    places.leave(SHOP, nanos.get(), true);
-    assertThat(places.enter(SHOP)).isTrue();
+    leave(SHOP, nanos.get(), true);
+    assertThat(enter(SHOP)).isTrue();
     CompletableFuture<Boolean> waits = entering();
     Eventually.within(PATIENCE, () -> assertThat(places.waiting()).isOne());
 
-    places.leave(SHOP, nanos.get(), true);
+    leave(SHOP, nanos.get(), true);
 
     assertThat(entersAtOnce(SHOP)).isFalse();
     Eventually.within(PATIENCE, () -> assertThat(waits).isCompletedWithValue(true));
@@ -98,13 +117,13 @@ class PlacesTest {
   @Test
   void who_is_interrupted_leaves_the_line() throws Exception {
     fill(SHOP);
-    places.leave(SHOP, nanos.get(), true);
-    assertThat(places.enter(SHOP)).isTrue();
+    leave(SHOP, nanos.get(), true);
+    assertThat(enter(SHOP)).isTrue();
     Thread waiter =
         Thread.ofVirtual()
             .start(() -> {
               try {
-                places.enter(SHOP);
+                enter(SHOP);
               } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
               }
@@ -114,9 +133,9 @@ class PlacesTest {
     waiter.join();
     assertThat(places.waiting()).isZero();
 
-    places.leave(SHOP, nanos.get(), true);
+    leave(SHOP, nanos.get(), true);
 
-    assertThat(places.enter(SHOP)).isTrue();
+    assertThat(enter(SHOP)).isTrue();
   }
 
   private CompletableFuture<Boolean> entering() {
@@ -124,7 +143,7 @@ class PlacesTest {
     Thread.ofVirtual()
         .start(() -> {
           try {
-            entered.complete(places.enter(SHOP));
+            entered.complete(enter(SHOP));
           } catch (InterruptedException e) {
             entered.completeExceptionally(e);
           }
@@ -139,8 +158,8 @@ class PlacesTest {
     allButOneEnd(80, false);
     int silent = 1 + fill(SHOP);
     for (int i = 0; i < 50; i++) {
-      places.leave(SHOP, nanos.get(), true);
-      places.enter(SHOP);
+      leave(SHOP, nanos.get(), true);
+      enter(SHOP);
     }
 
     assertThat(silent).isEqualTo(12);
@@ -173,15 +192,13 @@ class PlacesTest {
     long entered = nanos.get();
 
     int bank = fill(BANK);
-    inHand.addAndGet(bank);
     pass(Duration.ofSeconds(8));
     for (int i = 0; i < 38; i++) {
-      places.leave(SHOP, entered, true);
-      inHand.decrementAndGet();
+      leave(SHOP, entered, true);
     }
 
     assertThat(bank).isEqualTo(40);
-    assertThat(places.enter(SHOP)).as("beyond an eighth").isFalse();
+    assertThat(enter(SHOP)).as("beyond an eighth").isFalse();
     assertThat(bank + fill(BANK)).isEqualTo(71);
   }
 
@@ -189,9 +206,9 @@ class PlacesTest {
   private void slowButAnswering() throws InterruptedException {
     fill(SHOP);
     allButOneEnd(80, true);
-    inHand.set(1);
-    while (places.enter(SHOP)) {
-      inHand.incrementAndGet();
+    boolean entered = true;
+    while (entered) {
+      entered = enter(SHOP);
     }
   }
 
@@ -199,7 +216,7 @@ class PlacesTest {
     long entered = nanos.get();
     pass(Duration.ofSeconds(8));
     for (int i = 1; i < held; i++) {
-      places.leave(SHOP, entered, answered);
+      leave(SHOP, entered, answered);
     }
   }
 
@@ -212,25 +229,106 @@ class PlacesTest {
     long entered = nanos.get();
     pass(Duration.ofSeconds(8));
     for (int i = 0; i < 20; i++) {
-      places.leave(SHOP, entered, true);
-      inHand.decrementAndGet();
+      leave(SHOP, entered, true);
     }
 
     assertThat(places.roomFor(SHOP)).isEqualTo(20);
     places.broughtForward(SHOP, 15);
     assertThat(places.roomFor(SHOP)).as("besides those on their way").isEqualTo(5);
     places.cameBack(SHOP);
-    places.enter(SHOP);
-    inHand.incrementAndGet();
+    enter(SHOP);
     assertThat(places.roomFor(SHOP)).isEqualTo(5);
+  }
+
+  @Test
+  void all_who_were_to_come_to_a_slow_provider_get_a_place_also_when_they_come_together()
+      throws Exception {
+    slowButAnswering();
+    places.backIn(SHOP);
+    long entered = nanos.get();
+    pass(Duration.ofSeconds(8));
+    for (int i = 0; i < 20; i++) {
+      leave(SHOP, entered, true);
+    }
+    int toCome = places.roomFor(SHOP);
+    places.broughtForward(SHOP, toCome);
+
+    inHand.addAndGet(toCome);
+    for (int i = 0; i < toCome; i++) {
+      places.cameBack(SHOP);
+      assertThat(places.enter(SHOP)).as("the %dth", i).isTrue();
+    }
+
+    assertThat(places.taken()).isEqualTo(50);
+  }
+
+  @Test
+  void apps_that_wait_elsewhere_are_not_promised_the_same_places() {
+    List<AppId> apps = IntStream.range(0, 50).mapToObj(i -> new AppId("app" + i)).toList();
+    apps.forEach(places::backIn);
+
+    assertThat(bringForward()).isBetween(95, 100);
+    assertThat(bringForward()).isLessThan(5);
+    pass(Places.ON_ITS_WAY);
+    assertThat(bringForward()).as("with another worker").isBetween(95, 100);
+  }
+
+  @Test
+  void slow_apps_that_wait_elsewhere_are_not_promised_the_same_half() throws Exception {
+    slowButAnswering();
+    places.backIn(SHOP);
+    slow(BANK);
+    places.backIn(BANK);
+    long entered = nanos.get();
+    pass(Duration.ofSeconds(8));
+    for (int i = 0; i < 49; i++) {
+      leave(SHOP, entered, true);
+    }
+
+    int first = places.roomFor(BANK);
+    places.broughtForward(BANK, first);
+
+    assertThat(first).isEqualTo(49);
+    assertThat(places.roomFor(SHOP)).as("an eighth, one of which it has").isEqualTo(11);
+  }
+
+  /// It has nothing in hand afterwards.
+  private void slow(AppId app) throws InterruptedException {
+    for (int i = 0; i < 4; i++) {
+      assertThat(enter(app)).isTrue();
+      places.backIn(app);
+      leave(app, nanos.get() - Duration.ofSeconds(8).toNanos(), true);
+    }
+  }
+
+  @Test
+  void another_app_is_the_first_to_be_promised_places_each_time() {
+    List<AppId> apps = List.of(SHOP, BANK, new AppId("third"));
+    apps.forEach(places::backIn);
+
+    assertThat(IntStream.range(0, 3).mapToObj(_ -> places.waitingElsewhere().getFirst()))
+        .containsExactlyInAnyOrderElementsOf(apps);
+  }
+
+  /// @return how many
+  private int bringForward() {
+    int brought = 0;
+    for (AppId app : places.waitingElsewhere()) {
+      int room = places.roomFor(app);
+      if (room > 0) {
+        places.broughtForward(app, room);
+        brought += room;
+      }
+    }
+    return brought;
   }
 
   @Test
   void some_who_wait_elsewhere_are_to_come_also_while_others_wait_here() throws Exception {
     fill(SHOP);
     places.backIn(SHOP);
-    places.leave(SHOP, nanos.get(), true);
-    places.enter(SHOP);
+    leave(SHOP, nanos.get(), true);
+    enter(SHOP);
     entering();
 
     Eventually.within(PATIENCE, () -> assertThat(places.waiting()).isOne());
@@ -242,9 +340,9 @@ class PlacesTest {
 
   @Test
   void who_is_to_come_and_does_not_is_with_another_worker() throws Exception {
-    places.enter(SHOP);
+    enter(SHOP);
     places.backIn(SHOP);
-    places.leave(SHOP, nanos.get(), true);
+    leave(SHOP, nanos.get(), true);
     places.broughtForward(SHOP, 80);
     assertThat(places.roomFor(SHOP)).isZero();
 
@@ -260,7 +358,7 @@ class PlacesTest {
     places.backIn(SHOP);
     allButOneEnd(80, false);
     assertThat(places.roomFor(SHOP)).as("one is under way").isZero();
-    places.leave(SHOP, nanos.get(), false);
+    leave(SHOP, nanos.get(), false);
 
     assertThat(places.roomFor(SHOP)).isOne();
     assertThat(oneByOneUntilThereIsRoomForMore()).isBetween(5, 20);
@@ -268,7 +366,7 @@ class PlacesTest {
 
   @Test
   void while_no_answer_comes_nobody_who_waits_elsewhere_is_to_come() throws Exception {
-    places.enter(SHOP);
+    enter(SHOP);
     places.backIn(SHOP);
     assertThat(places.roomFor(SHOP)).isEqualTo(79);
 
@@ -295,9 +393,9 @@ class PlacesTest {
       places.broughtForward(SHOP, 1);
       assertThat(places.roomFor(SHOP)).isZero();
       places.cameBack(SHOP);
-      assertThat(places.enter(SHOP)).isTrue();
+      assertThat(enter(SHOP)).isTrue();
       assertThat(places.roomFor(SHOP)).isZero();
-      places.leave(SHOP, nanos.get(), true);
+      leave(SHOP, nanos.get(), true);
       answered++;
     }
     return answered;
