@@ -46,6 +46,9 @@ public final class Places {
   /// Who is to come and has not by then is with another worker.
   static final Duration ON_ITS_WAY = Duration.ofSeconds(10);
 
+  /// So many answers say how a provider is of which only that messages wait for it was known.
+  private static final int KNOWN_AFTER = 6;
+
   private static final int SHARE = 4;
   private static final int OF_A_SLOW_APP = 8;
 
@@ -87,6 +90,9 @@ public final class Places {
 
     /// The share of those without an answer, by the same weights.
     double unanswered;
+
+    /// Until its provider is known. Only [#roomFor] minds: whoever comes anew is not to suffer for what is not known.
+    int answersWanted;
 
     long movedNanos;
 
@@ -187,7 +193,7 @@ public final class Places {
     }
   }
 
-  /// Messages of an app wait elsewhere, whoever sent them away. Of a provider that nothing is known of it says that nobody answered.
+  /// Messages of an app wait elsewhere, whoever sent them away. Where nothing is known of its provider they come one at a time.
   public void waitsElsewhere(AppId name) {
     lock.lock();
     try {
@@ -195,8 +201,7 @@ public final class Places {
       Held app = apps.get(name);
       if (app == null) {
         app = new Held(now);
-        app.usualNanos = 2 * SLOW.toNanos();
-        app.unanswered = 1;
+        app.answersWanted = KNOWN_AFTER;
         apps.put(name, app);
       }
       app.waitsElsewhere = true;
@@ -225,7 +230,7 @@ public final class Places {
   }
 
   /// How many of an app's messages that wait elsewhere would get a place now, besides whoever is on the way, of all apps; some also
-  /// where others of it wait here, who go on soon. A provider that says nothing gets one at a time.
+  /// where others of it wait here, who go on soon. A provider that says nothing, or of which nothing is known, gets one at a time.
   public int roomFor(AppId name) {
     lock.lock();
     try {
@@ -241,7 +246,7 @@ public final class Places {
           app.line.isEmpty()
               ? room(app, has, free - coming, inHand.getAsInt() + coming)
               : Math.max(1, most / OF_A_SLOW_APP) - coming;
-      if (isSilent(app) || hasHeardNothing(app)) {
+      if (isSilent(app) || hasHeardNothing(app) || app.answersWanted > 0) {
         room = Math.min(room, 1 - has);
       }
       return Math.max(0, room);
@@ -306,6 +311,9 @@ public final class Places {
       app.movedNanos = nanoTime.getAsLong();
       app.usualNanos += WEIGHT * (app.movedNanos - enteredNanos - app.usualNanos);
       app.unanswered += WEIGHT * ((answered ? 0 : 1) - app.unanswered);
+      if (answered && app.answersWanted > 0) {
+        app.answersWanted--;
+      }
       app.held--;
       free++;
       letIn();

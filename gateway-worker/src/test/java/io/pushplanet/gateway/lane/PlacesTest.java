@@ -386,6 +386,27 @@ class PlacesTest {
     assertThat(places.roomFor(SHOP)).isEqualTo(80);
   }
 
+  @Test
+  void what_waited_before_this_worker_began_takes_no_places_from_what_comes_anew()
+      throws Exception {
+    places.waitsElsewhere(SHOP);
+
+    assertThat(fill(SHOP)).isEqualTo(80);
+  }
+
+  @Test
+  void what_waited_for_a_silent_provider_before_this_worker_began_comes_one_at_a_time()
+      throws Exception {
+    places.waitsElsewhere(SHOP);
+    for (int i = 0; i < 20; i++) {
+      long entered = nanos.get();
+      enter(SHOP);
+      pass(Duration.ofSeconds(10));
+      leave(SHOP, entered, false);
+      assertThat(places.roomFor(SHOP)).isOne();
+    }
+  }
+
   /// @return how many were answered until then
   private int oneByOneUntilThereIsRoomForMore() throws InterruptedException {
     int answered = 0;
