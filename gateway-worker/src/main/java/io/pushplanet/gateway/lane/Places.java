@@ -43,7 +43,7 @@ public final class Places {
   /// Whoever was sent away may be looked for in vain for so long: it is still being written.
   static final Duration WRITTEN = Duration.ofMinutes(1);
 
-  /// Who is to come and has not by then is with another worker.
+  /// Since the first of them was brought forward: who has not come by then is with another worker.
   static final Duration ON_ITS_WAY = Duration.ofSeconds(10);
 
   /// So many answers say how a provider is of which only that messages wait for it was known.
@@ -268,9 +268,11 @@ public final class Places {
       long now = nanoTime.getAsLong();
       if (messages > 0) {
         app.waitsNanos = now;
+        if (app.coming == 0) {
+          app.comingNanos = now;
+        }
         app.coming += messages;
         coming += messages;
-        app.comingNanos = now;
       } else if (now - app.waitsNanos >= WRITTEN.toNanos()) {
         app.waitsElsewhere = false;
         forgetIfIdle(name, app);

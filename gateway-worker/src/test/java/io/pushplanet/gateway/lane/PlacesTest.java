@@ -352,6 +352,17 @@ class PlacesTest {
   }
 
   @Test
+  void who_is_with_another_worker_is_forgotten_also_while_more_are_on_their_way() {
+    places.backIn(SHOP);
+    places.broughtForward(SHOP, 40);
+    pass(Places.ON_ITS_WAY.dividedBy(2));
+    places.broughtForward(SHOP, 20);
+    pass(Places.ON_ITS_WAY.dividedBy(2));
+
+    assertThat(places.roomFor(SHOP)).isEqualTo(80);
+  }
+
+  @Test
   void who_waits_for_a_silent_provider_is_to_come_one_at_a_time_until_it_answers()
       throws Exception {
     fill(SHOP);
