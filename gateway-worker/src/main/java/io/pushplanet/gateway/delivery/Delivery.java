@@ -106,13 +106,14 @@ public final class Delivery {
   private List<DeadItem> deliver(Channel channel, List<Parcel> taken, Ticket ticket) {
     Lane lane = lanes.lane(channel, taken.getFirst().push().delivery().priority());
     lane.take(taken.size());
-    for (Parcel parcel : taken) {
-      if (parcel.push().cameBack()) {
-        lane.places().cameBack(parcel.push().app());
-      }
-    }
     try (Outbox outbox = outboxes.outbox(lane.databaseTurns())) {
       List<Parcel> parcels = due(channel, taken, lane, outbox);
+      for (Parcel parcel : taken) {
+        if (parcel.push().cameBack()) {
+          // Looked up and about to enter: before, its place would be promised to others.
+          lane.places().cameBack(parcel.push().app());
+        }
+      }
       if (channel == Channel.MQTT) {
         overMqtt.deliver(parcels, ticket, lane.longWaits(), outbox);
       } else {
@@ -145,8 +146,8 @@ public final class Delivery {
     lanes.look();
   }
 
-  /// Lets those come from `later` who went there for want of a place, as far as there are places now; to be called each second,
-  /// by one thread for each priority.
+  /// Lets those come from `later` who went there for want of a place, as far as there are places now; to be called ten times a
+  /// second, by one thread for each priority.
   ///
   /// @throws RuntimeException while MySQL is away: call again
   public void bringForward(Priority priority) {

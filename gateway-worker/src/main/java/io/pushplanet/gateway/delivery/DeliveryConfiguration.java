@@ -47,7 +47,7 @@ import org.springframework.context.annotation.Configuration;
 @ForRole(Role.DELIVER)
 class DeliveryConfiguration {
   private static final Duration LOOK = Duration.ofMillis(100);
-  private static final Duration FORWARD = Duration.ofSeconds(1);
+  private static final Duration FORWARD = Duration.ofMillis(100);
   private static final int OWED_IN_HAND = 4;
 
   @Bean(destroyMethod = "close")

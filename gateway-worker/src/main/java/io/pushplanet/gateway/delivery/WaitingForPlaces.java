@@ -13,7 +13,7 @@ import java.util.Map;
 /// Confined to whoever calls it, one round after the other.
 final class WaitingForPlaces {
   /// Rounds from one look through the table to the next: what a worker put off that is gone waits no longer than that.
-  private static final int LOOK_THROUGH_EVERY = 300;
+  private static final int LOOK_THROUGH_EVERY = 3_000;
 
   private final Map<String, Places> lanes;
   private final LaterStore later;
@@ -41,8 +41,10 @@ final class WaitingForPlaces {
   private void bringForward(String lane, Places places, AppId app) {
     int room = places.roomFor(app);
     if (room > 0) {
+      places.toCome(app, room);
       places.broughtForward(
           app,
+          room,
           later.bringForward(app, lane, ProviderDelivery.PROVIDER_SLOW, clock.instant(), room));
     }
   }

@@ -40,8 +40,12 @@ public final class Places {
   /// Between two of all the apps that are stuck, which come back unasked: each costs MySQL and the broker some writes.
   static final Duration BACK_EVERY = Duration.ofMillis(10);
 
-  /// Whoever was sent away may be looked for in vain for so long: it is still being written.
-  static final Duration WRITTEN = Duration.ofMinutes(1);
+  /// From one look in vain to the next.
+  static final Duration LOOK_AGAIN = Duration.ofSeconds(1);
+
+  /// So often whoever was sent away is looked for in vain: it may still be being written. Looks are counted, and not the time: while
+  /// MySQL is away nobody looks and nothing is written.
+  static final int LOOKS_IN_VAIN = 60;
 
   /// Since the first of them was brought forward: who has not come by then is with another worker.
   static final Duration ON_ITS_WAY = Duration.ofSeconds(10);
@@ -99,10 +103,14 @@ public final class Places {
     /// When the last of those that were sent away comes back.
     long lastBackNanos;
 
-    /// Whether messages of it wait elsewhere, and when that was known last.
+    /// Whether messages of it wait elsewhere, as far as is known.
     boolean waitsElsewhere;
 
-    long waitsNanos;
+    /// Since that was known last.
+    int looksInVain;
+
+    /// The next look, at the soonest.
+    long lookNanos;
 
     /// Its part of all that are.
     int coming;
@@ -112,6 +120,7 @@ public final class Places {
     Held(long nowNanos) {
       this.movedNanos = nowNanos;
       this.lastBackNanos = nowNanos;
+      this.lookNanos = nowNanos;
     }
   }
 
@@ -181,7 +190,7 @@ public final class Places {
       long now = nanoTime.getAsLong();
       Held app = apps.computeIfAbsent(name, _ -> new Held(now));
       app.waitsElsewhere = true;
-      app.waitsNanos = now;
+      app.looksInVain = 0;
       app.lastBackNanos =
           Math.clamp(
               app.lastBackNanos + Math.max(1, stuck) * BACK_EVERY.toNanos(),
@@ -197,15 +206,14 @@ public final class Places {
   public void waitsElsewhere(AppId name) {
     lock.lock();
     try {
-      long now = nanoTime.getAsLong();
       Held app = apps.get(name);
       if (app == null) {
-        app = new Held(now);
+        app = new Held(nanoTime.getAsLong());
         app.answersWanted = KNOWN_AFTER;
         apps.put(name, app);
       }
       app.waitsElsewhere = true;
-      app.waitsNanos = now;
+      app.looksInVain = 0;
     } finally {
       lock.unlock();
     }
@@ -235,17 +243,18 @@ public final class Places {
     lock.lock();
     try {
       Held app = apps.get(name);
-      if (app == null) {
+      long now = nanoTime.getAsLong();
+      if (app == null || now - app.lookNanos < 0) {
         return 0;
       }
-      if (nanoTime.getAsLong() - app.comingNanos >= ON_ITS_WAY.toNanos()) {
+      if (now - app.comingNanos >= ON_ITS_WAY.toNanos()) {
         isHere(app, app.coming);
       }
       int has = app.held + app.coming;
       int room =
           app.line.isEmpty()
               ? room(app, has, free - coming, inHand.getAsInt() + coming)
-              : Math.max(1, most / OF_A_SLOW_APP) - coming;
+              : Math.max(1, most / OF_A_SLOW_APP) - app.line.length() - coming;
       if (isSilent(app) || hasHeardNothing(app) || app.answersWanted > 0) {
         room = Math.min(room, 1 - has);
       }
@@ -255,25 +264,43 @@ public final class Places {
     }
   }
 
-  /// What came of [#roomFor]. An app of which there was nothing for [#WRITTEN] is not asked about again.
-  ///
-  /// @param messages on their way here
-  public void broughtForward(AppId name, int messages) {
+  /// So many are about to be brought forward: before the last of them is, the first may be here.
+  public void toCome(AppId name, int messages) {
     lock.lock();
     try {
       Held app = apps.get(name);
       if (app == null) {
         return;
       }
-      long now = nanoTime.getAsLong();
-      if (messages > 0) {
-        app.waitsNanos = now;
-        if (app.coming == 0) {
-          app.comingNanos = now;
-        }
-        app.coming += messages;
-        coming += messages;
-      } else if (now - app.waitsNanos >= WRITTEN.toNanos()) {
+      if (app.coming == 0) {
+        app.comingNanos = nanoTime.getAsLong();
+      }
+      app.coming += messages;
+      coming += messages;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// What came of [#toCome]. An app of which there was nothing is asked about again after [#LOOK_AGAIN], and after [#LOOKS_IN_VAIN]
+  /// no more.
+  ///
+  /// @param found of those that were to come
+  public void broughtForward(AppId name, int messages, int found) {
+    lock.lock();
+    try {
+      Held app = apps.get(name);
+      if (app == null) {
+        return;
+      }
+      isHere(app, Math.min(app.coming, messages - found));
+      if (found > 0) {
+        app.looksInVain = 0;
+        return;
+      }
+      app.lookNanos = nanoTime.getAsLong() + LOOK_AGAIN.toNanos();
+      app.looksInVain++;
+      if (app.looksInVain >= LOOKS_IN_VAIN) {
         app.waitsElsewhere = false;
         forgetIfIdle(name, app);
       }
@@ -282,7 +309,8 @@ public final class Places {
     }
   }
 
-  /// One that waited elsewhere is here; to be called before it enters.
+  /// One that waited elsewhere is here, for whatever reason: nobody knows it from one that was brought forward, so a retry has one
+  /// fetched too many. To be called before it enters.
   public void cameBack(AppId name) {
     lock.lock();
     try {

@@ -44,6 +44,16 @@ class PlacesTest {
     inHand.decrementAndGet();
   }
 
+  private void broughtForward(AppId app, int messages) {
+    places.toCome(app, messages);
+    places.broughtForward(app, messages, messages);
+  }
+
+  private void lookedInVain(AppId app) {
+    places.toCome(app, 1);
+    places.broughtForward(app, 1, 0);
+  }
+
   /// Takes places until nobody would wait for more.
   private int fill(AppId app) throws InterruptedException {
     int taken = 0;
@@ -233,7 +243,7 @@ class PlacesTest {
     }
 
     assertThat(places.roomFor(SHOP)).isEqualTo(20);
-    places.broughtForward(SHOP, 15);
+    broughtForward(SHOP, 15);
     assertThat(places.roomFor(SHOP)).as("besides those on their way").isEqualTo(5);
     places.cameBack(SHOP);
     enter(SHOP);
@@ -251,7 +261,7 @@ class PlacesTest {
       leave(SHOP, entered, true);
     }
     int toCome = places.roomFor(SHOP);
-    places.broughtForward(SHOP, toCome);
+    broughtForward(SHOP, toCome);
 
     inHand.addAndGet(toCome);
     for (int i = 0; i < toCome; i++) {
@@ -286,7 +296,7 @@ class PlacesTest {
     }
 
     int first = places.roomFor(BANK);
-    places.broughtForward(BANK, first);
+    broughtForward(BANK, first);
 
     assertThat(first).isEqualTo(49);
     assertThat(places.roomFor(SHOP)).as("an eighth, one of which it has").isEqualTo(11);
@@ -316,7 +326,7 @@ class PlacesTest {
     for (AppId app : places.waitingElsewhere()) {
       int room = places.roomFor(app);
       if (room > 0) {
-        places.broughtForward(app, room);
+        broughtForward(app, room);
         brought += room;
       }
     }
@@ -332,7 +342,7 @@ class PlacesTest {
     entering();
 
     Eventually.within(PATIENCE, () -> assertThat(places.waiting()).isOne());
-    assertThat(places.roomFor(SHOP)).isEqualTo(12);
+    assertThat(places.roomFor(SHOP)).as("an eighth, one of which waits here").isEqualTo(11);
     pass(Places.PATIENCE);
     assertThat(places.roomFor(SHOP)).isZero();
     places.look();
@@ -343,7 +353,7 @@ class PlacesTest {
     enter(SHOP);
     places.backIn(SHOP);
     leave(SHOP, nanos.get(), true);
-    places.broughtForward(SHOP, 80);
+    broughtForward(SHOP, 80);
     assertThat(places.roomFor(SHOP)).isZero();
 
     pass(Places.ON_ITS_WAY);
@@ -354,9 +364,9 @@ class PlacesTest {
   @Test
   void who_is_with_another_worker_is_forgotten_also_while_more_are_on_their_way() {
     places.backIn(SHOP);
-    places.broughtForward(SHOP, 40);
+    broughtForward(SHOP, 40);
     pass(Places.ON_ITS_WAY.dividedBy(2));
-    places.broughtForward(SHOP, 20);
+    broughtForward(SHOP, 20);
     pass(Places.ON_ITS_WAY.dividedBy(2));
 
     assertThat(places.roomFor(SHOP)).isEqualTo(80);
@@ -422,7 +432,7 @@ class PlacesTest {
   private int oneByOneUntilThereIsRoomForMore() throws InterruptedException {
     int answered = 0;
     while (places.roomFor(SHOP) == 1) {
-      places.broughtForward(SHOP, 1);
+      broughtForward(SHOP, 1);
       assertThat(places.roomFor(SHOP)).isZero();
       places.cameBack(SHOP);
       assertThat(enter(SHOP)).isTrue();
@@ -434,15 +444,57 @@ class PlacesTest {
   }
 
   @Test
-  void an_app_is_asked_about_until_nothing_of_it_has_waited_for_as_long_as_it_takes_to_write_it() {
+  void who_comes_before_all_are_brought_forward_is_on_its_way_no_more() {
     places.backIn(SHOP);
-    places.broughtForward(SHOP, 0);
-    assertThat(places.waitingElsewhere()).containsExactly(SHOP);
-    pass(Places.WRITTEN);
-    places.broughtForward(SHOP, 0);
+    places.toCome(SHOP, 50);
+    for (int i = 0; i < 20; i++) {
+      places.cameBack(SHOP);
+    }
+    places.broughtForward(SHOP, 50, 40);
+
+    assertThat(places.roomFor(SHOP)).as("besides twenty").isEqualTo(60);
+  }
+
+  @Test
+  void an_app_of_which_nothing_was_found_is_asked_about_again_a_second_later() {
+    places.backIn(SHOP);
+    assertThat(places.roomFor(SHOP)).isEqualTo(80);
+    lookedInVain(SHOP);
+
+    places.backIn(SHOP);
+    assertThat(places.roomFor(SHOP)).isZero();
+    pass(Places.LOOK_AGAIN);
+    assertThat(places.roomFor(SHOP)).isEqualTo(80);
+  }
+
+  @Test
+  void an_app_is_asked_about_until_it_was_looked_for_in_vain_for_as_long_as_it_takes_to_write_it() {
+    places.backIn(SHOP);
+    for (int i = 0; i < Places.LOOKS_IN_VAIN; i++) {
+      assertThat(places.waitingElsewhere()).containsExactly(SHOP);
+      lookedInVain(SHOP);
+      pass(Places.LOOK_AGAIN);
+    }
 
     assertThat(places.waitingElsewhere()).isEmpty();
     assertThat(places.roomFor(SHOP)).isZero();
+  }
+
+  @Test
+  void an_app_is_not_given_up_for_the_time_in_which_nobody_could_look_nor_write() {
+    places.backIn(SHOP);
+    pass(Duration.ofMinutes(5));
+    lookedInVain(SHOP);
+    pass(Duration.ofMinutes(5));
+    lookedInVain(SHOP);
+    assertThat(places.waitingElsewhere()).containsExactly(SHOP);
+
+    pass(Places.LOOK_AGAIN);
+    broughtForward(SHOP, 1);
+    for (int i = 1; i < Places.LOOKS_IN_VAIN; i++) {
+      lookedInVain(SHOP);
+    }
+    assertThat(places.waitingElsewhere()).containsExactly(SHOP);
   }
 
   @Test

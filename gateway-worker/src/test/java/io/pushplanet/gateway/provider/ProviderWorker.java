@@ -64,9 +64,7 @@ final class ProviderWorker implements AutoCloseable {
   }
 
   /// What a worker does beside its lanes of priority `normal`: looks after who waits for a place, and after who waits in `later`. Not started.
-  ///
-  /// @param forward how often what waits for places is brought forward
-  List<Rounds> rounds(Duration forward) {
+  List<Rounds> rounds() {
     DueLane due = new DueLane(servers.database(), servers.lanes()::publishAndWait, clock);
     return List.of(
         new Rounds(
@@ -79,7 +77,7 @@ final class ProviderWorker implements AutoCloseable {
             meters),
         new Rounds(
             "forward",
-            forward,
+            Duration.ofMillis(100),
             () -> {
               delivery.bringForward(Priority.NORMAL);
               return false;

@@ -88,9 +88,8 @@ class SlowProviderIT {
     worker.close();
   }
 
-  /// @param forward how often what waits is brought forward
-  private void begin(Duration forward) {
-    rounds = worker.rounds(forward);
+  private void begin() {
+    rounds = worker.rounds();
     lanes.start();
     rounds.forEach(Rounds::start);
   }
@@ -122,7 +121,7 @@ class SlowProviderIT {
     }
     Scenario.parse(scenario.toString()).forEach(platform.simulators.script()::add);
 
-    begin(Duration.ofSeconds(1));
+    begin();
     try (ScheduledExecutorService callers = Executors.newScheduledThreadPool(1)) {
       List<Push> others = new ArrayList<>(beside);
       for (int i = 0; i < MANY; i++) {
@@ -168,7 +167,7 @@ class SlowProviderIT {
                         push.putOff()))
                 .toList());
 
-    begin(Duration.ofMillis(250));
+    begin();
 
     Eventually.within(
         PATIENCE, () -> assertThat(delivered()).hasSize(MANY).doesNotHaveDuplicates());
