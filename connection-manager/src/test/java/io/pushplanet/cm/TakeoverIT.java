@@ -224,16 +224,21 @@ class TakeoverIT {
     }
   }
 
+  /// A persistent session with a message that is not acknowledged.
+  private void leaveUnacknowledged(RawClient here) throws Exception {
+    here.send(SharedNode.persistent(device, MqttVersion.V5));
+    here.expect(MqttPacket.ConnAck.class);
+    here.subscribe().expect(MqttPacket.SubAck.class);
+    gateway.send(List.of(device), TestNode.newMessage(), "{\"left\":1}", PATIENCE);
+    here.expect(MqttPacket.Publish.class);
+  }
+
   /// As a dispatcher does when the device's user changed.
   @Test
   void what_was_sent_on_a_session_that_is_forgotten_is_not_sent_again() throws Exception {
     var directory = first.bean(SessionDirectory.class);
     try (var here = new RawClient(first.port("mqtt"), MqttVersion.V5)) {
-      here.send(SharedNode.persistent(device, MqttVersion.V5));
-      here.expect(MqttPacket.ConnAck.class);
-      here.subscribe().expect(MqttPacket.SubAck.class);
-      gateway.send(List.of(device), TestNode.newMessage(), "{\"left\":1}", PATIENCE);
-      here.expect(MqttPacket.Publish.class);
+      leaveUnacknowledged(here);
     }
     Eventually.within(PATIENCE, () -> assertThat(directory.owner(device)).isEmpty());
     try (var redis = RedisClient.create(first.services().redis().toString());
@@ -252,11 +257,7 @@ class TakeoverIT {
   @Test
   void nor_is_what_was_sent_before_its_device_unsubscribed() throws Exception {
     try (var here = new RawClient(first.port("mqtt"), MqttVersion.V5)) {
-      here.send(SharedNode.persistent(device, MqttVersion.V5));
-      here.expect(MqttPacket.ConnAck.class);
-      here.subscribe().expect(MqttPacket.SubAck.class);
-      gateway.send(List.of(device), TestNode.newMessage(), "{\"left\":1}", PATIENCE);
-      here.expect(MqttPacket.Publish.class);
+      leaveUnacknowledged(here);
       here.send(new MqttPacket.Unsubscribe(2, List.of("push/messages"), MqttProperties.NONE));
       here.expect(MqttPacket.UnsubAck.class);
       here.send(new MqttPacket.Disconnect(ReasonCode.SUCCESS, MqttProperties.NONE));
@@ -279,11 +280,7 @@ class TakeoverIT {
       throws Exception {
     var directory = first.bean(SessionDirectory.class);
     try (var here = new RawClient(first.port("mqtt"), MqttVersion.V5)) {
-      here.send(SharedNode.persistent(device, MqttVersion.V5));
-      here.expect(MqttPacket.ConnAck.class);
-      here.subscribe().expect(MqttPacket.SubAck.class);
-      gateway.send(List.of(device), TestNode.newMessage(), "{\"left\":1}", PATIENCE);
-      here.expect(MqttPacket.Publish.class);
+      leaveUnacknowledged(here);
       try (var redis = RedisClient.create(first.services().redis().toString());
           var connection = redis.connect()) {
         Eventually.within(
