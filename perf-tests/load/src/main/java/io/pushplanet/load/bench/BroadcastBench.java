@@ -160,6 +160,13 @@ final class BroadcastBench {
       site.fleet.connect(sessions, qos);
     }
     String at = ", QoS " + qos;
+    run.out()
+        .printf(
+            Locale.ROOT,
+            "QoS %d: %d messages to all to warm up, then some %d s%n",
+            qos,
+            WARM,
+            2 * run.each().toSeconds() + COUNTED + BESIDE);
     for (int message = 0; message < WARM; message++) {
       besideABroadcast(neighbours);
     }
