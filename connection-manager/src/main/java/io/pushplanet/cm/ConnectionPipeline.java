@@ -260,6 +260,8 @@ public final class ConnectionPipeline {
         sessions.remove(made);
         // A frame may have found it in the table meanwhile.
         made.end();
+        registrar.outrun(
+            known.device(), claim, known.terms().expirySeconds(), known.passwordEnds());
         reception.outrun(link, known.connect());
         return;
       }

@@ -28,7 +28,7 @@ final class Epochs implements Directory {
   private Answer answer(Order order) {
     return order instanceof Order.Claim claim && claim.passwordEnds() <= deniedUntil
         ? new Answer.Denied()
-        : new Answer.Claimed(last.incrementAndGet(), Optional.empty(), Optional.empty());
+        : new Answer.Claimed(last.incrementAndGet(), Optional.empty(), false, Optional.empty());
   }
 
   @Override

@@ -11,12 +11,14 @@ import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import io.pushplanet.quickstart.services.Service;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -71,6 +73,29 @@ class TakeoverIT {
           .isEqualTo(ReasonCode.SESSION_TAKEN_OVER);
       assertThat(here.next()).isEmpty();
       assertAlive(there);
+    }
+  }
+
+  /// Back and forth, for the former node may be quick by chance.
+  @Test
+  void a_device_is_let_in_once_the_former_node_has_let_it_go() throws Exception {
+    var nodes = List.of(first, second);
+    var clients = new ArrayList<RawClient>();
+    try {
+      for (int round = 0; round < 20; round++) {
+        var client = new RawClient(nodes.get(round % 2).port("mqtt"), MqttVersion.V5);
+        clients.add(client);
+        client.send(SharedNode.persistent(device, MqttVersion.V5));
+
+        assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isEqualTo(round > 0);
+
+        assertThat(nodes.get((round + 1) % 2).bean(SessionTable.class).find(device)).isNull();
+        client.subscribe().expect(MqttPacket.SubAck.class);
+      }
+    } finally {
+      for (var client : clients) {
+        client.close();
+      }
     }
   }
 
@@ -347,7 +372,8 @@ class TakeoverIT {
       var publish = here.expect(MqttPacket.Publish.class);
       frozen.stopRunning();
       long stoppedNanos = System.nanoTime();
-      try (var there = subscribed(second.port("mqtt"))) {
+      try (var third = TestNode.start("--cm.node-id=takeover-c", RARELY);
+          var there = subscribed(third.port("mqtt"))) {
         here.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS));
         here.send(new MqttPacket.PingReq());
         Eventually.within(

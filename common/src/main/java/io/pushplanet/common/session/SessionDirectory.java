@@ -34,8 +34,8 @@ public final class SessionDirectory {
 
   /// Lua for scripts that take, announce or release devices, so that all do it by the same words; `key` is [#key].
   ///
-  /// - `claim(key, node, now in ms)` takes the device over, tells the node that had it, and returns the new owner and what
-  ///   stood there (or nothing: an empty string);
+  /// - `claim(key, node, now in ms)` takes the device over, tells the node that had it, and returns the new owner, what
+  ///   stood there (or nothing: an empty string), and whether another node has heard of it: one that is dead has not;
   /// - `announce(key, node, epoch)` announces a session that is already owned, and returns what stands there afterwards;
   ///   whoever had it with a lower epoch is told;
   /// - `release(key, node, epoch)` forgets the session if it is still this one, or an older one of the same node: that a later one followed
@@ -49,9 +49,8 @@ public final class SessionDirectory {
       end
       local function tell(held, owner, node, key)
         local former = held and string.match(held, '^%d+|(.+)$')
-        if former and former ~= node then
-          redis.call('PUBLISH', 'takeover:' .. former, owner .. '|' .. string.sub(key, 9))
-        end
+        return former and former ~= node
+          and redis.call('PUBLISH', 'takeover:' .. former, owner .. '|' .. string.sub(key, 9)) > 0
       end
       local function claim(key, node, now)
         local held = text(key)
@@ -60,8 +59,7 @@ public final class SessionDirectory {
         if before and before >= epoch then epoch = before + 1 end
         local owner = string.format('%.0f', epoch) .. '|' .. node
         redis.call('SET', key, owner)
-        tell(held, owner, node, key)
-        return owner, held or ''
+        return owner, held or '', tell(held, owner, node, key)
       end
       local function announce(key, node, epoch)
         local held = text(key)

@@ -34,8 +34,10 @@ final class Arrivals {
       return new Arriving(claims, Math.max(heard, epoch), left, heir);
     }
 
+    /// Who has left a session also says, once the claim is heard, that it has nothing more.
     Arriving left(Bequest told) {
-      return new Arriving(claims, heard, told, heir);
+      boolean isLess = left != null && !left.session().isEmpty() && told.session().isEmpty();
+      return new Arriving(claims, heard, isLess ? left : told, heir);
     }
 
     Arriving waiting(Heir now) {
@@ -52,6 +54,11 @@ final class Arrivals {
     Heir(long former, Consumer<Optional<Remembered>> then) {
       this.former = former;
       this.then = then;
+    }
+
+    /// Of a later epoch speaks a node that does not know under which it had the device, for it has nothing of it.
+    boolean isMeant(Bequest told) {
+      return told.epoch() >= former;
     }
 
     void hear(Optional<Remembered> session) {
@@ -95,19 +102,20 @@ final class Arrivals {
   }
 
   /// Whoever has claimed one of them under this epoch, or a lower one, has lost it again.
-  void takenOver(DeviceKey device, long epoch) {
-    arriving.computeIfPresent(device, (_, all) -> all.hearing(epoch));
+  ///
+  /// @return whether it is one of them
+  boolean takenOver(DeviceKey device, long epoch) {
+    return arriving.computeIfPresent(device, (_, all) -> all.hearing(epoch)) != null;
   }
 
-  /// The directory remembers no session, and the device was connected elsewhere until now: whether there was one, with or
-  /// without a subscription, only that node knows, and it says so when it lets the device go ([#left]). One that is dead, frozen
-  /// or cut off says nothing: then there is none.
+  /// The device was connected elsewhere until now: that node says when it has let the device go, and how the session was ([#left]). Until then it
+  /// still delivers, and what it was about to deliver comes here next. One that stands still or is cut off says nothing, and has no session to leave.
   void askFormer(DeviceKey device, SessionOwner former, Consumer<Optional<Remembered>> then) {
     var heir = new Heir(former.epoch(), then);
     var now = arriving.computeIfPresent(device, (_, all) -> all.waiting(heir));
     if (now == null) {
       heir.hear(Optional.empty());
-    } else if (now.left() != null && now.left().epoch() == heir.former) {
+    } else if (now.left() != null && heir.isMeant(now.left())) {
       heir.hear(Remembered.read(now.left()));
     } else {
       timer.after(formerWithin, () -> heir.hear(Optional.empty()));
@@ -117,7 +125,7 @@ final class Arrivals {
   /// The node that had one of them says how its session was.
   void left(Bequest told) {
     var now = arriving.computeIfPresent(told.device(), (_, all) -> all.left(told));
-    if (now != null && now.heir() != null && now.heir().former == told.epoch()) {
+    if (now != null && now.heir() != null && now.heir().isMeant(told)) {
       now.heir().hear(Remembered.read(told));
     }
   }

@@ -98,8 +98,10 @@ public interface Directory {
 
   /// What became of an order.
   sealed interface Answer {
-    /// @param former who had the device until now; a node hears of that by its notices
-    record Claimed(long epoch, Optional<SessionOwner> former, Optional<Remembered> remembered)
+    /// @param former who had the device until now
+    /// @param heard whether another node, which had it, was told: it says when it has let the device go
+    record Claimed(
+        long epoch, Optional<SessionOwner> former, boolean heard, Optional<Remembered> remembered)
         implements Answer {}
 
     /// The device was deleted since it was given this password; whoever has it keeps it.

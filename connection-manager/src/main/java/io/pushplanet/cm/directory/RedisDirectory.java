@@ -32,6 +32,7 @@ public final class RedisDirectory implements Directory {
   private static final int ROOM_OF_EACH = 96;
   private static final char FAILED = '!';
   private static final char DENIED = '-';
+  private static final char HEARD = '1';
   private static final char BETWEEN = '\n';
 
   /// Lua: the epoch under which a session was written.
@@ -77,7 +78,8 @@ public final class RedisDirectory implements Directory {
   /// A claim by a password that is denied leaves everything as it is. So does a session that came by one, to a node that could ask nobody, but for its own
   /// entry: its epoch is the node's own, and may be above that of the device as it was registered anew.
   ///
-  /// Who had a session that is remembered nowhere tells the node that took it, so that this need not guess whether there was none.
+  /// Who had a session, or was about to, tells the node that took it when nothing more is written there, and how the session was: where it is remembered nowhere, this
+  /// node need not guess whether there was none.
   ///
   /// A claim's epoch is above that of the session it takes up, also when that ended on a node whose clock is ahead.
   ///
@@ -118,9 +120,9 @@ public final class RedisDirectory implements Directory {
                 elseif ours and (bare or text(kept)) then redis.call('SET', kept, left .. ',' .. epoch, 'PX', millis)
                 else redis.call('PEXPIRE', kept, millis) end
               end
-              local function bequeath(key, kept, millis, left, epoch)
+              local function bequeath(key, millis, left, epoch)
                 local newer, heir = string.match(text(key) or '', '^(%d+)|(.+)$')
-                if heir and heir ~= node and tonumber(newer) > tonumber(epoch) and not text(kept) then
+                if heir and heir ~= node and tonumber(newer) > tonumber(epoch) then
                   local session = millis == '0' and '' or left
                   redis.call('PUBLISH', 'takeover:' .. heir, 'left|' .. epoch .. '|' .. session .. '|' .. string.sub(key, 9))
                 end
@@ -129,16 +131,19 @@ public final class RedisDirectory implements Directory {
                 local key, kept = 'session:' .. device, 'mqtt-session:' .. device
                 if what == 'claim' then
                   if denied(device, ends) then return '-' end
-                  local owner, former = claim(key, node, not_before(kept))
+                  local owner, former, heard = claim(key, node, not_before(kept))
                   seen(device, now)
                   local fine, held = pcall(take_up, kept, more, string.match(owner, '^%d+'))
-                  return owner .. '\\n' .. former .. '\\n' .. (fine and held or '')
+                  return owner .. '\\n' .. former .. '\\n' .. (heard and '1' or '0') .. (fine and held or '')
                 end
                 local ours = text(key) == epoch .. '|' .. node
                 if what == 'release' or what == 'end' then release(key, node, epoch) end
                 if what ~= 'release' and not ours and denied(device, ends) then return '' end
                 local millis, left = string.match(more, '^(%d+) (.+)$')
-                if what == 'end' and not ours then bequeath(key, kept, millis, left, epoch) end
+                if not ours then
+                  if what == 'end' then bequeath(key, millis, left, epoch)
+                  elseif what == 'release' then bequeath(key, '0', '', epoch) end
+                end
                 if what == 'release' or not may_write(key, kept, epoch) then return '' end
                 if what == 'remember' then redis.call('SET', kept, more .. ',' .. epoch, 'PX', longest)
                 elseif what == 'end' then outlive(kept, millis, left, epoch, ours)
@@ -246,7 +251,8 @@ public final class RedisDirectory implements Directory {
     return new Answer.Claimed(
         Long.parseLong(line, 0, line.indexOf('|'), 10),
         SessionDirectory.parse(line.substring(first + 1, second)),
-        Remembered.read(line.substring(second + 1)));
+        line.charAt(second + 1) == HEARD,
+        Remembered.read(line.substring(second + 2)));
   }
 
   @Override

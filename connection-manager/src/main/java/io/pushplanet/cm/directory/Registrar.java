@@ -196,23 +196,35 @@ public final class Registrar implements Doubts, AutoCloseable {
     var elsewhere = claimed.former().filter(owner -> !owner.node().equals(node));
     if (elsewhere.isPresent()) {
       metrics.takeovers.increment();
-      if (claimed.remembered().isEmpty() && wish != Former.FORGET) {
+      if (claimed.heard()) {
         arrivals.askFormer(
             device,
             elsewhere.get(),
-            session -> {
-              if (wish == Former.RESUME) {
-                session
-                    .map(Remembered::subscription)
-                    .ifPresent(held ->
-                        tell(new Order.Remember(device, claimed.epoch(), held, passwordEnds)));
-              }
-              loop.execute(() -> then.accept(new Claim.Taken(claimed.epoch(), session)));
+            left -> {
+              var remembered = inherited(device, wish, passwordEnds, claimed, left);
+              loop.execute(() -> then.accept(new Claim.Taken(claimed.epoch(), remembered)));
             });
         return;
       }
     }
     then.accept(new Claim.Taken(claimed.epoch(), claimed.remembered()));
+  }
+
+  /// What the directory remembers, or else the former node.
+  private Optional<Remembered> inherited(
+      DeviceKey device,
+      Former wish,
+      long passwordEnds,
+      Answer.Claimed claimed,
+      Optional<Remembered> left) {
+    if (wish == Former.FORGET || claimed.remembered().isPresent()) {
+      return claimed.remembered();
+    }
+    if (wish == Former.RESUME) {
+      left.map(Remembered::subscription)
+          .ifPresent(held -> tell(new Order.Remember(device, claimed.epoch(), held, passwordEnds)));
+    }
+    return left;
   }
 
   /// The node that had a device which is arriving here says how its session was.
@@ -230,6 +242,11 @@ public final class Registrar implements Doubts, AutoCloseable {
   /// The connection for which a device was claimed is gone. The session that it took up lives on as it was, for as long as the device wished this time.
   public void abandon(DeviceKey device, Claim.Taken claim, long expirySeconds, long passwordEnds) {
     arrived(device, claim.epoch());
+    outrun(device, claim, expirySeconds, passwordEnds);
+  }
+
+  /// The claimed connection has [#arrived], and another one was claimed since. As [#abandon].
+  public void outrun(DeviceKey device, Claim.Taken claim, long expirySeconds, long passwordEnds) {
     if (table.find(device) == null) {
       tell(
           claim
@@ -303,12 +320,15 @@ public final class Registrar implements Doubts, AutoCloseable {
     return inLine;
   }
 
-  /// Another node says that it has one of our devices.
+  /// Another node says that it has one of our devices, and waits to hear that we have let it go. Whoever is here, or about to be, says so at its end.
   public void takenOver(Notice notice) {
-    arrivals.takenOver(notice.device(), notice.owner().epoch());
+    // In this order, as in [#absent].
+    boolean isArriving = arrivals.takenOver(notice.device(), notice.owner().epoch());
     var session = table.find(notice.device());
     if (session != null) {
       comparison.judge(session, notice.owner());
+    } else if (!isArriving) {
+      tell(new Order.Release(notice.device(), notice.owner().epoch() - 1));
     }
   }
 

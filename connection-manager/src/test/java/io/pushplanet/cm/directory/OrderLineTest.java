@@ -437,6 +437,7 @@ class OrderLineTest {
           ? new Answer.Claimed(
               100 + Long.parseLong(device.device().value().substring(1)),
               Optional.empty(),
+              false,
               Optional.empty())
           : new Answer.Done();
     }

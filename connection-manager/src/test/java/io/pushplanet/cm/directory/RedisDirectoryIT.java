@@ -332,7 +332,7 @@ class RedisDirectoryIT {
   }
 
   @Test
-  void who_has_lost_the_device_tells_the_next_one_what_is_remembered_nowhere() throws Exception {
+  void who_has_lost_the_device_tells_the_next_one_so_and_how_the_session_was() throws Exception {
     var told = new LinkedBlockingQueue<TakeoverNotices.Bequest>();
     var listening = new CountDownLatch(1);
     try (var notices =
@@ -348,7 +348,11 @@ class RedisDirectoryIT {
               new Order.End(device(1), former, 3_600, AT_ONE, ENDS),
               new Order.End(device(1), former, 0, AT_ONE, ENDS)));
       b.carryOut(List.of(new Order.Remember(device(1), owner, AT_ONE, ENDS)));
-      a.carryOut(List.of(new Order.End(device(1), former, 3_600, null, ENDS)));
+      a.carryOut(
+          List.of(
+              new Order.End(device(1), former, 3_600, AT_ONE, ENDS),
+              new Order.Release(device(1), owner - 1),
+              new Order.Release(device(1), owner)));
       b.carryOut(List.of(new Order.End(device(1), owner, 3_600, AT_ONE, ENDS)));
 
       assertThat(told.poll(60, TimeUnit.SECONDS))
@@ -358,8 +362,30 @@ class RedisDirectoryIT {
       assertThat(told.poll(60, TimeUnit.SECONDS))
           .as("nothing to go on with")
           .isEqualTo(new TakeoverNotices.Bequest(device(1), former, ""));
+      assertThat(told.poll(60, TimeUnit.SECONDS))
+          .as("also where Redis remembers something: it has let the device go")
+          .isEqualTo(new TakeoverNotices.Bequest(device(1), former, "1,7"));
+      assertThat(told.poll(60, TimeUnit.SECONDS))
+          .as("it has nothing of the device")
+          .isEqualTo(new TakeoverNotices.Bequest(device(1), owner - 1, ""));
       a.carryOut(claims(List.of(device(1)), Former.RESUME));
       assertThat(told).isEmpty();
+    }
+  }
+
+  @Test
+  void a_claim_says_whether_another_node_heard_of_it() throws Exception {
+    assertThat(claim(b, Former.RESUME).heard()).as("nobody had it").isFalse();
+    assertThat(claim(a, Former.RESUME).heard()).as("who had it is dead").isFalse();
+    claim(b, Former.RESUME);
+    var listening = new CountDownLatch(1);
+    try (var notices =
+        TakeoverNotices.listen(client, nodeB, _ -> {}, listening::countDown)) {
+      assertThat(notices).isNotNull();
+      assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
+
+      assertThat(claim(b, Former.RESUME).heard()).as("it had it itself").isFalse();
+      assertThat(claim(a, Former.RESUME).heard()).isTrue();
     }
   }
 

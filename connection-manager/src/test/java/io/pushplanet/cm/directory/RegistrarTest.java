@@ -27,6 +27,7 @@ import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.session.TakeoverNotices.Bequest;
 import io.pushplanet.common.session.TakeoverNotices.Denial;
+import io.pushplanet.common.session.TakeoverNotices.Notice;
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -43,6 +44,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /// A session that the directory has lost, and what its node says of it afterwards.
 class RegistrarTest {
@@ -244,10 +247,76 @@ class RegistrarTest {
     assertThat(claims).containsExactly(new Claim.Taken(EPOCH + 1, Optional.empty()));
   }
 
+  @ParameterizedTest
+  @EnumSource(names = {"RESUME", "RESUME_ONCE"})
+  void who_had_the_device_lets_go_of_it_before_it_is_here(Former wish) {
+    directory.remembered = Optional.of(new Remembered(AT_ONE, EPOCH - 2));
+    var claims = claimed(wish);
+    assertThat(claims).isEmpty();
+
+    registrar.left(new Bequest(DEVICE, EPOCH, "3,0"));
+
+    assertThat(claims)
+        .as("what the directory says of the session counts")
+        .containsExactly(new Claim.Taken(EPOCH + 1, directory.remembered));
+  }
+
   @Test
-  void who_wants_no_session_waits_for_nobody() {
-    assertThat(claimed(Former.FORGET))
+  void who_wants_no_session_gets_none_from_another_node() {
+    var claims = claimed(Former.FORGET);
+
+    registrar.left(new Bequest(DEVICE, EPOCH, "1,0"));
+
+    assertThat(claims).containsExactly(new Claim.Taken(EPOCH + 1, Optional.empty()));
+  }
+
+  @Test
+  void nobody_waits_for_a_node_that_is_dead() {
+    directory.heard = false;
+
+    assertThat(claimed(Former.RESUME))
         .containsExactly(new Claim.Taken(EPOCH + 1, Optional.empty()));
+  }
+
+  @Test
+  void a_node_that_has_nothing_of_the_device_says_so_under_a_later_epoch() {
+    var claims = claimed(Former.RESUME);
+
+    registrar.left(new Bequest(DEVICE, EPOCH + 5, ""));
+
+    assertThat(claims).containsExactly(new Claim.Taken(EPOCH + 1, Optional.empty()));
+  }
+
+  @Test
+  void that_it_has_nothing_more_does_not_hide_the_session_that_it_left() {
+    directory.whileClaiming =
+        () -> {
+          registrar.left(new Bequest(DEVICE, EPOCH, "1,0"));
+          registrar.left(new Bequest(DEVICE, EPOCH, ""));
+        };
+
+    assertThat(claimed(Former.RESUME))
+        .containsExactly(new Claim.Taken(EPOCH + 1, Optional.of(new Remembered(AT_ONE, EPOCH))));
+  }
+
+  @Test
+  void a_device_that_another_node_takes_and_that_is_not_here_is_let_go_of_at_once() {
+    var other = device("other");
+
+    registrar.takenOver(new Notice(other, new SessionOwner(new NodeId("b"), EPOCH)));
+
+    assertThat(directory.orders).containsExactly(new Order.Release(other, EPOCH - 1));
+  }
+
+  @Test
+  void one_that_is_on_its_way_is_let_go_of_when_it_is_here() {
+    var other = device("other");
+    directory.whileClaiming =
+        () -> registrar.takenOver(new Notice(other, new SessionOwner(new NodeId("b"), EPOCH)));
+
+    registrar.claim(other, Former.RESUME, ENDS, new QuietClient().loop(), _ -> {});
+
+    assertThat(directory.orders).containsExactly(new Order.Claim(other, Former.RESUME, ENDS));
   }
 
   @Test
@@ -596,7 +665,10 @@ class RegistrarTest {
   private List<Claim> claimed(Former wish) {
     directory.claimed =
         new Answer.Claimed(
-            EPOCH + 1, Optional.of(new SessionOwner(new NodeId("b"), EPOCH)), Optional.empty());
+            EPOCH + 1,
+            Optional.of(new SessionOwner(new NodeId("b"), EPOCH)),
+            directory.heard,
+            directory.remembered);
     var claims = new ArrayList<Claim>();
     assertThat(registrar.claim(DEVICE, wish, ENDS, new QuietClient().loop(), claims::add)).isTrue();
     return claims;
@@ -631,6 +703,8 @@ class RegistrarTest {
     private final List<Map<DeviceKey, Announced>> announced = new ArrayList<>();
     private Runnable meanwhile = () -> {};
     private Runnable whileClaiming = () -> {};
+    private Optional<Remembered> remembered = Optional.empty();
+    private boolean heard = true;
     private Runnable whileAsked = () -> {};
     private Answer claimed = new Answer.Done();
     private final List<DeviceKey> asked = new ArrayList<>();

@@ -20,6 +20,8 @@ enum Bug {
   UNTOLD_COUNTS_AS_TOLD,
   /// A node that let a device go says how its session was also where it cannot know.
   WORD_OF_WHO_DOES_NOT_KNOW,
+  /// Who takes a device over does not wait until the former node has let it go.
+  NO_WAIT_FOR_THE_FORMER,
   /// Nodes do not remember which packets that they sent again were acknowledged before the parked copy came.
   LATE_ACKNOWLEDGEMENTS_FORGOTTEN,
   /// Whoever comes by a password of before its device was deleted is let in.

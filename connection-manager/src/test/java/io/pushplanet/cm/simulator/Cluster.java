@@ -25,6 +25,7 @@ final class Cluster {
   private static final int NODES = 3;
   private static final int DEVICES = 3;
   private static final int MESSAGES = 24;
+  private static final int AT_A_MOVE = 8;
   private static final int BROADCASTS = 5;
   private static final int DELETIONS = 3;
   private static final int CHAOS_MILLIS = 40_000;
@@ -54,6 +55,7 @@ final class Cluster {
   private final Set<Bug> bugs;
   private final DeviceHandshake handshake =
       new DeviceHandshake(CREDENTIALS, 3, 8, 8_192, Uplinks.UPLINK);
+  private final SimGateway gateway;
   private final @Nullable SimNode[] nodes = new SimNode[NODES];
   private final List<SimDevice> devices = new ArrayList<>();
   private final int[] lives = new int[DEVICES];
@@ -64,6 +66,7 @@ final class Cluster {
     this.world = new World(seed);
     this.stores = new Stores(world, ledger, bugs);
     this.bugs = bugs;
+    this.gateway = new SimGateway(world, this, bugs);
   }
 
   /// Runs the world of this seed to its end.
@@ -101,7 +104,6 @@ final class Cluster {
           new SimDevice(
               world, this, KEYS.get(number), PASSWORDS.get(number).getFirst(), number + 1));
     }
-    var gateway = new SimGateway(world, this, bugs);
     for (int count = 0; count < MESSAGES; count++) {
       world.after(
           0, CHAOS_MILLIS, () -> gateway.send(KEYS.get(world.below(DEVICES)), nextMessage()));
@@ -116,12 +118,19 @@ final class Cluster {
     for (int faults = 2 + world.below(6); faults > 0; faults--) {
       world.after(1_000, CHAOS_MILLIS, this::fault);
     }
-    world.runUntilMillis(CHAOS_MILLIS);
-    heal();
+    // As an event: somebody may be standing still in the midst of what he does just then.
+    world.after(CHAOS_MILLIS, CHAOS_MILLIS, this::heal);
     world.runUntilMillis(CHAOS_MILLIS + PEACE_MILLIS);
     ledger.balance();
     for (var device : KEYS) {
       countOwners(device);
+    }
+  }
+
+  /// A device that moves gets enough meanwhile to show who writes to it.
+  void sendSome(DeviceKey device) {
+    for (int count = 0; count < AT_A_MOVE; count++) {
+      world.after(0, 100, () -> gateway.send(device, nextMessage()));
     }
   }
 
@@ -181,16 +190,19 @@ final class Cluster {
       }
       case 6 -> {
         world.tell("redis", "goes away");
+        stores.troubled();
         stores.redisAway = true;
         world.after(500, 15_000, this::redisBack);
       }
       case 7 -> {
         world.tell(node.id.value(), "is cut from redis");
+        stores.troubled();
         node.cutFromRedis = true;
         world.after(
             500,
             25_000,
             () -> {
+              stores.troubled();
               node.cutFromRedis = false;
               node.redisIsBack();
             });
@@ -210,6 +222,7 @@ final class Cluster {
   private void redisBack() {
     if (stores.redisAway) {
       world.tell("redis", "is back");
+      stores.troubled();
       stores.redisAway = false;
       for (var node : nodes) {
         if (node != null) {
@@ -222,6 +235,7 @@ final class Cluster {
   private void heal() {
     world.tell("all", "is mended");
     healed = true;
+    stores.mended = true;
     redisBack();
     stores.mysqlAway = false;
     stores.noticesLost = 0;

@@ -89,6 +89,9 @@ final class SimDevice {
     if (calm) {
       return;
     }
+    if (world.chance(0.3)) {
+      cluster.sendSome(key);
+    }
     connect();
     world.after(1_000, current != null && current.tardy ? 40_000 : 12_000, this::roam);
   }

@@ -191,6 +191,7 @@ final class SimLink implements Link {
     var decoded = DECODER.decode(ByteBuffer.wrap(packet), MqttVersion.V5, LIMITS);
     if (decoded instanceof DecodeOutcome.Decoded(var whole)) {
       node.watch(device.key(), "sent a message");
+      node.wrote(device.key());
       send(whole);
     } else {
       throw new AssertionError("sent rubbish: " + decoded);

@@ -225,12 +225,14 @@ final class SimNode {
   }
 
   void freeze() {
+    stores.troubled();
     frozen = true;
     frozenNanos = world.nowNanos();
   }
 
   void thaw() {
     world.tell(id.value(), "thaws");
+    stores.troubled();
     frozen = false;
     if (comparing && world.nowNanos() - frozenNanos > EventLoop.STANDSTILL.toNanos()) {
       world.tell(id.value(), "was comparing");
@@ -243,7 +245,7 @@ final class SimNode {
 
   /// A machine that is paused often is paused again soon.
   void maybeStopAgain() {
-    if (comparing && world.chance(0.3)) {
+    if (comparing && !stores.mended && world.chance(0.3)) {
       world.tell(id.value(), "freezes again");
       freeze();
       world.after(200, 8_000, this::thaw);
@@ -323,6 +325,10 @@ final class SimNode {
 
   void drain(DeviceKey device) {
     loop.execute(() -> pipeline.drain(device));
+  }
+
+  void wrote(DeviceKey device) {
+    stores.wrote(id, device);
   }
 
   void watch(DeviceKey device, String what) {

@@ -38,6 +38,8 @@ import org.jspecify.annotations.Nullable;
 /// (`SessionDirectoryIT` holds the real ones to the same words); they may be away, and answers may get lost.
 final class Stores {
   private static final NodeId NOBODY = new NodeId("nobody");
+  // By then everybody has compared what he has.
+  private static final long CALM_AFTER_MICROS = 10_000_000;
 
   final World world;
   private final Set<Bug> bugs;
@@ -50,12 +52,17 @@ final class Stores {
   private final Map<DeviceKey, TreeMap<Long, InboxRow>> inbox = new HashMap<>();
   private final Map<NodeId, Subscriber> subscribers = new HashMap<>();
   private final Map<DeviceKey, Long> hinderedMicros = new HashMap<>();
+  private final Map<DeviceKey, Claim> claims = new HashMap<>();
   // Shorter and longer than what fits into a session.
   private final int pageRows;
+  // The longest that a notice takes, unless it gets lost.
+  private final int noticeMillis;
   int bequests;
   boolean redisAway;
   boolean mysqlAway;
+  boolean mended;
   double noticesLost;
+  private long troubledMicros;
   double eventsRefused = 0.03;
   int losses;
   long together;
@@ -67,9 +74,42 @@ final class Stores {
     this.ledger = ledger;
     this.world = world;
     this.pageRows = world.chance(0.5) ? 3 : 20;
+    this.noticeMillis = world.chance(0.5) ? 20 : 200;
+  }
+
+  /// The last claim of a device, and whether its owner has written a message to it since.
+  private record Claim(SessionOwner owner, long atMicros, boolean hasWritten) {}
+
+  /// Something is not as it should be, and nobody knows what it is good for: who hears nothing of a claim goes on.
+  void troubled() {
+    troubledMicros = world.nowMicros();
+  }
+
+  private boolean noticeLost() {
+    boolean lost = world.chance(noticesLost);
+    if (lost) {
+      troubled();
+    }
+    return lost;
+  }
+
+  /// A node writes a message to a device. Two own it where one does so after the next owner did, unless it could not know.
+  void wrote(NodeId node, DeviceKey device) {
+    var claim = claims.get(device);
+    if (claim == null) {
+      return;
+    }
+    if (claim.owner.node().equals(node)) {
+      claims.put(device, new Claim(claim.owner, claim.atMicros, true));
+    } else if (claim.hasWritten && claim.atMicros - troubledMicros > CALM_AFTER_MICROS) {
+      ledger.violation(
+          "%s writes to %s after %s did, which had claimed it"
+              .formatted(node, device.device().value(), claim.owner));
+    }
   }
 
   void loseRedis() {
+    troubled();
     losses++;
     owners.clear();
     remembered.clear();
@@ -118,12 +158,13 @@ final class Stores {
     }
     world.tell("redis", "denies passwords of " + device.device().value() + " until " + ends);
     denied.put(device, ends);
+    troubled();
     var owner =
         bugs.contains(Bug.NO_NET_BELOW_DENIALS) ? owners.get(device) : owners.remove(device);
     remembered.remove(device);
     var there = owner == null ? null : subscribers.get(owner.node());
-    if (owner != null && there != null && !world.chance(noticesLost)) {
-      world.after(0, 20, () -> there.denied().accept(new Denial(device, owner.epoch(), ends)));
+    if (owner != null && there != null && !noticeLost()) {
+      world.after(0, noticeMillis, () -> there.denied().accept(new Denial(device, owner.epoch(), ends)));
     }
   }
 
@@ -131,11 +172,16 @@ final class Stores {
     return denied.getOrDefault(device, 0L) >= ends;
   }
 
-  private void tell(DeviceKey device, SessionOwner former, SessionOwner owner) {
-    var there = subscribers.get(former.node());
-    if (there != null && !former.node().equals(owner.node()) && !world.chance(noticesLost)) {
-      world.after(0, 20, () -> there.heard().accept(new Notice(device, owner)));
+  /// @return whether the other node has a connection to Redis, where what it is told may still get lost
+  private boolean tell(DeviceKey device, @Nullable SessionOwner former, SessionOwner owner) {
+    var there = former == null ? null : subscribers.get(former.node());
+    if (there == null || former.node().equals(owner.node())) {
+      return false;
     }
+    if (!noticeLost()) {
+      world.after(0, noticeMillis, () -> there.heard().accept(new Notice(device, owner)));
+    }
+    return true;
   }
 
   /// As a node without fencing sees it: whoever has a device, it is its own.
@@ -172,6 +218,7 @@ final class Stores {
     private <T extends @Nullable Object> T call(Supplier<T> effect) {
       world.interleave();
       if (redisAway || node.cutFromRedis || !node.alive) {
+        troubled();
         throw new DirectoryUnavailable("away", null);
       }
       T answer = effect.get();
@@ -181,6 +228,7 @@ final class Stores {
       world.passWhile(() -> node.frozen && node.alive);
       // What came meanwhile is found before its deadline is, or not.
       if (!node.alive || world.chance(wasStopped ? 0.2 : 0.005)) {
+        troubled();
         throw new DirectoryUnavailable("no answer", null);
       }
       return answer;
@@ -225,6 +273,7 @@ final class Stores {
     /// One of many may fail alone.
     private Answer oneOf(Order order) {
       if (world.chance(0.005)) {
+        troubled();
         return new Answer.Failed("this one failed");
       }
       var device = order.device();
@@ -244,7 +293,11 @@ final class Stores {
             forget(device, epoch);
           }
         }
-        case Order.Release(_, var epoch) -> release(device, epoch);
+        case Order.Release(_, var epoch) -> {
+          if (!release(device, epoch)) {
+            bequeath(device, epoch, 0, null);
+          }
+        }
         case Order.End(_, var epoch, var seconds, var left, var ends) -> {
           boolean may = mayWrite(device, epoch, ends);
           boolean ours = release(device, epoch);
@@ -273,20 +326,17 @@ final class Stores {
 
     private void bequeath(DeviceKey device, long epoch, long seconds, @Nullable Subscription left) {
       var heir = owners.get(device);
-      if (heir == null
-          || heir.node().equals(node.id)
-          || heir.epoch() <= epoch
-          || remembered.containsKey(device)) {
+      if (heir == null || heir.node().equals(node.id) || heir.epoch() <= epoch) {
         return;
       }
       boolean known = seconds > 0 || bugs.contains(Bug.WORD_OF_WHO_DOES_NOT_KNOW);
       var session =
           !known ? "" : left == null ? "3,0" : left.qos().ordinal() + "," + left.identifier();
       var there = subscribers.get(heir.node());
-      if (there != null && !world.chance(noticesLost)) {
+      if (there != null && !noticeLost()) {
         bequests++;
         world.tell(node.id.value(), "leaves " + session + " of " + device.device().value());
-        world.after(0, 20, () -> there.left().accept(new Bequest(device, epoch, session)));
+        world.after(0, noticeMillis, () -> there.left().accept(new Bequest(device, epoch, session)));
       }
     }
 
@@ -300,11 +350,11 @@ final class Stores {
       }
       var owner = new SessionOwner(node.id, epoch);
       owners.put(device, owner);
+      claims.put(device, new Claim(owner, world.nowMicros(), false));
       world.tell(node.id.value(), "claims " + device.device().value() + " at " + epoch);
-      if (former != null) {
-        tell(device, former, owner);
-      }
-      return new Answer.Claimed(epoch, Optional.ofNullable(former), takeUp(device, epoch, wish));
+      boolean heard = tell(device, former, owner) && !bugs.contains(Bug.NO_WAIT_FOR_THE_FORMER);
+      return new Answer.Claimed(
+          epoch, Optional.ofNullable(former), heard, takeUp(device, epoch, wish));
     }
 
     private Optional<Remembered> takeUp(DeviceKey device, long epoch, Former wish) {
@@ -382,9 +432,8 @@ final class Stores {
       var owner = new SessionOwner(node.id, epoch);
       world.tell(node.id.value(), "announces " + device.device().value() + " at " + epoch);
       owners.put(device, owner);
-      if (former != null) {
-        tell(device, former, owner);
-      }
+      claims.remove(device);
+      tell(device, former, owner);
       if (held != null && held.epoch() < epoch) {
         remembered.remove(device);
       }
