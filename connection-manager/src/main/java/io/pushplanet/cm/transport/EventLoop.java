@@ -271,11 +271,7 @@ public final class EventLoop implements Loop {
   private void turn() throws IOException {
     long wait = nextWakeNanos() - nanoTime.getAsLong();
     begun = false;
-    if (!tasks.isEmpty() || !dirty.isEmpty() || wait <= 0) {
-      poller.poll(0, ready);
-    } else {
-      poller.poll(Math.max(1, TimeUnit.NANOSECONDS.toMillis(wait)), ready);
-    }
+    poller.poll(tasks.isEmpty() && dirty.isEmpty() ? wait : 0, ready);
     // Not sooner: java.nio's selector ignores who wakes it until this call is over.
     awake.set(false);
     begin();

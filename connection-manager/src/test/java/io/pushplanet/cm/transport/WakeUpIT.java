@@ -11,13 +11,17 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
 /// A loop that nothing but a task wakes: by its clock the next sweep is two hours away.
 class WakeUpIT {
   private static final long TWO_HOURS = Duration.ofHours(2).toNanos();
   private static final int TASKS = 20;
+  private static final long BEGUN = System.nanoTime();
 
   private final AtomicLong nanos = new AtomicLong(TWO_HOURS);
   private final CountDownLatch heardTwice = new CountDownLatch(2);
@@ -43,6 +47,64 @@ class WakeUpIT {
       for (int task = 0; task < TASKS; task++) {
         runIn(loop);
       }
+    }
+  }
+
+  /// Deadlines are never met by whole milliseconds: one that is told to wait for less than is left turns in vain, and one that
+  /// is told to wait for nothing turns all the time.
+  @Test
+  void a_wait_for_a_task_is_one_turn() throws Exception {
+    var real = new AtomicBoolean();
+    var readings = new AtomicInteger();
+    LongSupplier clock =
+        () -> {
+          readings.incrementAndGet();
+          return real.get() ? System.nanoTime() - BEGUN : TWO_HOURS;
+        };
+    try (var transport = OneLoop.start(clock, _ -> _ -> {})) {
+      var loop = transport.loops().getFirst();
+      runIn(loop);
+      real.set(true);
+      var waits = new Waits(loop, readings);
+
+      loop.execute(waits::next);
+
+      assertThat(waits.over.await(60, TimeUnit.SECONDS)).isTrue();
+      // A turn reads the clock four times: before and after it waits, and after each of two steps.
+      // The first task's wake-up may make one more.
+      assertThat(waits.readings()).isLessThan(5 * TASKS);
+    }
+  }
+
+  private static final class Waits {
+    private static final Duration EACH = Duration.ofNanos(2_700_001);
+
+    private final Loop loop;
+    private final AtomicInteger clock;
+    private final CountDownLatch over = new CountDownLatch(1);
+    private int left = TASKS;
+    private int before;
+    private volatile int after;
+
+    Waits(Loop loop, AtomicInteger clock) {
+      this.loop = loop;
+      this.clock = clock;
+    }
+
+    void next() {
+      if (left == TASKS) {
+        before = clock.get();
+      }
+      if (left-- > 0) {
+        loop.executeAfter(EACH, this::next);
+      } else {
+        after = clock.get();
+        over.countDown();
+      }
+    }
+
+    int readings() {
+      return after - before;
     }
   }
 

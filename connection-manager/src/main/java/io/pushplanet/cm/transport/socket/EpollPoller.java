@@ -3,6 +3,7 @@ package io.pushplanet.cm.transport.socket;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
@@ -70,26 +71,38 @@ final class EpollPoller implements Poller {
   private static final int EVENTS = 1024;
   private static final int ALARM = -1;
 
-  private final Syscalls syscalls = new Syscalls();
+  private static final int TIMESPEC = 16;
+  private static final long NANOS_PER_SECOND = 1_000_000_000;
+  private static final long NANOS_PER_MILLI = 1_000_000;
+
+  private final Syscalls syscalls;
   private final int epoll;
   private final int alarm;
   private final MemorySegment events;
   private final MemorySegment event;
   private final MemorySegment address;
   private final MemorySegment value;
+  private final MemorySegment timeout;
   private @Nullable Descriptor[] places = new Descriptor[64];
   private int[] freed = new int[64];
   private int freedCount;
   private int taken;
   private final Object alarmLock = new Object();
   private boolean closed;
+  private boolean onlyMillis;
 
   EpollPoller() throws IOException {
+    this(new Syscalls());
+  }
+
+  EpollPoller(Syscalls syscalls) throws IOException {
+    this.syscalls = syscalls;
     var arena = Arena.ofAuto();
     events = arena.allocate((long) EVENTS * EVENT_BYTES, 8);
     event = arena.allocate(EVENT_BYTES, 8);
     address = arena.allocate(SOCKADDR_IN6, 8);
     value = arena.allocate(8, 8);
+    timeout = arena.allocate(TIMESPEC, 8);
     epoll = orThrow("epoll_create1", syscalls.epollCreate(0x80000));
     alarm = syscalls.eventfd(NONBLOCK_AND_CLOEXEC);
     try {
@@ -108,9 +121,8 @@ final class EpollPoller implements Poller {
   }
 
   @Override
-  public void poll(long timeoutMillis, Ready ready) throws IOException {
-    int timeout = (int) Math.min(timeoutMillis, Integer.MAX_VALUE);
-    int count = syscalls.epollWait(epoll, events.address(), EVENTS, timeout);
+  public void poll(long timeoutNanos, Ready ready) throws IOException {
+    int count = await(Math.max(0, timeoutNanos));
     if (count < 0) {
       if (count == -Syscalls.EINTR) {
         return;
@@ -127,6 +139,22 @@ final class EpollPoller implements Poller {
         descriptor.tell(what, ready);
       }
     }
+  }
+
+  private int await(long nanos) {
+    if (nanos > 0 && !onlyMillis) {
+      timeout.set(JAVA_LONG, 0, nanos / NANOS_PER_SECOND);
+      timeout.set(JAVA_LONG, 8, nanos % NANOS_PER_SECOND);
+      int count = syscalls.epollPwait2(epoll, events.address(), EVENTS, timeout.address());
+      if (count >= 0 || count == -Syscalls.EINTR) {
+        return count;
+      }
+      // ENOSYS, or EPERM in a container whose filter is older than the call
+      // (https://github.com/buytenh/ivykis/pull/33). What else it may be, epoll_wait says too.
+      onlyMillis = true;
+    }
+    int millis = (int) Math.min(Math.ceilDiv(nanos, NANOS_PER_MILLI), Integer.MAX_VALUE);
+    return syscalls.epollWait(epoll, events.address(), EVENTS, millis);
   }
 
   @Override

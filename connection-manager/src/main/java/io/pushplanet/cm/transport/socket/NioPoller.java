@@ -19,16 +19,18 @@ import org.slf4j.LoggerFactory;
 final class NioPoller implements Poller {
   private static final Logger LOG = LoggerFactory.getLogger(NioPoller.class);
 
+  private static final long NANOS_PER_MILLI = 1_000_000;
+
   private final Selector selector = Selector.open();
 
   NioPoller() throws IOException {}
 
   @Override
-  public void poll(long timeoutMillis, Ready ready) throws IOException {
-    if (timeoutMillis == 0) {
+  public void poll(long timeoutNanos, Ready ready) throws IOException {
+    if (timeoutNanos <= 0) {
       selector.selectNow(key -> tell(key, ready));
     } else {
-      selector.select(key -> tell(key, ready), timeoutMillis);
+      selector.select(key -> tell(key, ready), Math.ceilDiv(timeoutNanos, NANOS_PER_MILLI));
     }
   }
 

@@ -15,14 +15,16 @@ import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
 /// The C library's calls about sockets (Linux man-pages, sections 2 and 3), as the kernel has them: an error is returned as its number,
 /// negative. Memory is given by its address; whoever calls keeps it reachable. One thread at a time, but for
-/// [#signal].
+/// [#signal]. Tests are a kernel of their own.
 @SuppressWarnings("restricted")
-final class Syscalls {
+class Syscalls {
   static final int EINTR = 4;
   static final int EAGAIN = 11;
+  static final int ENOSYS = 38;
 
   private static final int MSG_NOSIGNAL = 0x4000;
 
@@ -51,6 +53,14 @@ final class Syscalls {
       find("epoll_ctl", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG);
   private static final MethodHandle EPOLL_WAIT =
       find("epoll_wait", JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT);
+  // glibc has it since 2.35, musl has not.
+  private static final @Nullable MethodHandle EPOLL_PWAIT2 =
+      LINKER
+          .defaultLookup()
+          .find("epoll_pwait2")
+          .map(_ ->
+              find("epoll_pwait2", JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG))
+          .orElse(null);
   private static final MethodHandle EVENTFD = find("eventfd", JAVA_INT, JAVA_INT, JAVA_INT);
   private static final MethodHandle EVENTFD_WRITE =
       LINKER.downcallHandle(
@@ -182,6 +192,20 @@ final class Syscalls {
   int epollWait(int epoll, long events, int most, int timeoutMillis) {
     try {
       return orError((int) EPOLL_WAIT.invokeExact(state, epoll, events, most, timeoutMillis));
+    } catch (Throwable impossible) {
+      throw broken(impossible);
+    }
+  }
+
+  /// Since Linux 5.11.
+  ///
+  /// @param timeout a struct timespec
+  int epollPwait2(int epoll, long events, int most, long timeout) {
+    if (EPOLL_PWAIT2 == null) {
+      return -ENOSYS;
+    }
+    try {
+      return orError((int) EPOLL_PWAIT2.invokeExact(state, epoll, events, most, timeout, 0L));
     } catch (Throwable impossible) {
       throw broken(impossible);
     }

@@ -10,12 +10,18 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// What only the kernel's own calls can do wrong.
 @EnabledIf("io.pushplanet.cm.transport.socket.EpollPoller#isSupported")
@@ -79,6 +85,82 @@ class EpollPollerTest {
     });
   }
 
+  @Test
+  void a_wait_is_told_to_the_kernel_in_seconds_and_nanoseconds() throws Exception {
+    var kernel = new Kernel(0);
+    waitFor(kernel, 1, 300_000, 999_999_999, 1_000_000_000, 2_500_000_001L, Long.MAX_VALUE);
+
+    assertThat(kernel.waits)
+        .containsExactly(
+            "0 s 1 ns",
+            "0 s 300000 ns",
+            "0 s 999999999 ns",
+            "1 s 0 ns",
+            "2 s 500000001 ns",
+            "9223372036 s 854775807 ns");
+  }
+
+  @Test
+  void who_does_not_wait_looks_once() throws Exception {
+    var kernel = new Kernel(0);
+    waitFor(kernel, 0, -1, -2_000_000, Long.MIN_VALUE);
+
+    assertThat(kernel.waits).containsExactly("0 ms", "0 ms", "0 ms", "0 ms");
+  }
+
+  /// ENOSYS of an older kernel, EPERM of an older container.
+  @ParameterizedTest
+  @ValueSource(ints = {38, 1})
+  void a_kernel_that_counts_milliseconds_only_is_asked_once_and_waits_are_rounded_up(int error)
+      throws Exception {
+    var kernel = new Kernel(-error);
+    waitFor(kernel, 0, 1, 300_000, 1_000_000, 1_000_001, 2_500_000_001L, 0, Long.MAX_VALUE);
+
+    assertThat(kernel.waits)
+        .containsExactly(
+            "0 ms", "0 s 1 ns", "1 ms", "1 ms", "1 ms", "2 ms", "2501 ms", "0 ms", "2147483647 ms");
+  }
+
+  @Test
+  void a_signal_ends_a_wait_and_not_the_nanoseconds() throws Exception {
+    var kernel = new Kernel(-Syscalls.EINTR);
+    waitFor(kernel, 1, 2);
+
+    assertThat(kernel.waits).containsExactly("0 s 1 ns", "0 s 2 ns");
+  }
+
+  private static void waitFor(Kernel kernel, long... nanos) throws IOException {
+    try (var poller = new EpollPoller(kernel)) {
+      for (long each : nanos) {
+        poller.poll(each, (_, _, _) -> {});
+      }
+    }
+  }
+
+  /// One that does not wait, and in which nothing happens.
+  private static final class Kernel extends Syscalls {
+    private final int epollPwait2;
+    private final List<String> waits = new ArrayList<>();
+
+    /// @param epollPwait2 what it returns
+    Kernel(int epollPwait2) {
+      this.epollPwait2 = epollPwait2;
+    }
+
+    @Override
+    int epollWait(int epoll, long events, int most, int timeoutMillis) {
+      waits.add(timeoutMillis + " ms");
+      return 0;
+    }
+
+    @Override
+    int epollPwait2(int epoll, long events, int most, long timeout) {
+      var timespec = MemorySegment.ofAddress(timeout).reinterpret(2 * Long.BYTES);
+      waits.add("%d s %d ns".formatted(timespec.get(JAVA_LONG, 0), timespec.get(JAVA_LONG, 8)));
+      return epollPwait2;
+    }
+  }
+
   private static int option(Wire wire, int level, int name) throws Throwable {
     var linker = Linker.nativeLinker();
     var getsockopt =
@@ -112,7 +194,7 @@ class EpollPollerTest {
       var door = poller.listen(new InetSocketAddress("127.0.0.1", 0), 16);
       door.open(door);
       try (var peer = new Socket("127.0.0.1", door.port())) {
-        poller.poll(30_000, (_, _, _) -> {});
+        poller.poll(Duration.ofSeconds(30).toNanos(), (_, _, _) -> {});
         var wire = Objects.requireNonNull(door.accept()).wire();
         step.of(wire, peer);
         wire.close();

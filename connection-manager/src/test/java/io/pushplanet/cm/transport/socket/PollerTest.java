@@ -31,7 +31,9 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Both kinds of sockets do the same.
 @ParameterizedClass
@@ -39,7 +41,7 @@ import org.junit.jupiter.params.provider.EnumSource;
     value = Sockets.class,
     names = {"EPOLL", "NIO"})
 class PollerTest {
-  private static final int PATIENCE_MILLIS = 30_000;
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final String DOOR = "door";
 
   @Parameter Sockets sockets;
@@ -286,7 +288,30 @@ class PollerTest {
   private void assertWoken() throws IOException {
     long begun = System.nanoTime();
     poll();
-    assertThat(System.nanoTime() - begun).isLessThan(Duration.ofMillis(PATIENCE_MILLIS).toNanos());
+    assertThat(System.nanoTime() - begun).isLessThan(PATIENCE.toNanos());
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 200_000, 1_000_000, 1_500_000, 3_999_999})
+  void a_wait_ends_of_itself_and_not_before_its_time(long nanos) throws Exception {
+    for (int time = 0; time < 20; time++) {
+      long begun = System.nanoTime();
+      poller.poll(nanos, this::tell);
+      assertThat(System.nanoTime() - begun).isBetween(nanos, PATIENCE.toNanos());
+    }
+    assertThat(told).isEmpty();
+  }
+
+  @Test
+  void a_wait_for_ever_is_ended_by_a_call() throws Exception {
+    var waker =
+        CompletableFuture.runAsync(
+            poller::wakeup, CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS));
+
+    poller.poll(Long.MAX_VALUE, this::tell);
+
+    waker.join();
+    assertThat(told).isEmpty();
   }
 
   @Test
@@ -381,7 +406,7 @@ class PollerTest {
 
   private Socket connect(String host, int port) throws IOException {
     var socket = new Socket(host, port);
-    socket.setSoTimeout(PATIENCE_MILLIS);
+    socket.setSoTimeout((int) PATIENCE.toMillis());
     opened.add(socket);
     return socket;
   }
@@ -396,7 +421,7 @@ class PollerTest {
 
   /// Until the owner is told so.
   private void await(Object owner, String what) throws IOException {
-    long end = System.nanoTime() + Duration.ofMillis(PATIENCE_MILLIS).toNanos();
+    long end = System.nanoTime() + PATIENCE.toNanos();
     told.clear();
     while (!what.equals(told.get(owner))) {
       assertThat(System.nanoTime()).as("%s has not been told %s", owner, what).isLessThan(end);
@@ -412,7 +437,7 @@ class PollerTest {
   }
 
   private void poll() throws IOException {
-    poller.poll(PATIENCE_MILLIS, this::tell);
+    poller.poll(PATIENCE.toNanos(), this::tell);
   }
 
   private void tell(Object owner, boolean readable, boolean writable) {
