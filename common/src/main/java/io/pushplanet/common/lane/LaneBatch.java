@@ -15,8 +15,11 @@ final class LaneBatch {
   private int bytes;
 
   /// @param givenNanos when it was handed over, by [System#nanoTime]
-  record Item(
-      String queue, byte[] body, LanePublisher.Confirmation confirmation, long givenNanos) {}
+  record Item(String queue, byte[] body, LanePublisher.Confirmation confirmation, long givenNanos) {
+    boolean isGivenBefore(long nanos) {
+      return givenNanos - nanos < 0;
+    }
+  }
 
   private LaneBatch(String queue) {
     this.queue = queue;

@@ -1,31 +1,17 @@
 package io.pushplanet.common.lane;
 
-import com.rabbitmq.client.AMQP;
-import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.ConfirmListener;
-import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
-import com.rabbitmq.client.MessageProperties;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.lane.LaneBatch.Item;
 import java.io.IOException;
-import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.NavigableMap;
 import java.util.Queue;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,21 +22,16 @@ import org.slf4j.event.Level;
 /// now and then waits for the linger alone, and in a flow an item waits for half of the pace (docs/adr/0033). An item is done only when the
 /// broker has confirmed the message it was in.
 ///
-/// One connection, one channel, one sending thread; reconnects by itself with growing, jittered pauses. While the broker is
+/// One connection ([LaneLink]), one sending thread; reconnects by itself with growing, jittered pauses. While the broker is
 /// away every item fails at once with [BrokerUnavailable], so that callers can answer 503 rather than wait. While it is there
 /// but takes nothing, as RabbitMQ does when memory or disk runs out (https://www.rabbitmq.com/docs/connection-blocked), nothing
 /// is sent and items wait for as long as [Settings] say.
-/// Every AMQP message is `mandatory` (https://www.rabbitmq.com/docs/publishers#unroutable): a queue that somebody deletes costs the
-/// link, and the next one declares it again.
 /// Bounded by [Settings]: items waiting, batches unconfirmed, bytes of both. Thread-safe.
 public final class LanePublisher implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LanePublisher.class);
-  private static final AMQP.BasicProperties PERSISTENT =
-      MessageProperties.MINIMAL_PERSISTENT_BASIC.builder().contentType("application/json").build();
   private static final int MOST_BATCHES_IN_A_ROUND = 16;
   private static final String AWAY = "the message broker is away";
   private static final String BLOCKS = "the message broker takes no messages just now";
-  private static final String BROKE = "the connection to the message broker broke";
   private static final String STOPPING = "this process is stopping";
   private static final Duration LOOK = Duration.ofMillis(250);
   private static final Duration IDLE = Duration.ofMillis(100);
@@ -60,16 +41,11 @@ public final class LanePublisher implements AutoCloseable {
   private final ConnectionFactory connections;
   private final String name;
   private final Settings settings;
-  private final BlockingQueue<Item> waiting;
-  private final Semaphore unconfirmed;
-
-  /// Of items that were handed over and not told of.
-  private final AtomicLong bytesUnderWay = new AtomicLong();
-
-  private final AtomicReference<@Nullable Link> link = new AtomicReference<>();
+  private final LaneItems items;
+  private final LaneMetrics metrics;
+  private final AtomicReference<@Nullable LaneLink> link = new AtomicReference<>();
   private final CountDownLatch closed = new CountDownLatch(1);
   private final Thread sender;
-  private final LaneMetrics metrics;
 
   /// Of the sender alone.
   private final Pace pace;
@@ -141,30 +117,6 @@ public final class LanePublisher implements AutoCloseable {
     void failed(BrokerUnavailable why);
   }
 
-  /// One live connection, known by its identity. Sequence numbers are its channel's, so they never mix with an older one's.
-  private static final class Link {
-    final Connection connection;
-    final Channel channel;
-    final @Nullable Socket socket;
-    final NavigableMap<Long, List<Item>> unconfirmed = new ConcurrentSkipListMap<>();
-
-    /// Since when the broker says that it takes nothing; null while it does not.
-    volatile @Nullable Long blockedSinceNanos;
-
-    /// Since when the sender has been writing; null while it is not.
-    volatile @Nullable Long writingSinceNanos;
-
-    Link(Connection connection, Channel channel, @Nullable Socket socket) {
-      this.connection = connection;
-      this.channel = channel;
-      this.socket = socket;
-    }
-
-    boolean isBlocked() {
-      return blockedSinceNanos != null;
-    }
-  }
-
   /// @param name of the connection as RabbitMQ's management shows it
   public LanePublisher(
       ConnectionFactory connections, String name, Settings settings, MeterRegistry meters) {
@@ -172,11 +124,8 @@ public final class LanePublisher implements AutoCloseable {
     this.name = name;
     this.settings = settings;
     this.metrics = new LaneMetrics(name, meters);
-    this.waiting = new ArrayBlockingQueue<>(settings.mostWaiting());
-    this.unconfirmed = new Semaphore(settings.mostUnconfirmed());
+    this.items = new LaneItems(name, settings, metrics);
     this.pace = new Pace(settings.pace(), System.nanoTime());
-    metrics.waiting(waiting, Queue::size);
-    metrics.unconfirmed(unconfirmed, free -> settings.mostUnconfirmed() - free.availablePermits());
     metrics.connected(link, held -> held.get() == null ? 0 : 1);
     this.sender = Thread.ofPlatform().name("lane-" + name).daemon(true).start(this::run);
     Thread.ofVirtual().name("lane-watch-" + name).start(this::watch);
@@ -190,36 +139,21 @@ public final class LanePublisher implements AutoCloseable {
   /// Whether the broker takes nothing just now, because it is away or says so. Who is about to do what could not be told
   /// had better wait.
   public boolean takesNothing() {
-    Link live = link.get();
+    LaneLink live = link.get();
     return live == null || live.isBlocked();
   }
 
   /// Hands an item over and returns at once; `confirmation` hears of it exactly once.
   public void publish(String queue, byte[] item, Confirmation confirmation) {
     if (link.get() == null) {
-      metrics.failed(1);
-      confirmation.failed(new BrokerUnavailable(whyThereIsNoLink(), null));
+      items.refuse(confirmation, whyThereIsNoLink());
       return;
     }
-    if (bytesUnderWay.addAndGet(item.length) > settings.mostBytesUnderWay()) {
-      refuse(item, confirmation, settings.mostBytesUnderWay() + " bytes are not confirmed yet");
-      return;
-    }
-    if (!waiting.offer(new Item(queue, item, confirmation, System.nanoTime()))) {
-      refuse(item, confirmation, settings.mostWaiting() + " items wait");
-      return;
-    }
-    if (link.get() == null) {
+    if (items.add(queue, item, confirmation) && link.get() == null) {
       // Whoever gave up the link may have failed what waits before this item came: nobody else
       // would tell it.
-      failWaiting(whyThereIsNoLink());
+      items.failWaiting(whyThereIsNoLink());
     }
-  }
-
-  private void refuse(byte[] item, Confirmation confirmation, String why) {
-    bytesUnderWay.addAndGet(-item.length);
-    metrics.failed(1);
-    confirmation.failed(new BrokerUnavailable("the lane is full: " + why, null));
   }
 
   private String whyThereIsNoLink() {
@@ -229,9 +163,9 @@ public final class LanePublisher implements AutoCloseable {
   /// Hands items over and waits until the broker has confirmed them all.
   ///
   /// @throws BrokerUnavailable when one of them failed or was not confirmed in time; any of them may still arrive
-  public void publishAndWait(String queue, List<byte[]> items) {
+  public void publishAndWait(String queue, List<byte[]> bodies) {
     Confirms confirms = new Confirms(this);
-    items.forEach(item -> confirms.publish(queue, item));
+    bodies.forEach(item -> confirms.publish(queue, item));
     confirms.await();
   }
 
@@ -249,10 +183,10 @@ public final class LanePublisher implements AutoCloseable {
   private void run() {
     Duration pause = FIRST_PAUSE;
     while (closed.getCount() > 0) {
-      Link live = link.get();
+      LaneLink live = link.get();
       try {
         if (live == null) {
-          link.set(connect());
+          link.set(LaneLink.open(connections, name, items, metrics, this::drop));
           pause = FIRST_PAUSE;
           continue;
         }
@@ -264,12 +198,12 @@ public final class LanePublisher implements AutoCloseable {
         if (live == null) {
           LOG.warn("event=lane_connect_failed publisher={} reason=\"{}\"", name, e.toString());
         }
-        drop(live, BROKE + ": " + e.getMessage());
+        drop(live, LaneLink.BROKE + ": " + e.getMessage());
         pause = sleep(pause);
       }
     }
     drop(link.get(), STOPPING);
-    failWaiting(STOPPING);
+    items.failWaiting(STOPPING);
   }
 
   /// Ends every wait in bounded time, also while the sender is stuck in a write that the broker does not read. A broker that
@@ -278,9 +212,9 @@ public final class LanePublisher implements AutoCloseable {
   private void watch() {
     try {
       while (!closed.await(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
-        Link live = link.get();
+        LaneLink live = link.get();
         if (live == null) {
-          failWaiting(AWAY);
+          items.failWaiting(AWAY);
           continue;
         }
         try {
@@ -295,89 +229,35 @@ public final class LanePublisher implements AutoCloseable {
     }
   }
 
-  private void look(Link live) {
-    Long blockedSince = live.blockedSinceNanos;
+  private void look(LaneLink live) {
+    Long blockedSince = live.blockedSinceNanos();
     Duration within = blockedSince == null ? settings.confirmWithin() : settings.blockedWithin();
     long latest = System.nanoTime() - within.toNanos();
     if (blockedSince != null && blockedSince - latest > 0) {
       // It may have been slow before it said so: the wait for it begins then.
       return;
     }
-    Long writingSince = live.writingSinceNanos;
-    boolean stuck = writingSince != null && writingSince - latest < 0;
-    Item next = waiting.peek();
-    boolean late =
-        (next != null && next.givenNanos() - latest < 0)
-            || live.unconfirmed.values().stream()
-                .limit(1)
-                .flatMap(List::stream)
-                .anyMatch(item -> item.givenNanos() - latest < 0);
+    boolean stuck = live.isWritingSince(latest);
+    boolean late = items.areWaitingSince(latest) || live.isUnconfirmedSince(latest);
     if (stuck || (late && blockedSince == null)) {
       drop(live, "the broker did not confirm within " + within);
     } else if (late) {
-      failWaiting(BLOCKS);
-      failUnconfirmed(live, BLOCKS);
-    }
-  }
-
-  private Link connect() throws IOException, TimeoutException {
-    AtomicReference<@Nullable Socket> socket = new AtomicReference<>();
-    ConnectionFactory watched = connections.clone();
-    watched.setSocketConfigurator(connections.getSocketConfigurator().andThen(socket::set));
-    Connection connection = watched.newConnection(name);
-    try {
-      Channel channel = connection.createChannel();
-      Topology.declare(channel);
-      channel.confirmSelect();
-      Link made = new Link(connection, channel, socket.get());
-      channel.addConfirmListener(
-          new ConfirmListener() {
-            @Override
-            public void handleAck(long sequence, boolean multiple) {
-              settle(made, sequence, multiple, null);
-            }
-
-            @Override
-            public void handleNack(long sequence, boolean multiple) {
-              settle(
-                  made,
-                  sequence,
-                  multiple,
-                  new BrokerUnavailable("the broker refused the message", null));
-            }
-          });
-      // Told before the confirm, by the same thread: what was returned is not taken for confirmed.
-      channel.addReturnListener(
-          returned -> drop(made, "the queue " + returned.getRoutingKey() + " is gone"));
-      connection.addShutdownListener(cause -> drop(made, BROKE));
-      connection.addBlockedListener(
-          reason -> {
-            made.blockedSinceNanos = System.nanoTime();
-            LOG.warn("event=lane_blocked publisher={} reason=\"{}\"", name, reason);
-          },
-          () -> {
-            made.blockedSinceNanos = null;
-            LOG.info("event=lane_unblocked publisher={}", name);
-          });
-      LOG.info("event=lane_connected publisher={}", name);
-      return made;
-    } catch (Throwable e) {
-      connection.abort();
-      throw e;
+      items.failWaiting(BLOCKS);
+      live.failUnconfirmed(BLOCKS);
     }
   }
 
   /// Waits for an item, lets its neighbours gather until the next round is due, and sends the fewest messages per queue that hold
   /// them all.
-  private void sendOneRound(Link live) throws InterruptedException, IOException {
+  private void sendOneRound(LaneLink live) throws InterruptedException, IOException {
     // Made before anything is taken: an item that is only here must not be lost to an Error.
     List<Item> round = new ArrayList<>(1 + settings.mostItems());
-    Item first = live.isBlocked() ? null : waiting.poll(IDLE.toMillis(), TimeUnit.MILLISECONDS);
+    Item first = live.isBlocked() ? null : items.next(IDLE);
     if (first == null) {
       if (live.isBlocked()) {
         closed.await(IDLE.toMillis(), TimeUnit.MILLISECONDS);
       }
-      if (!live.channel.isOpen()) {
+      if (!live.isOpen()) {
         throw new IOException("channel closed");
       }
       return;
@@ -385,151 +265,55 @@ public final class LanePublisher implements AutoCloseable {
     round.add(first);
     Queue<LaneBatch> batches;
     try {
-      if (waiting.size() < settings.mostItems()) {
+      if (items.waiting() < settings.mostItems()) {
         // Slept through, not waited item by item: waking this thread for each would cost as much
         // as sending it.
         Pause.nanos(Math.max(settings.linger().toNanos(), pace.waitNanos(System.nanoTime())));
       }
       pace.begun(System.nanoTime());
-      waiting.drainTo(round, MOST_BATCHES_IN_A_ROUND * settings.mostItems());
+      items.drainTo(round, MOST_BATCHES_IN_A_ROUND * settings.mostItems());
       batches = LaneBatch.of(round, settings.mostItems(), settings.mostBytes());
     } catch (Throwable e) {
-      fail(round, BROKE);
+      items.fail(round, LaneLink.BROKE);
       throw e;
     }
     while (!batches.isEmpty()) {
       if (live.isBlocked()) {
         // None of them is on its way, so that nothing is said to have failed and arrives later.
-        batches.forEach(rest -> fail(rest.items(), BLOCKS));
+        batches.forEach(rest -> items.fail(rest.items(), BLOCKS));
         return;
       }
       LaneBatch batch = batches.remove();
       try {
         send(live, batch);
       } catch (Throwable e) {
-        batches.forEach(rest -> fail(rest.items(), BROKE));
+        batches.forEach(rest -> items.fail(rest.items(), LaneLink.BROKE));
         throw e;
       }
     }
   }
 
-  private void send(Link live, LaneBatch batch) throws IOException, InterruptedException {
-    boolean admitted = false;
-    boolean registered = false;
-    try {
-      byte[] body = batch.body();
-      admitted = unconfirmed.tryAcquire(settings.confirmWithin().toMillis(), TimeUnit.MILLISECONDS);
-      if (!admitted) {
-        throw new IOException("no confirm within " + settings.confirmWithin());
-      }
-      long sequence = live.channel.getNextPublishSeqNo();
-      live.unconfirmed.put(sequence, List.copyOf(batch.items()));
-      registered = true;
-      metrics.sent(batch);
-      live.writingSinceNanos = System.nanoTime();
-      live.channel.basicPublish("", batch.queue(), true, PERSISTENT, body);
-      live.writingSinceNanos = null;
-    } catch (Throwable e) {
-      if (!registered) {
-        if (admitted) {
-          unconfirmed.release();
-        }
-        fail(batch.items(), BROKE);
-      }
-      throw e;
-    }
+  private void send(LaneLink live, LaneBatch batch) throws IOException, InterruptedException {
+    live.send(batch);
     if (link.get() != live) {
       // The shutdown listener may have run before the batch was registered: nobody else would tell
       // its items.
-      failUnconfirmed(live, BROKE);
-    }
-  }
-
-  private void settle(
-      Link made, long sequence, boolean multiple, @Nullable BrokerUnavailable failure) {
-    NavigableMap<Long, List<Item>> settled =
-        multiple
-            ? made.unconfirmed.headMap(sequence, true)
-            : made.unconfirmed.subMap(sequence, true, sequence, true);
-    for (Long key : List.copyOf(settled.keySet())) {
-      List<Item> items = made.unconfirmed.remove(key);
-      if (items == null) {
-        continue;
-      }
-      unconfirmed.release();
-      if (failure != null) {
-        metrics.failed(items.size());
-        tell(items, confirmation -> confirmation.failed(failure));
-      } else {
-        metrics.confirmed(items);
-        tell(items, Confirmation::confirmed);
-      }
+      live.failUnconfirmed(LaneLink.BROKE);
     }
   }
 
   /// Gives up a link: everything in it fails. Called from the sender and from the connection's thread; the second call
   /// finds nothing.
-  private void drop(@Nullable Link dead, String why) {
+  private void drop(@Nullable LaneLink dead, String why) {
     if (dead == null) {
       return;
     }
     if (link.compareAndSet(dead, null)) {
       LOG.atLevel(why.equals(STOPPING) ? Level.INFO : Level.WARN)
           .log("event=lane_disconnected publisher={} reason=\"{}\"", name, why);
-      failWaiting(why);
+      items.failWaiting(why);
     }
-    failUnconfirmed(dead, why);
-    if (dead.writingSinceNanos != null) {
-      // To abort, the driver waits for who is writing, and that may be for ever.
-      closeQuietly(dead.socket);
-    }
-    Thread.ofVirtual().name("lane-abort-" + name).start(() -> dead.connection.abort(1_000));
-  }
-
-  private void closeQuietly(@Nullable Socket socket) {
-    try {
-      if (socket != null) {
-        socket.close();
-      }
-    } catch (IOException e) {
-      LOG.debug("event=socket_close_failed publisher={}", name, e);
-    }
-  }
-
-  private void failUnconfirmed(Link dead, String why) {
-    for (Long key : List.copyOf(dead.unconfirmed.keySet())) {
-      List<Item> items = dead.unconfirmed.remove(key);
-      if (items != null) {
-        unconfirmed.release();
-        fail(items, why);
-      }
-    }
-  }
-
-  private void failWaiting(String why) {
-    List<Item> left = new ArrayList<>();
-    waiting.drainTo(left);
-    fail(left, why);
-  }
-
-  private void fail(List<Item> items, String why) {
-    if (!items.isEmpty()) {
-      metrics.failed(items.size());
-      BrokerUnavailable failure = new BrokerUnavailable(why, null);
-      tell(items, confirmation -> confirmation.failed(failure));
-    }
-  }
-
-  /// Whoever cannot hear it keeps it from no other.
-  private void tell(List<Item> items, Consumer<Confirmation> what) {
-    for (Item item : items) {
-      bytesUnderWay.addAndGet(-item.body().length);
-      try {
-        what.accept(item.confirmation());
-      } catch (Throwable e) {
-        LOG.error("event=lane_confirmation_failed publisher={} queue={}", name, item.queue(), e);
-      }
-    }
+    dead.end(why);
   }
 
   private Duration sleep(Duration pause) {
