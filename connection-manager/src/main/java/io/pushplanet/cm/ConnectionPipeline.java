@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// 1. a socket is accepted, and CONNECT comes: [Reception] says whether the device may come in;
 /// 2. an older connection of the same device on this node is closed, [Registrar] takes the device over in the directory, which knows whether
-///    it was deleted since it was given its password;
+///    it was deleted since it was given its password, and waits until a node that had it has let it go;
 /// 3. the session stands in the [SessionTable], CONNACK goes out, what the last connection left open is sent again;
 /// 4. SUBSCRIBE to `push/messages`: what waited in the inbox is drained ([InboxDrain]);
 /// 5. gateways' frames are offered to the session (package `delivery`), the device's PUBACK settles them;

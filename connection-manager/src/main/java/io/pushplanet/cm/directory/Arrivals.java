@@ -1,5 +1,6 @@
 package io.pushplanet.cm.directory;
 
+import io.micrometer.core.instrument.Counter;
 import io.pushplanet.cm.directory.Directory.Remembered;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.SessionOwner;
@@ -17,6 +18,7 @@ final class Arrivals {
   private final ConcurrentHashMap<DeviceKey, Arriving> arriving = new ConcurrentHashMap<>();
   private final Duration formerWithin;
   private final Registrar.Timer timer;
+  private final Counter unanswered;
 
   /// Connections of one device between claim and table.
   ///
@@ -61,17 +63,22 @@ final class Arrivals {
       return told.epoch() >= former;
     }
 
-    void hear(Optional<Remembered> session) {
-      if (done.compareAndSet(false, true)) {
+    /// @return whether it waited until now
+    boolean hear(Optional<Remembered> session) {
+      boolean waited = done.compareAndSet(false, true);
+      if (waited) {
         then.accept(session);
       }
+      return waited;
     }
   }
 
   /// @param formerWithin how long a former node is waited for
-  Arrivals(Duration formerWithin, Registrar.Timer timer) {
+  /// @param unanswered former nodes that said nothing within that time
+  Arrivals(Duration formerWithin, Registrar.Timer timer, Counter unanswered) {
     this.formerWithin = formerWithin;
     this.timer = timer;
+    this.unanswered = unanswered;
   }
 
   /// One more connection of the device sets out; ends with [#arrived].
@@ -118,7 +125,13 @@ final class Arrivals {
     } else if (now.left() != null && heir.isMeant(now.left())) {
       heir.hear(Remembered.read(now.left()));
     } else {
-      timer.after(formerWithin, () -> heir.hear(Optional.empty()));
+      timer.after(
+          formerWithin,
+          () -> {
+            if (heir.hear(Optional.empty())) {
+              unanswered.increment();
+            }
+          });
     }
   }
 

@@ -11,6 +11,7 @@ final class DirectoryMetrics {
   final Counter ordersUntold;
   final Counter reannounced;
   final Counter takeovers;
+  final Counter takeoversUnanswered;
   final Counter doubted;
   final Counter standstills;
   final Counter registrationsRefused;
@@ -22,6 +23,7 @@ final class DirectoryMetrics {
     ordersUntold = meters.counter("cm.session.orders.untold");
     reannounced = meters.counter("cm.session.reannounced");
     takeovers = meters.counter("cm.session.takeovers");
+    takeoversUnanswered = meters.counter("cm.session.takeovers.unanswered");
     doubted = meters.counter("cm.session.doubted");
     standstills = meters.counter("cm.session.standstills");
     registrationsRefused = meters.counter("cm.session.registrations.refused");

@@ -68,7 +68,7 @@ public final class Registrar implements Doubts, AutoCloseable {
   /// @param waiting connects and disconnects in line
   /// @param claimWithin a connect that stood in line for longer is refused
   /// @param verifyEvery within this time every session is compared once
-  /// @param formerWithin how long the node that had a device is waited for, to say how the session was
+  /// @param formerWithin how long the node that had a device is waited for, to let it go and to say how the session was
   /// @param patrolEvery within this time the inbox of every device here is looked into once
   public record Settings(
       int waiting,
@@ -135,7 +135,7 @@ public final class Registrar implements Doubts, AutoCloseable {
             sender,
             untold::keep);
     this.mostInLine = settings.waiting();
-    this.arrivals = new Arrivals(settings.formerWithin(), timer);
+    this.arrivals = new Arrivals(settings.formerWithin(), timer, metrics.takeoversUnanswered);
     this.patrol = new Patrol(table, parked, workers);
     this.comparison =
         new Comparison(directory, health, node, table, patrol, metrics, clock, settings);

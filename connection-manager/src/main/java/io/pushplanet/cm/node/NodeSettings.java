@@ -140,8 +140,8 @@ record NodeSettings(
 
   /// @param waiting connects and disconnects in line for Redis; a connect past it is told Server busy
   /// @param claimWithin a connect that stood in that line for longer is told Server busy
-  /// @param formerWithin how long a connect waits for the node that had the device, where Redis remembers no session of it, to say
-  ///     whether there was one. Only a node that is dead or stands still takes longer
+  /// @param formerWithin how long a connect waits for the node that had the device to let it go, and to say how its session was where Redis
+  ///     remembers none. That takes some ten milliseconds; longer for a node that stands still or is cut off. A dead one is not waited for
   /// @param together the least time between two round trips of connects and disconnects to Redis: what comes meanwhile travels
   ///     together. A lone connect does not wait
   /// @param verifyEvery within this time every session is compared with the directory once, whatever was missed

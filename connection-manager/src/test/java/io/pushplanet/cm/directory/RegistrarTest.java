@@ -243,8 +243,10 @@ class RegistrarTest {
     var claims = claimed(Former.RESUME);
 
     timers.forEach(Runnable::run);
+    registrar.left(new Bequest(DEVICE, EPOCH, "1,0"));
 
     assertThat(claims).containsExactly(new Claim.Taken(EPOCH + 1, Optional.empty()));
+    assertThat(meters.counter("cm.session.takeovers.unanswered").count()).isOne();
   }
 
   @ParameterizedTest
