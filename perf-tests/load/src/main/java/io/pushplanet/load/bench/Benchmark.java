@@ -86,8 +86,9 @@ public enum Benchmark {
   STORM(
       "storm",
       "all sessions cut and reconnecting at once: how fast they are back, what delivery to others"
-          + " takes meanwhile; starts its own, needs no platform [--sessions=15000] [--rate=2000]",
-      "sessions rate") {
+          + " takes meanwhile; starts its own, needs no platform [--sessions=15000] [--rate=2000]"
+          + " [--fleet=spare, or equal: what the devices get of the processors]",
+      "sessions rate fleet") {
     @Override
     Result measure(Run run) {
       return StormBench.measure(run);

@@ -73,12 +73,7 @@ final class BroadcastBench {
   static Benchmark.Result measure(Run run) {
     int sessions = run.number("sessions", 19_500);
     int nodes = run.number("nodes", 1);
-    boolean spare =
-        switch (run.option("fleet").orElse("spare")) {
-          case "spare" -> true;
-          case "equal" -> false;
-          default -> throw new IllegalArgumentException("--fleet is spare or equal");
-        };
+    boolean spare = run.isSpare("fleet");
     Path directory = run.ownDirectory();
     try (LocalServices services =
         LocalServices.start(ServicesChoice.AUTO, directory.resolve("services"))) {

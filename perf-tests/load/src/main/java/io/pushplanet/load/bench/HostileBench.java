@@ -81,12 +81,7 @@ final class HostileBench {
     long packets = run.option("packets").map(Long::parseLong).orElse(1_000_000L);
     int slow = run.number("slowloris", 5_000);
     int pipeline = run.number("pipeline", 64);
-    boolean spare =
-        switch (run.option("attackers").orElse("spare")) {
-          case "spare" -> true;
-          case "equal" -> false;
-          default -> throw new IllegalArgumentException("--attackers is spare or equal");
-        };
+    boolean spare = run.isSpare("attackers");
     double rate = run.option("rate").map(Double::parseDouble).orElse(100.0);
     List<Door> doors =
         run.option("doors")

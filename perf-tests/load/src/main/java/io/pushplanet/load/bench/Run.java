@@ -63,6 +63,15 @@ public record Run(
     }
   }
 
+  /// Whether those whom an option names get only the processor time that others leave, as they do where it is not given.
+  boolean isSpare(String option) {
+    return switch (option(option).orElse("spare")) {
+      case "spare" -> true;
+      case "equal" -> false;
+      default -> throw new IllegalArgumentException("--" + option + " is spare or equal");
+    };
+  }
+
   /// Some of these, as an option names them, separated by commas.
   ///
   /// @param otherwise where it is not given

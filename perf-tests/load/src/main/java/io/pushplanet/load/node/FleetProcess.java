@@ -53,11 +53,15 @@ public final class FleetProcess implements AutoCloseable {
 
   /// One that gets only what others leave of the processors, as if its devices were elsewhere; without effect where there is no
   /// `chrt`. On a machine that is busy with other things it stands still.
-  public static FleetProcess startSpare(Server server, String prefix, Path log) {
+  ///
+  /// @param atOnce connects of which the server has not heard the last, at most
+  public static FleetProcess startSpare(Server server, String prefix, int atOnce, Path log) {
     return start(
-        Spare.command(),
-        arguments(server, prefix, FleetSettings.DEFAULT.mostConnecting(), Duration.ZERO),
-        log);
+        Spare.command(), arguments(server, prefix, atOnce, Duration.ZERO), log);
+  }
+
+  public static FleetProcess startSpare(Server server, String prefix, Path log) {
+    return startSpare(server, prefix, FleetSettings.DEFAULT.mostConnecting(), log);
   }
 
   /// A fleet that comes over TLS, can only connect and leave, and trusts this certificate alone.
