@@ -13,6 +13,8 @@ import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.Handovers;
+import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
@@ -276,6 +278,37 @@ class TakeoverIT {
       assertThat(back.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
       back.subscribe().expect(MqttPacket.SubAck.class);
       assertDelivered(back, first);
+    }
+  }
+
+  /// What it has read of the inbox would go to whoever has the device now.
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void a_connected_device_that_gets_another_user_is_let_go_with_all_that_was_for_it(
+      MqttVersion version) throws Exception {
+    try (var here = new RawClient(first.port("mqtt"), version)) {
+      here.send(SharedNode.persistent(device, version));
+      here.expect(MqttPacket.ConnAck.class);
+      here.subscribe().expect(MqttPacket.SubAck.class);
+      var outcomes =
+          gateway.send(List.of(device), TestNode.newMessage(), "{\"former\":1}", PATIENCE);
+      here.expect(MqttPacket.Publish.class);
+
+      new Handovers(first.bean(RedisLink.class)).handOver(device);
+
+      assertThat(SharedNode.end(here))
+          .isEqualTo(ConnectScene.told(version, ReasonCode.ADMINISTRATIVE_ACTION));
+      var outcome = outcomes.poll(60, TimeUnit.SECONDS);
+      assertThat(outcome).isNotNull();
+      assertThat(outcome.result()).isEqualTo(Result.NOT_HERE);
+    }
+    Eventually.within(
+        PATIENCE, () -> assertThat(first.bean(SessionDirectory.class).owner(device)).isEmpty());
+    try (var next = new RawClient(first.port("mqtt"), version)) {
+      next.send(SharedNode.persistent(device, version));
+      assertThat(next.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
+      next.subscribe().expect(MqttPacket.SubAck.class);
+      assertDelivered(next, first);
     }
   }
 

@@ -2,6 +2,7 @@ package io.pushplanet.dispatcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
@@ -9,7 +10,9 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.LastSeen;
+import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.session.TakeoverNotices;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
@@ -25,8 +28,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -398,28 +403,49 @@ class DeviceIT {
     assertThat(dispatcher.deniedUntil(device)).isEqualTo(ends + 20);
   }
 
-  /// What a node has sent the former user, and was not acknowledged, it would send again.
+  /// What a node has sent the former user, and was not acknowledged, it would send again, and what it has read of the inbox it would bring.
   @Test
-  void with_its_user_a_device_loses_its_mqtt_session_wherever_it_is() {
+  void with_its_user_a_device_loses_its_mqtt_session_wherever_it_is() throws Exception {
     RedisCommands<String, String> redis =
         dispatcher.context.getBean(RedisLink.class).connection().sync();
-    for (String device : List.of("away", "here")) {
-      shop.put("/devices/" + device, ofUser("u1"));
-      redis.set("mqtt-session:" + shop.app() + "/" + device, "1,0,7");
-    }
-    redis.set("session:" + shop.app() + "/here", "7|node");
+    var told = new LinkedBlockingQueue<TakeoverNotices.Word>();
+    var listening = new CountDownLatch(1);
+    var node = new NodeId("node-of-" + shop.app());
+    try (TakeoverNotices notices =
+        TakeoverNotices.listen(
+            dispatcher.context.getBean(RedisClient.class), node, told::add, listening::countDown)) {
+      assertThat(notices).isNotNull();
+      assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
+      for (String device : List.of("away", "here")) {
+        shop.put("/devices/" + device, ofNobody());
+        redis.set("mqtt-session:" + shop.app() + "/" + device, "1,0,7");
+      }
+      redis.set("session:" + shop.app() + "/here", "7|" + node.value());
 
-    for (String device : List.of("away", "here")) {
-      shop.put("/devices/" + device, ofUser("u1"));
-      assertThat(redis.exists("mqtt-session:" + shop.app() + "/" + device)).isOne();
-      shop.put("/devices/" + device, ofUser("u2"));
-    }
+      for (String device : List.of("away", "here")) {
+        shop.put("/devices/" + device, ofUser("u1"));
+        shop.put("/devices/" + device, ofUser("u1"));
+        assertThat(redis.exists("mqtt-session:" + shop.app() + "/" + device))
+            .as("its first user")
+            .isOne();
+        shop.put("/devices/" + device, ofUser("u2"));
+        assertThat(redis.exists("mqtt-session:" + shop.app() + "/" + device)).isZero();
+      }
 
-    assertThat(redis.exists("mqtt-session:" + shop.app() + "/away")).isZero();
-    assertThat(redis.exists("mqtt-session:" + shop.app() + "/here"))
-        .as("whose connection may be none any more")
-        .isZero();
-    assertThat(redis.exists("session:" + shop.app() + "/here")).isOne();
+      assertThat(told.poll(60, TimeUnit.SECONDS))
+          .isEqualTo(
+              new TakeoverNotices.Handover(
+                  new DeviceKey(new AppId(shop.app()), new DeviceId("here")), 7));
+      shop.put("/devices/here", ofNobody());
+      assertThat(told.poll(60, TimeUnit.SECONDS))
+          .as("registered for nobody")
+          .isInstanceOf(TakeoverNotices.Handover.class);
+      assertThat(told).isEmpty();
+    }
+  }
+
+  private static String ofNobody() {
+    return "{\"platform\":\"android\",\"channels\":{\"mqtt\":true}}";
   }
 
   private static String ofUser(String user) {

@@ -217,6 +217,9 @@ class OutageIT {
     shop.put("/devices/shared", user.formatted("u1"));
     redis().set("mqtt-session:" + shop.app() + "/shared", "1,0,7");
     redis().set("session:" + shop.app() + "/shared", "7|node");
+    // Which a Redis whose disk is slow writes a second or two later.
+    Eventually.within(
+        SOON, () -> assertThat(redis().info("persistence")).contains("aof_buffer_length:0\r\n"));
     dispatcher.services.kill9(Service.REDIS);
 
     assertThat(shop.put("/devices/shared", user.formatted("u2")).status()).isEqualTo(200);

@@ -15,110 +15,91 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Hears, within milliseconds, that another node has taken over a device of this one: the script that issues an epoch also
-/// publishes it to the former owner, so a claim and its notice are one step. So it hears that a device was deleted ([Denial]). Redis forgets a notice that nobody hears, so
+/// publishes it to the former owner, so a claim and its notice are one step. So it hears that a device was deleted ([Denial]) or has another user ([Handover]), and, of one that it takes itself, that the former
+/// owner has let it go ([Bequest]). Redis forgets a notice that nobody hears, so
 /// `resumed` tells whenever listening (re)started: compare everything then. Thread-safe.
 public final class TakeoverNotices implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TakeoverNotices.class);
   private static final String CHANNEL = "takeover:";
   private static final String LEFT = "left";
   private static final String DENIED = "denied";
+  private static final String HANDOVER = "handover";
   private static final Duration PAUSE = Duration.ofMillis(500);
 
   private final RedisClient client;
   private final String channel;
-  private final Consumer<Notice> heard;
-  private final Consumer<Bequest> left;
-  private final Consumer<Denial> denied;
+  private final Consumer<Word> heard;
   private final Runnable resumed;
   private final AtomicReference<@Nullable StatefulRedisPubSubConnection<String, String>>
       connection = new AtomicReference<>();
   private final CountDownLatch closed = new CountDownLatch(1);
 
-  /// `owner` has the device now.
-  public record Notice(DeviceKey device, SessionOwner owner) {
-    /// The form in which [SessionDirectory]'s scripts say it: `epoch|node|app/device`.
-    static Optional<Notice> parse(String text) {
-      String[] parts = text.split("\\|", 3);
+  /// What a node is told of a device that it has, or had, or takes.
+  public sealed interface Word {
+    DeviceKey device();
+
+    /// Nothing where it has another form, as it may have from a later version.
+    static Optional<Word> parse(String text) {
+      String[] parts = text.split("\\|", -1);
       try {
-        return parts.length == 3
-            ? Optional.of(
-                new Notice(
-                    DeviceKey.parse(parts[2]),
-                    new SessionOwner(new NodeId(parts[1]), Long.parseLong(parts[0]))))
-            : Optional.empty();
+        return Optional.ofNullable(
+            switch (parts.length) {
+              case 3 ->
+                  parts[0].equals(HANDOVER)
+                      ? new Handover(DeviceKey.parse(parts[2]), Long.parseLong(parts[1]))
+                      : new Notice(
+                          DeviceKey.parse(parts[2]),
+                          new SessionOwner(new NodeId(parts[1]), Long.parseLong(parts[0])));
+              case 4 -> ofFour(parts);
+              default -> null;
+            });
       } catch (IllegalArgumentException malformed) {
         return Optional.empty();
       }
     }
+
+    private static @Nullable Word ofFour(String[] parts) {
+      DeviceKey device = DeviceKey.parse(parts[3]);
+      long epoch = Long.parseLong(parts[1]);
+      return switch (parts[0]) {
+        case LEFT -> new Bequest(device, epoch, parts[2]);
+        case DENIED -> new Denial(device, epoch, Long.parseLong(parts[2]));
+        default -> null;
+      };
+    }
   }
+
+  /// `owner` has the device now: `epoch|node|app/device`, as [SessionDirectory]'s scripts say it.
+  public record Notice(DeviceKey device, SessionOwner owner) implements Word {}
 
   /// What a node says to the one that took a device from it: how the session was when it ended there under `epoch`.
+  /// `left|epoch|session|app/device`: no [Notice], and nodes of an earlier version pass it over.
   ///
   /// @param session in the nodes' own form; empty when there is nothing to go on with
-  public record Bequest(DeviceKey device, long epoch, String session) {
-    /// `left|epoch|session|app/device`: no [Notice], and nodes of an earlier version pass it over.
-    static Optional<Bequest> parse(String text) {
-      String[] parts = text.split("\\|", 4);
-      try {
-        return parts.length == 4 && parts[0].equals(LEFT)
-            ? Optional.of(
-                new Bequest(DeviceKey.parse(parts[3]), Long.parseLong(parts[1]), parts[2]))
-            : Optional.empty();
-      } catch (IllegalArgumentException malformed) {
-        return Optional.empty();
-      }
-    }
-  }
+  public record Bequest(DeviceKey device, long epoch, String session) implements Word {}
 
-  /// The passwords of a device that end in this second of the epoch, or sooner, let nobody in any more.
+  /// The passwords of a device that end in this second of the epoch, or sooner, let nobody in any more: `denied|epoch|ends|app/device`, as
+  /// [Denials] says it.
   ///
   /// @param epoch of the session that this node had then
-  public record Denial(DeviceKey device, long epoch, long ends) {
-    /// `denied|epoch|ends|app/device`: neither a [Notice] nor a [Bequest], so that nodes of an earlier version pass it over.
-    static Optional<Denial> parse(String text) {
-      String[] parts = text.split("\\|", 4);
-      try {
-        return parts.length == 4 && parts[0].equals(DENIED)
-            ? Optional.of(
-                new Denial(
-                    DeviceKey.parse(parts[3]), Long.parseLong(parts[1]), Long.parseLong(parts[2])))
-            : Optional.empty();
-      } catch (IllegalArgumentException malformed) {
-        return Optional.empty();
-      }
-    }
-  }
+  public record Denial(DeviceKey device, long epoch, long ends) implements Word {}
 
-  private TakeoverNotices(
-      RedisClient client,
-      NodeId node,
-      Consumer<Notice> heard,
-      Consumer<Bequest> left,
-      Consumer<Denial> denied,
-      Runnable resumed) {
+  /// The device has another user: `handover|epoch|app/device`, as [Handovers] says it.
+  ///
+  /// @param epoch of the session that this node had then
+  public record Handover(DeviceKey device, long epoch) implements Word {}
+
+  private TakeoverNotices(RedisClient client, NodeId node, Consumer<Word> heard, Runnable resumed) {
     this.client = client;
     this.channel = CHANNEL + node.value();
     this.heard = heard;
-    this.left = left;
-    this.denied = denied;
     this.resumed = resumed;
-  }
-
-  /// As below, for who takes nothing over.
-  public static TakeoverNotices listen(
-      RedisClient client, NodeId node, Consumer<Notice> heard, Runnable resumed) {
-    return listen(client, node, heard, _ -> {}, _ -> {}, resumed);
   }
 
   /// Listens as soon as Redis is there, and again whenever it is back. The callbacks run on Redis' thread: must not block.
   public static TakeoverNotices listen(
-      RedisClient client,
-      NodeId node,
-      Consumer<Notice> heard,
-      Consumer<Bequest> left,
-      Consumer<Denial> denied,
-      Runnable resumed) {
-    TakeoverNotices notices = new TakeoverNotices(client, node, heard, left, denied, resumed);
+      RedisClient client, NodeId node, Consumer<Word> heard, Runnable resumed) {
+    TakeoverNotices notices = new TakeoverNotices(client, node, heard, resumed);
     Thread.ofVirtual().name("takeover-notices").start(notices::keepTrying);
     return notices;
   }
@@ -170,9 +151,7 @@ public final class TakeoverNotices implements AutoCloseable {
   private final class Listener extends RedisPubSubAdapter<String, String> {
     @Override
     public void message(String from, String text) {
-      Notice.parse(text).ifPresent(heard);
-      Bequest.parse(text).ifPresent(left);
-      Denial.parse(text).ifPresent(denied);
+      Word.parse(text).ifPresent(heard);
     }
 
     @Override

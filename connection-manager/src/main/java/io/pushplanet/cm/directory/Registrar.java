@@ -13,7 +13,9 @@ import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.TakeoverNotices.Bequest;
 import io.pushplanet.common.session.TakeoverNotices.Denial;
+import io.pushplanet.common.session.TakeoverNotices.Handover;
 import io.pushplanet.common.session.TakeoverNotices.Notice;
+import io.pushplanet.common.session.TakeoverNotices.Word;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collection;
@@ -227,6 +229,16 @@ public final class Registrar implements Doubts, AutoCloseable {
     return left;
   }
 
+  /// What other processes say of our devices.
+  public void hear(Word told) {
+    switch (told) {
+      case Notice notice -> takenOver(notice);
+      case Bequest bequest -> left(bequest);
+      case Denial denial -> denied(denial);
+      case Handover handover -> handedOver(handover);
+    }
+  }
+
   /// The node that had a device which is arriving here says how its session was.
   public void left(Bequest told) {
     arrivals.left(told);
@@ -344,6 +356,15 @@ public final class Registrar implements Doubts, AutoCloseable {
       session.deny();
     } else {
       doubt(session);
+    }
+  }
+
+  /// One of our devices has another user. Who is arriving comes again. A session that was claimed since has begun anew already.
+  public void handedOver(Handover told) {
+    arrivals.takenOver(told.device(), told.epoch());
+    var session = table.find(told.device());
+    if (session != null && session.epoch() <= told.epoch()) {
+      session.handOver();
     }
   }
 

@@ -104,13 +104,7 @@ class NodeConfiguration {
 
   @Bean(destroyMethod = "close")
   TakeoverNotices takeoverNotices(RedisClient client, NodeId nodeId, Registrar registrar) {
-    return TakeoverNotices.listen(
-        client,
-        nodeId,
-        registrar::takenOver,
-        registrar::left,
-        registrar::denied,
-        registrar::doubtAll);
+    return TakeoverNotices.listen(client, nodeId, registrar::hear, registrar::doubtAll);
   }
 
   @Bean

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /// A connected device: its subscription, its [Window] of unacknowledged messages, and what waits for room in it.
-/// Confined to its event loop, but for [#key], [#loop], [#epoch], [#passwordEnds], [#adoptEpoch], [#lose], [#deny], [#isLost], [#isDenied],
+/// Confined to its event loop, but for [#key], [#loop], [#epoch], [#passwordEnds], [#adoptEpoch], [#lose], [#deny], [#handOver], [#isLost], [#isDenied],
 /// [#presume] and [#subscription].
 ///
 /// A packet id names a message only on this connection and is not used again while its message is unacknowledged, however
@@ -35,6 +35,7 @@ public final class DeviceSession {
   private static final byte OURS = 0;
   private static final byte ELSEWHERE = 1;
   private static final byte DENIED = 2;
+  private static final byte ANOTHER_USERS = 3;
 
   // Every reference here is paid a million times.
   private final HeldKey key;
@@ -171,6 +172,22 @@ public final class DeviceSession {
       expireAfter(0);
       disconnect(
           ReasonCode.NOT_AUTHORIZED, "the device was deleted, or its MQTT channel switched off");
+    }
+  }
+
+  /// The device has another user. As [#lose], but nothing is left of the session; the device comes again.
+  public void handOver() {
+    if (!isLost()) {
+      whose = ANOTHER_USERS;
+      loop().execute(this::beginAnew);
+    }
+  }
+
+  private void beginAnew() {
+    if (!gone) {
+      shared.metrics().handedOver.increment();
+      expireAfter(0);
+      disconnect(ReasonCode.ADMINISTRATIVE_ACTION, "the device has another user: connect again");
     }
   }
 

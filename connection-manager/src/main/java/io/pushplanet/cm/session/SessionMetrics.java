@@ -29,6 +29,7 @@ public final class SessionMetrics {
   final Counter lateAcknowledgements;
   final Counter fenced;
   final Counter denied;
+  final Counter handedOver;
   final Counter deadPaths;
   final Counter refusedAcknowledgements;
   final Counter unresponsive;
@@ -47,6 +48,10 @@ public final class SessionMetrics {
         Counter.builder("cm.session.denied")
             .description(
                 "sessions ended here because the device was deleted, or its MQTT channel switched off")
+            .register(meters);
+    handedOver =
+        Counter.builder("cm.session.handed.over")
+            .description("sessions ended here because the device has another user")
             .register(meters);
     deadPaths = meters.counter("cm.session.dead.paths");
     refusedAcknowledgements = meters.counter("cm.session.refused.acknowledgements");

@@ -73,7 +73,7 @@ class RedisDirectoryIT {
 
   @Test
   void many_are_taken_over_in_one_step_and_each_former_owner_is_told() throws Exception {
-    var heard = new LinkedBlockingQueue<TakeoverNotices.Notice>();
+    var heard = new LinkedBlockingQueue<TakeoverNotices.Word>();
     var listening = new CountDownLatch(1);
     try (var notices = TakeoverNotices.listen(client, nodeA, heard::add, listening::countDown)) {
       assertThat(notices).isNotNull();
@@ -101,7 +101,7 @@ class RedisDirectoryIT {
 
   @Test
   void whoever_loses_a_device_is_told_by_the_claim_itself() throws Exception {
-    var heard = new LinkedBlockingQueue<TakeoverNotices.Notice>();
+    var heard = new LinkedBlockingQueue<TakeoverNotices.Word>();
     var listening = new CountDownLatch(1);
     try (var notices = TakeoverNotices.listen(client, nodeA, heard::add, listening::countDown)) {
       assertThat(notices).isNotNull();
@@ -122,7 +122,7 @@ class RedisDirectoryIT {
 
   @Test
   void whoever_is_outdone_by_an_announcement_is_told_too() throws Exception {
-    var heard = new LinkedBlockingQueue<TakeoverNotices.Notice>();
+    var heard = new LinkedBlockingQueue<TakeoverNotices.Word>();
     var listening = new CountDownLatch(1);
     try (var notices = TakeoverNotices.listen(client, nodeA, heard::add, listening::countDown)) {
       assertThat(notices).isNotNull();
@@ -333,10 +333,9 @@ class RedisDirectoryIT {
 
   @Test
   void who_has_lost_the_device_tells_the_next_one_so_and_how_the_session_was() throws Exception {
-    var told = new LinkedBlockingQueue<TakeoverNotices.Bequest>();
+    var told = new LinkedBlockingQueue<TakeoverNotices.Word>();
     var listening = new CountDownLatch(1);
-    try (var notices =
-        TakeoverNotices.listen(client, nodeB, _ -> {}, told::add, _ -> {}, listening::countDown)) {
+    try (var notices = TakeoverNotices.listen(client, nodeB, told::add, listening::countDown)) {
       assertThat(notices).isNotNull();
       assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
       long former = claim(a, Former.RESUME).epoch();
@@ -379,8 +378,7 @@ class RedisDirectoryIT {
     assertThat(claim(a, Former.RESUME).heard()).as("who had it is dead").isFalse();
     claim(b, Former.RESUME);
     var listening = new CountDownLatch(1);
-    try (var notices =
-        TakeoverNotices.listen(client, nodeB, _ -> {}, listening::countDown)) {
+    try (var notices = TakeoverNotices.listen(client, nodeB, _ -> {}, listening::countDown)) {
       assertThat(notices).isNotNull();
       assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
 
@@ -528,10 +526,9 @@ class RedisDirectoryIT {
 
   @Test
   void a_denial_ends_the_session_that_is_there_and_tells_its_node_once() throws Exception {
-    var heard = new LinkedBlockingQueue<TakeoverNotices.Denial>();
+    var heard = new LinkedBlockingQueue<TakeoverNotices.Word>();
     var listening = new CountDownLatch(1);
-    try (var notices =
-        TakeoverNotices.listen(client, nodeA, _ -> {}, _ -> {}, heard::add, listening::countDown)) {
+    try (var notices = TakeoverNotices.listen(client, nodeA, heard::add, listening::countDown)) {
       assertThat(notices).isNotNull();
       assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
       long epoch = claim(a, Former.RESUME).epoch();
@@ -567,10 +564,9 @@ class RedisDirectoryIT {
 
   @Test
   void who_is_reminded_tells_the_node_and_forgets_the_owner_where_none_hears() throws Exception {
-    var heard = new LinkedBlockingQueue<TakeoverNotices.Denial>();
+    var heard = new LinkedBlockingQueue<TakeoverNotices.Word>();
     var listening = new CountDownLatch(1);
-    try (var notices =
-        TakeoverNotices.listen(client, nodeA, _ -> {}, _ -> {}, heard::add, listening::countDown)) {
+    try (var notices = TakeoverNotices.listen(client, nodeA, heard::add, listening::countDown)) {
       assertThat(notices).isNotNull();
       assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
       long epoch = claimed(new Order.Claim(device(1), Former.RESUME, ENDS + 1)).epoch();

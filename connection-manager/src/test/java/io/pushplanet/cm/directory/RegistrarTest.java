@@ -27,6 +27,7 @@ import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.session.TakeoverNotices.Bequest;
 import io.pushplanet.common.session.TakeoverNotices.Denial;
+import io.pushplanet.common.session.TakeoverNotices.Handover;
 import io.pushplanet.common.session.TakeoverNotices.Notice;
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
@@ -581,6 +582,29 @@ class RegistrarTest {
 
     assertThat(slow.arrived(device("early"), EPOCH)).isFalse();
     assertThat(slow.arrived(device("late"), EPOCH + 1)).as("claimed since").isTrue();
+  }
+
+  @Test
+  void nothing_is_left_of_the_session_of_a_device_that_has_another_user() {
+    registrar.handedOver(new Handover(DEVICE, EPOCH - 1));
+    assertThat(session.isLost()).as("claimed since, and begun anew").isFalse();
+
+    registrar.handedOver(new Handover(DEVICE, EPOCH));
+
+    assertThat(session.isLost()).isTrue();
+    assertThat(session.isDenied()).isFalse();
+    assertThat(session.terms().expirySeconds()).isZero();
+    assertThat(count("cm.session.handed.over")).isOne();
+    assertThat(count("cm.session.fenced")).isZero();
+  }
+
+  @Test
+  void a_device_that_gets_another_user_while_it_arrives_comes_again() {
+    registrar.claim(device("early"), Former.RESUME, ENDS, new QuietClient().loop(), _ -> {});
+
+    registrar.handedOver(new Handover(device("early"), EPOCH));
+
+    assertThat(registrar.arrived(device("early"), EPOCH)).isFalse();
   }
 
   /// A denial that is told again leaves the owner where his node seems to hear it.

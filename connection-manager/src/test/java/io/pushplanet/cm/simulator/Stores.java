@@ -164,7 +164,8 @@ final class Stores {
     remembered.remove(device);
     var there = owner == null ? null : subscribers.get(owner.node());
     if (owner != null && there != null && !noticeLost()) {
-      world.after(0, noticeMillis, () -> there.denied().accept(new Denial(device, owner.epoch(), ends)));
+      world.after(
+          0, noticeMillis, () -> there.denied().accept(new Denial(device, owner.epoch(), ends)));
     }
   }
 
@@ -336,7 +337,8 @@ final class Stores {
       if (there != null && !noticeLost()) {
         bequests++;
         world.tell(node.id.value(), "leaves " + session + " of " + device.device().value());
-        world.after(0, noticeMillis, () -> there.left().accept(new Bequest(device, epoch, session)));
+        world.after(
+            0, noticeMillis, () -> there.left().accept(new Bequest(device, epoch, session)));
       }
     }
 

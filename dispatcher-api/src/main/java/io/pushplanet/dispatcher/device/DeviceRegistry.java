@@ -11,7 +11,6 @@ import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
@@ -132,12 +131,12 @@ class DeviceRegistry {
     }
     Instant password = after.mqtt() ? passwords.give(app, device, ends, before, after) : ends;
     Saved saved = new Saved(rows.read(app, device, after), before == null, password);
-    if (before != null && !Objects.equals(before.userId(), registration.user())) {
+    boolean hadAnother =
+        before != null && before.userId() != null && !before.userId().equals(registration.user());
+    if (hadAnother) {
       touched.handedOver.add(new DeviceKey(app, device));
-      if (before.userId() != null) {
-        // Last: what is rolled back after it was told has not happened.
-        waiting.endWhatIsForOthers(app, device, registration.user(), asked);
-      }
+      // Last: what is rolled back after it was told has not happened.
+      waiting.endWhatIsForOthers(app, device, registration.user(), asked);
     }
     return saved;
   }

@@ -2,6 +2,7 @@ package io.pushplanet.dispatcher.device;
 
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.session.Handovers;
 import io.pushplanet.common.session.RedisLink;
 import java.time.Duration;
 import java.util.Set;
@@ -12,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
-/// What Redis remembers of MQTT sessions from one connection to the next. A node has what was sent on them and not acknowledged, and would send it
-/// again, to whoever has the device by then. What cannot be forgotten at once is forgotten when Redis is back, of at most [#MOST_OWED] devices; a
+/// MQTT sessions that are over because their device has another user. A node has what was sent on them and not acknowledged, and what it has read of the inbox, and would bring it
+/// to whoever has the device by then. What cannot be forgotten at once is forgotten when Redis is back, of at most [#MOST_OWED] devices; a
 /// process that is killed before does not do it. Thread-safe.
 @Component
 class RememberedSessions implements AutoCloseable {
@@ -21,20 +22,20 @@ class RememberedSessions implements AutoCloseable {
   private static final int MOST_OWED = 100_000;
   private static final Duration ROUND = Duration.ofMillis(500);
 
-  private final RedisLink redis;
+  private final Handovers handovers;
   private final Set<DeviceKey> owed = ConcurrentHashMap.newKeySet();
   private final CountDownLatch closed = new CountDownLatch(1);
 
   RememberedSessions(RedisLink redis) {
-    this.redis = redis;
+    this.handovers = new Handovers(redis);
     Thread.ofVirtual().name("owed-sessions").start(this::run);
   }
 
-  /// The device begins anew when it comes next ("session present = 0"): what it had unacknowledged is dropped, and comes from the inbox where it still
-  /// may have it. A connection that it has goes on. So nobody need know whether it has one, or only seems to.
+  /// The device begins anew ([Handovers#handOver]): what it had unacknowledged is dropped, and comes from the inbox where it still
+  /// may have it.
   void forget(DeviceKey device) {
     try {
-      delete(device);
+      handovers.handOver(device);
     } catch (DirectoryUnavailable away) {
       if (owed.size() < MOST_OWED) {
         owed.add(device);
@@ -45,11 +46,6 @@ class RememberedSessions implements AutoCloseable {
             device.device().value());
       }
     }
-  }
-
-  private void delete(DeviceKey device) {
-    redis.ask(commands ->
-        commands.del("mqtt-session:" + device.app().value() + "/" + device.device().value()));
   }
 
   @Override
@@ -76,7 +72,7 @@ class RememberedSessions implements AutoCloseable {
       // First: what is owed anew meanwhile stays.
       owed.remove(device);
       try {
-        delete(device);
+        handovers.handOver(device);
       } catch (DirectoryUnavailable away) {
         owed.add(device);
         return;

@@ -192,7 +192,7 @@ final class TakeoverBench {
   private Benchmark.Result measure(RedisClient redis, int races, int kills, int freezes) {
     List<TakeoverNotices> notices = new ArrayList<>();
     for (PlatformNode node : nodes) {
-      notices.add(TakeoverNotices.listen(redis, new NodeId(node.id()), this::claimed, () -> {}));
+      notices.add(TakeoverNotices.listen(redis, new NodeId(node.id()), this::heard, () -> {}));
     }
     try {
       fleet.add(devices);
@@ -217,9 +217,10 @@ final class TakeoverBench {
     return new Benchmark.Result(rows(races, kills, freezes), totals.balances && all);
   }
 
-  private void claimed(TakeoverNotices.Notice notice) {
-    int node = placeOf(notice.owner().node());
-    claims.add(new Claim(notice.device().device(), node, notice.owner().epoch()));
+  private void heard(TakeoverNotices.Word word) {
+    if (word instanceof TakeoverNotices.Notice(var device, var owner)) {
+      claims.add(new Claim(device.device(), placeOf(owner.node()), owner.epoch()));
+    }
   }
 
   private int placeOf(NodeId node) {

@@ -56,8 +56,7 @@ public final class FleetProcess implements AutoCloseable {
   ///
   /// @param atOnce connects of which the server has not heard the last, at most
   public static FleetProcess startSpare(Server server, String prefix, int atOnce, Path log) {
-    return start(
-        Spare.command(), arguments(server, prefix, atOnce, Duration.ZERO), log);
+    return start(Spare.command(), arguments(server, prefix, atOnce, Duration.ZERO), log);
   }
 
   public static FleetProcess startSpare(Server server, String prefix, Path log) {
