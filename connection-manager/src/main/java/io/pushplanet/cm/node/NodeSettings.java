@@ -72,8 +72,8 @@ record NodeSettings(
   ///     each connection; `auto` for the better one that can be had
   /// @param unauthenticatedBytes cap on what all peers without a CONNECT make us hold; each listener has a sixteenth of it to itself, and
   ///     the devices' share the rest
-  /// @param partialBytes cap on what all devices make us hold of packets whose rest has not come; a device whose packet finds no room is
-  ///     closed. 0 takes an eighth of the heap
+  /// @param partialBytes cap on what all devices make us hold of packets whose rest has not come, or that wait to be read; a
+  ///     device whose packet finds no room is closed. 0 takes an eighth of the heap
   /// @param pendingBytes what may wait for one device, 80 bytes for each packet included, before it is closed as a slow reader; a
   ///     sixteenth of it while the heap is nearly full, and then of what it sent and is not read yet, too
   /// @param gatewayPendingBytes what may wait for one gateway, 80 bytes for each packet included, before it is closed as a slow

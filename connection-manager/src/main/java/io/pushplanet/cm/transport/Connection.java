@@ -23,6 +23,8 @@ public final class Connection {
   private static final int LESS_WHEN_SCARCE = 16;
   private static final int READS_PER_TURN = 4;
   private static final long WHOLE_WITHIN_NANOS = TimeUnit.SECONDS.toNanos(10);
+  // What one read brings, for ten seconds.
+  private static final long MOST_UNREAD_BYTE_SECONDS = 10 * 64 * 1024;
   private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final EventLoop loop;
@@ -205,11 +207,15 @@ public final class Connection {
     }
     stranger.giveBackAll();
     stranger = null;
-    int kept = (partial == null ? 0 : partial.capacity()) + (tls == null ? 0 : tls.kept());
+    int kept = kept();
     if (kept > 0 && isCounted() && !loop.partials.hold(kept)) {
       // Not now: whoever calls is about to answer.
       loop.execute(this::crowded);
     }
+  }
+
+  private int kept() {
+    return (partial == null ? 0 : partial.capacity()) + (tls == null ? 0 : tls.kept());
   }
 
   /// Whether what is kept for a peer that is known has to be bounded: programs of our own are few.
@@ -422,7 +428,7 @@ public final class Connection {
         handler.received(input);
       }
       if (input.hasRemaining()) {
-        keep(input);
+        keep(input, loop.nowNanos());
       }
       return;
     }
@@ -431,25 +437,27 @@ public final class Connection {
     }
     var whole = held.flip();
     handler.received(whole);
+    // Who is paused again has not been read to the end, however often this happens.
+    long readNanos = paused ? held.readNanos() : loop.nowNanos();
     if (closed || closing || !whole.hasRemaining()) {
       releasePartial();
     } else if (held.isRoomyFor(whole)) {
       // It held another frame, too: a byte or two would take its room for as long as they are
       // there.
       releasePartial();
-      keep(whole);
+      keep(whole, readNanos);
     } else {
-      held.keepRest();
+      held.keepRest(readNanos);
     }
   }
 
-  private void keep(ByteBuffer rest) {
+  private void keep(ByteBuffer rest, long readNanos) {
     if (closed || closing) {
       rest.position(rest.limit());
       return;
     }
     // First, as it may find no room on the heap.
-    var kept = new PartialFrame(rest, loop.nowNanos());
+    var kept = new PartialFrame(rest, loop.nowNanos(), readNanos);
     if (take(kept.capacity())) {
       partial = kept;
     } else {
@@ -641,7 +649,7 @@ public final class Connection {
       close(CloseCause.UNREAD_BYTES);
       return false;
     }
-    if (isTooOldForNow(nowNanos)) {
+    if (isTooOldForNow(nowNanos) || isUnreadTooLongForNow(nowNanos)) {
       crowded();
       return !closed;
     }
@@ -652,11 +660,21 @@ public final class Connection {
   /// The pieces of an honest frame, or TLS record, come within moments: whoever lets the rest wait, or drips it, makes room for those of others when there is
   /// no other.
   private boolean isTooOldForNow(long nowNanos) {
-    return stranger == null
-        && !paused
-        && isCounted()
-        && loop.partials.isNearlySpent()
-        && hasPartialOfBefore(nowNanos - WHOLE_WITHIN_NANOS);
+    return !paused && isCrowdedNow() && hasPartialOfBefore(nowNanos - WHOLE_WITHIN_NANOS);
+  }
+
+  /// Who publishes too fast is read slowly, and what waits here meanwhile makes room, too: the sooner the more it is, for it is little with those who are slowed now and
+  /// then.
+  private boolean isUnreadTooLongForNow(long nowNanos) {
+    if (!paused || partial == null || !isCrowdedNow()) {
+      return false;
+    }
+    long seconds = TimeUnit.NANOSECONDS.toSeconds(nowNanos - partial.readNanos());
+    return seconds * kept() > MOST_UNREAD_BYTE_SECONDS;
+  }
+
+  private boolean isCrowdedNow() {
+    return stranger == null && isCounted() && loop.partials.isNearlySpent();
   }
 
   private boolean hasPartialOfBefore(long nanos) {

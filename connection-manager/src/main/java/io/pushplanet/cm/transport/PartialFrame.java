@@ -2,7 +2,7 @@ package io.pushplanet.cm.transport;
 
 import java.nio.ByteBuffer;
 
-/// What has come of a frame whose rest has not. It grows with what has really come, never by what a header declares.
+/// What has come of a frame whose rest has not, or waits because its sender is not read. It grows with what has really come, never by what a header declares.
 /// Confined to its event loop.
 final class PartialFrame {
   private static final int SMALLEST = 256;
@@ -10,11 +10,14 @@ final class PartialFrame {
   private ByteBuffer bytes;
   private long beganNanos;
   private long cameNanos;
+  private long readNanos;
 
-  PartialFrame(ByteBuffer first, long nowNanos) {
+  /// @param readNanos when all that was there was read last
+  PartialFrame(ByteBuffer first, long nowNanos, long readNanos) {
     bytes = ByteBuffer.allocate(Math.max(SMALLEST, first.remaining())).put(first);
     beganNanos = nowNanos;
     cameNanos = nowNanos;
+    this.readNanos = readNanos;
   }
 
   /// What it takes of the heap.
@@ -63,7 +66,13 @@ final class PartialFrame {
     return bytes.capacity() > SMALLEST && rest.remaining() < bytes.capacity() / 2;
   }
 
-  void keepRest() {
+  /// When all that was there was read last, for as far as it was whole.
+  long readNanos() {
+    return readNanos;
+  }
+
+  void keepRest(long lastReadNanos) {
+    readNanos = lastReadNanos;
     if (bytes.position() > 0) {
       // Of another frame, which came with the last of this one.
       beganNanos = cameNanos;

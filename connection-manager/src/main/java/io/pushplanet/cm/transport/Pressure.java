@@ -31,8 +31,8 @@ final class Pressure {
         "peers without a CONNECT hold nearly cm.transport.unauthenticated-bytes but for the"
             + " sixteenths of other ports: accepting pauses where they are"),
     PARTIAL_BYTES(
-        "packets whose rest has not come hold cm.transport.partial-bytes: devices whose packets find"
-            + " no room are closed; raise it where they are honest, and the heap with it"),
+        "packets whose rest has not come, or that wait to be read, hold cm.transport.partial-bytes:"
+            + " devices whose packets find no room are closed; raise it where they are honest, and the heap with it"),
     HEAP(
         "the heap is nearly full after a collection: accepting pauses, inboxes are read slowly, slow"
             + " readers are closed sooner; give the process more"),

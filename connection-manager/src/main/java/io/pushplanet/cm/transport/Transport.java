@@ -124,7 +124,7 @@ public final class Transport implements AutoCloseable {
         .register(meters);
     Gauge.builder("cm.transport.partial.bytes", shared.partials(), ByteBudget::held)
         .description(
-            "What devices make this node hold of packets whose rest has not come; at most `cm.transport.partial-bytes`")
+            "What devices make this node hold of packets whose rest has not come, or that wait to be read; at most `cm.transport.partial-bytes`")
         .register(meters);
     Gauge.builder("cm.tls.handshakes.waiting", handshakes, HandshakeLine::waiting).register(meters);
     Gauge.builder("cm.tls.handshakes.running", handshakes, HandshakeLine::running).register(meters);

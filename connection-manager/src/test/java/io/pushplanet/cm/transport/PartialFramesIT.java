@@ -34,8 +34,10 @@ class PartialFramesIT {
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final List<Connection> crowded = new CopyOnWriteArrayList<>();
   private final LongAdder received = new LongAdder();
+  private final LongAdder swept = new LongAdder();
   private final List<Connection> accepted = new CopyOnWriteArrayList<>();
   private final List<Socket> clients = new ArrayList<>();
+  private volatile int eachSecond;
 
   @AfterEach
   void close() throws Exception {
@@ -210,6 +212,129 @@ class PartialFramesIT {
 
       Eventually.within(PATIENCE, () -> assertThat(crowded).isNotEmpty());
       Eventually.within(PATIENCE, () -> assertThat(held()).isLessThanOrEqualTo(3.5 * QUARTER));
+    }
+  }
+
+  /// More waits of him than may be read for now.
+  @ParameterizedTest
+  @ValueSource(ints = {0, 17})
+  void so_does_who_is_not_read_or_but_little_each_second(int little) throws Exception {
+    var later = new AtomicLong();
+    int size = 3 * QUARTER / 8;
+    eachSecond = little;
+    try (var transport = startSlow(later, size)) {
+      for (int peer = 1; held() <= 3.5 * QUARTER; peer++) {
+        connect(false, transport).getOutputStream().write(new byte[size]);
+        awaitHeld(peer * size);
+      }
+      assertThat(crowded).as("they have just come").isEmpty();
+
+      for (int seconds = 0; seconds < 60 && crowded.isEmpty(); seconds += 6) {
+        pass(6, later);
+      }
+
+      assertThat(crowded).isNotEmpty();
+      Eventually.within(PATIENCE, () -> assertThat(held()).isLessThanOrEqualTo(3.5 * QUARTER));
+    }
+  }
+
+  @Test
+  void what_is_left_of_it_has_waited_no_less() throws Exception {
+    var later = new AtomicLong();
+    int size = 3 * QUARTER / 8;
+    try (var transport = startSlow(later, size)) {
+      connect(false, transport).getOutputStream().write(new byte[2 * size]);
+      awaitHeld(2 * size);
+      pass(25, later);
+      eachSecond = size + 1_024;
+      Eventually.within(PATIENCE, () -> assertThat(held()).isLessThan(size));
+      eachSecond = 0;
+      for (int peer = 1; held() <= 3.5 * QUARTER; peer++) {
+        connect(false, transport).getOutputStream().write(new byte[size]);
+        awaitHeld((peer + 1) * size - 1_024);
+      }
+
+      pass(20, later);
+
+      assertThat(crowded).containsExactly(accepted.getFirst());
+    }
+  }
+
+  @Test
+  void who_is_not_read_may_wait_while_there_is_room() throws Exception {
+    var later = new AtomicLong();
+    int size = 3 * QUARTER / 4;
+    eachSecond = 17;
+    try (var transport = startSlow(later, size)) {
+      for (int peer = 1; peer <= 2; peer++) {
+        connect(false, transport).getOutputStream().write(new byte[size]);
+        awaitHeld(peer * size);
+      }
+
+      for (int hours = 0; hours < 3; hours++) {
+        pass(3_600, later);
+      }
+
+      assertThat(crowded).isEmpty();
+      assertThat(accepted).allMatch(Connection::isOpen);
+    }
+  }
+
+  private Transport startSlow(AtomicLong later, int size) throws IOException {
+    return OneLoop.start(
+        () -> System.nanoTime() + later.get(),
+        new Heap(),
+        null,
+        meters,
+        connection -> new Slowed(connection, size));
+  }
+
+  /// All are looked at meanwhile.
+  private void pass(int seconds, AtomicLong later) {
+    long before = swept.sum();
+    later.addAndGet(TimeUnit.SECONDS.toNanos(seconds));
+    Eventually.within(
+        PATIENCE,
+        () -> assertThat(crowded.isEmpty() && swept.sum() < before + accepted.size()).isFalse());
+  }
+
+  /// It is not read once so much of it is there, but for a little each second while there is more than that.
+  private final class Slowed implements Receiver {
+    private final Connection connection;
+    private final int most;
+    private boolean slowed;
+
+    Slowed(Connection connection, int most) {
+      this.connection = connection;
+      this.most = most;
+      accepted.add(connection);
+      connection.authenticated();
+      connection.watch();
+    }
+
+    @Override
+    public void received(ByteBuffer input) {
+      if (slowed && input.remaining() > eachSecond) {
+        input.position(input.position() + eachSecond);
+      }
+      slowed |= input.remaining() >= most;
+      if (slowed) {
+        connection.pauseReading();
+      }
+    }
+
+    @Override
+    public boolean swept(long nowNanos) {
+      swept.increment();
+      if (eachSecond > 0) {
+        connection.resumeReading();
+      }
+      return true;
+    }
+
+    @Override
+    public void crowded() {
+      crowded.add(connection);
     }
   }
 
