@@ -78,27 +78,31 @@ public class DeniedDevices implements AutoCloseable {
   private void run() {
     try {
       while (!closed.await(ROUND.toMillis(), TimeUnit.MILLISECONDS)) {
-        try {
-          if (redis.connected()) {
-            tellAll();
-          }
-          mapper.trim(clock.instant().minus(Denials.CLOCKS_DIFFER), AT_ONCE);
-          waits = false;
-        } catch (DirectoryUnavailable | DataAccessException | TransactionException e) {
-          failed.increment();
-          if (!waits) {
-            LOG.warn(
-                "event=denied_devices_wait reason=\"{}\"",
-                NestedExceptionUtils.getMostSpecificCause(e).toString());
-          }
-          waits = true;
-        } catch (RuntimeException bug) {
-          failed.increment();
-          LOG.error("event=denied_devices_error", bug);
-        }
+        round();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  void round() {
+    try {
+      if (redis.connected()) {
+        tellAll();
+      }
+      mapper.trim(clock.instant().minus(Denials.CLOCKS_DIFFER), AT_ONCE);
+      waits = false;
+    } catch (DirectoryUnavailable | DataAccessException | TransactionException e) {
+      failed.increment();
+      if (!waits) {
+        LOG.warn(
+            "event=denied_devices_wait reason=\"{}\"",
+            NestedExceptionUtils.getMostSpecificCause(e).toString());
+      }
+      waits = true;
+    } catch (RuntimeException | Error bug) {
+      failed.increment();
+      LOG.error("event=denied_devices_error", bug);
     }
   }
 

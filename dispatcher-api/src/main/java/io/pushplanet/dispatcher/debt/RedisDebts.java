@@ -1,0 +1,129 @@
+package io.pushplanet.dispatcher.debt;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.DirectoryUnavailable;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Devices of which Redis has to forget something, and could not be told: it is told once it answers again, of at most [#MOST] devices. A
+/// process that is killed before does not do it. Whether Redis is away or refuses, one log line says when this begins and one when it is over.
+/// Thread-safe.
+public final class RedisDebts implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(RedisDebts.class);
+  private static final int MOST = 100_000;
+  private static final Duration ROUND = Duration.ofMillis(200);
+
+  private final String what;
+  private final int atOnce;
+  private final Consumer<List<DeviceKey>> payment;
+  private final Set<DeviceKey> owed = ConcurrentHashMap.newKeySet();
+  private final AtomicBoolean told = new AtomicBoolean();
+  private final CountDownLatch closed = new CountDownLatch(1);
+
+  /// @param what it has to forget
+  /// @param atOnce for so many devices
+  /// @param payment tells Redis, and throws where that comes to nothing
+  public RedisDebts(
+      String what, int atOnce, Consumer<List<DeviceKey>> payment, MeterRegistry meters) {
+    this.what = what;
+    this.atOnce = atOnce;
+    this.payment = payment;
+    Gauge.builder("pushplanet.redis.owed", owed, Set::size)
+        .description(
+            "devices whose routes or MQTT sessions Redis still has to forget, because it was away or refused; tried again each 200 ms")
+        .tag("what", what)
+        .register(meters);
+  }
+
+  public void start() {
+    Thread.ofVirtual().name("owed-" + what).start(this::run);
+  }
+
+  /// @param why Redis was not told
+  public void owe(Collection<DeviceKey> devices, DirectoryUnavailable why) {
+    if (owed.size() >= MOST) {
+      DeviceKey first = devices.iterator().next();
+      LOG.error(
+          "event=redis_not_told what={} devices={} first={}/{}",
+          what,
+          devices.size(),
+          first.app().value(),
+          first.device().value());
+      return;
+    }
+    owed.addAll(devices);
+    if (told.compareAndSet(false, true)) {
+      LOG.warn("event=redis_owed what={} reason=\"{}\"", what, why.getMessage());
+    }
+  }
+
+  @Override
+  public void close() {
+    closed.countDown();
+    if (!owed.isEmpty()) {
+      LOG.error("event=redis_owed_at_stop what={} devices={}", what, owed.size());
+    }
+  }
+
+  private void run() {
+    try {
+      while (!closed.await(ROUND.toMillis(), TimeUnit.MILLISECONDS)) {
+        pay();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /// As long as Redis answers: with one that hangs each call would take its deadline.
+  void pay() {
+    int devices = 0;
+    var left = owed.iterator();
+    while (left.hasNext() && closed.getCount() > 0) {
+      var some = next(left);
+      if (!paid(some)) {
+        return;
+      }
+      devices += some.size();
+    }
+    if (owed.isEmpty() && told.compareAndSet(true, false)) {
+      LOG.info("event=redis_owed_no_more what={} devices={}", what, devices);
+    }
+  }
+
+  private List<DeviceKey> next(Iterator<DeviceKey> left) {
+    var some = new ArrayList<DeviceKey>(atOnce);
+    while (some.size() < atOnce && left.hasNext()) {
+      some.add(left.next());
+    }
+    return some;
+  }
+
+  private boolean paid(List<DeviceKey> some) {
+    // First: what is owed anew meanwhile stays.
+    some.forEach(owed::remove);
+    try {
+      payment.accept(some);
+      return true;
+    } catch (DirectoryUnavailable away) {
+      owed.addAll(some);
+    } catch (RuntimeException | Error bug) {
+      owed.addAll(some);
+      LOG.error("event=redis_owed_error what={} devices={}", what, owed.size(), bug);
+    }
+    return false;
+  }
+}

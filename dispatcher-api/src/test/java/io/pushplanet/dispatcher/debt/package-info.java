@@ -1,0 +1,4 @@
+@NullMarked
+package io.pushplanet.dispatcher.debt;
+
+import org.jspecify.annotations.NullMarked;

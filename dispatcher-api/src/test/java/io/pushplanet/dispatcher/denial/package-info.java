@@ -1,0 +1,4 @@
+@NullMarked
+package io.pushplanet.dispatcher.denial;
+
+import org.jspecify.annotations.NullMarked;
