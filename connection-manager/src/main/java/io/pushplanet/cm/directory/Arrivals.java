@@ -7,6 +7,7 @@ import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.session.TakeoverNotices.Bequest;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -89,6 +90,11 @@ final class Arrivals {
   /// Devices with connections between claim and table.
   int size() {
     return arriving.size();
+  }
+
+  /// A copy.
+  Set<DeviceKey> devices() {
+    return Set.copyOf(arriving.keySet());
   }
 
   /// Whether a connection of the device is between claim and table. Who asks for its session afterwards finds it there, if it was on its way before.

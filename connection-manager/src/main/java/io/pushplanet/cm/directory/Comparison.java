@@ -22,6 +22,8 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
@@ -43,6 +45,7 @@ final class Comparison {
   private final DirectoryHealth health;
   private final NodeId node;
   private final SessionTable table;
+  private final Arrivals arrivals;
   private final Patrol patrol;
   private final DirectoryMetrics metrics;
   private final InstantSource clock;
@@ -55,6 +58,9 @@ final class Comparison {
   // the directory.
   private final AtomicBoolean onceMore = new AtomicBoolean();
   private final AtomicBoolean missedDenials = new AtomicBoolean();
+  // Were between claim and table when denials may have been missed: are asked about once they are
+  // there.
+  private final Set<DeviceKey> arrivedUnasked = ConcurrentHashMap.newKeySet();
   private volatile long announcedAtMillis;
 
   Comparison(
@@ -62,6 +68,7 @@ final class Comparison {
       DirectoryHealth health,
       NodeId node,
       SessionTable table,
+      Arrivals arrivals,
       Patrol patrol,
       DirectoryMetrics metrics,
       InstantSource clock,
@@ -70,6 +77,7 @@ final class Comparison {
     this.health = health;
     this.node = node;
     this.table = table;
+    this.arrivals = arrivals;
     this.patrol = patrol;
     this.metrics = metrics;
     this.clock = clock;
@@ -104,6 +112,7 @@ final class Comparison {
     long share = table.size() * pause.toNanos();
     long due = Math.ceilDiv(share, every.toNanos());
     try {
+      endDeniedWhoArrived();
       while (due > 0) {
         var some = ahead(Math.min(due, Patrol.BULK));
         if (some.isEmpty()) {
@@ -153,6 +162,7 @@ final class Comparison {
       if (missedDenials.getAndSet(false)) {
         endDenied();
       }
+      endDeniedWhoArrived();
       return true;
     } catch (DirectoryUnavailable away) {
       health.failed(away);
@@ -162,6 +172,8 @@ final class Comparison {
 
   /// Notices may have been missed. That of a denial may have been the only one: where it was told again, the owner's entry says nothing of it.
   void allAndDenied() {
+    // First: who is not among them by then is in the table.
+    arrivedUnasked.addAll(arrivals.devices());
     missedDenials.set(true);
     all();
   }
@@ -174,6 +186,26 @@ final class Comparison {
       }
     } catch (DirectoryUnavailable away) {
       missedDenials.set(true);
+      throw away;
+    }
+  }
+
+  /// Who was claimed before his denial, and came into the table after all others were asked about.
+  private void endDeniedWhoArrived() {
+    if (arrivedUnasked.isEmpty()) {
+      return;
+    }
+    // In this order, as in Registrar#absent.
+    var over = arrivedUnasked.stream().filter(device -> !arrivals.isArriving(device)).toList();
+    // First: who is to be asked about anew meanwhile stays.
+    over.forEach(arrivedUnasked::remove);
+    try {
+      var sessions = over.stream().map(table::find).filter(Objects::nonNull).iterator();
+      while (sessions.hasNext()) {
+        endDenied(Patrol.bulkOf(sessions));
+      }
+    } catch (DirectoryUnavailable away) {
+      arrivedUnasked.addAll(over);
       throw away;
     }
   }

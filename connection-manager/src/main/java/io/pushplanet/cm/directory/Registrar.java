@@ -140,7 +140,7 @@ public final class Registrar implements Doubts, AutoCloseable {
     this.arrivals = new Arrivals(settings.formerWithin(), timer, metrics.takeoversUnanswered);
     this.patrol = new Patrol(table, parked, workers);
     this.comparison =
-        new Comparison(directory, health, node, table, patrol, metrics, clock, settings);
+        new Comparison(directory, health, node, table, arrivals, patrol, metrics, clock, settings);
   }
 
   /// Whether the directory answered last time.

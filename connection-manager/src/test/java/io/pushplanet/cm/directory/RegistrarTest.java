@@ -627,6 +627,34 @@ class RegistrarTest {
     assertThat(directory.announced).isEmpty();
   }
 
+  /// Claimed before his denial was told again, and not in the table when all who are there were asked about.
+  @Test
+  void where_notices_were_missed_who_was_arriving_is_asked_about_when_he_has_arrived() {
+    var sender = new ArrayDeque<Runnable>();
+    var slow = registrar(Runnable::run, sender::add);
+    var device = device("new");
+    directory.owned.put(DEVICE, new SessionOwner(new NodeId("a"), EPOCH));
+    directory.owned.put(device, new SessionOwner(new NodeId("a"), EPOCH));
+    slow.claim(device, Former.FORGET, ENDS, new QuietClient().loop(), _ -> {});
+    directory.denied.add(device);
+    slow.doubtAll();
+    slow.compareNext(Duration.ofSeconds(1));
+    var late = session(device);
+    slow.arrived(device, EPOCH);
+    directory.denialsAway = true;
+    slow.compareNext(Duration.ofSeconds(1));
+    directory.denialsAway = false;
+    assertThat(late.isDenied()).isFalse();
+
+    slow.compareNext(Duration.ofSeconds(1));
+
+    assertThat(late.isDenied()).isTrue();
+    int asked = directory.askedForDenials;
+    slow.compareNext(Duration.ofSeconds(1));
+    slow.compareNext(Duration.ofSeconds(1));
+    assertThat(directory.askedForDenials).as("nobody else").isEqualTo(asked);
+  }
+
   @Test
   void who_is_denied_has_not_come_and_the_end_of_his_last_connection_is_still_told() {
     table.remove(session);
@@ -738,6 +766,7 @@ class RegistrarTest {
     private final Set<DeviceKey> denied = new HashSet<>();
     private boolean isAway;
     private boolean denialsAway;
+    private int askedForDenials;
 
     @Override
     public List<Answer> carryOut(List<Order> some) {
@@ -776,6 +805,7 @@ class RegistrarTest {
 
     @Override
     public Set<DeviceKey> denied(Map<DeviceKey, Long> passwordEnds) {
+      askedForDenials++;
       if (denialsAway) {
         throw new DirectoryUnavailable("away", null);
       }
