@@ -15,7 +15,6 @@ import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
-import org.jspecify.annotations.Nullable;
 
 /// The C library's calls about sockets (Linux man-pages, sections 2 and 3), as the kernel has them: an error is returned as its number,
 /// negative. Memory is given by its address; whoever calls keeps it reachable. One thread at a time, but for
@@ -24,7 +23,6 @@ import org.jspecify.annotations.Nullable;
 class Syscalls {
   static final int EINTR = 4;
   static final int EAGAIN = 11;
-  static final int ENOSYS = 38;
 
   private static final int MSG_NOSIGNAL = 0x4000;
 
@@ -53,14 +51,18 @@ class Syscalls {
       find("epoll_ctl", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG);
   private static final MethodHandle EPOLL_WAIT =
       find("epoll_wait", JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT);
-  // glibc has it since 2.35, musl has not.
-  private static final @Nullable MethodHandle EPOLL_PWAIT2 =
-      LINKER
-          .defaultLookup()
-          .find("epoll_pwait2")
-          .map(_ ->
-              find("epoll_pwait2", JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG))
-          .orElse(null);
+  // By its number, which is the same on x86-64 and AArch64: the C library may be older than the
+  // kernel (glibc names it since 2.35, musl does not).
+  private static final long EPOLL_PWAIT2 = 441;
+  private static final long BYTES_OF_SIGNALS = 8;
+  private static final MethodHandle SYSCALL =
+      LINKER.downcallHandle(
+          LINKER.defaultLookup().findOrThrow("syscall"),
+          FunctionDescriptor.of(
+              JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
+              JAVA_LONG),
+          KEEPS_ERRNO,
+          Linker.Option.firstVariadicArg(1));
   private static final MethodHandle EVENTFD = find("eventfd", JAVA_INT, JAVA_INT, JAVA_INT);
   private static final MethodHandle EVENTFD_WRITE =
       LINKER.downcallHandle(
@@ -201,11 +203,19 @@ class Syscalls {
   ///
   /// @param timeout a struct timespec
   int epollPwait2(int epoll, long events, int most, long timeout) {
-    if (EPOLL_PWAIT2 == null) {
-      return -ENOSYS;
-    }
     try {
-      return orError((int) EPOLL_PWAIT2.invokeExact(state, epoll, events, most, timeout, 0L));
+      return orError(
+          (int)
+              (long)
+                  SYSCALL.invokeExact(
+                      state,
+                      EPOLL_PWAIT2,
+                      (long) epoll,
+                      events,
+                      (long) most,
+                      timeout,
+                      0L,
+                      BYTES_OF_SIGNALS));
     } catch (Throwable impossible) {
       throw broken(impossible);
     }

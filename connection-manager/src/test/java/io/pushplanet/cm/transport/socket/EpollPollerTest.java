@@ -129,6 +129,35 @@ class EpollPollerTest {
     assertThat(kernel.waits).containsExactly("0 s 1 ns", "0 s 2 ns");
   }
 
+  @Test
+  void this_kernel_waits_for_less_than_a_millisecond() throws Exception {
+    var results = new ArrayList<Integer>();
+    var here =
+        new Syscalls() {
+          @Override
+          int epollPwait2(int epoll, long events, int most, long timeout) {
+            int result = super.epollPwait2(epoll, events, most, timeout);
+            results.add(result);
+            return result;
+          }
+
+          @Override
+          int epollWait(int epoll, long events, int most, int timeoutMillis) {
+            throw new AssertionError("it cannot: " + results);
+          }
+        };
+    try (var poller = new EpollPoller(here)) {
+      long beganNanos = System.nanoTime();
+      poller.poll(300_000, (_, _, _) -> {});
+      assertThat(System.nanoTime() - beganNanos).isGreaterThanOrEqualTo(300_000);
+
+      poller.wakeup();
+      poller.poll(Duration.ofSeconds(30).toNanos(), (_, _, _) -> {});
+    }
+
+    assertThat(results).as("nobody, then the alarm").containsExactly(0, 1);
+  }
+
   private static void waitFor(Kernel kernel, long... nanos) throws IOException {
     try (var poller = new EpollPoller(kernel)) {
       for (long each : nanos) {
