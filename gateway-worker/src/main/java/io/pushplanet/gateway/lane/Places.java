@@ -238,7 +238,8 @@ public final class Places {
   }
 
   /// How many of an app's messages that wait elsewhere would get a place now, besides whoever is on the way, of all apps; some also
-  /// where others of it wait here, who go on soon. A provider that says nothing, or of which nothing is known, gets one at a time.
+  /// where others of it wait here, who go on soon. A provider that says nothing, or cannot be reached, or of which nothing is known,
+  /// gets one at a time.
   public int roomFor(AppId name) {
     lock.lock();
     try {
@@ -255,7 +256,7 @@ public final class Places {
           app.line.isEmpty()
               ? room(app, has, free - coming, inHand.getAsInt() + coming)
               : Math.max(1, most / OF_A_SLOW_APP) - app.line.length() - coming;
-      if (isSilent(app) || hasHeardNothing(app) || app.answersWanted > 0) {
+      if (mostlyUnanswered(app) || hasHeardNothing(app) || app.answersWanted > 0) {
         room = Math.min(room, 1 - has);
       }
       return Math.max(0, room);
@@ -396,7 +397,12 @@ public final class Places {
 
   /// Most requests take long and end without an answer.
   private static boolean isSilent(Held app) {
-    return isSlow(app) && app.unanswered > 0.5;
+    return isSlow(app) && mostlyUnanswered(app);
+  }
+
+  /// Also where that shows at once, as nobody takes a connection: each who comes would have one try fewer.
+  private static boolean mostlyUnanswered(Held app) {
+    return app.unanswered > 0.5;
   }
 
   /// One that holds nothing only waits for others, who have not long to go on.

@@ -386,6 +386,31 @@ class PlacesTest {
   }
 
   @Test
+  void
+      who_waits_for_a_provider_that_cannot_be_reached_is_to_come_one_at_a_time_however_soon_that_shows()
+          throws Exception {
+    places.backIn(SHOP);
+    for (int i = 0; i < 20; i++) {
+      enter(SHOP);
+      leave(SHOP, nanos.get(), false);
+    }
+
+    assertThat(places.roomFor(SHOP)).isOne();
+    assertThat(oneByOneUntilThereIsRoomForMore()).isBetween(5, 8);
+    assertThat(fill(SHOP)).as("what comes anew").isEqualTo(80);
+  }
+
+  @Test
+  void a_provider_that_loses_some_requests_is_not_silent() throws Exception {
+    places.backIn(SHOP);
+    for (int i = 0; i < 30; i++) {
+      enter(SHOP);
+      leave(SHOP, nanos.get(), i % 3 > 0);
+      assertThat(places.roomFor(SHOP)).isEqualTo(80);
+    }
+  }
+
+  @Test
   void while_no_answer_comes_nobody_who_waits_elsewhere_is_to_come() throws Exception {
     enter(SHOP);
     places.backIn(SHOP);
