@@ -47,8 +47,12 @@ public final class Places {
   /// MySQL is away nobody looks and nothing is written.
   static final int LOOKS_IN_VAIN = 60;
 
-  /// Since the first of them was brought forward: who has not come by then is with another worker.
+  /// Since the first of them was brought forward: who has not come by then is with another worker, or behind a long queue. Where that
+  /// is so of most, the next ones are waited for twice as long: else that queue would be longer by as many every ten seconds.
   static final Duration ON_ITS_WAY = Duration.ofSeconds(10);
+
+  /// Five minutes: nobody is waited for in vain for longer.
+  private static final int MOST_DOUBLINGS = 5;
 
   /// So many answers say how a provider is of which only that messages wait for it was known.
   private static final int KNOWN_AFTER = 6;
@@ -115,7 +119,13 @@ public final class Places {
     /// Its part of all that are.
     int coming;
 
+    /// When the first of these was brought forward, and how many were since.
     long comingNanos;
+
+    int sinceThen;
+
+    /// Of the time for which they are waited for.
+    int doublings;
 
     Held(long nowNanos) {
       this.movedNanos = nowNanos;
@@ -248,9 +258,7 @@ public final class Places {
       if (app == null || now - app.lookNanos < 0) {
         return 0;
       }
-      if (now - app.comingNanos >= ON_ITS_WAY.toNanos()) {
-        isHere(app, app.coming);
-      }
+      giveUpWhoDoesNotCome(app, now);
       int has = app.held + app.coming;
       int room =
           app.line.isEmpty()
@@ -275,7 +283,9 @@ public final class Places {
       }
       if (app.coming == 0) {
         app.comingNanos = nanoTime.getAsLong();
+        app.sinceThen = 0;
       }
+      app.sinceThen += messages;
       app.coming += messages;
       coming += messages;
     } finally {
@@ -295,6 +305,7 @@ public final class Places {
         return;
       }
       isHere(app, Math.min(app.coming, messages - found));
+      app.sinceThen -= messages - found;
       if (found > 0) {
         app.looksInVain = 0;
         return;
@@ -303,6 +314,7 @@ public final class Places {
       app.looksInVain++;
       if (app.looksInVain >= LOOKS_IN_VAIN) {
         app.waitsElsewhere = false;
+        isHere(app, app.coming);
         forgetIfIdle(name, app);
       }
     } finally {
@@ -316,12 +328,26 @@ public final class Places {
     lock.lock();
     try {
       Held app = apps.get(name);
-      if (app != null && app.coming > 0) {
-        isHere(app, 1);
+      if (app == null || app.coming == 0) {
+        return;
+      }
+      isHere(app, 1);
+      if (app.coming == 0) {
+        app.doublings = 0;
       }
     } finally {
       lock.unlock();
     }
+  }
+
+  @GuardedBy("lock")
+  private void giveUpWhoDoesNotCome(Held app, long now) {
+    if (app.coming == 0 || now - app.comingNanos < ON_ITS_WAY.toNanos() << app.doublings) {
+      return;
+    }
+    boolean most = app.coming > app.sinceThen / 2;
+    app.doublings = most ? Math.min(app.doublings + 1, MOST_DOUBLINGS) : 0;
+    isHere(app, app.coming);
   }
 
   @GuardedBy("lock")

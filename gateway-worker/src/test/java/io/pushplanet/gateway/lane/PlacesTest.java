@@ -373,6 +373,71 @@ class PlacesTest {
   }
 
   @Test
+  void who_is_behind_a_long_queue_is_waited_for_longer_each_time_until_most_of_a_wave_come()
+      throws Exception {
+    places.backIn(SHOP);
+    List<Integer> waited =
+        IntStream.range(0, 8)
+            .mapToObj(_ -> {
+              broughtForward(SHOP, 80);
+              return secondsUntilMoreAreToCome();
+            })
+            .toList();
+    assertThat(waited).containsExactly(10, 20, 40, 80, 160, 320, 320, 320);
+
+    broughtForward(SHOP, 80);
+    IntStream.range(0, 50).forEach(_ -> places.cameBack(SHOP));
+    assertThat(secondsUntilMoreAreToCome()).as("before it was known").isEqualTo(320);
+
+    broughtForward(SHOP, 80);
+    assertThat(secondsUntilMoreAreToCome()).isEqualTo(10);
+  }
+
+  @Test
+  void a_wave_that_came_is_followed_by_one_that_is_waited_for_as_long_as_the_first() {
+    places.backIn(SHOP);
+    for (int i = 0; i < 3; i++) {
+      broughtForward(SHOP, 80);
+      secondsUntilMoreAreToCome();
+    }
+    broughtForward(SHOP, 80);
+    IntStream.range(0, 80).forEach(_ -> places.cameBack(SHOP));
+
+    broughtForward(SHOP, 80);
+
+    assertThat(secondsUntilMoreAreToCome()).isEqualTo(10);
+  }
+
+  @Test
+  void an_app_that_is_given_up_leaves_the_places_of_those_that_did_not_come() {
+    places.backIn(SHOP);
+    for (int i = 0; i < 4; i++) {
+      broughtForward(SHOP, 80);
+      secondsUntilMoreAreToCome();
+    }
+    broughtForward(SHOP, 30);
+    for (int i = 0; i < Places.LOOKS_IN_VAIN; i++) {
+      lookedInVain(SHOP);
+      pass(Places.LOOK_AGAIN);
+    }
+    assertThat(places.waitingElsewhere()).isEmpty();
+
+    places.backIn(BANK);
+
+    assertThat(places.roomFor(BANK)).isEqualTo(80);
+  }
+
+  /// Until all places are to be had again.
+  private int secondsUntilMoreAreToCome() {
+    int seconds = 0;
+    while (places.roomFor(SHOP) < 80) {
+      pass(Duration.ofSeconds(1));
+      seconds++;
+    }
+    return seconds;
+  }
+
+  @Test
   void who_waits_for_a_silent_provider_is_to_come_one_at_a_time_until_it_answers()
       throws Exception {
     fill(SHOP);
