@@ -4,6 +4,7 @@ import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.gateway.lane.Places;
+import io.pushplanet.gateway.lane.Places.Heard;
 import io.pushplanet.gateway.parcel.Fallbacks;
 import io.pushplanet.gateway.parcel.Parcel;
 import io.pushplanet.gateway.parcel.SettledBefore;
@@ -17,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -24,6 +26,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -78,7 +81,7 @@ final class ProviderDelivery {
             outbox::cancel);
     if (requests.size() == 1 && fallbacks.isEmpty()) {
       // A single message: nothing can be told of it meanwhile, and nothing ends its wait.
-      if (!putOff(provider, requests.getFirst(), fallbacks, outbox)) {
+      if (!putOff(provider, requests.getFirst(), places, fallbacks, outbox)) {
         sendAndHandle(provider, requests.getFirst(), places, fallbacks, outbox);
       }
       return;
@@ -88,7 +91,7 @@ final class ProviderDelivery {
       CountDownLatch open = new CountDownLatch(requests.size());
       int putOff = 0;
       for (List<Parcel> together : requests) {
-        if (putOff(provider, together, fallbacks, outbox)) {
+        if (putOff(provider, together, places, fallbacks, outbox)) {
           open.countDown();
           if (++putOff % MOST_WITHOUT_A_BREAK == 0) {
             Thread.yield();
@@ -156,7 +159,7 @@ final class ProviderDelivery {
 
   /// @return whether it is not sent now
   private boolean putOff(
-      Provider provider, List<Parcel> together, Fallbacks fallbacks, Outbox outbox) {
+      Provider provider, List<Parcel> together, Places places, Fallbacks fallbacks, Outbox outbox) {
     Optional<DeliveryOutcome> later;
     try {
       later = provider.putOff(together.getFirst().push());
@@ -165,6 +168,7 @@ final class ProviderDelivery {
       return false;
     }
     later.ifPresent(outcome -> {
+      places.notAsked(together.getFirst().push().app());
       fallbacks.leave(together);
       together.forEach(parcel -> outcomes.handle(provider.channel(), parcel, outcome, outbox));
     });
@@ -195,6 +199,7 @@ final class ProviderDelivery {
         fallbacks.leave(together);
       }
       if (notNow.isPresent()) {
+        places.notAsked(push.app());
         return Collections.nCopies(together.size(), notNow.get());
       }
       if (!entered) {
@@ -204,15 +209,15 @@ final class ProviderDelivery {
             .toList();
       }
       long enteredNanos = System.nanoTime();
-      boolean answered = false;
+      Heard heard = Heard.SILENCE;
       try {
         List<Recipient> recipients = recipients(together);
         List<DeliveryOutcome> outcomes =
             recipients.isEmpty() ? List.of() : provider.send(push.to(recipients), recipients);
-        answered = outcomes.stream().noneMatch(ProviderDelivery::isSilence);
+        heard = heard(outcomes);
         return outcomes;
       } finally {
-        places.leave(push.app(), enteredNanos, answered);
+        places.leave(push.app(), enteredNanos, heard);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -231,11 +236,30 @@ final class ProviderDelivery {
     }
   }
 
-  /// Nobody answered, or it waited in vain for somebody to ask.
-  private static boolean isSilence(DeliveryOutcome outcome) {
-    return outcome.status() == 0
-        && (outcome instanceof DeliveryOutcome.Deferred
-            || outcome instanceof DeliveryOutcome.PutOff);
+  private static Heard heard(List<DeliveryOutcome> outcomes) {
+    Set<Heard> heard = outcomes.stream().map(ProviderDelivery::heard).collect(Collectors.toSet());
+    if (heard.contains(Heard.SILENCE)) {
+      return Heard.SILENCE;
+    }
+    return heard.contains(Heard.ANSWER) ? Heard.ANSWER : Heard.NOT_ASKED;
+  }
+
+  private static Heard heard(DeliveryOutcome outcome) {
+    if (outcome.status() > 0) {
+      return Heard.ANSWER;
+    }
+    return switch (outcome) {
+      case DeliveryOutcome.Deferred _, DeliveryOutcome.InternalError _ -> Heard.SILENCE;
+      case DeliveryOutcome.PutOff _, DeliveryOutcome.CredentialFault _, DeliveryOutcome.Expired _ ->
+          Heard.NOT_ASKED;
+      // That is its end, whoever says so, and nothing to wait for.
+      case DeliveryOutcome.Accepted _,
+          DeliveryOutcome.Rejected _,
+          DeliveryOutcome.TokenGone _,
+          DeliveryOutcome.TokenForeign _,
+          DeliveryOutcome.Remedied _ ->
+          Heard.ANSWER;
+    };
   }
 
   private static List<Recipient> recipients(List<Parcel> together) {

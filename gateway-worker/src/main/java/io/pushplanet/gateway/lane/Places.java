@@ -63,6 +63,16 @@ public final class Places {
   /// How much one answer says of the next.
   private static final double WEIGHT = 0.125;
 
+  /// What a request that had a place says of its provider.
+  public enum Heard {
+    ANSWER,
+    /// Nobody answered, or there was nobody to ask.
+    SILENCE,
+    /// Nobody was to be asked: a rest, a paused credential, or it ended before. Who held its place for long all the same waited for
+    /// somebody in vain, and that is silence.
+    NOT_ASKED
+  }
+
   private final int most;
   private final IntSupplier inHand;
   private final LongSupplier nanoTime;
@@ -99,7 +109,8 @@ public final class Places {
     /// The share of those without an answer, by the same weights.
     double unanswered;
 
-    /// Until its provider is known. Only [#roomFor] minds: whoever comes anew is not to suffer for what is not known.
+    /// Until its provider is known, or known to be asked again. Only [#roomFor] minds: whoever comes anew is not to suffer for what is
+    /// not known.
     int answersWanted;
 
     long movedNanos;
@@ -248,8 +259,8 @@ public final class Places {
   }
 
   /// How many of an app's messages that wait elsewhere would get a place now, besides whoever is on the way, of all apps; some also
-  /// where others of it wait here, who go on soon. A provider that says nothing, or cannot be reached, or of which nothing is known,
-  /// gets one at a time.
+  /// where others of it wait here, who go on soon. A provider that says nothing, or cannot be reached or is not to be asked, or of
+  /// which nothing is known, gets one at a time.
   public int roomFor(AppId name) {
     lock.lock();
     try {
@@ -357,8 +368,7 @@ public final class Places {
   }
 
   /// @param enteredNanos when the request began
-  /// @param answered whether the provider said anything
-  public void leave(AppId name, long enteredNanos, boolean answered) {
+  public void leave(AppId name, long enteredNanos, Heard heard) {
     lock.lock();
     try {
       Held app = apps.get(name);
@@ -366,10 +376,14 @@ public final class Places {
         throw new IllegalStateException(name + " holds no place");
       }
       app.movedNanos = nanoTime.getAsLong();
-      app.usualNanos += WEIGHT * (app.movedNanos - enteredNanos - app.usualNanos);
-      app.unanswered += WEIGHT * ((answered ? 0 : 1) - app.unanswered);
-      if (answered && app.answersWanted > 0) {
-        app.answersWanted--;
+      long tookNanos = app.movedNanos - enteredNanos;
+      if (heard == Heard.NOT_ASKED && tookNanos <= SLOW.toNanos()) {
+        wantAnswer(app);
+      } else {
+        boolean answered = heard == Heard.ANSWER;
+        app.usualNanos += WEIGHT * (tookNanos - app.usualNanos);
+        app.unanswered += WEIGHT * ((answered ? 0 : 1) - app.unanswered);
+        app.answersWanted = Math.max(0, app.answersWanted - (answered ? 1 : 0));
       }
       app.held--;
       free++;
@@ -378,6 +392,25 @@ public final class Places {
     } finally {
       lock.unlock();
     }
+  }
+
+  /// One of an app was put off before it asked for a place, so its provider is not to be asked just now: more of those that wait
+  /// elsewhere would only be written anew.
+  public void notAsked(AppId name) {
+    lock.lock();
+    try {
+      Held app = apps.get(name);
+      if (app != null) {
+        wantAnswer(app);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// What one is put off for may not be so for the others: a single answer will do.
+  private static void wantAnswer(Held app) {
+    app.answersWanted = Math.max(1, app.answersWanted);
   }
 
   /// Lets those give up who have waited for too long; to be called several times a second while anybody waits.

@@ -22,6 +22,7 @@ final class ScriptedProvider implements Provider {
   final Channel channel;
   volatile int together = 1;
   volatile boolean puttingOff;
+  volatile boolean resting;
 
   ScriptedProvider(Channel channel) {
     this.channel = channel;
@@ -36,6 +37,13 @@ final class ScriptedProvider implements Provider {
   public Optional<DeliveryOutcome> putOff(Push push) {
     return puttingOff && !push.cameBack()
         ? Optional.of(new DeliveryOutcome.PutOff(0, "project_quota_rest", Duration.ofMinutes(1)))
+        : Optional.empty();
+  }
+
+  @Override
+  public Optional<DeliveryOutcome> turn(Push push) {
+    return resting
+        ? Optional.of(new DeliveryOutcome.PutOff(0, "flow_control_rest", Duration.ofMinutes(1)))
         : Optional.empty();
   }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.gateway.lane.Places.Heard;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -40,7 +41,11 @@ class PlacesTest {
   }
 
   private void leave(AppId app, long enteredNanos, boolean answered) {
-    places.leave(app, enteredNanos, answered);
+    leave(app, enteredNanos, answered ? Heard.ANSWER : Heard.SILENCE);
+  }
+
+  private void leave(AppId app, long enteredNanos, Heard heard) {
+    places.leave(app, enteredNanos, heard);
     inHand.decrementAndGet();
   }
 
@@ -473,6 +478,50 @@ class PlacesTest {
       leave(SHOP, nanos.get(), i % 3 > 0);
       assertThat(places.roomFor(SHOP)).isEqualTo(80);
     }
+  }
+
+  @Test
+  void
+      who_waits_for_a_provider_that_is_not_to_be_asked_is_to_come_one_at_a_time_until_one_is_answered()
+          throws Exception {
+    places.backIn(SHOP);
+    places.notAsked(SHOP);
+
+    assertThat(places.roomFor(SHOP)).isOne();
+    for (int i = 0; i < 20; i++) {
+      enter(SHOP);
+      leave(SHOP, nanos.get(), Heard.NOT_ASKED);
+      assertThat(places.roomFor(SHOP)).isOne();
+    }
+    assertThat(oneByOneUntilThereIsRoomForMore()).isOne();
+    assertThat(places.roomFor(SHOP)).isEqualTo(80);
+  }
+
+  @Test
+  void a_silent_provider_that_is_not_asked_is_as_silent_as_before() throws Exception {
+    fill(SHOP);
+    places.backIn(SHOP);
+    allButOneEnd(80, false);
+    leave(SHOP, nanos.get(), false);
+    for (int i = 0; i < 20; i++) {
+      enter(SHOP);
+      leave(SHOP, nanos.get(), Heard.NOT_ASKED);
+    }
+
+    assertThat(places.roomFor(SHOP)).isOne();
+    assertThat(fill(SHOP)).isEqualTo(12);
+  }
+
+  @Test
+  void who_holds_places_for_long_to_ask_nobody_is_silent() throws Exception {
+    places.backIn(SHOP);
+    for (int i = 0; i < 20; i++) {
+      enter(SHOP);
+      leave(SHOP, nanos.get() - Duration.ofSeconds(5).toNanos(), Heard.NOT_ASKED);
+    }
+
+    assertThat(places.roomFor(SHOP)).isOne();
+    assertThat(fill(SHOP)).isEqualTo(12);
   }
 
   @Test
