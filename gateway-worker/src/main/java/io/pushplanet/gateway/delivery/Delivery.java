@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -68,7 +69,7 @@ public final class Delivery {
     this.outboxes = outboxes;
     for (Priority priority : Priority.values()) {
       this.waitingForPlaces.put(
-          priority, new WaitingForPlaces(lanes.placesAtProviders(priority), later, clock));
+          priority, new WaitingForPlaces(lanes.atProviders(priority), later, clock));
     }
     this.owedMoves =
         new OwedMoves(
@@ -108,12 +109,8 @@ public final class Delivery {
     lane.take(taken.size());
     try (Outbox outbox = outboxes.outbox(lane.databaseTurns())) {
       List<Parcel> parcels = due(channel, taken, lane, outbox);
-      for (Parcel parcel : taken) {
-        if (parcel.push().cameBack()) {
-          // Looked up and about to enter: before, its place would be promised to others.
-          lane.places().cameBack(parcel.push().app());
-        }
-      }
+      // Looked up and about to enter: before, their places would be promised to others.
+      tellWhoCameBack(taken, lane);
       if (channel == Channel.MQTT) {
         overMqtt.deliver(parcels, ticket, lane.longWaits(), outbox);
       } else {
@@ -123,6 +120,17 @@ public final class Delivery {
       return outbox.buried();
     } finally {
       lane.done(taken.size());
+    }
+  }
+
+  private static void tellWhoCameBack(List<Parcel> taken, Lane lane) {
+    Map<MessageId, Integer> cameBack = new HashMap<>();
+    for (Parcel parcel : taken) {
+      Push push = parcel.push();
+      if (push.cameBack()
+          && (cameBack.merge(push.id(), 1, Integer::sum) - 1) % lane.together() == 0) {
+        lane.places().cameBack(push.app());
+      }
     }
   }
 

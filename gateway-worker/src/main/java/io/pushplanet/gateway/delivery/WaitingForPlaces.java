@@ -1,9 +1,11 @@
 package io.pushplanet.gateway.delivery;
 
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.gateway.lane.Lanes.Lane;
 import io.pushplanet.gateway.lane.Places;
 import io.pushplanet.gateway.later.LaterStore;
 import java.time.Clock;
+import java.time.Instant;
 import java.util.Map;
 
 /// Brings back what waits in `later` for want of a place at its provider: as much at a time as would get one, so that whoever comes back
@@ -15,13 +17,13 @@ final class WaitingForPlaces {
   /// Rounds from one look through the table to the next: what a worker put off that is gone waits no longer than that.
   private static final int LOOK_THROUGH_EVERY = 3_000;
 
-  private final Map<String, Places> lanes;
+  private final Map<String, Lane> lanes;
   private final LaterStore later;
   private final Clock clock;
   private long rounds;
 
   /// @param lanes by name; who waits for others does not wait behind these
-  WaitingForPlaces(Map<String, Places> lanes, LaterStore later, Clock clock) {
+  WaitingForPlaces(Map<String, Lane> lanes, LaterStore later, Clock clock) {
     this.lanes = Map.copyOf(lanes);
     this.later = later;
     this.clock = clock;
@@ -30,22 +32,30 @@ final class WaitingForPlaces {
   /// @throws org.springframework.dao.DataAccessException while MySQL is away
   void bringForward() {
     if (rounds % LOOK_THROUGH_EVERY == 0) {
-      lanes.forEach((lane, places) ->
-          later.waiting(lane, ProviderDelivery.PROVIDER_SLOW).forEach(places::waitsElsewhere));
+      lanes.forEach((name, lane) ->
+          later
+              .waiting(name, ProviderDelivery.PROVIDER_SLOW)
+              .forEach(lane.places()::waitsElsewhere));
     }
     rounds++;
-    lanes.forEach((lane, places) ->
-        places.waitingElsewhere().forEach(app -> bringForward(lane, places, app)));
+    lanes.forEach((name, lane) ->
+        lane.places().waitingElsewhere().forEach(app -> bringForward(name, lane, app)));
   }
 
-  private void bringForward(String lane, Places places, AppId app) {
+  private void bringForward(String name, Lane lane, AppId app) {
+    Places places = lane.places();
     int room = places.roomFor(app);
     if (room > 0) {
       places.toCome(app, room);
-      places.broughtForward(
-          app,
-          room,
-          later.bringForward(app, lane, ProviderDelivery.PROVIDER_SLOW, clock.instant(), room));
+      places.broughtForward(app, room, bringForward(name, lane, app, room));
     }
+  }
+
+  private int bringForward(String name, Lane lane, AppId app, int room) {
+    String reason = ProviderDelivery.PROVIDER_SLOW;
+    Instant now = clock.instant();
+    return lane.together() > 1
+        ? later.bringForward(app, name, reason, now, room, lane.together())
+        : later.bringForward(app, name, reason, now, room);
   }
 }

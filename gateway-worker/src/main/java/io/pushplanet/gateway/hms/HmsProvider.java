@@ -121,6 +121,11 @@ final class HmsProvider implements Provider {
   }
 
   @Override
+  public boolean takesNeighbours() {
+    return true;
+  }
+
+  @Override
   public int mostTogether(Push push) {
     return MOST_TOGETHER.get(Math.min(push.attempt(), MOST_TOGETHER.size() - 1));
   }

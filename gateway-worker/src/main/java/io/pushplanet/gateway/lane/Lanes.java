@@ -19,8 +19,12 @@ public final class Lanes {
   /// sent elsewhere.
   private static final int MOST_OVER_MQTT = 1_024;
 
+  /// So many devices of a message that waited elsewhere count as one request where its provider takes several: a quarter of the 64
+  /// that a message of the broker's carries, for after a failure fewer go together.
+  private static final int NEIGHBOURS = 16;
+
   private final Map<String, Lane> lanes = new HashMap<>();
-  private final Map<Priority, Map<String, Places>> atProviders = new EnumMap<>(Priority.class);
+  private final Map<Priority, Map<String, Lane>> atProviders = new EnumMap<>(Priority.class);
 
   /// One lane's part.
   public static final class Lane {
@@ -28,12 +32,14 @@ public final class Lanes {
     private final LongWaits longWaits;
     private final DatabaseTurns databaseTurns;
     private final int most;
+    private final int together;
 
     /// Of the batches in hand, also those that have been answered.
     private final AtomicInteger recipients = new AtomicInteger();
 
-    private Lane(int most, DatabaseTurns databaseTurns) {
+    private Lane(int most, int together, DatabaseTurns databaseTurns) {
       this.most = most;
+      this.together = together;
       this.databaseTurns = databaseTurns;
       this.places = new Places(most, recipients::get, System::nanoTime);
       this.longWaits = new LongWaits(most);
@@ -52,6 +58,11 @@ public final class Lanes {
     /// Those of all lanes of its priority.
     public DatabaseTurns databaseTurns() {
       return databaseTurns;
+    }
+
+    /// How many devices of a message that waited elsewhere are one request.
+    public int together() {
+      return together;
     }
 
     public void take(int more) {
@@ -81,12 +92,13 @@ public final class Lanes {
       Provider provider = byChannel.get(channel);
       int most = Math.min(mostInFlight, provider == null ? MOST_OVER_MQTT : provider.mostAtOnce());
       for (Priority priority : Priority.values()) {
-        Lane lane = new Lane(most, Objects.requireNonNull(databaseTurns.get(priority)));
+        int together = provider != null && provider.takesNeighbours() ? NEIGHBOURS : 1;
+        Lane lane = new Lane(most, together, Objects.requireNonNull(databaseTurns.get(priority)));
         lanes.put(Topology.lane(channel, priority), lane);
         if (provider != null) {
           atProviders
               .computeIfAbsent(priority, _ -> new HashMap<>())
-              .put(Topology.lane(channel, priority), lane.places);
+              .put(Topology.lane(channel, priority), lane);
           Gauge.builder("pushplanet.provider.in.flight", lane.places::taken)
               .tag("lane", Topology.lane(channel, priority))
               .register(meters);
@@ -100,7 +112,7 @@ public final class Lanes {
   }
 
   /// By the lane's name, of those of a priority that have a provider.
-  public Map<String, Places> placesAtProviders(Priority priority) {
+  public Map<String, Lane> atProviders(Priority priority) {
     return Map.copyOf(atProviders.getOrDefault(priority, Map.of()));
   }
 

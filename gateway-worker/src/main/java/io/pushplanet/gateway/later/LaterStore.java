@@ -7,7 +7,10 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -23,12 +26,17 @@ public final class LaterStore {
       INSERT INTO later (id, due_at, app_id, message_id, lane, reason, pushes) VALUES (?, ?, ?, ?, ?, ?, ?)
       ON DUPLICATE KEY UPDATE due_at = due_at
       """;
-  private static final String CHOOSE =
+  private static final String WAITING =
       """
-      SELECT due_at, id FROM later FORCE INDEX (later_by_reason)
+       FROM later FORCE INDEX (later_by_reason)
       WHERE lane = ? AND app_id = ? AND reason = ? AND due_at > ? AND (due_at > ? OR (due_at = ? AND id > ?))
       ORDER BY due_at, id LIMIT ?
       """;
+  private static final String CHOOSE = "SELECT due_at, id, '' AS message_id" + WAITING;
+
+  /// Reads each row, which is written afterwards.
+  private static final String CHOOSE_WITH_MESSAGE = "SELECT due_at, id, message_id" + WAITING;
+
   private static final String NEXT_APP =
       "SELECT MIN(app_id) FROM later WHERE lane = ? AND app_id > ?";
   private static final String WAITS =
@@ -112,15 +120,85 @@ public final class LaterStore {
 
   private int bringForward(AppId app, String lane, String reason, Timestamp due, int most) {
     int all = 0;
-    List<Chosen> some = choose(app, lane, reason, due, new Chosen(due, ""), most);
+    List<Chosen> some = choose(CHOOSE, app, lane, reason, due, new Chosen(due, "", ""), most);
     while (!some.isEmpty()) {
       List<Object[]> rows =
           some.stream().map(Chosen::id).sorted().map(id -> new Object[] {due, id, due}).toList();
       Integer updated = Deadlocks.retrying(() -> transactions.execute(_ -> update(rows)));
       all += updated == null ? 0 : updated;
-      some = all < most ? choose(app, lane, reason, due, some.getLast(), most - all) : List.of();
+      some =
+          all < most
+              ? choose(CHOOSE, app, lane, reason, due, some.getLast(), most - all)
+              : List.of();
     }
     return all;
+  }
+
+  /// The same for a provider that takes several devices of a message in one request where they are neighbours, which they become: who
+  /// is due first goes first, and each message is due a millisecond before the next.
+  ///
+  /// @param most requests
+  /// @param together devices in one of them
+  /// @return for how many requests there were some
+  public int bringForward(
+      AppId app, String lane, String reason, Instant now, int most, int together) {
+    Instant due = now.truncatedTo(ChronoUnit.MILLIS);
+    Timestamp latest = Timestamp.from(due);
+    Requests requests = new Requests(most, together);
+    Chosen last = new Chosen(latest, "", "");
+    boolean more = true;
+    while (more) {
+      int devices = (1 + most - requests.begun) * together;
+      List<Chosen> some =
+          choose(CHOOSE_WITH_MESSAGE, app, lane, shortened(reason), latest, last, devices);
+      List<Object[]> rows = new ArrayList<>();
+      more = !some.isEmpty();
+      for (Chosen one : some) {
+        more = more && requests.add(one.message());
+        if (more) {
+          Instant itsDue = due.minusMillis(most - requests.number(one.message()));
+          rows.add(new Object[] {Timestamp.from(itsDue), one.id(), latest});
+          last = one;
+        }
+      }
+      rows.sort(Comparator.comparing(row -> row[1].toString()));
+      if (!rows.isEmpty()) {
+        Deadlocks.retrying(() -> transactions.execute(_ -> update(rows)));
+      }
+    }
+    return requests.begun;
+  }
+
+  /// Requests that are filled one device after the other.
+  private static final class Requests {
+    private final int most;
+    private final int together;
+    private final Map<String, Integer> devices = new HashMap<>();
+    private final Map<String, Integer> numbers = new HashMap<>();
+    private int begun;
+
+    Requests(int most, int together) {
+      this.most = most;
+      this.together = together;
+    }
+
+    /// @return false when it would be one request too many
+    boolean add(String message) {
+      int before = devices.getOrDefault(message, 0);
+      boolean begins = before % together == 0;
+      if (begins && begun == most) {
+        return false;
+      }
+      devices.put(message, before + 1);
+      numbers.putIfAbsent(message, numbers.size());
+      begun += begins ? 1 : 0;
+      return true;
+    }
+
+    /// From zero, in the order in which messages came.
+    int number(String message) {
+      return numbers.getOrDefault(message, 0);
+    }
   }
 
   /// The apps of which something waits in this lane for this reason. Costs two looks into the index for each app of which anything
@@ -141,13 +219,23 @@ public final class LaterStore {
   }
 
   /// A row's place in `later_by_reason`.
-  private record Chosen(Timestamp due, String id) {}
+  ///
+  /// @param message empty where nobody asked
+  private record Chosen(Timestamp due, String id, String message) {}
 
   private List<Chosen> choose(
-      AppId app, String lane, String reason, Timestamp due, Chosen after, int most) {
+      String statement,
+      AppId app,
+      String lane,
+      String reason,
+      Timestamp due,
+      Chosen after,
+      int most) {
     return database.query(
-        CHOOSE,
-        (row, _) -> new Chosen(row.getTimestamp("due_at"), row.getString("id")),
+        statement,
+        (row, _) ->
+            new Chosen(
+                row.getTimestamp("due_at"), row.getString("id"), row.getString("message_id")),
         lane,
         app.value(),
         reason,

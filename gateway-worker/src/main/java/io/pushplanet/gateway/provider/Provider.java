@@ -37,6 +37,11 @@ public interface Provider {
   ///     vendor, a network or a credential can do.
   DeliveryOutcome send(Push push, Recipient recipient);
 
+  /// Whether one request may carry several devices of a message.
+  default boolean takesNeighbours() {
+    return false;
+  }
+
   /// How many devices one request for this message may carry.
   default int mostTogether(Push push) {
     return 1;

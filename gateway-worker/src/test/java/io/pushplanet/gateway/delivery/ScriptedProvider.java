@@ -58,6 +58,11 @@ final class ScriptedProvider implements Provider {
   }
 
   @Override
+  public boolean takesNeighbours() {
+    return channel == Channel.HMS;
+  }
+
+  @Override
   public int mostTogether(Push push) {
     return together;
   }

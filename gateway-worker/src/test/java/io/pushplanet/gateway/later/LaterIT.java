@@ -225,6 +225,43 @@ class LaterIT {
   }
 
   @Test
+  void neighbours_of_a_message_are_brought_forward_as_one_request_and_come_back_as_neighbours()
+      throws Exception {
+    Push one = aPush(clock).from("shop").toApns("d0", "ab").build();
+    Push other = aPush(clock).from("shop").toApns("d0", "ab").build();
+    List<Later> all = new ArrayList<>();
+    for (int i = 0; i < 1_000; i++) {
+      Push push = i % 2 == 0 ? one : other;
+      all.add(
+          new Later(
+              clock.instant().plusSeconds(600 + i), LANE, "slow", push.to(one(i).recipients())));
+    }
+    store.keep(all);
+
+    int requests = store.bringForward(new AppId("shop"), LANE, "slow", clock.instant(), 40, 16);
+
+    assertThat(requests).isEqualTo(40);
+    assertThat(due.bringBack()).isEqualTo(DueLane.MOST_ROWS);
+    assertThat(due.bringBack()).isEqualTo(40 * 16 - DueLane.MOST_ROWS);
+    List<Push> back = servers.drain(LANE, Push.class);
+    assertThat(back)
+        .containsExactlyInAnyOrderElementsOf(all.stream().limit(640).map(Later::push).toList());
+    assertThat(back.subList(0, 320)).extracting(Push::id).containsOnly(one.id());
+    assertThat(store.bringForward(new AppId("shop"), LANE, "slow", clock.instant(), 40, 16))
+        .as("two of 180")
+        .isEqualTo(24);
+  }
+
+  @Test
+  void messages_of_one_device_each_are_a_request_each() {
+    store.keep(many(100, Duration.ofMinutes(5)));
+
+    assertThat(store.bringForward(new AppId("shop"), LANE, "paused", clock.instant(), 40, 16))
+        .isEqualTo(40);
+    assertThat(due.bringBack()).isEqualTo(40);
+  }
+
+  @Test
   void which_apps_wait_is_found_without_reading_what_waits() throws Exception {
     List<Later> waiting = new ArrayList<>(many(2_000, Duration.ofMinutes(5)));
     Instant dueAt = clock.instant().plusSeconds(300);
