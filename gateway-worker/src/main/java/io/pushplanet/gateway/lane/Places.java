@@ -32,7 +32,7 @@ public final class Places {
   static final Duration SLOW = Duration.ofSeconds(2);
   static final Duration PATIENCE = Duration.ofSeconds(3);
 
-  /// Nobody waits for that, as long as somebody asks for [#roomFor].
+  /// Nobody waits for that, as long as somebody asks for [#roomFor]. As any retry's, this wait is up to a quarter longer in the end.
   static final Duration SOONEST_BACK = Duration.ofMinutes(5);
 
   static final Duration LATEST_BACK = Duration.ofHours(6);
