@@ -26,6 +26,9 @@ final class LostChannels {
   /// Whatever finds no room here is found again by the next message over it.
   private static final int MOST_DOUBTS = 8;
 
+  /// What leads to nothing, as with another bundle's channel, is back with the next message over it, and others' are to have room.
+  private static final int MOST_OF_AN_APP = 2;
+
   /// To the credentials of another bundle it is not registered, and one that has another id by now is not lost.
   private static final String ITS_ROW =
       " WHERE app_id = ? AND channel_id = ? AND apns_id = ? AND bundle_id = ? AND state = 'ready'";
@@ -52,7 +55,8 @@ final class LostChannels {
   ///
   /// @param apnsId Apple's
   void doubt(AppId app, DeviceId channel, String environment, String apnsId) {
-    if (doubts.size() < MOST_DOUBTS) {
+    long itsOwn = doubts.stream().filter(doubt -> doubt.app().equals(app)).count();
+    if (doubts.size() < MOST_DOUBTS && itsOwn < MOST_OF_AN_APP) {
       doubts.add(new Doubt(app, channel, environment, apnsId));
     }
   }

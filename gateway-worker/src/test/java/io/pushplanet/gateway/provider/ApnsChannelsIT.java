@@ -32,6 +32,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -132,6 +133,11 @@ class ApnsChannelsIT {
   }
 
   private static DeliveryOutcome send(String app, String channel, BroadcastChannel apple) {
+    return send(platform.provider(Channel.APNS), app, channel, apple);
+  }
+
+  private static DeliveryOutcome send(
+      Provider apns, String app, String channel, BroadcastChannel apple) {
     LiveActivity update =
         new LiveActivity(
             LiveActivity.Event.UPDATE,
@@ -156,7 +162,7 @@ class ApnsChannelsIT {
             0,
             plain.tried(),
             null);
-    return platform.provider(Channel.APNS).send(push, push.recipients().getFirst());
+    return apns.send(push, push.recipients().getFirst());
   }
 
   @Test
@@ -249,6 +255,31 @@ class ApnsChannelsIT {
     awaitFailed(next, "ChannelNotRegistered");
     assertThat(row(channel)).containsEntry("state", "ready");
     isOf(ProviderPlatform.BUNDLE, channel);
+    deleted(channel);
+    awaitForgotten(channel);
+  }
+
+  /// Its own are in doubt again with its next messages, whatever comes of that.
+  @Test
+  void an_app_whose_channels_are_all_in_doubt_leaves_room_for_anothers() {
+    String channel = asked("match-lost", "newest");
+    awaitReady(channel);
+    String apple = "bm90IHRoZXJlIGF0IGFsbA==";
+    database.update(
+        "UPDATE live_activity_channels SET apns_id = ? WHERE channel_id = ?", apple, channel);
+    try (ConfigurableApplicationContext other =
+        ProviderPlatform.worker(
+            platform.simulators, "--gateway.roles=deliver", "--gateway.apns.channels-period=5s")) {
+      Provider apns = ProviderPlatform.provider(other, Channel.APNS);
+      for (int i = 0; i < 8; i++) {
+        assertThat(send(apns, "match", "nobodys-" + i, new BroadcastChannel(apple, true)))
+            .isEqualTo(new Rejected(400, "ChannelNotRegistered"));
+      }
+
+      send(apns, "match-lost", channel, new BroadcastChannel(apple, true));
+
+      awaitFailed(channel, "ChannelNotRegistered");
+    }
     deleted(channel);
     awaitForgotten(channel);
   }
