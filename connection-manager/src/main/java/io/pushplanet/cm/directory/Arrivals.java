@@ -6,16 +6,22 @@ import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.session.TakeoverNotices.Bequest;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// The devices whose connections are between claim and table, and what other nodes say of them meanwhile, when there is no
 /// session yet that could be told ([why so](RATIONALE.md)). Thread-safe.
 final class Arrivals {
+  private static final int MOST_WORDS = 8;
+
   private final ConcurrentHashMap<DeviceKey, Arriving> arriving = new ConcurrentHashMap<>();
   private final Duration formerWithin;
   private final Registrar.Timer timer;
@@ -24,44 +30,72 @@ final class Arrivals {
   /// Connections of one device between claim and table.
   ///
   /// @param heard the highest epoch that another node was heard to have meanwhile, or under which the device was deleted
-  /// @param left what a former node has said meanwhile
-  /// @param heir who waits for that
-  private record Arriving(int claims, long heard, @Nullable Bequest left, @Nullable Heir heir) {
-    private static final Arriving ONE = new Arriving(1, 0, null, null);
+  /// @param claimed the highest epoch under which the directory gave it to one of them
+  /// @param words what other nodes have said meanwhile, the last [#MOST_WORDS]
+  /// @param heirs who waits for that, or has waited
+  private record Arriving(
+      int claims, long heard, long claimed, List<Bequest> words, List<Heir> heirs) {
+    private static final Arriving ONE = new Arriving(1, 0, 0, List.of(), List.of());
 
     Arriving with(int others) {
-      return new Arriving(others, heard, left, heir);
+      return new Arriving(others, heard, claimed, words, heirs);
     }
 
     Arriving hearing(long epoch) {
-      return new Arriving(claims, Math.max(heard, epoch), left, heir);
+      return new Arriving(claims, Math.max(heard, epoch), claimed, words, heirs);
     }
 
-    /// Who has left a session also says, once the claim is heard, that it has nothing more.
     Arriving left(Bequest told) {
-      boolean isLess = left != null && !left.session().isEmpty() && told.session().isEmpty();
-      return new Arriving(claims, heard, isLess ? left : told, heir);
+      var last = words.size() < MOST_WORDS ? words : words.subList(1, MOST_WORDS);
+      return new Arriving(claims, heard, claimed, added(last, told), heirs);
     }
 
-    Arriving waiting(Heir now) {
-      return new Arriving(claims, heard, left, now);
+    Arriving claiming(long epoch, @Nullable Heir heir) {
+      var waiting = heir == null ? heirs : added(heirs, heir);
+      return new Arriving(claims, heard, Math.max(claimed, epoch), words, waiting);
+    }
+
+    private static <T> List<T> added(List<T> some, T one) {
+      var all = new ArrayList<>(some);
+      all.add(one);
+      return List.copyOf(all);
+    }
+
+    /// How the session was, where somebody has said so: of several words one that names a session.
+    Optional<Bequest> wordFor(Heir heir) {
+      return words.stream()
+          .filter(heir::isMeant)
+          .max(Comparator.comparing(told -> !told.session().isEmpty()));
     }
   }
 
-  /// A claim that waits for the node that had the device under the epoch `former`.
+  /// A claim that waits for the node that had the device.
   private static final class Heir {
+    private final long claim;
     private final long former;
     private final Consumer<Optional<Remembered>> then;
     private final AtomicBoolean done = new AtomicBoolean();
 
-    Heir(long former, Consumer<Optional<Remembered>> then) {
+    /// @param claim its epoch
+    /// @param former the epoch of who had the device
+    Heir(long claim, long former, Consumer<Optional<Remembered>> then) {
+      this.claim = claim;
       this.former = former;
       this.then = then;
     }
 
-    /// Of a later epoch speaks a node that does not know under which it had the device, for it has nothing of it.
+    /// Another claim on this node, behind this one.
+    Heir next(Consumer<Optional<Remembered>> its) {
+      return new Heir(claim, former, its);
+    }
+
+    /// An answer names the epoch before the claim. Who left without having heard of the claim names his own.
     boolean isMeant(Bequest told) {
-      return told.epoch() >= former;
+      return told.epoch() == claim - 1 || told.epoch() == former;
+    }
+
+    boolean isWaiting() {
+      return !done.get();
     }
 
     /// @return whether it waited until now
@@ -116,36 +150,65 @@ final class Arrivals {
 
   /// Whoever has claimed one of them under this epoch, or a lower one, has lost it again.
   ///
-  /// @return whether it is one of them
+  /// @return whether there may be such a one
   boolean takenOver(DeviceKey device, long epoch) {
-    return arriving.computeIfPresent(device, (_, all) -> all.hearing(epoch)) != null;
+    var now = arriving.computeIfPresent(device, (_, all) -> all.hearing(epoch));
+    return now != null && now.claimed() < epoch;
   }
 
-  /// The device was connected elsewhere until now: that node says when it has let the device go, and how the session was ([#left]). Until then it
-  /// still delivers, and what it was about to deliver comes here next. One that stands still or is cut off says nothing, and has no session to leave.
-  void askFormer(DeviceKey device, SessionOwner former, Consumer<Optional<Remembered>> then) {
-    var heir = new Heir(former.epoch(), then);
-    var now = arriving.computeIfPresent(device, (_, all) -> all.waiting(heir));
-    if (now == null) {
-      heir.hear(Optional.empty());
-    } else if (now.left() != null && heir.isMeant(now.left())) {
-      heir.hear(Remembered.read(now.left()));
-    } else {
-      timer.after(
-          formerWithin,
-          () -> {
-            if (heir.hear(Optional.empty())) {
-              unanswered.increment();
-            }
-          });
+  /// A claim has its epoch. Where the device was connected elsewhere until now, that node says when it has let it go, and how the session was ([#left]). Until then it
+  /// still delivers, and what it was about to deliver comes here next. One that stands still or is cut off says nothing, and has no session to leave. A claim behind one on
+  /// this node that waits for such a word waits with it.
+  ///
+  /// @param former who was told of the claim
+  /// @param then hears how the session was, on any thread; at once where the word is here already
+  /// @return false where nobody is waited for: `then` is not called
+  boolean awaits(
+      DeviceKey device,
+      long claim,
+      Optional<SessionOwner> former,
+      Consumer<Optional<Remembered>> then) {
+    var made = new AtomicReference<@Nullable Heir>();
+    var now =
+        arriving.computeIfPresent(
+            device,
+            (_, all) -> {
+              made.set(
+                  former
+                      .map(owner -> new Heir(claim, owner.epoch(), then))
+                      .or(() ->
+                          all.heirs().stream()
+                              .filter(Heir::isWaiting)
+                              .findFirst()
+                              .map(ahead -> ahead.next(then)))
+                      .orElse(null));
+              return all.claiming(claim, made.get());
+            });
+    var heir = made.get();
+    if (now == null || heir == null) {
+      return false;
     }
+    now.wordFor(heir)
+        .ifPresentOrElse(
+            told -> heir.hear(Remembered.read(told)),
+            () ->
+                timer.after(
+                    formerWithin,
+                    () -> {
+                      if (heir.hear(Optional.empty())) {
+                        unanswered.increment();
+                      }
+                    }));
+    return true;
   }
 
-  /// The node that had one of them says how its session was.
+  /// A node that had one of them says how its session was.
   void left(Bequest told) {
     var now = arriving.computeIfPresent(told.device(), (_, all) -> all.left(told));
-    if (now != null && now.heir() != null && now.heir().isMeant(told)) {
-      now.heir().hear(Remembered.read(told));
+    if (now != null) {
+      now.heirs().stream()
+          .filter(heir -> heir.isMeant(told))
+          .forEach(heir -> heir.hear(Remembered.read(told)));
     }
   }
 }

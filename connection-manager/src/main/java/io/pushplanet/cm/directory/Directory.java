@@ -87,6 +87,12 @@ public interface Directory {
     /// The claimed connection came to nothing.
     record Release(DeviceKey device, long epoch) implements Order {}
 
+    /// Tells the node that claimed the device that this one has let it go.
+    ///
+    /// @param heir as its claim was heard
+    /// @param session how it was, as [Remembered#text] says it; empty where there is none to go on with
+    record LetGo(DeviceKey device, SessionOwner heir, String session) implements Order {}
+
     /// The connection ended; the session lives for `seconds` more.
     ///
     /// @param left with this subscription; null: with none, where the device was this node's till the end

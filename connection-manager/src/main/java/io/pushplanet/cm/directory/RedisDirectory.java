@@ -78,8 +78,8 @@ public final class RedisDirectory implements Directory {
   /// A claim by a password that is denied leaves everything as it is. So does a session that came by one, to a node that could ask nobody, but for its own
   /// entry: its epoch is the node's own, and may be above that of the device as it was registered anew.
   ///
-  /// Who had a session, or was about to, tells the node that took it when nothing more is written there, and how the session was: where it is remembered nowhere, this
-  /// node need not guess whether there was none.
+  /// Each claim that was heard is answered, to who made it and in the name of the epoch before it, once the device was let go. Who has lost a session before he heard of the claim tells the present owner how it was, where that is
+  /// remembered nowhere, so that this one need not guess whether there was none.
   ///
   /// A claim's epoch is above that of the session it takes up, also when that ended on a node whose clock is ahead.
   ///
@@ -120,15 +120,21 @@ public final class RedisDirectory implements Directory {
                 elseif ours and (bare or text(kept)) then redis.call('SET', kept, left .. ',' .. epoch, 'PX', millis)
                 else redis.call('PEXPIRE', kept, millis) end
               end
-              local function bequeath(key, millis, left, epoch)
+              local function leave(device, epoch, heir, session)
+                redis.call('PUBLISH', 'takeover:' .. heir, 'left|' .. epoch .. '|' .. session .. '|' .. device)
+              end
+              local function bequeath(device, key, kept, millis, left, epoch)
                 local newer, heir = string.match(text(key) or '', '^(%d+)|(.+)$')
-                if heir and heir ~= node and tonumber(newer) > tonumber(epoch) then
-                  local session = millis == '0' and '' or left
-                  redis.call('PUBLISH', 'takeover:' .. heir, 'left|' .. epoch .. '|' .. session .. '|' .. string.sub(key, 9))
+                if heir and heir ~= node and tonumber(newer) > tonumber(epoch) and not text(kept) then
+                  leave(device, epoch, heir, millis == '0' and '' or left)
                 end
               end
               local function carry_out(device, what, epoch, ends, more)
                 local key, kept = 'session:' .. device, 'mqtt-session:' .. device
+                if what == 'letgo' then
+                  leave(device, epoch, string.match(more, '^(%S+) (.*)$'))
+                  return ''
+                end
                 if what == 'claim' then
                   if denied(device, ends) then return '-' end
                   local owner, former, heard = claim(key, node, not_before(kept))
@@ -140,10 +146,7 @@ public final class RedisDirectory implements Directory {
                 if what == 'release' or what == 'end' then release(key, node, epoch) end
                 if what ~= 'release' and not ours and denied(device, ends) then return '' end
                 local millis, left = string.match(more, '^(%d+) (.+)$')
-                if not ours then
-                  if what == 'end' then bequeath(key, millis, left, epoch)
-                  elseif what == 'release' then bequeath(key, '0', '', epoch) end
-                end
+                if what == 'end' and not ours then bequeath(device, key, kept, millis, left, epoch) end
                 if what == 'release' or not may_write(key, kept, epoch) then return '' end
                 if what == 'remember' then redis.call('SET', kept, more .. ',' .. epoch, 'PX', longest)
                 elseif what == 'end' then outlive(kept, millis, left, epoch, ours)
@@ -213,6 +216,8 @@ public final class RedisDirectory implements Directory {
           put(into, "remember", epoch, ends, device, Remembered.text(subscription));
       case Order.Forget(_, var epoch, var ends) -> put(into, "forget", epoch, ends, device, "");
       case Order.Release(_, var epoch) -> put(into, "release", epoch, 0, device, "");
+      case Order.LetGo(_, var heir, var session) ->
+          put(into, "letgo", heir.epoch() - 1, 0, device, heir.node().value() + " " + session);
       case Order.End(_, var epoch, var seconds, var left, var ends) -> {
         long millis = Math.min(Duration.ofSeconds(seconds).toMillis(), LONGEST.toMillis());
         put(into, "end", epoch, ends, device, millis + " " + Remembered.text(left));

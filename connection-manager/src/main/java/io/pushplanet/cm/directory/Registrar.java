@@ -10,7 +10,9 @@ import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.session.Fencing;
 import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.session.TakeoverNotices.Bequest;
 import io.pushplanet.common.session.TakeoverNotices.Denial;
 import io.pushplanet.common.session.TakeoverNotices.Handover;
@@ -61,6 +63,7 @@ public final class Registrar implements Doubts, AutoCloseable {
   private final Comparison comparison;
   private final Arrivals arrivals;
   private final Untold untold = new Untold();
+  private final Askers askers = new Askers();
   private final int mostInLine;
   private final Set<DeviceSession> changed = ConcurrentHashMap.newKeySet();
   private final Set<DeviceSession> doubted = ConcurrentHashMap.newKeySet();
@@ -196,20 +199,21 @@ public final class Registrar implements Doubts, AutoCloseable {
       return;
     }
     var elsewhere = claimed.former().filter(owner -> !owner.node().equals(node));
-    if (elsewhere.isPresent()) {
-      metrics.takeovers.increment();
-      if (claimed.heard()) {
-        arrivals.askFormer(
+    elsewhere.ifPresent(_ -> metrics.takeovers.increment());
+    // They hear of this claim before they hear this, and go no further.
+    letGo(device, askers.takeOlder(device, claimed.epoch()), "");
+    boolean waits =
+        arrivals.awaits(
             device,
-            elsewhere.get(),
+            claimed.epoch(),
+            elsewhere.filter(_ -> claimed.heard()),
             left -> {
               var remembered = inherited(device, wish, passwordEnds, claimed, left);
               loop.execute(() -> then.accept(new Claim.Taken(claimed.epoch(), remembered)));
             });
-        return;
-      }
+    if (!waits) {
+      then.accept(new Claim.Taken(claimed.epoch(), claimed.remembered()));
     }
-    then.accept(new Claim.Taken(claimed.epoch(), claimed.remembered()));
   }
 
   /// What the directory remembers, or else the former node.
@@ -248,26 +252,44 @@ public final class Registrar implements Doubts, AutoCloseable {
   ///
   /// @return whether it is still this node's: false when another one was heard to have claimed the device since
   public boolean arrived(DeviceKey device, long epoch) {
-    return arrivals.arrived(device, epoch);
+    boolean newest = arrivals.arrived(device, epoch);
+    if (table.find(device) == null && !arrivals.isArriving(device)) {
+      letGo(device, askers.take(device), "");
+    }
+    return newest;
   }
 
   /// The connection for which a device was claimed is gone. The session that it took up lives on as it was, for as long as the device wished this time.
   public void abandon(DeviceKey device, Claim.Taken claim, long expirySeconds, long passwordEnds) {
-    arrived(device, claim.epoch());
+    arrivals.arrived(device, claim.epoch());
     outrun(device, claim, expirySeconds, passwordEnds);
   }
 
   /// The claimed connection has [#arrived], and another one was claimed since. As [#abandon].
   public void outrun(DeviceKey device, Claim.Taken claim, long expirySeconds, long passwordEnds) {
-    if (table.find(device) == null) {
-      tell(
-          claim
-              .remembered()
-              .filter(_ -> expirySeconds > 0)
-              .<Order>map(held ->
-                  new Order.End(
-                      device, claim.epoch(), expirySeconds, held.subscription(), passwordEnds))
-              .orElseGet(() -> new Order.Release(device, claim.epoch())));
+    if (table.find(device) != null) {
+      return;
+    }
+    var held = claim.remembered().filter(_ -> expirySeconds > 0);
+    tell(
+        held.<Order>map(session ->
+                new Order.End(
+                    device, claim.epoch(), expirySeconds, session.subscription(), passwordEnds))
+            .orElseGet(() -> new Order.Release(device, claim.epoch())));
+    if (!arrivals.isArriving(device)) {
+      letGo(
+          device,
+          askers.take(device),
+          held.map(session -> Remembered.text(session.subscription())).orElse(""));
+    }
+  }
+
+  /// Nothing of the device is here any more: whoever has claimed it may go on. One that does not hear it for want of room goes on a little later.
+  private void letGo(DeviceKey device, List<SessionOwner> heirs, String session) {
+    for (var heir : heirs) {
+      if (health.isReachable() && orders.waiting() < mostInLine / 2) {
+        orders.add(new Order.LetGo(device, heir, session), null);
+      }
     }
   }
 
@@ -307,6 +329,7 @@ public final class Registrar implements Doubts, AutoCloseable {
     boolean known = !session.isPresumed() && (left != null || session.isHeard());
     long seconds = known ? expirySeconds : 0;
     tell(new Order.End(session.key(), session.epoch(), seconds, left, session.passwordEnds()));
+    letGo(session.key(), askers.take(session.key()), seconds > 0 ? Remembered.text(left) : "");
   }
 
   /// An end that cannot be told now is told later. A subscription is not: its session is compared, and remembered again once the device has said something.
@@ -332,15 +355,20 @@ public final class Registrar implements Doubts, AutoCloseable {
     return inLine;
   }
 
-  /// Another node says that it has one of our devices, and waits to hear that we have let it go. Whoever is here, or about to be, says so at its end.
+  /// Another node says that it has one of our devices, and waits to hear that we have let it go. Whoever is here says so at its end, and so does who is about to be, unless it was claimed later.
   public void takenOver(Notice notice) {
+    var device = notice.device();
+    askers.ask(device, notice.owner());
     // In this order, as in [#absent].
-    boolean isArriving = arrivals.takenOver(notice.device(), notice.owner().epoch());
-    var session = table.find(notice.device());
-    if (session != null) {
-      comparison.judge(session, notice.owner());
-    } else if (!isArriving) {
-      tell(new Order.Release(notice.device(), notice.owner().epoch() - 1));
+    boolean mayArrive = arrivals.takenOver(device, notice.owner().epoch());
+    var session = table.find(device);
+    if (session == null && !mayArrive) {
+      letGo(device, askers.take(device), "");
+    } else if (session != null
+        && !(comparison.judge(session, notice.owner()) instanceof Fencing.Tenure.Lost)) {
+      // Its epoch is newer than that claim, and the directory does not know it.
+      askers.take(device);
+      doubt(session);
     }
   }
 

@@ -27,7 +27,7 @@ final class Untold {
     switch (order) {
       case Order.End(var device, var epoch, _, _, _) -> keep(device, new End(epoch, order));
       case Order.Release(var device, var epoch) -> keep(device, new End(epoch, order));
-      case Order.Claim _, Order.Remember _, Order.Forget _ -> {}
+      case Order.Claim _, Order.Remember _, Order.Forget _, Order.LetGo _ -> {}
     }
   }
 

@@ -6,6 +6,7 @@ import io.pushplanet.cm.transport.tls.TlsIdentity;
 import io.pushplanet.cm.transport.tls.TlsLayer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.function.BooleanSupplier;
 
 /// What leaves over TLS. It seals in the loop's buffers; what the kernel has no room for is [kept][TlsLayer#unsent] by the
 /// connection's layer, and goes before anything else. One for all connections of a loop, so that none has to hold it.
@@ -14,12 +15,15 @@ final class CipherOut {
   private final ByteBuffer plain;
   private final ByteBuffer out;
   private final Counter bytesWritten;
+  private final BooleanSupplier isAwake;
 
   /// @param out direct
-  CipherOut(ByteBuffer plain, ByteBuffer out, Counter bytesWritten) {
+  /// @param isAwake [EventLoop#isAwake]
+  CipherOut(ByteBuffer plain, ByteBuffer out, Counter bytesWritten, BooleanSupplier isAwake) {
     this.plain = plain;
     this.out = out;
     this.bytesWritten = bytesWritten;
+    this.isAwake = isAwake;
   }
 
   /// What TLS itself has to say.
@@ -51,7 +55,7 @@ final class CipherOut {
 
   private boolean write(TlsLayer layer, Wire wire) throws IOException {
     out.flip();
-    bytesWritten.increment(wire.write(out));
+    bytesWritten.increment(written(wire));
     if (!out.hasRemaining()) {
       return true;
     }
@@ -69,12 +73,17 @@ final class CipherOut {
       return 0;
     }
     out.clear().put(rest.duplicate()).flip();
-    int written = wire.write(out);
+    int written = written(wire);
     bytesWritten.increment(written);
     rest.position(rest.position() + written);
     if (!rest.hasRemaining()) {
       layer.sentAll();
     }
     return written;
+  }
+
+  /// @return how many bytes the kernel has taken: none where the loop has stood still since it last looked
+  private int written(Wire wire) throws IOException {
+    return isAwake.getAsBoolean() ? wire.write(out) : 0;
   }
 }

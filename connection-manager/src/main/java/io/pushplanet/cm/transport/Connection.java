@@ -598,7 +598,7 @@ public final class Connection {
     out.clear();
     queue.copyTo(out);
     out.flip();
-    int written = wire.write(out);
+    int written = loop.isAwake() ? wire.write(out) : 0;
     loop.metrics.bytesWritten.increment(written);
     consume(queue, written);
     return !out.hasRemaining();

@@ -98,7 +98,7 @@ public final class EventLoop implements Loop {
     this.number = number;
     this.settings = shared.settings();
     this.metrics = shared.metrics();
-    this.cipherOut = new CipherOut(plainBuffer, writeBuffer, metrics.bytesWritten);
+    this.cipherOut = new CipherOut(plainBuffer, writeBuffer, metrics.bytesWritten, this::isAwake);
     this.strangers = shared.strangers();
     this.partials = shared.partials();
     this.gate = shared.gate();
@@ -311,6 +311,12 @@ public final class EventLoop implements Loop {
     long now = nanoTime.getAsLong();
     stoodStill |= now - lookedNanos > STANDSTILL.toNanos();
     lookedNanos = now;
+  }
+
+  /// Right before something leaves for good, for between the last look and this one it may have stood still, too.
+  boolean isAwake() {
+    look();
+    return !stoodStill;
   }
 
   /// A turn begins at least once a second; when the last one began long ago, nobody knows what happened meanwhile. Peers that

@@ -282,15 +282,6 @@ class RegistrarTest {
   }
 
   @Test
-  void a_node_that_has_nothing_of_the_device_says_so_under_a_later_epoch() {
-    var claims = claimed(Former.RESUME);
-
-    registrar.left(new Bequest(DEVICE, EPOCH + 5, ""));
-
-    assertThat(claims).containsExactly(new Claim.Taken(EPOCH + 1, Optional.empty()));
-  }
-
-  @Test
   void that_it_has_nothing_more_does_not_hide_the_session_that_it_left() {
     directory.whileClaiming =
         () -> {
@@ -308,7 +299,8 @@ class RegistrarTest {
 
     registrar.takenOver(new Notice(other, new SessionOwner(new NodeId("b"), EPOCH)));
 
-    assertThat(directory.orders).containsExactly(new Order.Release(other, EPOCH - 1));
+    assertThat(directory.orders)
+        .containsExactly(new Order.LetGo(other, new SessionOwner(new NodeId("b"), EPOCH), ""));
   }
 
   @Test

@@ -197,12 +197,14 @@ final class Cluster {
       case 7 -> {
         world.tell(node.id.value(), "is cut from redis");
         stores.troubled();
+        stores.outOfReach++;
         node.cutFromRedis = true;
         world.after(
             500,
             25_000,
             () -> {
               stores.troubled();
+              stores.outOfReach--;
               node.cutFromRedis = false;
               node.redisIsBack();
             });

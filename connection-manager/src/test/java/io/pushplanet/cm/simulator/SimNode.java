@@ -1,7 +1,9 @@
 package io.pushplanet.cm.simulator;
 
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.ConnectionPipeline;
 import io.pushplanet.cm.admission.Admission;
 import io.pushplanet.cm.admission.Elsewhere;
@@ -46,6 +48,9 @@ import java.util.Set;
 /// and stores. What [io.pushplanet.cm.node] wires and times is wired and timed here.
 final class SimNode {
   private static final MeterRegistry METERS = new CompositeMeterRegistry();
+  private static final MeterRegistry DIRECTORY_METERS = new SimpleMeterRegistry();
+  private static final Counter UNANSWERED =
+      DIRECTORY_METERS.counter("cm.session.takeovers.unanswered");
   private static final SessionMetrics SESSION_METRICS = new SessionMetrics(METERS);
   private static final SessionLimits LIMITS =
       new SessionLimits(
@@ -53,7 +58,7 @@ final class SimNode {
   private static final int HEARTBEAT_MILLIS = 3_000;
   private static final int VERIFY_MILLIS = 5_000;
   private static final int TOGETHER_MILLIS = 30;
-  private static final Duration FORMER_WITHIN = Duration.ofMillis(500);
+  private static final Duration FORMER_WITHIN = Duration.ofSeconds(2);
 
   final NodeId id;
   final Ledger ledger;
@@ -72,12 +77,14 @@ final class SimNode {
   private final LeaseWatch lease = new LeaseWatch();
   private final long skewMillis;
   private final List<Runnable> waiting = new ArrayList<>();
+  private final List<Runnable> unheard = new ArrayList<>();
   // Sessions that another node owned when this one woke up: they may do nothing any more.
   private final Set<DeviceSession> forbidden = Collections.newSetFromMap(new IdentityHashMap<>());
   private final List<DeviceSession> elsewhere = new ArrayList<>();
   private boolean atOnce;
   private boolean comparing;
   private long frozenNanos;
+  private long lastHeardMicros;
 
   SimNode(
       NodeId id,
@@ -104,7 +111,7 @@ final class SimNode {
             id,
             table,
             stores::parkedAmong,
-            METERS,
+            DIRECTORY_METERS,
             clock,
             new Registrar.Settings(
                 100,
@@ -114,7 +121,7 @@ final class SimNode {
                 patrol),
             this::onWorker,
             task -> work(0, TOGETHER_MILLIS, task),
-            (delay, task) -> work(delay.toMillis(), delay.toMillis(), task));
+            (delay, task) -> work(delay.toMillis(), delay.toMillis(), () -> waitedFor(task)));
     // Room for two packets of broadcasts, so that they are paced.
     var delivery =
         new DeliverySettings("gateway", new Secret("x"), 100, 8, 3_000, Duration.ofSeconds(30));
@@ -149,23 +156,7 @@ final class SimNode {
               return () -> {};
             });
     if (!bugs.contains(Bug.NO_FENCING)) {
-      stores.subscribe(
-          id,
-          notice -> {
-            if (!cutFromRedis) {
-              work(0, 5, () -> registrar.takenOver(notice));
-            }
-          },
-          told -> {
-            if (!cutFromRedis) {
-              work(0, 5, () -> registrar.left(told));
-            }
-          },
-          told -> {
-            if (!cutFromRedis) {
-              work(0, 5, () -> registrar.denied(told));
-            }
-          });
+      stores.subscribe(id, told -> hear(() -> registrar.hear(told)));
     }
     heartbeat();
     verifyLater();
@@ -185,6 +176,23 @@ final class SimNode {
             waiting.add(what);
           } else if (alive) {
             what.run();
+          }
+        });
+  }
+
+  /// On one thread, in their order.
+  private void hear(Runnable word) {
+    if (cutFromRedis) {
+      return;
+    }
+    lastHeardMicros = Math.max(lastHeardMicros, world.nowMicros() + world.below(5_000));
+    world.at(
+        lastHeardMicros,
+        () -> {
+          if (frozen) {
+            unheard.add(word);
+          } else if (alive) {
+            word.run();
           }
         });
   }
@@ -226,6 +234,7 @@ final class SimNode {
 
   void freeze() {
     stores.troubled();
+    stores.outOfReach += frozen ? 0 : 1;
     frozen = true;
     frozenNanos = world.nowNanos();
   }
@@ -233,6 +242,7 @@ final class SimNode {
   void thaw() {
     world.tell(id.value(), "thaws");
     stores.troubled();
+    stores.outOfReach -= frozen ? 1 : 0;
     frozen = false;
     if (comparing && world.nowNanos() - frozenNanos > EventLoop.STANDSTILL.toNanos()) {
       world.tell(id.value(), "was comparing");
@@ -240,6 +250,9 @@ final class SimNode {
     }
     waiting.forEach(what -> work(0, 5, what));
     waiting.clear();
+    var words = List.copyOf(unheard);
+    unheard.clear();
+    words.forEach(this::hear);
     loop.wake();
   }
 
@@ -253,6 +266,9 @@ final class SimNode {
   }
 
   void kill() {
+    stores.troubled();
+    stores.outOfReach -= frozen ? 1 : 0;
+    frozen = false;
     alive = false;
     stores.unsubscribe(id);
     loop.breakAll();
@@ -325,6 +341,16 @@ final class SimNode {
 
   void drain(DeviceKey device) {
     loop.execute(() -> pipeline.drain(device));
+  }
+
+  /// A former node has had its time to say that it has let a device go.
+  private void waitedFor(Runnable goesOn) {
+    double before = UNANSWERED.count();
+    goesOn.run();
+    if (UNANSWERED.count() > before && stores.isCalm()) {
+      world.tell(id.value(), "waits in vain");
+      ledger.violation(id + " waits in vain for a node that had a device");
+    }
   }
 
   void wrote(DeviceKey device) {

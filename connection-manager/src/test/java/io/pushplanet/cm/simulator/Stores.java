@@ -17,6 +17,7 @@ import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.session.TakeoverNotices.Bequest;
 import io.pushplanet.common.session.TakeoverNotices.Denial;
 import io.pushplanet.common.session.TakeoverNotices.Notice;
+import io.pushplanet.common.session.TakeoverNotices.Word;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -57,8 +58,8 @@ final class Stores {
   private final int pageRows;
   // The longest that a notice takes, unless it gets lost.
   private final int noticeMillis;
-  int bequests;
   boolean redisAway;
+  int outOfReach;
   boolean mysqlAway;
   boolean mended;
   double noticesLost;
@@ -83,6 +84,10 @@ final class Stores {
   /// Something is not as it should be, and nobody knows what it is good for: who hears nothing of a claim goes on.
   void troubled() {
     troubledMicros = world.nowMicros();
+  }
+
+  boolean isCalm() {
+    return outOfReach == 0 && !redisAway && world.nowMicros() - troubledMicros > CALM_AFTER_MICROS;
   }
 
   private boolean noticeLost() {
@@ -117,12 +122,23 @@ final class Stores {
     leases.clear();
   }
 
-  private record Subscriber(
-      Consumer<Notice> heard, Consumer<Bequest> left, Consumer<Denial> denied) {}
+  /// One node's connection, on which everything comes in its order.
+  private final class Subscriber {
+    private final Consumer<Word> ear;
+    private long lastMicros;
 
-  void subscribe(
-      NodeId node, Consumer<Notice> heard, Consumer<Bequest> left, Consumer<Denial> denial) {
-    subscribers.put(node, new Subscriber(heard, left, denial));
+    Subscriber(Consumer<Word> ear) {
+      this.ear = ear;
+    }
+
+    void hears(Word told) {
+      lastMicros = Math.max(lastMicros, world.nowMicros() + world.below(noticeMillis * 1_000));
+      world.at(lastMicros, () -> ear.accept(told));
+    }
+  }
+
+  void subscribe(NodeId node, Consumer<Word> ear) {
+    subscribers.put(node, new Subscriber(ear));
   }
 
   void unsubscribe(NodeId node) {
@@ -164,8 +180,7 @@ final class Stores {
     remembered.remove(device);
     var there = owner == null ? null : subscribers.get(owner.node());
     if (owner != null && there != null && !noticeLost()) {
-      world.after(
-          0, noticeMillis, () -> there.denied().accept(new Denial(device, owner.epoch(), ends)));
+      there.hears(new Denial(device, owner.epoch(), ends));
     }
   }
 
@@ -180,7 +195,7 @@ final class Stores {
       return false;
     }
     if (!noticeLost()) {
-      world.after(0, noticeMillis, () -> there.heard().accept(new Notice(device, owner)));
+      there.hears(new Notice(device, owner));
     }
     return true;
   }
@@ -257,7 +272,7 @@ final class Stores {
             case Order.Remember(_, var epoch, _, var ends) -> isOut(device, epoch, ends);
             case Order.Forget(_, var epoch, var ends) -> isOut(device, epoch, ends);
             case Order.End(_, var epoch, _, _, var ends) -> isOut(device, epoch, ends);
-            case Order.Claim _, Order.Release _ -> false;
+            case Order.Claim _, Order.Release _, Order.LetGo _ -> false;
           };
       var answer = oneOf(order);
       if (denied && !Objects.equals(before, remembered.get(device))) {
@@ -294,11 +309,9 @@ final class Stores {
             forget(device, epoch);
           }
         }
-        case Order.Release(_, var epoch) -> {
-          if (!release(device, epoch)) {
-            bequeath(device, epoch, 0, null);
-          }
-        }
+        case Order.Release(_, var epoch) -> release(device, epoch);
+        case Order.LetGo(_, var heir, var session) ->
+            leave(device, heir.epoch() - 1, heir, session);
         case Order.End(_, var epoch, var seconds, var left, var ends) -> {
           boolean may = mayWrite(device, epoch, ends);
           boolean ours = release(device, epoch);
@@ -327,18 +340,23 @@ final class Stores {
 
     private void bequeath(DeviceKey device, long epoch, long seconds, @Nullable Subscription left) {
       var heir = owners.get(device);
-      if (heir == null || heir.node().equals(node.id) || heir.epoch() <= epoch) {
+      if (heir == null
+          || heir.node().equals(node.id)
+          || heir.epoch() <= epoch
+          || remembered.containsKey(device)) {
         return;
       }
       boolean known = seconds > 0 || bugs.contains(Bug.WORD_OF_WHO_DOES_NOT_KNOW);
       var session =
           !known ? "" : left == null ? "3,0" : left.qos().ordinal() + "," + left.identifier();
+      leave(device, epoch, heir, session);
+    }
+
+    private void leave(DeviceKey device, long epoch, SessionOwner heir, String session) {
       var there = subscribers.get(heir.node());
       if (there != null && !noticeLost()) {
-        bequests++;
         world.tell(node.id.value(), "leaves " + session + " of " + device.device().value());
-        world.after(
-            0, noticeMillis, () -> there.left().accept(new Bequest(device, epoch, session)));
+        there.hears(new Bequest(device, epoch, session));
       }
     }
 

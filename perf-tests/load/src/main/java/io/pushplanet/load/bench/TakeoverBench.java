@@ -381,26 +381,30 @@ final class TakeoverBench {
   /// left by it before the former node has heard of that, is the owner for a moment.
   private int foreign(List<DeviceId> some) {
     long deadline = System.nanoTime() + RACE_WITHIN.toNanos();
-    int foreign = foreignNow(some);
-    while (foreign > 0 && System.nanoTime() - deadline < 0) {
+    List<String> foreign = foreignNow(some);
+    while (!foreign.isEmpty() && System.nanoTime() - deadline < 0) {
       LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
       foreign = foreignNow(some);
     }
-    return foreign;
+    if (!foreign.isEmpty()) {
+      run.say("  elsewhere than the directory says: %s", String.join(", ", foreign));
+    }
+    return foreign.size();
   }
 
-  private int foreignNow(List<DeviceId> some) {
+  private List<String> foreignNow(List<DeviceId> some) {
     Map<DeviceId, Integer> standing = fleet.standing();
     Map<DeviceKey, SessionOwner> owners =
         sessions.owners(some.stream().map(id -> new DeviceKey(target.app(), id)).toList());
-    return (int)
-        some.stream()
-            .filter(standing::containsKey)
-            .filter(id -> {
-              SessionOwner owner = owners.get(new DeviceKey(target.app(), id));
-              return owner == null || placeOf(owner.node()) != standing.getOrDefault(id, -1);
-            })
-            .count();
+    List<String> foreign = new ArrayList<>();
+    for (DeviceId id : some) {
+      Integer place = standing.get(id);
+      SessionOwner owner = owners.get(new DeviceKey(target.app(), id));
+      if (place != null && (owner == null || placeOf(owner.node()) != place)) {
+        foreign.add(id.value() + " at node " + place + ", owner " + owner);
+      }
+    }
+    return foreign;
   }
 
   /// Each node dies by itself again and again; at most two of three are away.
