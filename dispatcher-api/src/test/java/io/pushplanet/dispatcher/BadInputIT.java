@@ -416,6 +416,19 @@ class BadInputIT {
   }
 
   @Test
+  void a_header_in_which_the_key_is_missing_is_called_so() {
+    for (String header : List.of("Bearer", "bearer ")) {
+      Answer answer =
+          dispatcher.call(
+              "GET", "/v1/apps/" + shop.app() + "/devices/d1", "", "Authorization", header);
+
+      isProblem(answer, 401, "api_key_missing");
+      assertThat(answer.json().get("detail").stringValue())
+          .isEqualTo("There is no key after Bearer: send Authorization: Bearer <api key>.");
+    }
+  }
+
+  @Test
   void a_packed_body_is_not_taken_for_a_plain_one() {
     Answer answer = shop.post("/messages", HELLO, "Content-Encoding", "gzip");
 

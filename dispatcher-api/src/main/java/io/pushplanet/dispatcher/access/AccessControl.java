@@ -52,6 +52,9 @@ public final class AccessControl {
       throw missing("Send Authorization: Bearer <api key>.");
     }
     String credentials = authorization.strip();
+    if (credentials.equalsIgnoreCase(BEARER.strip())) {
+      throw missing("There is no key after Bearer: send Authorization: Bearer <api key>.");
+    }
     if (!credentials.regionMatches(true, 0, BEARER, 0, BEARER.length())) {
       throw missing("Authorization does not begin with Bearer: send Bearer <api key>.");
     }
