@@ -456,6 +456,22 @@ class BadInputIT {
     Answer wrong = shop.call("DELETE", "/messages", "");
     isProblem(wrong, 405, "method_not_allowed");
     assertThat(wrong.header("Allow")).contains("POST");
+    assertThat(wrong.json().get("detail").stringValue())
+        .isEqualTo("DELETE is not allowed here; allowed: POST.");
+  }
+
+  @Test
+  void a_duration_that_is_a_number_is_told_how_to_write_one() {
+    Answer answer =
+        shop.post(
+            "/messages",
+            "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"ttl\":3600}}");
+
+    isProblem(answer, 422, "invalid_request");
+    assertThat(answer.json().get("errors").get(0).get("code").stringValue())
+        .isEqualTo("not_a_string");
+    assertThat(answer.json().get("errors").get(0).get("detail").stringValue())
+        .isEqualTo("ttl is a string with an ISO 8601 duration, such as \"PT6H\" or \"P1D\"");
   }
 
   @Test

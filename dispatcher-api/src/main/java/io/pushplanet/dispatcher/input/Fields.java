@@ -165,6 +165,14 @@ public final class Fields {
 
   /// An ISO 8601 duration from zero to `longest`.
   public @Nullable Duration duration(String name, Duration longest) {
+    JsonNode value = value(name);
+    if (value != null && !value.isString()) {
+      wrong(
+          name,
+          "not_a_string",
+          name + " is a string with an ISO 8601 duration, such as \"PT6H\" or \"P1D\"");
+      return null;
+    }
     String text = text(name, 64);
     if (text == null) {
       return null;

@@ -59,11 +59,13 @@ public final class ProblemAdvice {
               "This needs Redis, which is away. Try again.",
               A_LITTLE_LATER,
               away);
-      case HttpRequestMethodNotSupportedException wrong ->
-          ProblemException.of(
-                  ProblemCode.METHOD_NOT_ALLOWED,
-                  wrong.getMethod() + " is not allowed here; see the Allow header.")
-              .withHeader("Allow", String.join(", ", allowed(wrong)));
+      case HttpRequestMethodNotSupportedException wrong -> {
+        String allowed = String.join(", ", allowed(wrong));
+        yield ProblemException.of(
+                ProblemCode.METHOD_NOT_ALLOWED,
+                wrong.getMethod() + " is not allowed here; allowed: " + allowed + ".")
+            .withHeader("Allow", allowed);
+      }
       case HttpMediaTypeNotSupportedException wrong ->
           ProblemException.of(
               ProblemCode.UNSUPPORTED_MEDIA_TYPE, "Send Content-Type: application/json.");
