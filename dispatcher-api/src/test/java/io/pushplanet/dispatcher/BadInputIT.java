@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.change.ChangeFeed;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.testing.LogLines;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
 import java.io.IOException;
@@ -458,6 +459,16 @@ class BadInputIT {
     assertThat(wrong.header("Allow")).contains("POST");
     assertThat(wrong.json().get("detail").stringValue())
         .isEqualTo("DELETE is not allowed here; allowed: POST.");
+  }
+
+  /// Anybody may call them, without a key, as often as he likes.
+  @Test
+  void what_is_not_there_is_no_warning_in_the_log() {
+    try (LogLines log = new LogLines("org.springframework.web.servlet.PageNotFound")) {
+      isProblem(dispatcher.call("GET", "/wp-login.php", ""), 404, "not_found");
+
+      assertThat(log.said()).isEmpty();
+    }
   }
 
   @Test

@@ -6,12 +6,16 @@ import ch.qos.logback.core.read.ListAppender;
 import java.util.List;
 import org.slf4j.LoggerFactory;
 
-/// What a class logs until this is closed.
+/// What a class, or a logger of that name, logs until this is closed.
 public final class LogLines implements AutoCloseable {
   private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
   private final Logger logger;
 
   public LogLines(Class<?> of) {
+    this(of.getName());
+  }
+
+  public LogLines(String of) {
     logger = (Logger) LoggerFactory.getLogger(of);
     appender.start();
     logger.addAppender(appender);
