@@ -37,14 +37,15 @@ record MessageRow(
     return Math.max(0, recipients - delivered - failed - expired - cancelled);
   }
 
+  /// The same that the API calls it.
   public String state() {
     if (cancelledAt != null) {
       return "cancelled";
     }
-    if (expandedAt == null) {
-      return recipients == 0 ? "accepted" : "sending";
+    if (expandedAt != null && queued() == 0) {
+      return "done";
     }
-    return queued() == 0 ? "done" : "sending";
+    return queued() == recipients ? "accepted" : "sending";
   }
 
   public String title() {

@@ -23,6 +23,15 @@ class MessageRowTest {
     assertThat(row("{\"title\":\"t\"}", AT, AT, 3, 0).state()).isEqualTo("cancelled");
   }
 
+  /// As the API says it: an app's backend and its operator speak of the same message.
+  @Test
+  void a_message_of_which_nothing_has_ended_is_accepted() {
+    assertThat(row("{\"title\":\"t\"}", AT, null, 3, 0).state()).isEqualTo("accepted");
+    assertThat(row("{\"title\":\"t\"}", null, null, 3, 0).state()).isEqualTo("accepted");
+    assertThat(row("{\"title\":\"t\"}", null, null, 3, 3).state()).isEqualTo("sending");
+    assertThat(row("{\"title\":\"t\"}", AT, null, 0, 0).state()).isEqualTo("done");
+  }
+
   @Test
   void a_message_without_a_title_is_named_by_what_it_has() {
     assertThat(row("{\"title\":\"<b>\"}", AT, null, 1, 1).title()).isEqualTo("<b>");
