@@ -43,6 +43,10 @@ record NodeRow(NodeLease lease, @Nullable NodeAnswer figures) {
       return "-";
     }
     double millis = times.p99Millis() > 0 ? times.p99Millis() : times.maxMillis();
+    // Both are of the last minutes, the count is of all since the start.
+    if (millis == 0) {
+      return "-";
+    }
     return millis < 1_000
         ? String.format(Locale.ROOT, millis < 10 ? "%.1f ms" : "%.0f ms", millis)
         : String.format(Locale.ROOT, "%.1f s", millis / 1_000);
