@@ -11,6 +11,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -38,9 +39,10 @@ class QueueDepths {
   }
 
   sealed interface Answer {
+    /// The dead letters stand first when there are any: the table is longer than a screen.
     record Known(List<Queue> queues) implements Answer {
       public Known {
-        queues = List.copyOf(queues);
+        queues = queues.stream().sorted(Comparator.comparing(Queue::needsYou).reversed()).toList();
       }
 
       public long waiting() {
@@ -62,6 +64,10 @@ class QueueDepths {
     /// What is in there waits for an operator.
     public boolean isDead() {
       return name.equals(Topology.DEAD);
+    }
+
+    public boolean needsYou() {
+      return isDead() && messages > 0;
     }
   }
 
