@@ -3,6 +3,7 @@ package io.pushplanet.cm;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.cm.directory.Directory.Order;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttProperties;
@@ -281,6 +282,10 @@ class ConnectionPipelineTest extends PipelineScene {
                 }));
 
     assertThat(refused.refusal).isEqualTo(ReasonCode.SERVER_BUSY);
+    letGo();
+    assertThat(directory.orders())
+        .as("who claimed it since waits for that")
+        .endsWith(new Order.LetGo(device, new SessionOwner(new NodeId("b"), 1_000), ""));
     assertThat(settled).containsExactly(new Settlement.NotHere());
   }
 }

@@ -141,7 +141,7 @@ record NodeSettings(
   /// @param waiting connects and disconnects in line for Redis; a connect past it is told Server busy
   /// @param claimWithin a connect that stood in that line for longer is told Server busy
   /// @param formerWithin how long a connect waits for the node that had the device to let it go, and to say how its session was where Redis
-  ///     remembers none. That takes some ten milliseconds; longer for a node that stands still or is cut off. A dead one is not waited for
+  ///     remembers none. That takes some ten milliseconds; longer for a node that stands still, is cut off or whose machine vanished. A dead process is not waited for
   /// @param together the least time between two round trips of connects and disconnects to Redis: what comes meanwhile travels
   ///     together. A lone connect does not wait
   /// @param verifyEvery within this time every session is compared with the directory once, whatever was missed

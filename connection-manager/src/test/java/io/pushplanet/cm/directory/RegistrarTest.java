@@ -304,6 +304,97 @@ class RegistrarTest {
   }
 
   @Test
+  void a_claim_behind_one_that_waits_on_this_node_waits_with_it() {
+    var first = claimed(Former.RESUME);
+    directory.claimed =
+        new Answer.Claimed(
+            EPOCH + 2,
+            Optional.of(new SessionOwner(new NodeId("a"), EPOCH + 1)),
+            false,
+            Optional.empty());
+    var second = new ArrayList<Claim>();
+    registrar.claim(DEVICE, Former.RESUME, ENDS, new QuietClient().loop(), second::add);
+    assertThat(second).isEmpty();
+
+    registrar.left(new Bequest(DEVICE, EPOCH, "1,0"));
+
+    var remembered = Optional.of(new Remembered(AT_ONE, EPOCH));
+    assertThat(first).containsExactly(new Claim.Taken(EPOCH + 1, remembered));
+    assertThat(second).containsExactly(new Claim.Taken(EPOCH + 2, remembered));
+  }
+
+  @Test
+  void who_claimed_it_before_this_node_did_does_not_wait_for_it() {
+    var other = device("other");
+    var before = new SessionOwner(new NodeId("b"), EPOCH);
+    directory.whileClaiming =
+        () -> {
+          directory.whileClaiming = () -> {};
+          registrar.takenOver(new Notice(other, before));
+        };
+    directory.claimed = new Answer.Claimed(EPOCH + 1, Optional.of(before), true, Optional.empty());
+
+    registrar.claim(other, Former.RESUME, ENDS, new QuietClient().loop(), _ -> {});
+
+    assertThat(directory.orders)
+        .containsExactly(
+            new Order.Claim(other, Former.RESUME, ENDS), new Order.LetGo(other, before, ""));
+  }
+
+  @Test
+  void who_waits_for_the_node_before_lets_the_next_one_wait() {
+    var other = device("other");
+    var next = new SessionOwner(new NodeId("c"), EPOCH + 5);
+    directory.claimed =
+        new Answer.Claimed(
+            EPOCH + 1,
+            Optional.of(new SessionOwner(new NodeId("b"), EPOCH)),
+            true,
+            Optional.empty());
+    registrar.claim(other, Former.RESUME, ENDS, new QuietClient().loop(), _ -> {});
+    registrar.takenOver(new Notice(other, next));
+    registrar.left(new Bequest(other, EPOCH, "1,0"));
+    assertThat(directory.orders).doesNotHaveAnyElementsOfTypes(Order.LetGo.class);
+
+    assertThat(registrar.arrived(other, EPOCH + 1)).isFalse();
+
+    assertThat(directory.orders).last().isEqualTo(new Order.LetGo(other, next, ""));
+  }
+
+  @Test
+  void the_end_of_a_session_answers_who_took_it() {
+    var heir = new SessionOwner(new NodeId("b"), EPOCH + 3);
+    registrar.takenOver(new Notice(DEVICE, heir));
+    assertThat(session.isLost()).isTrue();
+    assertThat(directory.orders).isEmpty();
+    table.remove(session);
+
+    registrar.release(session, 3_600);
+
+    assertThat(directory.orders)
+        .containsExactly(
+            new Order.End(DEVICE, EPOCH, 3_600, AT_ONE, ENDS),
+            new Order.LetGo(DEVICE, heir, "1,0"));
+  }
+
+  @Test
+  void answers_leave_half_of_the_line_to_those_who_connect_and_are_not_kept() {
+    var sender = new ArrayDeque<Runnable>();
+    var slow = registrar(Runnable::run, sender::add);
+    for (int n = 0; n < 200; n++) {
+      slow.takenOver(new Notice(device("gone-" + n), new SessionOwner(new NodeId("b"), EPOCH)));
+    }
+
+    assertThat(slow.claim(device("new"), Former.FORGET, ENDS, new QuietClient().loop(), _ -> {}))
+        .isTrue();
+    while (!sender.isEmpty()) {
+      sender.remove().run();
+    }
+    assertThat(directory.orders).hasSize(51);
+    assertThat(slow.pause()).as("nothing is told later").isEqualTo(registrar.pause());
+  }
+
+  @Test
   void one_that_is_on_its_way_is_let_go_of_when_it_is_here() {
     var other = device("other");
     directory.whileClaiming =

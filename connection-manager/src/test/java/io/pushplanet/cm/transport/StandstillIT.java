@@ -202,7 +202,7 @@ class StandstillIT {
   }
 
   private static IntStream looks() {
-    return IntStream.rangeClosed(1, 8);
+    return IntStream.rangeClosed(1, 9);
   }
 
   /// The kernel had no room for it before, and has when the process goes on.
