@@ -283,7 +283,7 @@ class ConnectionPipelineTest extends PipelineScene {
 
     assertThat(refused.refusal).isEqualTo(ReasonCode.SERVER_BUSY);
     letGo();
-    assertThat(directory.orders())
+    assertThat(directory.lastOrders())
         .as("who claimed it since waits for that")
         .endsWith(new Order.LetGo(device, new SessionOwner(new NodeId("b"), 1_000), ""));
     assertThat(settled).containsExactly(new Settlement.NotHere());

@@ -3,7 +3,6 @@ package io.pushplanet.cm;
 import io.pushplanet.cm.directory.Directory;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.SessionOwner;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -15,20 +14,21 @@ import java.util.concurrent.atomic.AtomicLong;
 /// denied is said to it.
 final class Epochs implements Directory {
   private final AtomicLong last = new AtomicLong();
-  private final List<Order> asked = new ArrayList<>();
+  private List<Order> lastAsked = List.of();
   private long deniedUntil;
 
   void deny(long ends) {
     deniedUntil = ends;
   }
 
-  List<Order> orders() {
-    return List.copyOf(asked);
+  /// What travelled together at last.
+  List<Order> lastOrders() {
+    return lastAsked;
   }
 
   @Override
   public List<Answer> carryOut(List<Order> orders) {
-    asked.addAll(orders);
+    lastAsked = orders;
     return orders.stream().map(this::answer).toList();
   }
 
