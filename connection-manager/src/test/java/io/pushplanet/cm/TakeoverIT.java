@@ -57,7 +57,7 @@ class TakeoverIT {
         PATIENCE,
         () -> {
           for (var node : List.of(first, second)) {
-            assertThat(node.bean(SessionDirectory.class).owner(device)).isEmpty();
+            assertThat(node.bean(SessionDirectory.class).owner(TestNode.newDevice())).isEmpty();
             assertThat(node.bean(Registrar.class).isReachable()).isTrue();
           }
           var redis = first.bean(RedisLink.class).connection().sync();
