@@ -218,8 +218,8 @@ public final class MqttLink implements ConnectionHandler, Link {
     if (reason == ReasonCode.KEEP_ALIVE_TIMEOUT || reason == ReasonCode.SESSION_TAKEN_OVER) {
       learnFromSilence();
     }
-    if (reason == ReasonCode.SESSION_TAKEN_OVER || reason == ReasonCode.ADMINISTRATIVE_ACTION) {
-      // Messages: the device gets them where it is now, or has another user. Acknowledgements: it
+    if (reason == ReasonCode.SESSION_TAKEN_OVER) {
+      // Messages: the device gets them where it is now. Acknowledgements: it
       // publishes once more.
       if (!connection.dropPending() || !greeted) {
         // The rest of a message would make it whole, elsewhere it comes again. Or CONNACK was among
