@@ -28,12 +28,19 @@ final class NodeHealth implements HealthIndicator {
 
   @Override
   public Health health() {
-    return (admission.isDraining() ? Health.outOfService() : Health.up())
+    return condition()
         .withDetail("listeners", transport.ports())
         .withDetail("redis", word(registrar.isReachable()))
         .withDetail("rabbitmq", word(lane.isConnected()))
         .withDetail("mysql", word(inbox.isReachable()))
         .build();
+  }
+
+  private Health.Builder condition() {
+    return admission.isDraining()
+        ? Health.outOfService()
+            .withDetail("reason", "it sends its devices away, until DELETE /node/drain or a new start")
+        : Health.up();
   }
 
   private static String word(boolean reachable) {

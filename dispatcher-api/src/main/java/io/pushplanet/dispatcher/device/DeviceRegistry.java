@@ -29,7 +29,7 @@ class DeviceRegistry {
   private final WaitingMessages waiting;
   private final RouteChanges routes;
   private final DeniedDevices denied;
-  private final RememberedSessions sessions;
+  private final FormerUserSessions formerUsers;
   private final Collisions collisions;
   private final Clock clock;
 
@@ -40,7 +40,7 @@ class DeviceRegistry {
       WaitingMessages waiting,
       RouteChanges routes,
       DeniedDevices denied,
-      RememberedSessions sessions,
+      FormerUserSessions formerUsers,
       PlatformTransactionManager transactions,
       Clock clock) {
     this.mapper = mapper;
@@ -49,7 +49,7 @@ class DeviceRegistry {
     this.waiting = waiting;
     this.routes = routes;
     this.denied = denied;
-    this.sessions = sessions;
+    this.formerUsers = formerUsers;
     TransactionTemplate template = new TransactionTemplate(transactions);
     // Under REPEATABLE READ locking a device that is not there yet locks the gap it will fill, and
     // two first registrations next to each other deadlock again and again.
@@ -201,7 +201,7 @@ class DeviceRegistry {
     } finally {
       // Also where the commit was not answered: a repeat no longer finds whose token it took.
       routes.forget(touched.routes);
-      touched.handedOver.forEach(sessions::forget);
+      touched.handedOver.forEach(formerUsers::end);
     }
   }
 

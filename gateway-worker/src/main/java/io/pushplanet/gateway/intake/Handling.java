@@ -72,7 +72,11 @@ final class Handling {
   private String bury(Subscription subscription, List<DeadItem> dead) {
     if (!dead.isEmpty()) {
       deadLetters.bury(subscription.queue(), dead);
-      LOG.error("event=message_dead queue={} items={}", subscription.queue(), dead.size());
+      LOG.error(
+          "event=message_dead queue={} items={} reason=\"{}\"",
+          subscription.queue(),
+          dead.size(),
+          dead.getFirst().reason());
     }
     return dead.isEmpty() ? "done" : "dead";
   }

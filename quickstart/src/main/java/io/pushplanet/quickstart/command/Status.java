@@ -51,7 +51,7 @@ final class Status {
       String option = PushPlanet.stateOption(root, state);
       System.out.println(
           """
-          not everything is up. What is NOT READY gets ready by itself once what it waits for answers; its log in %s says more.
+          not everything is up. What is NOT READY gets ready once what it waits for answers; its log in %s says more.
           What is DEAD comes back with a new start: stop the rest with ./pushplanet down%s, then ./pushplanet up%s\
           """
               .formatted(state.resolve("logs"), option, option));

@@ -116,8 +116,13 @@ final class Up {
         if (!dead.isEmpty() && (!options.restartDead() || !restarted(platform))) {
           System.err.println(
               PushPlanet.COMPLAINT
-                  + "%s died with exit code %d, so everything is stopped"
-                      .formatted(dead.getFirst().name(), dead.getFirst().exitCode()));
+                  + "%s died with exit code %d, so everything is stopped%s"
+                      .formatted(
+                          dead.getFirst().name(),
+                          dead.getFirst().exitCode(),
+                          options.restartDead()
+                              ? ""
+                              : " (up --on-death=restart starts again what dies)"));
           return ExitCode.SERVICE_FAILED;
         }
       }
