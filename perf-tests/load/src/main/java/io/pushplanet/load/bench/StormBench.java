@@ -98,47 +98,24 @@ final class StormBench {
     double micros = Usage.of(node.pid()).nanosSince(start) / 1e3 / (1.0 * ROUNDS * sessions);
     long deliveries = neighbours.sent() - sentBefore;
     long received = toAll(stormy, sessions);
-    Neighbours.P99 p99Before = Neighbours.P99.of(before);
-    Neighbours.P99 p99Meanwhile = Neighbours.P99.of(meanwhile);
     rows.add(Report.Row.of("devices cut at once", "devices", sessions));
     rows.add(
         Report.Row.of(
             "they get only the processor time that is left over (1; they stand for other machines) or as much as others (0)",
             "",
             stormy.isSpare() ? 1 : 0));
-    rows.add(new Report.Row("back", "devices", back, null, (double) sessions));
+    rows.add(Report.Row.of("back", "devices", back, sessions));
     rows.add(Report.Row.of("admission rate that is set", "devices/s", rate));
     rows.add(
         Report.Row.of(
             "back at (cut to the last SUBACK)", "devices/s", ROUNDS * sessions / seconds));
     rows.add(Report.Row.of("node's CPU per device back (deliveries included)", "us", micros));
-    rows.add(Report.Row.of("delivery p50 before", "ms", Neighbours.percentile(before, 50)));
-    rows.add(Report.Row.of("delivery p50 meanwhile", "ms", Neighbours.percentile(meanwhile, 50)));
-    rows.add(Report.Row.of("delivery p99 before", "ms", p99Before.usual()));
-    rows.add(
-        new Report.Row(
-            "delivery p99 meanwhile",
-            "ms",
-            round(p99Meanwhile.usual()),
-            null,
-            round(3 * p99Before.usual())));
-    rows.add(Report.Row.of("  over all, before", "ms", p99Before.overall()));
-    rows.add(
-        new Report.Row(
-            "  over all, meanwhile",
-            "ms",
-            round(p99Meanwhile.overall()),
-            null,
-            round(3 * p99Before.overall())));
-    rows.add(Report.Row.of("  the longest, before", "ms", p99Before.longest()));
-    rows.add(Report.Row.of("  the longest, meanwhile", "ms", p99Meanwhile.longest()));
+    rows.addAll(Neighbours.rows("delivery", before, meanwhile, 3));
     rows.add(Report.Row.of("deliveries meanwhile", "messages", deliveries));
     rows.add(
-        new Report.Row(
-            "of one message to each of them, came", "messages", received, null, (double) sessions));
+        Report.Row.of("of one message to each of them, came", "messages", received, sessions));
     rows.add(
-        new Report.Row(
-            "deliveries without an outcome", "messages", gateway.otherwise(), null, 0.0));
+        Report.Row.of("deliveries without an outcome", "messages", gateway.otherwise(), 0));
     run.out().println("fleet: " + stormy.troubles());
     return new Benchmark.Result(
         rows, back == sessions && received == sessions && gateway.otherwise() == 0);
@@ -149,9 +126,5 @@ final class StormBench {
         IntStream.range(0, sessions).mapToObj(n -> FleetProcess.device(STORMY, n)).toList();
     gateway.send(all);
     return fleet.awaitReceived(sessions);
-  }
-
-  private static double round(double value) {
-    return Math.round(value * 100) / 100.0;
   }
 }

@@ -94,6 +94,25 @@ public final class Neighbours {
     }
   }
 
+  /// Deliveries before and meanwhile, side by side.
+  ///
+  /// @param times what a 99th percentile meanwhile may be of the one before
+  public static List<Report.Row> rows(
+      String what, List<Long> before, List<Long> meanwhile, double times) {
+    P99 calm = P99.of(before);
+    P99 p99 = P99.of(meanwhile);
+    return List.of(
+        Report.Row.of(what + ", p50 before", "ms", percentile(before, 50)),
+        Report.Row.of(what + ", p50 meanwhile", "ms", percentile(meanwhile, 50)),
+        Report.Row.of(what + ", p99 before", "ms", calm.usual()),
+        Report.Row.of(what + ", p99 meanwhile", "ms", p99.usual(), times * calm.usual()),
+        Report.Row.of(what + ", p99 over all, before", "ms", calm.overall()),
+        Report.Row.of(
+            what + ", p99 over all, meanwhile", "ms", p99.overall(), times * calm.overall()),
+        Report.Row.of(what + ", the longest before", "ms", calm.longest()),
+        Report.Row.of(what + ", the longest meanwhile", "ms", p99.longest()));
+  }
+
   /// In milliseconds; 0 of nothing.
   public static double percentile(List<Long> nanos, int percent) {
     List<Long> sorted = new ArrayList<>(nanos);

@@ -38,7 +38,15 @@ public record Report(
     }
 
     public static Row of(String metric, String unit, double value) {
-      return new Row(metric, unit, Math.round(value * 100) / 100.0, null, null);
+      return new Row(metric, unit, hundredths(value), null, null);
+    }
+
+    public static Row of(String metric, String unit, double value, double goal) {
+      return new Row(metric, unit, hundredths(value), null, hundredths(goal));
+    }
+
+    private static double hundredths(double value) {
+      return Math.round(value * 100) / 100.0;
     }
   }
 
