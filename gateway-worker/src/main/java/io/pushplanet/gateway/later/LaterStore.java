@@ -11,6 +11,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -124,8 +125,7 @@ public final class LaterStore {
     while (!some.isEmpty()) {
       List<Object[]> rows =
           some.stream().map(Chosen::id).sorted().map(id -> new Object[] {due, id, due}).toList();
-      Integer updated = Deadlocks.retrying(() -> transactions.execute(_ -> update(rows)));
-      all += updated == null ? 0 : updated;
+      all += IntStream.of(updateAll(rows)).sum();
       some =
           all < most
               ? choose(CHOOSE, app, lane, reason, due, some.getLast(), most - all)
@@ -151,20 +151,27 @@ public final class LaterStore {
       int devices = (1 + most - requests.begun) * together;
       List<Chosen> some =
           choose(CHOOSE_WITH_MESSAGE, app, lane, shortened(reason), latest, last, devices);
+      List<Chosen> taken = new ArrayList<>(some.stream().takeWhile(requests::add).toList());
+      if (!taken.isEmpty()) {
+        last = taken.getLast();
+      }
+      taken.sort(Comparator.comparing(Chosen::id));
       List<Object[]> rows = new ArrayList<>();
-      more = !some.isEmpty();
-      for (Chosen one : some) {
-        more = more && requests.add(one.message());
-        if (more) {
-          Instant itsDue = due.minusMillis(most - requests.number(one.message()));
-          rows.add(new Object[] {Timestamp.from(itsDue), one.id(), latest});
-          last = one;
+      for (Chosen one : taken) {
+        Instant itsDue = due.minusMillis(most - requests.number(one.message()));
+        rows.add(new Object[] {Timestamp.from(itsDue), one.id(), latest});
+      }
+      int[] updated = updateAll(rows);
+      boolean allOurs = true;
+      for (int i = 0; i < updated.length; i++) {
+        if (updated[i] == 0) {
+          // Another worker had chosen the same row, and locked it first.
+          requests.remove(taken.get(i));
+          allOurs = false;
         }
       }
-      rows.sort(Comparator.comparing(row -> row[1].toString()));
-      if (!rows.isEmpty()) {
-        Deadlocks.retrying(() -> transactions.execute(_ -> update(rows)));
-      }
+      boolean full = taken.size() < some.size();
+      more = !some.isEmpty() && !(full && allOurs);
     }
     return requests.begun;
   }
@@ -183,19 +190,28 @@ public final class LaterStore {
     }
 
     /// @return false when it would be one request too many
-    boolean add(String message) {
-      int before = devices.getOrDefault(message, 0);
+    boolean add(Chosen one) {
+      int before = devices.getOrDefault(one.message(), 0);
       boolean begins = before % together == 0;
       if (begins && begun == most) {
         return false;
       }
-      devices.put(message, before + 1);
-      numbers.putIfAbsent(message, numbers.size());
+      devices.put(one.message(), before + 1);
+      numbers.putIfAbsent(one.message(), numbers.size());
       begun += begins ? 1 : 0;
       return true;
     }
 
-    /// From zero, in the order in which messages came.
+    /// For a device that was added.
+    void remove(Chosen one) {
+      int after = devices.merge(one.message(), -1, Integer::sum);
+      begun -= after % together == 0 ? 1 : 0;
+      if (after == 0) {
+        numbers.remove(one.message());
+      }
+    }
+
+    /// From zero and below [#most], in the order in which messages came.
     int number(String message) {
       return numbers.getOrDefault(message, 0);
     }
@@ -246,10 +262,17 @@ public final class LaterStore {
         Math.min(AT_ONCE, most));
   }
 
-  private int update(List<Object[]> rows) {
-    return IntStream.of(
-            database.batchUpdate("UPDATE later SET due_at = ? WHERE id = ? AND due_at > ?", rows))
-        .sum();
+  /// @return for each row whether it was there still (1) or due already (0)
+  private int[] updateAll(List<Object[]> rows) {
+    if (rows.isEmpty()) {
+      return new int[0];
+    }
+    int[] updated =
+        Deadlocks.retrying(() ->
+            transactions.execute(_ ->
+                database.batchUpdate(
+                    "UPDATE later SET due_at = ? WHERE id = ? AND due_at > ?", rows)));
+    return Objects.requireNonNull(updated);
   }
 
   private static String shortened(String reason) {

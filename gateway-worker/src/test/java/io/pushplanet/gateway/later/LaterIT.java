@@ -262,6 +262,39 @@ class LaterIT {
   }
 
   @Test
+  void a_request_whose_devices_another_worker_has_taken_does_not_count() throws Exception {
+    List<Later> all = new ArrayList<>();
+    for (int message = 0; message < 4; message++) {
+      Push push = aPush(clock).from("shop").toApns("d0", "ab").build();
+      for (int device = 0; device < 16; device++) {
+        Instant dueAt = clock.instant().plusSeconds(600 + all.size());
+        all.add(new Later(dueAt, LANE, "slow", push.to(one(all.size()).recipients())));
+      }
+    }
+    store.keep(all);
+    try (var another = servers.database().getConnection();
+        var threads = Executors.newSingleThreadExecutor()) {
+      another.setAutoCommit(false);
+      try (var update = another.prepareStatement("UPDATE later SET due_at = ? WHERE id = ?")) {
+        for (Later taken : all.subList(0, 32)) {
+          update.setTimestamp(1, Timestamp.from(clock.instant()));
+          update.setString(2, taken.id().toString());
+          update.executeUpdate();
+        }
+      }
+
+      Future<Integer> requests =
+          threads.submit(
+              () -> store.bringForward(new AppId("shop"), LANE, "slow", clock.instant(), 2, 16));
+      Eventually.within(Duration.ofSeconds(60), () -> assertThat(someoneWaits()).isTrue());
+      another.commit();
+
+      assertThat(requests.get(20, TimeUnit.SECONDS)).isEqualTo(2);
+    }
+    assertThat(due.bringBack()).isEqualTo(64);
+  }
+
+  @Test
   void which_apps_wait_is_found_without_reading_what_waits() throws Exception {
     List<Later> waiting = new ArrayList<>(many(2_000, Duration.ofMinutes(5)));
     Instant dueAt = clock.instant().plusSeconds(300);
