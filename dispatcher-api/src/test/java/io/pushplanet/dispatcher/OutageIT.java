@@ -233,6 +233,24 @@ class OutageIT {
         });
   }
 
+  @Test
+  void a_change_of_user_that_the_broker_refuses_leaves_the_devices_session_alone() {
+    String user = "{\"platform\":\"android\",\"channels\":{\"mqtt\":true},\"user\":\"%s\"}";
+    shop.put("/devices/shared", user.formatted("u1"));
+    redis().set("mqtt-session:" + shop.app() + "/shared", "1,0,7");
+    dispatcher.execute(
+        "INSERT INTO inbox (app_id, device_id, slot, message_id, payload, parked_at, expires_at, user_id)"
+            + " VALUES (?, 'shared', 's', '0192e0f0-0000-7000-8000-000000000001', '{}', NOW(3), NOW(3), 'u1')",
+        shop.app());
+    dispatcher.services.kill9(Service.AMQP);
+    Eventually.within(SOON, () -> assertThat(dispatcher.readiness()).isEqualTo(503));
+
+    assertThat(shop.put("/devices/shared", user.formatted("u2")).status()).isEqualTo(503);
+
+    assertThat(shop.get("/devices/shared").json().at("/user").stringValue()).isEqualTo("u1");
+    assertThat(redis().exists("mqtt-session:" + shop.app() + "/shared")).isOne();
+  }
+
   private List<String> denied(String such) {
     return dispatcher.texts(
         "SELECT device_id FROM denied_devices WHERE app_id = ?" + such, shop.app());

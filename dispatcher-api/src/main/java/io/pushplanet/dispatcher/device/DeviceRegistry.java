@@ -134,9 +134,11 @@ class DeviceRegistry {
     boolean hadAnother =
         before != null && before.userId() != null && !before.userId().equals(registration.user());
     if (hadAnother) {
-      touched.handedOver.add(new DeviceKey(app, device));
       // Last: what is rolled back after it was told has not happened.
       waiting.endWhatIsForOthers(app, device, registration.user(), asked);
+      // Behind it: where the broker is away, nothing was changed, and the device keeps its
+      // connection.
+      touched.handedOver.add(new DeviceKey(app, device));
     }
     return saved;
   }
