@@ -82,6 +82,13 @@ public final class Connection {
     return !closed && !closing;
   }
 
+  /// Asks the kernel, for a peer that has left is not heard of while reading pauses.
+  public void closeIfPeerLeft() {
+    if (!closed && wire.hasPeerLeft()) {
+      close(CloseCause.PEER);
+    }
+  }
+
   public boolean isPaused() {
     return paused;
   }
@@ -557,9 +564,9 @@ public final class Connection {
     }
   }
 
-  /// Where the kernel has no room for more.
+  /// Where the kernel has no room for more. While the loop stands still nothing is written, which says nothing of the device.
   private void closeWhoTakesTooLittle() {
-    if (isTooMuchForNow(waitingCost())) {
+    if (isTooMuchForNow(waitingCost()) && loop.isAwake()) {
       close(CloseCause.SLOW_READER);
     }
   }
