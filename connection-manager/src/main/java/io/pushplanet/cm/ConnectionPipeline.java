@@ -192,6 +192,13 @@ public final class ConnectionPipeline {
     // 2. The device is ours: first on this node, then in the directory.
 
     private void takeOver(Welcome known) {
+      // In a storm a CONNECT may have waited in the kernel for seconds, and its client have given
+      // up
+      // and come again: a dead connection must not take the device from a living one.
+      link.closeIfPeerLeft();
+      if (!link.isOpen()) {
+        return;
+      }
       long beganNanos = link.loop().nowNanos();
       link.pauseReading();
       var before = sessions.find(known.device());
@@ -237,6 +244,7 @@ public final class ConnectionPipeline {
     // 3. CONNACK
 
     private void established(Welcome known, Claim.Taken claim, long beganNanos) {
+      link.closeIfPeerLeft();
       if (!link.isOpen()) {
         registrar.abandon(
             known.device(), claim, known.terms().expirySeconds(), known.passwordEnds());

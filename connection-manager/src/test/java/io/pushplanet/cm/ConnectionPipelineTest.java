@@ -72,6 +72,35 @@ class ConnectionPipelineTest extends PipelineScene {
     assertThat(redis).as("some seconds later").hasSize(1);
   }
 
+  /// Its CONNECT waited in the kernel until it had given up, and come again.
+  @Test
+  void a_connection_whose_peer_has_left_does_not_take_the_device_from_a_living_one() {
+    var pipeline = pipeline(10);
+    var living = connected(pipeline, MqttVersion.V5, "d1", null);
+    var dead = new Client(loop);
+    dead.peerLeft = true;
+
+    connecting(dead, pipeline, "d1");
+
+    assertThat(redis).isEmpty();
+    assertThat(dead.open).isFalse();
+    assertThat(living.open).isTrue();
+  }
+
+  @Test
+  void a_connection_whose_peer_leaves_while_its_claim_is_under_way_gets_no_session() {
+    var pipeline = pipeline(10);
+    var client = new Client(loop);
+    connecting(client, pipeline, "d1");
+    client.peerLeft = true;
+
+    letGo();
+
+    assertThat(client.open).isFalse();
+    assertThat(client.packets).isEmpty();
+    assertThat(table.size()).isZero();
+  }
+
   /// Whoever had its password may have left it. He may be gone before the loop comes to it.
   @Test
   void a_device_that_was_deleted_leaves_no_will() {

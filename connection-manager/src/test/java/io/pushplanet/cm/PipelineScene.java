@@ -174,6 +174,22 @@ abstract class PipelineScene {
       @Nullable Will will,
       MqttProperties properties) {
     var client = new Client(loop);
+    connect(client, pipeline, version, clean, device, will, properties);
+    return client;
+  }
+
+  void connecting(Client client, ConnectionPipeline pipeline, String device) {
+    connect(client, pipeline, MqttVersion.V5, true, device, null, MqttProperties.NONE);
+  }
+
+  private void connect(
+      Client client,
+      ConnectionPipeline pipeline,
+      MqttVersion version,
+      boolean clean,
+      String device,
+      @Nullable Will will,
+      MqttProperties properties) {
     client.comesIn(pipeline, version);
     client.receive(
         new MqttPacket.Connect(
@@ -186,7 +202,6 @@ abstract class PipelineScene {
             will,
             properties));
     loop.turn();
-    return client;
   }
 
   void letGo() {
@@ -228,6 +243,7 @@ abstract class PipelineScene {
     @Nullable ReasonCode refusal;
     MqttProperties refusalTold = MqttProperties.NONE;
     boolean open = true;
+    boolean peerLeft;
     boolean paused;
 
     Client(Loop loop) {
@@ -263,6 +279,13 @@ abstract class PipelineScene {
     @Override
     public boolean isOpen() {
       return open;
+    }
+
+    @Override
+    public void closeIfPeerLeft() {
+      if (peerLeft) {
+        close();
+      }
     }
 
     @Override

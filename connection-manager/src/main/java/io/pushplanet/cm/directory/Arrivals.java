@@ -11,8 +11,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -31,28 +31,34 @@ final class Arrivals {
   ///
   /// @param heard the highest epoch that another node was heard to have meanwhile, or under which the device was deleted
   /// @param claimed the highest epoch under which the directory gave it to one of them
+  /// @param newest the highest epoch of one of them, also one that the directory did not give
   /// @param words what other nodes have said meanwhile, the last [#MOST_WORDS]
   /// @param heirs who waits for that, or has waited
   private record Arriving(
-      int claims, long heard, long claimed, List<Bequest> words, List<Heir> heirs) {
-    private static final Arriving ONE = new Arriving(1, 0, 0, List.of(), List.of());
+      int claims, long heard, long claimed, long newest, List<Bequest> words, List<Heir> heirs) {
+    private static final Arriving ONE = new Arriving(1, 0, 0, 0, List.of(), List.of());
 
     Arriving with(int others) {
-      return new Arriving(others, heard, claimed, words, heirs);
+      return new Arriving(others, heard, claimed, newest, words, heirs);
     }
 
     Arriving hearing(long epoch) {
-      return new Arriving(claims, Math.max(heard, epoch), claimed, words, heirs);
+      return new Arriving(claims, Math.max(heard, epoch), claimed, newest, words, heirs);
     }
 
     Arriving left(Bequest told) {
       var last = words.size() < MOST_WORDS ? words : words.subList(1, MOST_WORDS);
-      return new Arriving(claims, heard, claimed, added(last, told), heirs);
+      return new Arriving(claims, heard, claimed, newest, added(last, told), heirs);
     }
 
     Arriving claiming(long epoch, @Nullable Heir heir) {
       var waiting = heir == null ? heirs : added(heirs, heir);
-      return new Arriving(claims, heard, Math.max(claimed, epoch), words, waiting);
+      long newer = Math.max(newest, epoch);
+      return new Arriving(claims, heard, Math.max(claimed, epoch), newer, words, waiting);
+    }
+
+    Arriving presuming(long epoch) {
+      return new Arriving(claims, heard, claimed, epoch, words, heirs);
     }
 
     private static <T> List<T> added(List<T> some, T one) {
@@ -70,41 +76,36 @@ final class Arrivals {
   }
 
   /// A claim that waits for the node that had the device.
-  private static final class Heir {
+  static final class Heir {
     private final long claim;
     private final long former;
-    private final Consumer<Optional<Remembered>> then;
-    private final AtomicBoolean done = new AtomicBoolean();
+    private final CompletableFuture<Optional<Remembered>> word = new CompletableFuture<>();
 
     /// @param claim its epoch
-    /// @param former the epoch of who had the device
-    Heir(long claim, long former, Consumer<Optional<Remembered>> then) {
+    /// @param former the epoch of the session that the device had
+    private Heir(long claim, long former) {
       this.claim = claim;
       this.former = former;
-      this.then = then;
     }
 
     /// Another claim on this node, behind this one.
-    Heir next(Consumer<Optional<Remembered>> its) {
-      return new Heir(claim, former, its);
+    private Heir next() {
+      return new Heir(claim, former);
     }
 
-    /// An answer names the epoch before the claim. Who left without having heard of the claim names his own.
-    boolean isMeant(Bequest told) {
+    /// An answer names the epoch before the claim. A node that let the device go without having heard of the claim names its
+    /// own.
+    private boolean isMeant(Bequest told) {
       return told.epoch() == claim - 1 || told.epoch() == former;
     }
 
-    boolean isWaiting() {
-      return !done.get();
+    private boolean isWaiting() {
+      return !word.isDone();
     }
 
     /// @return whether it waited until now
-    boolean hear(Optional<Remembered> session) {
-      boolean waited = done.compareAndSet(false, true);
-      if (waited) {
-        then.accept(session);
-      }
-      return waited;
+    private boolean hear(Optional<Remembered> session) {
+      return word.complete(session);
     }
   }
 
@@ -136,16 +137,41 @@ final class Arrivals {
     return arriving.containsKey(device);
   }
 
-  /// @return whether no other node was heard to have claimed the device after this epoch, or with it, nor that it was deleted
-  boolean arrived(DeviceKey device, long epoch) {
-    var before = new long[1];
+  /// What a connection finds that comes into the table.
+  enum Arrival {
+    /// The device is this connection's.
+    NEWEST,
+    /// The same by this node's word alone, for the directory gave no epoch.
+    PRESUMED,
+    /// Another connection was given the device since, or it was deleted.
+    OUTRUN
+  }
+
+  /// A later claim on this node counts as one elsewhere does: where its connection is gone already, the end of that deletes the entry in the directory.
+  Arrival arrived(DeviceKey device, long epoch) {
+    var found = new AtomicReference<>(Arriving.ONE);
     arriving.computeIfPresent(
         device,
         (_, all) -> {
-          before[0] = all.heard();
+          found.set(all);
           return all.claims() == 1 ? null : all.with(all.claims() - 1);
         });
-    return before[0] < epoch;
+    var all = found.get();
+    if (all.heard() >= epoch || all.newest() > epoch) {
+      return Arrival.OUTRUN;
+    }
+    return all.claimed() < epoch ? Arrival.PRESUMED : Arrival.NEWEST;
+  }
+
+  /// A claim that the directory has not answered.
+  ///
+  /// @param least of its epoch
+  /// @return its epoch, above those of the claims before it
+  long presume(DeviceKey device, long least) {
+    var now =
+        arriving.computeIfPresent(
+            device, (_, all) -> all.presuming(Math.max(least, all.newest() + 1)));
+    return now == null ? least : now.newest();
   }
 
   /// Whoever has claimed one of them under this epoch, or a lower one, has lost it again.
@@ -156,50 +182,47 @@ final class Arrivals {
     return now != null && now.claimed() < epoch;
   }
 
-  /// A claim has its epoch. Where the device was connected elsewhere until now, that node says when it has let it go, and how the session was ([#left]). Until then it
-  /// still delivers, and what it was about to deliver comes here next. One that stands still or is cut off says nothing, and has no session to leave. A claim behind one on
-  /// this node that waits for such a word waits with it.
+  /// A claim has its epoch. Call in the order in which the directory gave them, for a claim behind one on this node waits for
+  /// the same former node.
   ///
-  /// @param former who was told of the claim
-  /// @param then hears how the session was, on any thread; at once where the word is here already
-  /// @return false where nobody is waited for: `then` is not called
-  boolean awaits(
-      DeviceKey device,
-      long claim,
-      Optional<SessionOwner> former,
-      Consumer<Optional<Remembered>> then) {
+  /// @param former the session of the device on another node, which was told of the claim
+  /// @return for [#await]; empty where no other node is waited for
+  Optional<Heir> claimed(DeviceKey device, long claim, Optional<SessionOwner> former) {
     var made = new AtomicReference<@Nullable Heir>();
-    var now =
-        arriving.computeIfPresent(
-            device,
-            (_, all) -> {
-              made.set(
-                  former
-                      .map(owner -> new Heir(claim, owner.epoch(), then))
-                      .or(() ->
-                          all.heirs().stream()
-                              .filter(Heir::isWaiting)
-                              .findFirst()
-                              .map(ahead -> ahead.next(then)))
-                      .orElse(null));
-              return all.claiming(claim, made.get());
-            });
-    var heir = made.get();
-    if (now == null || heir == null) {
-      return false;
+    arriving.computeIfPresent(
+        device,
+        (_, all) -> {
+          made.set(
+              former
+                  .map(owner -> new Heir(claim, owner.epoch()))
+                  .or(() ->
+                      all.heirs().stream().filter(Heir::isWaiting).findFirst().map(Heir::next))
+                  .orElse(null));
+          return all.claiming(claim, made.get());
+        });
+    return Optional.ofNullable(made.get());
+  }
+
+  /// The node that had the device says when it has let it go, and how the session was ([#left]). Until then it still delivers,
+  /// and what it was about to deliver comes here next. A node that stands still or is cut off says nothing.
+  ///
+  /// @param then hears how the session was, on any thread, after `formerWithin` at the latest; at once where the word is here
+  ///     already
+  void await(DeviceKey device, Heir heir, Consumer<Optional<Remembered>> then) {
+    var now = arriving.get(device);
+    if (now != null) {
+      now.wordFor(heir).ifPresent(told -> heir.hear(Remembered.read(told)));
     }
-    now.wordFor(heir)
-        .ifPresentOrElse(
-            told -> heir.hear(Remembered.read(told)),
-            () ->
-                timer.after(
-                    formerWithin,
-                    () -> {
-                      if (heir.hear(Optional.empty())) {
-                        unanswered.increment();
-                      }
-                    }));
-    return true;
+    if (heir.isWaiting()) {
+      timer.after(
+          formerWithin,
+          () -> {
+            if (heir.hear(Optional.empty())) {
+              unanswered.increment();
+            }
+          });
+    }
+    heir.word.thenAccept(then);
   }
 
   /// A node that had one of them says how its session was.

@@ -58,7 +58,7 @@ final class Comparison {
   // the directory.
   private final AtomicBoolean onceMore = new AtomicBoolean();
   private final AtomicBoolean missedDenials = new AtomicBoolean();
-  // Were between claim and table when denials may have been missed: are asked about once they are
+  // Were between claim and table when notices may have been missed: are asked about once they are
   // there.
   private final Set<DeviceKey> arrivedUnasked = ConcurrentHashMap.newKeySet();
   private volatile long announcedAtMillis;
@@ -112,7 +112,7 @@ final class Comparison {
     long share = table.size() * pause.toNanos();
     long due = Math.ceilDiv(share, every.toNanos());
     try {
-      endDeniedWhoArrived();
+      compareWhoArrived();
       while (due > 0) {
         var some = ahead(Math.min(due, Patrol.BULK));
         if (some.isEmpty()) {
@@ -162,7 +162,7 @@ final class Comparison {
       if (missedDenials.getAndSet(false)) {
         endDenied();
       }
-      endDeniedWhoArrived();
+      compareWhoArrived();
       return true;
     } catch (DirectoryUnavailable away) {
       health.failed(away);
@@ -190,8 +190,8 @@ final class Comparison {
     }
   }
 
-  /// Who was claimed before his denial, and came into the table after all others were asked about.
-  private void endDeniedWhoArrived() {
+  /// A device that was claimed before a notice which was missed, and came into the table after all others were compared.
+  private void compareWhoArrived() {
     if (arrivedUnasked.isEmpty()) {
       return;
     }
@@ -202,7 +202,9 @@ final class Comparison {
     try {
       var sessions = over.stream().map(table::find).filter(Objects::nonNull).iterator();
       while (sessions.hasNext()) {
-        endDenied(Patrol.bulkOf(sessions));
+        var some = Patrol.bulkOf(sessions);
+        compare(some, UNHEARD);
+        endDenied(some);
       }
     } catch (DirectoryUnavailable away) {
       arrivedUnasked.addAll(over);
@@ -337,7 +339,12 @@ final class Comparison {
     var tenure = Fencing.judge(node, session.epoch(), owner);
     switch (tenure) {
       case Tenure.Kept(), Tenure.Unknown() -> {}
-      case Tenure.Renewed(var epoch) -> session.adoptEpoch(epoch);
+      case Tenure.Renewed(var epoch) -> {
+        // That of a connection which is arriving is its own: with this session its entry would go.
+        if (!arrivals.isArriving(session.key())) {
+          session.adoptEpoch(epoch);
+        }
+      }
       case Tenure.Lost(var winner) -> lost(session, winner);
     }
     return tenure;

@@ -20,6 +20,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,7 +35,8 @@ final class OrderLine {
   /// Redis does nothing else meanwhile: about a millisecond.
   private static final int MOST_TOGETHER = 256;
 
-  private static final Consumer<Asker> NO_ANSWER = asker -> asker.then().accept(Optional.empty());
+  private static final Function<Asker, Runnable> NO_ANSWER =
+      asker -> asker.answered().apply(Optional.empty());
 
   private final Directory directory;
   private final DirectoryHealth health;
@@ -50,8 +52,11 @@ final class OrderLine {
   private final AtomicBoolean full = new AtomicBoolean();
   private volatile boolean complained;
 
-  /// Who waits for an answer, and on which loop. Without an answer nobody knows what became of the order: the directory is away.
-  record Asker(Loop loop, Consumer<Optional<Answer>> then, Runnable tooLate) {}
+  /// A caller that waits for an answer, and its loop.
+  ///
+  /// @param answered is given the answer on the sender's thread, in the order of all answers, and returns what the loop has to
+  ///     do; without an answer the directory is away, and it is unknown what became of the order
+  record Asker(Loop loop, Function<Optional<Answer>, Runnable> answered, Runnable tooLate) {}
 
   /// Who stands in line.
   private static final class Waiting {
@@ -73,16 +78,27 @@ final class OrderLine {
       return asker != null && sinceMillis < latestMillis;
     }
 
+    /// What goes wrong for one must not take its neighbours' answers away.
+    private static Runnable taskOf(Asker who, Function<Asker, Runnable> word) {
+      try {
+        return word.apply(who);
+      } catch (RuntimeException | Error bug) {
+        LOG.error("event=answer_error", bug);
+        return who.tooLate();
+      }
+    }
+
     /// The first word counts: where something breaks while answers are handed back, nobody can say who has got his.
-    void tell(HandOver handOver, Consumer<Asker> word) {
+    void tell(HandOver handOver, Function<Asker, Runnable> word) {
       var who = asker;
       if (who != null) {
+        var task = taskOf(who, word);
         handOver.add(
             who.loop(),
             () -> {
               if (!told) {
                 told = true;
-                word.accept(who);
+                task.run();
               }
             });
       }
@@ -196,7 +212,7 @@ final class OrderLine {
     var handOver = new HandOver();
     for (var each : some) {
       if (each.isTooLate(latest)) {
-        each.tell(handOver, asker -> asker.tooLate().run());
+        each.tell(handOver, Asker::tooLate);
         continue;
       }
       try {
@@ -254,7 +270,7 @@ final class OrderLine {
     var handOver = new HandOver();
     for (int index = 0; index < some.size(); index++) {
       var answer = Optional.of(answers.get(index));
-      some.get(index).tell(handOver, asker -> asker.then().accept(answer));
+      some.get(index).tell(handOver, asker -> asker.answered().apply(answer));
     }
     handOver.go();
   }

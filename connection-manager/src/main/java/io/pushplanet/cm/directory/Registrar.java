@@ -1,6 +1,7 @@
 package io.pushplanet.cm.directory;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.cm.directory.Arrivals.Arrival;
 import io.pushplanet.cm.directory.Directory.Answer;
 import io.pushplanet.cm.directory.Directory.Former;
 import io.pushplanet.cm.directory.Directory.Order;
@@ -21,6 +22,8 @@ import io.pushplanet.common.session.TakeoverNotices.Word;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -66,7 +69,8 @@ public final class Registrar implements Doubts, AutoCloseable {
   private final Askers askers = new Askers();
   private final int mostInLine;
   private final Set<DeviceSession> changed = ConcurrentHashMap.newKeySet();
-  private final Set<DeviceSession> doubted = ConcurrentHashMap.newKeySet();
+  // In the order in which they came, so that a simulated life can be lived again.
+  private final Set<DeviceSession> doubted = Collections.synchronizedSet(new LinkedHashSet<>());
   private final AtomicBoolean lookingAtDoubted = new AtomicBoolean();
   private final CountDownLatch closed = new CountDownLatch(1);
 
@@ -166,7 +170,7 @@ public final class Registrar implements Doubts, AutoCloseable {
     var asker =
         new OrderLine.Asker(
             loop,
-            answer -> taken(device, former, passwordEnds, answer, loop, then),
+            answer -> answered(device, former, passwordEnds, answer, loop, then),
             () -> {
               arrived(device, 0);
               then.accept(new Claim.TooLate());
@@ -178,42 +182,50 @@ public final class Registrar implements Doubts, AutoCloseable {
     return inLine;
   }
 
-  private void taken(
+  /// @return what is left to do on the loop
+  private Runnable answered(
       DeviceKey device,
       Former wish,
       long passwordEnds,
       Optional<Answer> answer,
       Loop loop,
       Consumer<Claim> then) {
-    if (answer.isPresent() && answer.get() instanceof Answer.Denied) {
-      arrived(device, 0);
-      then.accept(new Claim.Denied());
-      return;
-    }
-    untold.forget(device);
     if (answer.isEmpty() || !(answer.get() instanceof Answer.Claimed claimed)) {
-      var held = table.find(device);
-      long now = clock.millis();
-      long epoch = held == null ? now : Math.max(now, held.epoch() + 1);
-      then.accept(new Claim.Taken(epoch, Optional.empty()));
-      return;
+      boolean denied = answer.isPresent() && answer.get() instanceof Answer.Denied;
+      return denied ? () -> refused(device, then) : () -> presumed(device, then);
     }
     var elsewhere = claimed.former().filter(owner -> !owner.node().equals(node));
     elsewhere.ifPresent(_ -> metrics.takeovers.increment());
-    // They hear of this claim before they hear this, and go no further.
-    letGo(device, askers.takeOlder(device, claimed.epoch()), "");
-    boolean waits =
-        arrivals.awaits(
-            device,
-            claimed.epoch(),
-            elsewhere.filter(_ -> claimed.heard()),
-            left -> {
-              var remembered = inherited(device, wish, passwordEnds, claimed, left);
-              loop.execute(() -> then.accept(new Claim.Taken(claimed.epoch(), remembered)));
-            });
-    if (!waits) {
-      then.accept(new Claim.Taken(claimed.epoch(), claimed.remembered()));
-    }
+    var heir = arrivals.claimed(device, claimed.epoch(), elsewhere.filter(_ -> claimed.heard()));
+    return () -> {
+      untold.forget(device);
+      // They hear of this claim before they hear this, and go no further.
+      letGo(device, askers.takeOlder(device, claimed.epoch()), "");
+      heir.ifPresentOrElse(
+          waiting ->
+              arrivals.await(
+                  device,
+                  waiting,
+                  left -> {
+                    var remembered = inherited(device, wish, passwordEnds, claimed, left);
+                    loop.execute(() -> then.accept(new Claim.Taken(claimed.epoch(), remembered)));
+                  }),
+          () -> then.accept(new Claim.Taken(claimed.epoch(), claimed.remembered())));
+    };
+  }
+
+  private void refused(DeviceKey device, Consumer<Claim> then) {
+    arrived(device, 0);
+    then.accept(new Claim.Denied());
+  }
+
+  /// The directory is away: this node takes the device without it.
+  private void presumed(DeviceKey device, Consumer<Claim> then) {
+    untold.forget(device);
+    var held = table.find(device);
+    long now = clock.millis();
+    long epoch = arrivals.presume(device, held == null ? now : Math.max(now, held.epoch() + 1));
+    then.accept(new Claim.Taken(epoch, Optional.empty()));
   }
 
   /// What the directory remembers, or else the former node.
@@ -250,13 +262,18 @@ public final class Registrar implements Doubts, AutoCloseable {
 
   /// The claimed connection has its session in the table, or has come to nothing.
   ///
-  /// @return whether it is still this node's: false when another one was heard to have claimed the device since
+  /// @return whether it is still this connection's: false when another one was heard to have claimed the device since
   public boolean arrived(DeviceKey device, long epoch) {
-    boolean newest = arrivals.arrived(device, epoch);
-    if (table.find(device) == null && !arrivals.isArriving(device)) {
+    var arrival = arrivals.arrived(device, epoch);
+    var session = table.find(device);
+    if (session == null && !arrivals.isArriving(device)) {
       letGo(device, askers.take(device), "");
     }
-    return newest;
+    if (session != null && arrival == Arrival.PRESUMED) {
+      // The directory may be back, and all others may have been compared with it.
+      doubt(session);
+    }
+    return arrival != Arrival.OUTRUN;
   }
 
   /// The connection for which a device was claimed is gone. The session that it took up lives on as it was, for as long as the device wished this time.

@@ -39,7 +39,8 @@ final class NodeHealth implements HealthIndicator {
   private Health.Builder condition() {
     return admission.isDraining()
         ? Health.outOfService()
-            .withDetail("reason", "it sends its devices away, until DELETE /node/drain or a new start")
+            .withDetail(
+                "reason", "it sends its devices away, until DELETE /node/drain or a new start")
         : Health.up();
   }
 

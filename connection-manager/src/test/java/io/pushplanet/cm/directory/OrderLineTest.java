@@ -181,7 +181,7 @@ class OrderLineTest {
         new Order.Claim(device(1), Former.RESUME, ENDS),
         new OrderLine.Asker(
             new QuietClient().loop(),
-            _ -> untoldBefore.set(untold.size()),
+            _ -> () -> untoldBefore.set(untold.size()),
             () -> told.add("too late")));
 
     send();
@@ -356,14 +356,15 @@ class OrderLineTest {
         new OrderLine.Asker(
             on,
             answer ->
-                told.add(
-                    number
-                        + answer
-                            .map(known ->
-                                known instanceof Answer.Claimed claimed
-                                    ? " has " + claimed.epoch()
-                                    : " failed")
-                            .orElse(" has no answer")),
+                () ->
+                    told.add(
+                        number
+                            + answer
+                                .map(known ->
+                                    known instanceof Answer.Claimed claimed
+                                        ? " has " + claimed.epoch()
+                                        : " failed")
+                                .orElse(" has no answer")),
             () -> told.add(number + " is too late")));
   }
 

@@ -758,6 +758,92 @@ class RegistrarTest {
             new Order.End(DEVICE, EPOCH, 3_600, AT_ONE, ENDS));
   }
 
+  /// The later connection is gone, and its end has deleted the entry in the directory.
+  @Test
+  void a_connection_does_not_get_in_behind_a_later_one_that_is_gone() {
+    var device = device("new");
+    var first = claimed(device, EPOCH + 1);
+    var second = claimed(device, EPOCH + 2);
+
+    registrar.abandon(device, second, 0, ENDS);
+
+    assertThat(directory.orders).contains(new Order.Release(device, EPOCH + 2));
+    assertThat(registrar.arrived(device, first.epoch())).isFalse();
+  }
+
+  @Test
+  void a_connection_does_not_get_in_behind_a_later_one_that_the_directory_did_not_answer() {
+    var device = device("new");
+    var first = claimed(device, clock.millis() + 7);
+    directory.claimed = new Answer.Failed("out of memory");
+    var claims = new ArrayList<Claim>();
+    registrar.claim(device, Former.FORGET, ENDS, new QuietClient().loop(), claims::add);
+    registrar.claim(device, Former.FORGET, ENDS, new QuietClient().loop(), claims::add);
+
+    assertThat(claims)
+        .extracting(claim -> ((Claim.Taken) claim).epoch())
+        .containsExactly(first.epoch() + 1, first.epoch() + 2);
+    assertThat(registrar.arrived(device, first.epoch())).isFalse();
+  }
+
+  /// With the session its entry would go, and the connection that is about to be here has no other.
+  @Test
+  void a_session_does_not_adopt_the_epoch_of_a_connection_that_is_arriving() {
+    directory.owned.put(DEVICE, new SessionOwner(new NodeId("a"), EPOCH + 1));
+    claimed(DEVICE, EPOCH + 1);
+
+    registrar.doubt(session);
+    assertThat(session.epoch()).isEqualTo(EPOCH);
+
+    registrar.arrived(DEVICE, EPOCH + 1);
+    registrar.doubt(session);
+    assertThat(session.epoch()).isEqualTo(EPOCH + 1);
+  }
+
+  /// Everything may have been compared while its answer was on its way to the loop.
+  @Test
+  void a_session_that_the_directory_has_not_answered_is_announced_when_it_has_arrived() {
+    var device = device("new");
+    directory.owned.put(DEVICE, new SessionOwner(new NodeId("a"), EPOCH));
+    directory.claimed = new Answer.Failed("out of memory");
+    registrar.claim(device, Former.FORGET, ENDS, new QuietClient().loop(), _ -> {});
+    registrar.doubtAll();
+    registrar.compareNext(registrar.pause());
+    session(device);
+
+    assertThat(registrar.arrived(device, clock.millis())).isTrue();
+
+    assertThat(directory.announced).containsExactly(Map.of(device, new Announced(EPOCH, ENDS)));
+  }
+
+  @Test
+  void where_notices_were_missed_a_device_that_was_arriving_is_compared_when_it_has_arrived() {
+    var sender = new ArrayDeque<Runnable>();
+    var slow = registrar(Runnable::run, sender::add);
+    var device = device("new");
+    directory.owned.put(DEVICE, new SessionOwner(new NodeId("a"), EPOCH));
+    slow.claim(device, Former.FORGET, ENDS, new QuietClient().loop(), _ -> {});
+    slow.doubtAll();
+    directory.owned.put(device, new SessionOwner(new NodeId("b"), EPOCH + 1));
+    directory.claimed = new Answer.Claimed(EPOCH, Optional.empty(), false, Optional.empty());
+    sender.forEach(Runnable::run);
+    var late = session(device);
+    slow.arrived(device, EPOCH);
+    assertThat(late.isLost()).isFalse();
+
+    slow.compareNext(Duration.ofSeconds(1));
+
+    assertThat(late.isLost()).isTrue();
+  }
+
+  /// Claims the device for one more connection, which is given this epoch.
+  private Claim.Taken claimed(DeviceKey device, long epoch) {
+    directory.claimed = new Answer.Claimed(epoch, Optional.empty(), false, Optional.empty());
+    var claims = new ArrayList<Claim>();
+    registrar.claim(device, Former.FORGET, ENDS, new QuietClient().loop(), claims::add);
+    return (Claim.Taken) claims.getFirst();
+  }
+
   @Test
   void a_device_that_is_arriving_is_not_released() {
     var sender = new ArrayDeque<Runnable>();

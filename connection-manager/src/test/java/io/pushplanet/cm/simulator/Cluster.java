@@ -1,6 +1,7 @@
 package io.pushplanet.cm.simulator;
 
 import io.pushplanet.cm.handshake.DeviceHandshake;
+import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.uplink.Uplinks;
 import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.common.device.DeviceCredential;
@@ -13,7 +14,9 @@ import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.IntStream;
@@ -30,6 +33,8 @@ final class Cluster {
   private static final int DELETIONS = 3;
   private static final int CHAOS_MILLIS = 40_000;
   private static final int PEACE_MILLIS = 90_000;
+  // What a node announces, or hears from another, may take a second or two.
+  private static final int SECONDS_ELSEWHERE = 5;
   private static final AppId APP = new AppId("shop");
   private static final DeviceCredential CREDENTIALS =
       new DeviceCredential(
@@ -59,6 +64,7 @@ final class Cluster {
   private final @Nullable SimNode[] nodes = new SimNode[NODES];
   private final List<SimDevice> devices = new ArrayList<>();
   private final int[] lives = new int[DEVICES];
+  private final Map<DeviceSession, Integer> secondsElsewhere = new IdentityHashMap<>();
   private int started;
   private boolean healed;
 
@@ -118,6 +124,7 @@ final class Cluster {
     for (int faults = 2 + world.below(6); faults > 0; faults--) {
       world.after(1_000, CHAOS_MILLIS, this::fault);
     }
+    world.after(1_000, 1_000, this::watchOwners);
     // As an event: somebody may be standing still in the midst of what he does just then.
     world.after(CHAOS_MILLIS, CHAOS_MILLIS, this::heal);
     world.runUntilMillis(CHAOS_MILLIS + PEACE_MILLIS);
@@ -254,6 +261,27 @@ final class Cluster {
       }
     }
     devices.forEach(SimDevice::calm);
+  }
+
+  /// A device that is connected, and that gateways do not find, gets nothing.
+  private void watchOwners() {
+    for (var node : nodes) {
+      if (node == null || !node.alive || !stores.isCalm()) {
+        secondsElsewhere.clear();
+        continue;
+      }
+      for (var session : node.table.all()) {
+        var owner = stores.owners.get(session.key());
+        if (owner != null && owner.node().equals(node.id)) {
+          secondsElsewhere.remove(session);
+        } else if (secondsElsewhere.merge(session, 1, Integer::sum) == SECONDS_ELSEWHERE) {
+          world.tell(node.id.value(), "is not found to have " + session.key().device().value());
+          ledger.violation(
+              node.id + " has " + session.key().device().value() + " which belongs to " + owner);
+        }
+      }
+    }
+    world.after(1_000, 1_000, this::watchOwners);
   }
 
   private void countOwners(DeviceKey device) {

@@ -154,8 +154,8 @@ final class SimDevice {
     private boolean open = true;
     private boolean deaf;
     private boolean welcome;
-    // An older socket was let in after this one was opened, for its node stood still: which of them
-    // was the last one is not for the device to say.
+    // An older socket was let in after this one was opened, for its node stood still or was slow to
+    // accept it: which of them was the last one is not for the device to say.
     private boolean overtaken;
     private final Map<String, Long> lastPlaces = new HashMap<>();
     private final Set<String> again = new HashSet<>();
@@ -244,11 +244,12 @@ final class SimDevice {
           denied(code);
           welcome = code == 0;
           if (welcome) {
+            boolean late = newest != null && newest != this;
             before =
-                predecessor != null && predecessor.welcome && !predecessor.overtaken
+                !late && predecessor != null && predecessor.welcome && !predecessor.overtaken
                     ? predecessor.leftBehind
                     : Map.of();
-            if (newest != null && newest != this) {
+            if (late) {
               newest.overtaken = true;
             }
           }

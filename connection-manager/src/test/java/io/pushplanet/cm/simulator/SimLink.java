@@ -22,8 +22,14 @@ final class SimLink implements Link {
   private static final PacketDecoder DECODER = new PacketDecoder();
   private static final PacketLimits LIMITS = PacketLimits.UNAUTHENTICATED.withPacketBytes(1 << 16);
 
+  // In the line of the kernel, where the loop accepts no faster; its client may have given up by
+  // then.
+  private static final double WAITS = 0.2;
+  private static final int WAIT_MICROS = 5_000_000;
+
   private final World world;
   private final SimNode node;
+  private final SimLoop loop;
   private final SimDevice.Socket device;
   private final ArrayDeque<Runnable> input = new ArrayDeque<>();
   private final MqttPeer peer;
@@ -40,9 +46,12 @@ final class SimLink implements Link {
   SimLink(World world, SimNode node, SimDevice.Socket device) {
     this.world = world;
     this.node = node;
+    this.loop = node.anyLoop();
+    this.lastToNodeMicros =
+        world.nowMicros() + (world.chance(WAITS) ? world.below(WAIT_MICROS) : 0);
     this.device = device;
     this.peer = node.pipeline.accepted(this);
-    node.loop.add(this);
+    loop.add(this);
   }
 
   MqttPeer peer() {
@@ -73,7 +82,7 @@ final class SimLink implements Link {
   void fromDevice(MqttPacket packet) {
     toNode(() -> {
       if (open) {
-        long now = node.loop.nowNanos();
+        long now = loop.nowNanos();
         spoken |= accepted && now - silentSinceNanos > 0;
         silentSinceNanos = now;
         peer.packet(packet);
@@ -96,7 +105,7 @@ final class SimLink implements Link {
         lastToNodeMicros,
         () -> {
           input.add(what);
-          node.loop.wake();
+          loop.wake();
         });
   }
 
@@ -110,7 +119,7 @@ final class SimLink implements Link {
       gone = true;
       open = false;
       input.clear();
-      node.loop.remove(this);
+      loop.remove(this);
       peer.closed();
     }
   }
@@ -119,14 +128,14 @@ final class SimLink implements Link {
     open = false;
     paused = false;
     toDevice(device::closedByNode);
-    world.after(1, 1_500, () -> node.loop.execute(this::gone));
+    world.after(1, 1_500, () -> loop.execute(this::gone));
   }
 
   // The node's side
 
   @Override
   public Loop loop() {
-    return node.loop;
+    return loop;
   }
 
   @Override
@@ -167,10 +176,10 @@ final class SimLink implements Link {
   @Override
   public void resumeReading() {
     if (paused) {
-      silentSinceNanos = node.loop.nowNanos();
+      silentSinceNanos = loop.nowNanos();
     }
     paused = false;
-    node.loop.wake();
+    loop.wake();
   }
 
   @Override

@@ -11,9 +11,12 @@ import java.util.List;
 /// depends on the kernel. A frozen node's loop runs no turn; what waits for it waits.
 final class SimLoop implements Loop {
   private static final int STEPS_PER_TURN = 16;
+  private static final double LAGS = 0.01;
+  private static final int LAG_MILLIS = 500;
 
   private final World world;
   private final SimNode node;
+  private final int number;
   private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
   private final List<SimLink> links = new ArrayList<>();
   private long turnNanos;
@@ -25,8 +28,20 @@ final class SimLoop implements Loop {
   SimLoop(World world, SimNode node) {
     this.world = world;
     this.node = node;
+    this.number = world.below(1 << 20);
     this.turnNanos = world.nowNanos();
     sweepLater();
+  }
+
+  /// Not by identity: maps of loops are walked in the same order when a life is lived again.
+  @Override
+  public int hashCode() {
+    return number;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return this == other;
   }
 
   @Override
@@ -63,7 +78,7 @@ final class SimLoop implements Loop {
   void wake() {
     if (!scheduled && node.alive) {
       scheduled = true;
-      world.after(0, 2, this::turn);
+      world.after(0, world.chance(LAGS) ? LAG_MILLIS : 2, this::turn);
     }
   }
 
@@ -94,7 +109,7 @@ final class SimLoop implements Loop {
       long gap = world.nowNanos() - turnNanos;
       turnNanos =
           gap > EventLoop.STANDSTILL.toNanos()
-              ? node.stoodStill(Duration.ofNanos(gap))
+              ? node.stoodStill(this, Duration.ofNanos(gap))
               : world.nowNanos();
       for (int step = 0; step < STEPS_PER_TURN && stepOnce(); step++) {}
       if (sweepDue) {

@@ -43,6 +43,7 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /// A node of the production classes - pipeline, sessions, registrar, frame dispatch, inbox drain - on simulated loops, sockets
 /// and stores. What [io.pushplanet.cm.node] wires and times is wired and timed here.
@@ -56,13 +57,13 @@ final class SimNode {
       new SessionLimits(
           3, 8, Duration.ofSeconds(2), Duration.ofSeconds(20), Duration.ofSeconds(15));
   private static final int HEARTBEAT_MILLIS = 3_000;
-  private static final int VERIFY_MILLIS = 5_000;
+  private static final int LOOPS = 2;
   private static final int TOGETHER_MILLIS = 30;
   private static final Duration FORMER_WITHIN = Duration.ofSeconds(2);
 
   final NodeId id;
   final Ledger ledger;
-  final SimLoop loop;
+  private final List<SimLoop> loops;
   final ConnectionPipeline pipeline;
   final SessionTable table = new SessionTable();
   boolean alive = true;
@@ -80,11 +81,14 @@ final class SimNode {
   private final List<Runnable> unheard = new ArrayList<>();
   // Sessions that another node owned when this one woke up: they may do nothing any more.
   private final Set<DeviceSession> forbidden = Collections.newSetFromMap(new IdentityHashMap<>());
-  private final List<DeviceSession> elsewhere = new ArrayList<>();
-  private boolean atOnce;
-  private boolean comparing;
+  private final List<Check> checks = new ArrayList<>();
   private long frozenNanos;
   private long lastHeardMicros;
+
+  /// A loop that stood still compares its sessions.
+  ///
+  /// @param elsewhere those of them that another node has
+  private record Check(SimLoop loop, List<DeviceSession> elsewhere) {}
 
   SimNode(
       NodeId id,
@@ -99,7 +103,7 @@ final class SimNode {
     this.ledger = ledger;
     this.bugs = bugs;
     this.skewMillis = world.below(20);
-    this.loop = new SimLoop(world, this);
+    this.loops = Stream.generate(() -> new SimLoop(world, this)).limit(LOOPS).toList();
     InstantSource clock = () -> Instant.ofEpochMilli(clockMillis());
     var patrol =
         bugs.contains(Bug.NO_LOOK_AFTER_PARKING) ? Duration.ofDays(1) : Duration.ofSeconds(30);
@@ -114,11 +118,7 @@ final class SimNode {
             DIRECTORY_METERS,
             clock,
             new Registrar.Settings(
-                100,
-                Duration.ofSeconds(5),
-                FORMER_WITHIN,
-                Duration.ofMillis(VERIFY_MILLIS),
-                patrol),
+                100, Duration.ofSeconds(5), FORMER_WITHIN, stores.verifyEvery, patrol),
             this::onWorker,
             task -> work(0, TOGETHER_MILLIS, task),
             (delay, task) -> work(delay.toMillis(), delay.toMillis(), () -> waitedFor(task)));
@@ -127,9 +127,11 @@ final class SimNode {
         new DeliverySettings("gateway", new Secret("x"), 100, 8, 3_000, Duration.ofSeconds(30));
     var deliveryMetrics = new DeliveryMetrics(METERS);
     dispatch =
-        new FrameDispatch(table, delivery, deliveryMetrics, clock, loop::nowNanos, registrar);
+        new FrameDispatch(
+            table, delivery, deliveryMetrics, clock, gatewayLoop()::nowNanos, registrar);
     broadcasts =
-        new BroadcastDispatch(table, delivery, deliveryMetrics, clock, loop::nowNanos, registrar);
+        new BroadcastDispatch(
+            table, delivery, deliveryMetrics, clock, gatewayLoop()::nowNanos, registrar);
     pipeline =
         new ConnectionPipeline(
             handshake,
@@ -156,10 +158,19 @@ final class SimNode {
               return () -> {};
             });
     if (!bugs.contains(Bug.NO_FENCING)) {
-      stores.subscribe(id, told -> hear(() -> registrar.hear(told)));
+      stores.subscribe(id, told -> hear(() -> registrar.hear(told)), this::redisIsBack);
     }
     heartbeat();
     verifyLater();
+  }
+
+  private SimLoop gatewayLoop() {
+    return loops.getFirst();
+  }
+
+  /// As the kernel deals connections to listeners of one port.
+  SimLoop anyLoop() {
+    return loops.get(world.below(LOOPS));
   }
 
   long clockMillis() {
@@ -198,7 +209,7 @@ final class SimNode {
   }
 
   private void onWorker(Runnable task) {
-    if (atOnce) {
+    if (!checks.isEmpty()) {
       task.run();
     } else {
       work(0, 10, task);
@@ -244,21 +255,20 @@ final class SimNode {
     stores.troubled();
     stores.outOfReach -= frozen ? 1 : 0;
     frozen = false;
-    if (comparing && world.nowNanos() - frozenNanos > EventLoop.STANDSTILL.toNanos()) {
-      world.tell(id.value(), "was comparing");
-      elsewhere.addAll(elsewhere());
+    if (world.nowNanos() - frozenNanos > EventLoop.STANDSTILL.toNanos()) {
+      checks.forEach(check -> check.elsewhere.addAll(elsewhere(check.loop)));
     }
     waiting.forEach(what -> work(0, 5, what));
     waiting.clear();
     var words = List.copyOf(unheard);
     unheard.clear();
     words.forEach(this::hear);
-    loop.wake();
+    loops.forEach(SimLoop::wake);
   }
 
   /// A machine that is paused often is paused again soon.
   void maybeStopAgain() {
-    if (comparing && !stores.mended && world.chance(0.3)) {
+    if (!checks.isEmpty() && !stores.mended && world.chance(0.3)) {
       world.tell(id.value(), "freezes again");
       freeze();
       world.after(200, 8_000, this::thaw);
@@ -271,32 +281,29 @@ final class SimNode {
     frozen = false;
     alive = false;
     stores.unsubscribe(id);
-    loop.breakAll();
+    loops.forEach(SimLoop::breakAll);
   }
 
   /// Before anything that waited in the kernel is read.
-  long stoodStill(Duration gap) {
-    elsewhere.clear();
-    elsewhere.addAll(elsewhere());
+  long stoodStill(SimLoop loop, Duration gap) {
+    var check = new Check(loop, new ArrayList<>(elsewhere(loop)));
     int losses = stores.losses;
     long since = world.nowNanos();
     if (!bugs.contains(Bug.NO_CHECK_AFTER_STANDSTILL)) {
-      atOnce = true;
-      comparing = true;
-      since = compared(gap);
-      comparing = false;
-      atOnce = false;
+      checks.add(check);
+      since = compared(loop, gap);
+      checks.remove(check);
     }
     // What Redis forgot between our look and the node's, the node cannot know: the other one
     // announces itself again. And what the other one gave back meanwhile is this one's again.
     if (registrar.isReachable() && losses == stores.losses) {
-      elsewhere.retainAll(elsewhere());
-      forbidden.addAll(elsewhere);
+      check.elsewhere.retainAll(elsewhere(loop));
+      forbidden.addAll(check.elsewhere);
     }
     return since;
   }
 
-  private long compared(Duration gap) {
+  private long compared(SimLoop loop, Duration gap) {
     if (bugs.contains(Bug.NO_CHECK_WHILE_COMPARING)) {
       long begunNanos = world.nowNanos();
       registrar.stoodStill(loop, gap, () -> begunNanos);
@@ -305,8 +312,9 @@ final class SimNode {
     return registrar.stoodStill(loop, gap, world::nowNanos);
   }
 
-  private List<DeviceSession> elsewhere() {
+  private List<DeviceSession> elsewhere(SimLoop loop) {
     return table.all().stream()
+        .filter(session -> session.loop().equals(loop))
         .filter(session ->
             Fencing.judge(id, session.epoch(), stores.owners.get(session.key()))
                 instanceof Fencing.Tenure.Lost)
@@ -314,33 +322,37 @@ final class SimNode {
   }
 
   void frame(NodeFrame frame, Answers answers) {
-    loop.execute(() ->
-        dispatch.dispatch(
-            frame,
-            (name, outcome) -> {
-              if (outcome.result() == Result.DELIVERED) {
-                var target = frame.targets().get(outcome.target());
-                watch(new DeviceKey(target.app(), target.device()), "believed an acknowledgement");
-              }
-              answers.answer(name, outcome);
-            }));
+    gatewayLoop()
+        .execute(() ->
+            dispatch.dispatch(
+                frame,
+                (name, outcome) -> {
+                  if (outcome.result() == Result.DELIVERED) {
+                    var target = frame.targets().get(outcome.target());
+                    watch(
+                        new DeviceKey(target.app(), target.device()),
+                        "believed an acknowledgement");
+                  }
+                  answers.answer(name, outcome);
+                }));
   }
 
   void broadcast(NodeBroadcast frame, Answers answers) {
-    loop.execute(() ->
-        broadcasts.dispatch(
-            frame,
-            (name, outcome) -> {
-              if (outcome.result() == Result.DELIVERED) {
-                var device = new DeviceKey(frame.app(), frame.devices().get(outcome.target()));
-                watch(device, "believed an acknowledgement");
-              }
-              answers.answer(name, outcome);
-            }));
+    gatewayLoop()
+        .execute(() ->
+            broadcasts.dispatch(
+                frame,
+                (name, outcome) -> {
+                  if (outcome.result() == Result.DELIVERED) {
+                    var device = new DeviceKey(frame.app(), frame.devices().get(outcome.target()));
+                    watch(device, "believed an acknowledgement");
+                  }
+                  answers.answer(name, outcome);
+                }));
   }
 
   void drain(DeviceKey device) {
-    loop.execute(() -> pipeline.drain(device));
+    gatewayLoop().execute(() -> pipeline.drain(device));
   }
 
   /// A former node has had its time to say that it has let a device go.

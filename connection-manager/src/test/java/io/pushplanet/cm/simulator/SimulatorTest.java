@@ -65,7 +65,8 @@ class SimulatorTest {
     "208306, what came while that window was handed over took an id of it",
     "39051, a node announced a session older than one that had ended meanwhile",
     "45858, a node that stood still announced what another node had just let go",
-    "168058, a node that stood still announced and remembered a session that Redis had lost meanwhile"
+    "168058, a node that stood still announced and remembered a session that Redis had lost meanwhile",
+    "11244, a device was connected and the directory named nobody"
   })
   void a_life_that_once_went_wrong(long seed, String mechanism) {
     assertThat(violations(seed)).as("%s: -Dseed=%d", mechanism, seed).isEmpty();

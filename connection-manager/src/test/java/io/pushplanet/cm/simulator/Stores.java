@@ -18,6 +18,7 @@ import io.pushplanet.common.session.TakeoverNotices.Bequest;
 import io.pushplanet.common.session.TakeoverNotices.Denial;
 import io.pushplanet.common.session.TakeoverNotices.Notice;
 import io.pushplanet.common.session.TakeoverNotices.Word;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -41,6 +42,7 @@ final class Stores {
   private static final NodeId NOBODY = new NodeId("nobody");
   // By then everybody has compared what he has.
   private static final long CALM_AFTER_MICROS = 10_000_000;
+  private static final Duration LONGER_THAN_THE_WORLD = Duration.ofMinutes(10);
 
   final World world;
   private final Set<Bug> bugs;
@@ -58,6 +60,11 @@ final class Stores {
   private final int pageRows;
   // The longest that a notice takes, unless it gets lost.
   private final int noticeMillis;
+  // With its connection: the node knows that it has missed something, and compares everything.
+  // Where it does not know, its
+  // sessions have their turn to be compared soon.
+  private final boolean lossesAreKnown;
+  final Duration verifyEvery;
   boolean redisAway;
   int outOfReach;
   boolean mysqlAway;
@@ -76,6 +83,8 @@ final class Stores {
     this.world = world;
     this.pageRows = world.chance(0.5) ? 3 : 20;
     this.noticeMillis = world.chance(0.5) ? 20 : 200;
+    this.lossesAreKnown = world.chance(0.5);
+    this.verifyEvery = lossesAreKnown ? LONGER_THAN_THE_WORLD : Duration.ofSeconds(5);
   }
 
   /// The last claim of a device, and whether its owner has written a message to it since.
@@ -125,20 +134,29 @@ final class Stores {
   /// One node's connection, on which everything comes in its order.
   private final class Subscriber {
     private final Consumer<Word> ear;
+    private final Runnable missed;
     private long lastMicros;
 
-    Subscriber(Consumer<Word> ear) {
+    Subscriber(Consumer<Word> ear, Runnable missed) {
       this.ear = ear;
+      this.missed = missed;
     }
 
     void hears(Word told) {
+      if (noticeLost()) {
+        if (lossesAreKnown) {
+          missed.run();
+        }
+        return;
+      }
       lastMicros = Math.max(lastMicros, world.nowMicros() + world.below(noticeMillis * 1_000));
       world.at(lastMicros, () -> ear.accept(told));
     }
   }
 
-  void subscribe(NodeId node, Consumer<Word> ear) {
-    subscribers.put(node, new Subscriber(ear));
+  /// @param missed is run where words were lost
+  void subscribe(NodeId node, Consumer<Word> ear, Runnable missed) {
+    subscribers.put(node, new Subscriber(ear, missed));
   }
 
   void unsubscribe(NodeId node) {
@@ -179,7 +197,7 @@ final class Stores {
         bugs.contains(Bug.NO_NET_BELOW_DENIALS) ? owners.get(device) : owners.remove(device);
     remembered.remove(device);
     var there = owner == null ? null : subscribers.get(owner.node());
-    if (owner != null && there != null && !noticeLost()) {
+    if (owner != null && there != null) {
       there.hears(new Denial(device, owner.epoch(), ends));
     }
   }
@@ -194,9 +212,7 @@ final class Stores {
     if (there == null || former.node().equals(owner.node())) {
       return false;
     }
-    if (!noticeLost()) {
-      there.hears(new Notice(device, owner));
-    }
+    there.hears(new Notice(device, owner));
     return true;
   }
 
@@ -354,7 +370,7 @@ final class Stores {
 
     private void leave(DeviceKey device, long epoch, SessionOwner heir, String session) {
       var there = subscribers.get(heir.node());
-      if (there != null && !noticeLost()) {
+      if (there != null) {
         world.tell(node.id.value(), "leaves " + session + " of " + device.device().value());
         there.hears(new Bequest(device, epoch, session));
       }

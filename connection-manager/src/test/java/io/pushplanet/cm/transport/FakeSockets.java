@@ -114,6 +114,11 @@ public final class FakeSockets implements AutoCloseable {
     public void writing(boolean wanted) {}
 
     @Override
+    public boolean hasPeerLeft() {
+      return false;
+    }
+
+    @Override
     public void shutdownOutput() {}
 
     @Override

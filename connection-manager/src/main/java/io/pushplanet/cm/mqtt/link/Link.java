@@ -20,6 +20,9 @@ public interface Link {
 
   boolean isOpen();
 
+  /// Closes where the peer is gone already, which is not heard of while reading pauses.
+  default void closeIfPeerLeft() {}
+
   boolean isV5();
 
   default Door door() {

@@ -71,6 +71,11 @@ public final class MqttLink implements ConnectionHandler, Link {
   }
 
   @Override
+  public void closeIfPeerLeft() {
+    connection.closeIfPeerLeft();
+  }
+
+  @Override
   public boolean isV5() {
     return version == MqttVersion.V5;
   }

@@ -49,6 +49,7 @@ final class EpollPoller implements Poller {
   private static final int IPPROTO_IPV6 = 41;
   private static final int IPV6_V6ONLY = 26;
   private static final int SHUT_WR = 1;
+  private static final short POLLRDHUP = 0x2000;
 
   private static final ValueLayout.OfShort PORT = JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN);
   private static final int SOCKADDR_IN = 16;
@@ -437,6 +438,15 @@ final class EpollPoller implements Poller {
     @Override
     public void writing(boolean now) {
       want(EPOLLOUT, now);
+    }
+
+    @Override
+    public boolean hasPeerLeft() {
+      // struct pollfd. The kernel adds POLLERR and POLLHUP by itself.
+      value.set(JAVA_INT, 0, socket);
+      value.set(JAVA_SHORT, 4, POLLRDHUP);
+      value.set(JAVA_SHORT, 6, (short) 0);
+      return syscalls.poll(value.address(), 1, 0) > 0;
     }
 
     @Override

@@ -185,6 +185,11 @@ final class NioPoller implements Poller {
     }
 
     @Override
+    public boolean hasPeerLeft() {
+      return false;
+    }
+
+    @Override
     public void shutdownOutput() throws IOException {
       channel.shutdownOutput();
     }

@@ -44,6 +44,7 @@ class Syscalls {
       find("recv", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
   private static final MethodHandle SEND =
       find("send", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
+  private static final MethodHandle POLL = find("poll", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
   private static final MethodHandle SHUTDOWN = find("shutdown", JAVA_INT, JAVA_INT, JAVA_INT);
   private static final MethodHandle CLOSE = find("close", JAVA_INT, JAVA_INT);
   private static final MethodHandle EPOLL_CREATE1 = find("epoll_create1", JAVA_INT, JAVA_INT);
@@ -153,6 +154,15 @@ class Syscalls {
     try {
       return orError(
           (int) (long) SEND.invokeExact(state, socket, address, (long) bytes, MSG_NOSIGNAL));
+    } catch (Throwable impossible) {
+      throw broken(impossible);
+    }
+  }
+
+  /// @param descriptors so many of struct pollfd
+  int poll(long descriptors, long number, int timeoutMillis) {
+    try {
+      return orError((int) POLL.invokeExact(state, descriptors, number, timeoutMillis));
     } catch (Throwable impossible) {
       throw broken(impossible);
     }

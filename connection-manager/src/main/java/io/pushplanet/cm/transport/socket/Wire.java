@@ -22,6 +22,11 @@ public interface Wire {
   /// Whether the owner is told that the kernel can take bytes.
   void writing(boolean wanted);
 
+  /// Whether the peer has closed its end or reset the connection, even if bytes from before are still unread.
+  ///
+  /// @return false where the platform cannot tell: java.nio can only read on
+  boolean hasPeerLeft();
+
   /// Ends what we send (FIN) and goes on reading. Nothing for a peer that is gone already.
   void shutdownOutput() throws IOException;
 

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.pushplanet.common.testing.Eventually;
 import java.io.IOException;
 import java.net.Inet4Address;
 import java.net.Inet6Address;
@@ -84,6 +85,23 @@ class PollerTest {
     peer.close();
     await("one", "r");
     assertThat(wire.read(buffer.clear())).isEqualTo(-1);
+  }
+
+  /// The selector of java.nio cannot tell before everything is read.
+  @Test
+  void a_wire_tells_that_its_peer_has_left_while_bytes_are_unread() throws Exception {
+    var peer = connect();
+    var wire = join("one");
+    peer.getOutputStream().write("hello".getBytes(US_ASCII));
+    await("one", "r");
+    assertThat(wire.hasPeerLeft()).isFalse();
+
+    peer.close();
+
+    if (sockets == Sockets.EPOLL) {
+      Eventually.within(PATIENCE, () -> assertThat(wire.hasPeerLeft()).isTrue());
+    }
+    assertThat(read(wire)).isEqualTo("hello");
   }
 
   @Test
