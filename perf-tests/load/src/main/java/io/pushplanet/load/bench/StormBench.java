@@ -112,10 +112,8 @@ final class StormBench {
     rows.add(Report.Row.of("node's CPU per device back (deliveries included)", "us", micros));
     rows.addAll(Neighbours.rows("delivery", before, meanwhile, 3));
     rows.add(Report.Row.of("deliveries meanwhile", "messages", deliveries));
-    rows.add(
-        Report.Row.of("of one message to each of them, came", "messages", received, sessions));
-    rows.add(
-        Report.Row.of("deliveries without an outcome", "messages", gateway.otherwise(), 0));
+    rows.add(Report.Row.of("of one message to each of them, came", "messages", received, sessions));
+    rows.add(Report.Row.of("deliveries without an outcome", "messages", gateway.otherwise(), 0));
     run.out().println("fleet: " + stormy.troubles());
     return new Benchmark.Result(
         rows, back == sessions && received == sessions && gateway.otherwise() == 0);
