@@ -1,5 +1,6 @@
 package io.pushplanet.cm.directory;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.micrometer.core.instrument.Counter;
 import io.pushplanet.cm.directory.Directory.Remembered;
 import io.pushplanet.common.session.DeviceKey;
@@ -11,7 +12,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -79,7 +79,12 @@ final class Arrivals {
   static final class Heir {
     private final long claim;
     private final long former;
-    private final CompletableFuture<Optional<Remembered>> word = new CompletableFuture<>();
+
+    @GuardedBy("this")
+    private @Nullable Optional<Remembered> word;
+
+    @GuardedBy("this")
+    private Consumer<Optional<Remembered>> listener = _ -> {};
 
     /// @param claim its epoch
     /// @param former the epoch of the session that the device had
@@ -99,13 +104,33 @@ final class Arrivals {
       return told.epoch() == claim - 1 || told.epoch() == former;
     }
 
-    private boolean isWaiting() {
-      return !word.isDone();
+    private synchronized boolean isWaiting() {
+      return word == null;
     }
 
     /// @return whether it waited until now
     private boolean hear(Optional<Remembered> session) {
-      return word.complete(session);
+      Consumer<Optional<Remembered>> then;
+      synchronized (this) {
+        if (word != null) {
+          return false;
+        }
+        word = session;
+        then = listener;
+      }
+      then.accept(session);
+      return true;
+    }
+
+    private void listen(Consumer<Optional<Remembered>> then) {
+      Optional<Remembered> heard;
+      synchronized (this) {
+        heard = word;
+        listener = then;
+      }
+      if (heard != null) {
+        then.accept(heard);
+      }
     }
   }
 
@@ -222,7 +247,7 @@ final class Arrivals {
             }
           });
     }
-    heir.word.thenAccept(then);
+    heir.listen(then);
   }
 
   /// A node that had one of them says how its session was.
