@@ -5,16 +5,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/// What one piece of work publishes, on whatever queues and as it comes, and the wait for the broker's word on all of it.
+/// Publishes the items of one piece of work, on any queues and one by one, and waits for the broker's confirm of all of them.
 /// Thread-safe; everything is published before [#await] is called, once.
 ///
-/// The wait has no clock of its own, because the lane tells of every item in bounded time ([LanePublisher.Confirmation]): a
-/// virtual thread that waits with a timeout wakes the scheduler's timer thread twice, which cost more than the publishing.
+/// The wait has no clock of its own, because the lane reports on every item in bounded time ([LanePublisher.Confirmation]): a
+/// virtual thread that waits with a timeout wakes the scheduler's timer thread twice, which costs more than the publishing.
 public final class Confirms implements LanePublisher.Confirmation {
   private final LanePublisher lanes;
-  private final @Nullable Room room;
+  private final @Nullable InFlightBudget budget;
 
-  /// Items not told yet, and one for whoever has not called [#await].
+  /// Items without a result yet, plus one until [#await] is called.
   private final AtomicInteger open = new AtomicInteger(1);
 
   private final CountDownLatch told = new CountDownLatch(1);
@@ -24,22 +24,22 @@ public final class Confirms implements LanePublisher.Confirmation {
     this(lanes, null);
   }
 
-  /// @param room shared with others, for what of all of them is under way at once. Pieces of work that together have more than a
-  ///     lane takes would otherwise fail
-  public Confirms(LanePublisher lanes, @Nullable Room room) {
+  /// @param budget bounds the unconfirmed items of all pieces of work that share it. Without it, pieces of work that together
+  ///     have more items than a lane takes would fail
+  public Confirms(LanePublisher lanes, @Nullable InFlightBudget budget) {
     this.lanes = lanes;
-    this.room = room;
+    this.budget = budget;
   }
 
-  /// Hands an item over and returns at once, or when there is room.
+  /// Hands an item over and returns at once, or when the budget allows it.
   public void publish(String queue, byte[] item) {
     LanePublisher.Confirmation told =
-        room == null ? this : new Placed(this, room, room.enter(item.length));
+        budget == null ? this : new Budgeted(this, budget, budget.acquire(item.length));
     open.incrementAndGet();
     lanes.publish(queue, item, told);
   }
 
-  /// Whether [#await] will throw: whatever is published from now on is in vain.
+  /// Whether [#await] will throw: publishing further items is useless.
   public boolean hasFailed() {
     return failure.get() != null;
   }
@@ -79,16 +79,16 @@ public final class Confirms implements LanePublisher.Confirmation {
     }
   }
 
-  private record Placed(Confirms all, Room room, int places) implements LanePublisher.Confirmation {
+  private record Budgeted(Confirms all, InFlightBudget budget, int permits) implements LanePublisher.Confirmation {
     @Override
     public void confirmed() {
-      room.leave(places);
+      budget.release(permits);
       all.confirmed();
     }
 
     @Override
     public void failed(BrokerUnavailable why) {
-      room.leave(places);
+      budget.release(permits);
       all.failed(why);
     }
   }

@@ -14,24 +14,24 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// Reads keys of Redis for many callers with one MGET: a GET by each costs ten times the processor time, in both processes.
+/// Reads keys of Redis for many callers with one MGET: a GET by each costs ten times the processor time, here and in Redis.
 /// Thread-safe.
 ///
-/// A call blocks for one of the rounds under way and its own, each of which has half of [SessionDirectory#DEADLINE]; who still
-/// waits when a round fails, fails with it. The rounds hold the clock, not the callers: a virtual thread that waits with a timeout wakes
-/// the scheduler's timer thread twice, which cost more than the read.
+/// A call blocks for one of the batches in flight and for its own, each of which has half of [SessionDirectory#DEADLINE]. When a
+/// batch fails, the calls that still wait fail with it. The batches have a timeout, not the callers: a virtual thread that waits
+/// with a timeout wakes the scheduler's timer thread twice, which costs more than the read.
 final class SharedReads {
-  /// Whoever wants more goes alone: the others should not wait for all of it.
+  /// A call for more keys has its own MGET, so that other callers do not wait for all of these keys.
   private static final int MOST_SHARED_KEYS = 16;
 
   private static final int MOST_CALLERS_TOGETHER = 512;
   private static final int MOST_ROUNDS = 4;
   private static final int MOST_CALLERS_WAITING = 20_000;
-  private static final Duration ROUND = SessionDirectory.DEADLINE.dividedBy(2);
+  private static final Duration BATCH_DEADLINE = SessionDirectory.DEADLINE.dividedBy(2);
 
   private final Supplier<StatefulRedisConnection<String, String>> redis;
-  private final Rounds<Read> rounds =
-      new Rounds<>(MOST_CALLERS_WAITING, MOST_CALLERS_TOGETHER, MOST_ROUNDS, this::send);
+  private final RequestBatcher<Read> batcher =
+      new RequestBatcher<>(MOST_CALLERS_WAITING, MOST_CALLERS_TOGETHER, MOST_ROUNDS, this::send);
 
   SharedReads(Supplier<StatefulRedisConnection<String, String>> redis) {
     this.redis = redis;
@@ -49,7 +49,7 @@ final class SharedReads {
               redis.get().async().mget(keys.toArray(String[]::new)), SessionDirectory.DEADLINE));
     }
     Read read = new Read(keys, new CompletableFuture<>());
-    if (!rounds.add(read)) {
+    if (!batcher.add(read)) {
       throw new DirectoryUnavailable(MOST_CALLERS_WAITING + " callers wait for Redis", null);
     }
     try {
@@ -62,7 +62,7 @@ final class SharedReads {
     }
   }
 
-  /// Each of them is told, whatever happens, an Error too: they wait without a clock of their own.
+  /// Completes every read, also after an Error: the callers wait without a timeout.
   private CompletionStage<?> send(List<Read> reads) {
     try {
       String[] keys = reads.stream().flatMap(read -> read.keys().stream()).toArray(String[]::new);
@@ -81,7 +81,7 @@ final class SharedReads {
 
   private void fail(List<Read> reads, Throwable why) {
     reads.forEach(read -> read.values().completeExceptionally(why));
-    rounds.withdrawAll().forEach(read -> read.values().completeExceptionally(why));
+    batcher.withdrawAll().forEach(read -> read.values().completeExceptionally(why));
   }
 
   private CompletableFuture<List<KeyValue<String, String>>> mget(String[] keys) {
@@ -94,8 +94,8 @@ final class SharedReads {
               .getResources()
               .timer()
               .newTimeout(
-                  _ -> answer.completeExceptionally(new TimeoutException("within " + ROUND)),
-                  ROUND.toMillis(),
+                  _ -> answer.completeExceptionally(new TimeoutException("within " + BATCH_DEADLINE)),
+                  BATCH_DEADLINE.toMillis(),
                   TimeUnit.MILLISECONDS);
       return answer.whenComplete((_, _) -> deadline.cancel());
     } catch (RuntimeException e) {

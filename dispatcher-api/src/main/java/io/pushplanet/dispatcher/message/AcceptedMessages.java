@@ -15,7 +15,7 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.RedisLink;
-import io.pushplanet.common.session.Rounds;
+import io.pushplanet.common.session.RequestBatcher;
 import io.pushplanet.common.wire.WireForm;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -56,7 +56,7 @@ public class AcceptedMessages {
   private static final int MOST_TOGETHER = 256;
 
   private final RedisLink redis;
-  private final Rounds<Entry> rounds;
+  private final RequestBatcher<Entry> batcher;
   private final AtomicLong bytesWaiting = new AtomicLong();
   private final Cache<MessageId, byte[]> here;
 
@@ -67,7 +67,7 @@ public class AcceptedMessages {
 
   AcceptedMessages(RedisLink redis, MeterRegistry meters) {
     this.redis = redis;
-    this.rounds = new Rounds<>(MOST_WAITING, MOST_TOGETHER, 1, this::send);
+    this.batcher = new RequestBatcher<>(MOST_WAITING, MOST_TOGETHER, 1, this::send);
     this.here =
         Caffeine.newBuilder()
             .expireAfterWrite(KEPT)
@@ -112,7 +112,7 @@ public class AcceptedMessages {
 
   /// @return false where it has no room
   private boolean waits(Entry entry) {
-    if (bytesWaiting.addAndGet(entry.bytes()) <= MOST_BYTES_WAITING && rounds.add(entry)) {
+    if (bytesWaiting.addAndGet(entry.bytes()) <= MOST_BYTES_WAITING && batcher.add(entry)) {
       return true;
     }
     bytesWaiting.addAndGet(-entry.bytes());

@@ -1,8 +1,8 @@
 package io.pushplanet.gateway.delivery;
 
 import io.pushplanet.common.lane.Confirms;
+import io.pushplanet.common.lane.InFlightBudget;
 import io.pushplanet.common.lane.LanePublisher;
-import io.pushplanet.common.lane.Room;
 import io.pushplanet.gateway.lane.DatabaseTurns;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import java.time.Clock;
@@ -11,7 +11,7 @@ import java.time.Clock;
 final class Outboxes {
   /// For what has come of parcels and the broker has not confirmed yet. A lane hands out some 4,000 recipients of a broadcast in
   /// one message, and many of those at once.
-  private final Room room = Room.halfOf(LanePublisher.Settings.DEFAULT);
+  private final InFlightBudget budget = InFlightBudget.halfOf(LanePublisher.Settings.DEFAULT);
 
   private final MoveStore moves;
   private final LanePublisher lanes;
@@ -44,6 +44,6 @@ final class Outboxes {
 
   /// @param databaseTurns of the lane, which its outboxes share
   Outbox outbox(DatabaseTurns databaseTurns) {
-    return new Outbox(moves, new Confirms(lanes, room), databaseTurns, retries, clock, metrics);
+    return new Outbox(moves, new Confirms(lanes, budget), databaseTurns, retries, clock, metrics);
   }
 }

@@ -7,30 +7,30 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-class RoundsTest {
+class RequestBatcherTest {
   private final List<List<String>> sent = new ArrayList<>();
   private final List<CompletableFuture<Void>> ends = new ArrayList<>();
-  private final Rounds<String> rounds = new Rounds<>(3, 2, 1, this::send);
+  private final RequestBatcher<String> batcher = new RequestBatcher<>(3, 2, 1, this::send);
 
-  private CompletableFuture<Void> send(List<String> together) {
-    sent.add(List.copyOf(together));
+  private CompletableFuture<Void> send(List<String> batch) {
+    sent.add(List.copyOf(batch));
     CompletableFuture<Void> end = new CompletableFuture<>();
     ends.add(end);
     return end;
   }
 
   @Test
-  void the_first_waits_for_nobody() {
-    rounds.add("a");
+  void the_first_request_leaves_at_once() {
+    batcher.add("a");
 
     assertThat(sent).containsExactly(List.of("a"));
   }
 
   @Test
-  void what_comes_during_a_round_goes_together_in_the_next() {
-    rounds.add("a");
-    rounds.add("b");
-    rounds.add("c");
+  void requests_that_come_during_a_batch_leave_together_in_the_next() {
+    batcher.add("a");
+    batcher.add("b");
+    batcher.add("c");
     assertThat(sent).containsExactly(List.of("a"));
 
     ends.getFirst().complete(null);
@@ -39,9 +39,9 @@ class RoundsTest {
   }
 
   @Test
-  void a_round_has_its_limit_and_a_failed_one_is_followed_by_the_next() {
-    rounds.add("a");
-    List.of("b", "c", "d").forEach(rounds::add);
+  void a_batch_has_its_limit_and_the_next_follows_a_failed_one() {
+    batcher.add("a");
+    List.of("b", "c", "d").forEach(batcher::add);
 
     ends.get(0).completeExceptionally(new IllegalStateException("lost"));
     ends.get(1).complete(null);
@@ -50,17 +50,17 @@ class RoundsTest {
   }
 
   @Test
-  void more_than_may_wait_is_refused() {
-    rounds.add("a");
-    List.of("b", "c", "d").forEach(rounds::add);
+  void a_request_past_the_limit_is_refused() {
+    batcher.add("a");
+    List.of("b", "c", "d").forEach(batcher::add);
 
-    assertThat(rounds.add("e")).isFalse();
-    assertThat(rounds.withdrawAll()).containsExactly("b", "c", "d");
+    assertThat(batcher.add("e")).isFalse();
+    assertThat(batcher.withdrawAll()).containsExactly("b", "c", "d");
   }
 
   @Test
-  void as_many_rounds_as_may_be_are_under_way_at_a_time() {
-    Rounds<String> two = new Rounds<>(3, 2, 2, this::send);
+  void as_many_batches_as_allowed_are_in_flight_at_a_time() {
+    RequestBatcher<String> two = new RequestBatcher<>(3, 2, 2, this::send);
 
     List.of("a", "b", "c", "d").forEach(two::add);
     assertThat(sent).containsExactly(List.of("a"), List.of("b"));
@@ -70,14 +70,14 @@ class RoundsTest {
   }
 
   @Test
-  void a_round_that_ends_at_once_does_not_stop_the_others() {
-    Rounds<String> quick =
-        new Rounds<>(
+  void a_batch_that_ends_at_once_does_not_stop_the_others() {
+    RequestBatcher<String> quick =
+        new RequestBatcher<>(
             3,
             2,
             1,
-            together -> {
-              sent.add(List.copyOf(together));
+            batch -> {
+              sent.add(List.copyOf(batch));
               return CompletableFuture.completedFuture(null);
             });
 
@@ -87,14 +87,14 @@ class RoundsTest {
   }
 
   @Test
-  void a_round_that_breaks_leaves_its_place_to_the_next() {
-    Rounds<String> breaking =
-        new Rounds<>(
+  void the_next_batch_follows_one_that_throws() {
+    RequestBatcher<String> breaking =
+        new RequestBatcher<>(
             3,
             2,
             1,
-            together -> {
-              sent.add(List.copyOf(together));
+            batch -> {
+              sent.add(List.copyOf(batch));
               throw new NoClassDefFoundError("for the test");
             });
 
