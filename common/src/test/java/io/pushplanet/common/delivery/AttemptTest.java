@@ -11,8 +11,15 @@ class AttemptTest {
   @Test
   void what_a_provider_says_at_length_fits_into_a_timeline() {
     Attempt attempt =
-        new Attempt(Channel.FCM, AT, "rejected", 400, "R".repeat(60_000), "i".repeat(60_000), null)
-            .explained("d".repeat(60_000));
+        new Attempt(
+            Channel.FCM,
+            AT,
+            AttemptResult.REJECTED.word(),
+            400,
+            "R".repeat(60_000),
+            "i".repeat(60_000),
+            null,
+            "d".repeat(60_000));
 
     assertThat(attempt.reason()).isEqualTo("R".repeat(Attempt.LONGEST_REASON));
     assertThat(attempt.providerId()).isEqualTo("i".repeat(Attempt.LONGEST_PROVIDER_ID));
@@ -24,7 +31,7 @@ class AttemptTest {
     String words = "d".repeat(Attempt.LONGEST_DETAIL - 1);
 
     Attempt attempt =
-        new Attempt(Channel.FCM, AT, "rejected", 400, null, null, null).explained(words + "😀 no");
+        Attempt.rejected(Channel.FCM, AT, "INVALID_ARGUMENT").explained(words + "😀 no");
 
     assertThat(attempt.detail()).isEqualTo(words);
   }

@@ -34,15 +34,9 @@ class WireFormTest {
   private static final Push PUSH =
       aPush(CLOCK).toMqtt("d1").toApns("d2", "ab12").toFcm("d3", "token").build();
   private static final Attempt ATTEMPT =
-      new Attempt(
-          Channel.APNS,
-          CLOCK.instant(),
-          "rejected",
-          400,
-          "BadDeviceToken",
-          null,
-          "token forgotten",
-          "message.token: unknown");
+      Attempt.rejected(Channel.APNS, CLOCK.instant(), "BadDeviceToken", "token forgotten")
+          .answered(400)
+          .explained("message.token: unknown");
 
   @Test
   void a_token_for_alerts_is_written_as_those_know_it_who_know_no_push_types() {
@@ -161,10 +155,19 @@ class WireFormTest {
   @Test
   void a_try_is_told_in_milliseconds() {
     Instant fine = Instant.parse("2026-11-21T10:00:00.123999999Z");
-    Attempt attempt = new Attempt(Channel.FCM, fine, "deferred", 503, "UNAVAILABLE", null, null);
+    Attempt attempt = Attempt.rejected(Channel.FCM, fine, "UNAVAILABLE");
 
     assertThat(new String(WireForm.write(attempt), StandardCharsets.UTF_8))
         .contains("\"at\":\"2026-11-21T10:00:00.123Z\"");
+  }
+
+  @Test
+  void an_attempts_result_of_a_newer_version_stays_as_it_is() {
+    String written = "{\"at\":\"2026-11-21T10:00:00.123Z\",\"result\":\"teleported\"}";
+
+    Attempt read = WireForm.read(written.getBytes(StandardCharsets.UTF_8), Attempt.class);
+
+    assertThat(new String(WireForm.write(read), StandardCharsets.UTF_8)).isEqualTo(written);
   }
 
   @Test

@@ -10,7 +10,6 @@ import io.pushplanet.cm.transport.HandOver;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.cm.uplink.Events;
 import io.pushplanet.common.delivery.Attempt;
-import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.lane.Pause;
@@ -189,7 +188,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   private DeliveryEvent ended(
       InboxRow row, DeliveryState state, @Nullable String reason, String action) {
     var now = clock.instant();
-    var attempt = new Attempt(Channel.MQTT, now, state.word(), null, reason, null, action);
+    var attempt = Attempt.fromInbox(now, state, reason, action);
     return new DeliveryEvent.Ended(
         row.device().app(), now, row.message(), row.device().device(), state, attempt);
   }

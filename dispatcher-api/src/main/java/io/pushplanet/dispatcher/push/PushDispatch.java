@@ -290,8 +290,7 @@ class PushDispatch {
 
   /// The delivery ends as it begins.
   private static Parcel failed(Push push, NoWay one) {
-    Attempt attempt =
-        new Attempt(null, push.acceptedAt(), "rejected", null, one.reason(), null, one.action());
+    Attempt attempt = Attempt.rejected(null, push.acceptedAt(), one.reason(), one.action());
     return Parcel.of(
         Topology.EVENTS,
         new DeliveryEvent.Ended(

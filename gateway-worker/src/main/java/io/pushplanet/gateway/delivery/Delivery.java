@@ -1,5 +1,6 @@
 package io.pushplanet.gateway.delivery;
 
+import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.message.MessageId;
@@ -190,7 +191,7 @@ public final class Delivery {
       }
       if (isTooLate(push)) {
         outbox.end(
-            parcel, DeliveryState.EXPIRED, outbox.attempt(null, "expired", 0, "ttl", null, null));
+            parcel, DeliveryState.EXPIRED, Attempt.expired(null, outbox.now(), "ttl", null));
       } else if (parcel.repeat()) {
         repeats.add(parcel);
       } else {
@@ -225,7 +226,7 @@ public final class Delivery {
 
   private static void reject(Parcel parcel, Channel channel, String reason, Outbox outbox) {
     outbox.end(
-        parcel, DeliveryState.FAILED, outbox.attempt(channel, "rejected", 0, reason, null, null));
+        parcel, DeliveryState.FAILED, Attempt.rejected(channel, outbox.now(), reason));
   }
 
   /// Of the broadcasts among them: somebody who stops one has seen it go wrong, and one look is for very many devices.

@@ -65,7 +65,7 @@ final class MqttDelivery {
             parcel,
             DeliveryState.DELIVERED,
             at == null
-                ? outbox.attempt(Channel.MQTT, "delivered", 0, null, null, null)
+                ? Attempt.acknowledged(outbox.now())
                 : Attempt.acknowledgedLate(at),
             outbox);
       }
@@ -81,12 +81,10 @@ final class MqttDelivery {
           parcel,
           Channel.MQTT,
           to,
-          outbox.attempt(
+          Attempt.notDelivered(
               Channel.MQTT,
-              "not_delivered",
-              0,
+              outbox.now(),
               answer.reason(),
-              null,
               answer.words("falls back to " + to.word())));
       return;
     }
@@ -94,8 +92,8 @@ final class MqttDelivery {
       end(
           parcel,
           DeliveryState.FAILED,
-          outbox.attempt(
-              Channel.MQTT, "refused", 0, answer.reason(), null, answer.words("not repeated")),
+          Attempt.refused(
+              Channel.MQTT, outbox.now(), answer.reason(), answer.words("not repeated")),
           outbox);
       return;
     }
@@ -113,19 +111,14 @@ final class MqttDelivery {
       outbox.end(
           parcel,
           DeliveryState.EXPIRED,
-          outbox.attempt(
-              Channel.MQTT, "expired", 0, answer.reason(), null, "its ttl is now or never"));
+          Attempt.expired(
+              Channel.MQTT, outbox.now(), answer.reason(), "its ttl is now or never"));
       return;
     }
     outbox.park(
         parcel,
-        outbox.attempt(
-            Channel.MQTT,
-            "parked",
-            0,
-            answer.reason(),
-            null,
-            answer.words(whatItWaitsFor(answer))));
+        Attempt.parked(
+            Channel.MQTT, outbox.now(), answer.reason(), answer.words(whatItWaitsFor(answer))));
   }
 
   private static String whatItWaitsFor(NodeDelivery.Answer answer) {

@@ -131,7 +131,7 @@ final class Outbox implements AutoCloseable {
 
   /// Its message was cancelled before it went out.
   void cancel(Parcel parcel) {
-    end(parcel, DeliveryState.CANCELLED, attempt(null, "cancelled", 0, "cancelled", null, null));
+    end(parcel, DeliveryState.CANCELLED, Attempt.cancelled(now()));
   }
 
   /// What happened to a parcel that goes on.
@@ -172,15 +172,14 @@ final class Outbox implements AutoCloseable {
   synchronized void park(Parcel parcel, Attempt attempt) {
     moving.moves.parked().add(parcel);
     moving.news.add(attempted(parcel, attempt));
-    metrics.count(attempt.channel(), "parked");
+    metrics.count(attempt.channel(), attempt.result());
   }
 
   /// Its device has acknowledged it to a node after all: it is not sent to `from`.
   synchronized void callOff(Parcel parcel, Channel from) {
-    tell(
-        parcel,
-        attempt(from, "called_off", 0, null, null, "delivered by mqtt; fallback cancelled"));
-    metrics.count(from, "called_off");
+    Attempt attempt = Attempt.calledOff(from, now(), "delivered by mqtt; fallback cancelled");
+    tell(parcel, attempt);
+    metrics.count(from, attempt.result());
   }
 
   /// Ends it where its time to live does not last until then.
@@ -192,29 +191,20 @@ final class Outbox implements AutoCloseable {
       end(
           parcel,
           DeliveryState.EXPIRED,
-          attempt(
-                  channel,
-                  "expired",
-                  cause.status(),
-                  cause.reason(),
-                  null,
-                  cause.and("its ttl ends before the next try"))
+          Attempt.expired(
+                  channel, now(), cause.reason(), cause.and("its ttl ends before the next try"))
+              .answered(cause.status())
               .explained(cause.detail()));
       return;
     }
     Attempt attempt =
-        attempt(
-                channel,
-                "deferred",
-                cause.status(),
-                cause.reason(),
-                null,
-                cause.and("retry at " + dueAt))
+        Attempt.deferred(channel, now(), cause.reason(), cause.and("retry at " + dueAt))
+            .answered(cause.status())
             .explained(cause.detail());
     String reason = attempt.reason() == null ? "retry" : attempt.reason();
     moving.moves.waiting().add(later(next, channel, dueAt, reason));
     moving.news.add(attempted(parcel, attempt));
-    metrics.count(channel, "deferred");
+    metrics.count(channel, attempt.result());
   }
 
   /// It is parked, its device may be connected, and its node could not be asked to look.
@@ -361,18 +351,9 @@ final class Outbox implements AutoCloseable {
     }
   }
 
-  /// What was just tried.
-  ///
-  /// @param status 0 where there was no answer
-  Attempt attempt(
-      @Nullable Channel channel,
-      String result,
-      int status,
-      @Nullable String reason,
-      @Nullable String providerId,
-      @Nullable String action) {
-    return new Attempt(
-        channel, clock.instant(), result, status == 0 ? null : status, reason, providerId, action);
+  /// The time of an attempt that has just ended.
+  Instant now() {
+    return clock.instant();
   }
 
   private static DeliveryEvent attempted(Parcel parcel, Attempt attempt) {

@@ -55,7 +55,7 @@ final class ProviderOutcomes {
     otherwise(
         channel,
         parcel,
-        outbox.attempt(channel, "failed", 0, "channel_not_available", null, null),
+        Attempt.failed(channel, outbox.now(), "channel_not_available", null),
         outbox);
   }
 
@@ -64,12 +64,10 @@ final class ProviderOutcomes {
     otherwise(
         channel,
         parcel,
-        outbox.attempt(
+        Attempt.rejected(
             channel,
-            "rejected",
-            0,
+            outbox.now(),
             "token_moved",
-            null,
             "not sent: the device has no token of this channel any more"),
         outbox);
   }
@@ -83,7 +81,7 @@ final class ProviderOutcomes {
         outbox.end(
             parcel,
             DeliveryState.DELIVERED,
-            outbox.attempt(channel, "delivered", status, null, providerId, null));
+            Attempt.delivered(channel, outbox.now(), status, providerId));
       }
       case DeliveryOutcome.Rejected(int status, String reason, String detail) -> {
         if (status > 0 && parcel.recipient().namesDevice()) {
@@ -92,8 +90,8 @@ final class ProviderOutcomes {
         otherwise(
             channel,
             parcel,
-            outbox
-                .attempt(channel, "rejected", status, reason, null, "not repeated")
+            Attempt.rejected(channel, outbox.now(), reason, "not repeated")
+                .answered(status)
                 .explained(detail),
             outbox);
       }
@@ -101,7 +99,7 @@ final class ProviderOutcomes {
           outbox.end(
               parcel,
               DeliveryState.EXPIRED,
-              outbox.attempt(channel, "expired", 0, expired.reason(), null, Cause.NOT_SENT));
+              Attempt.expired(channel, outbox.now(), expired.reason(), Cause.NOT_SENT));
       case DeliveryOutcome.TokenGone(int status, String reason, Instant since) ->
           afterDeadToken(channel, parcel, status, reason, since, outbox);
       case DeliveryOutcome.TokenForeign(int status, String reason) ->
@@ -143,13 +141,8 @@ final class ProviderOutcomes {
       case DeliveryOutcome.Remedied remedied -> {
         outbox.tell(
             parcel,
-            outbox.attempt(
-                channel,
-                "repeated",
-                remedied.status(),
-                remedied.reason(),
-                null,
-                remedied.remedy()));
+            Attempt.repeated(channel, outbox.now(), remedied.reason(), remedied.remedy())
+                .answered(remedied.status()));
         handle(channel, parcel, remedied.then(), outbox);
       }
     }
@@ -169,12 +162,10 @@ final class ProviderOutcomes {
     }
     outbox.bury(
         parcel,
-        outbox.attempt(
+        Attempt.failed(
             channel,
-            "failed",
-            0,
+            outbox.now(),
             error.reason(),
-            null,
             "kept in the dead letters after " + mostErrors + " errors; an operator may replay it"),
         error.what());
   }
@@ -234,7 +225,10 @@ final class ProviderOutcomes {
       return;
     }
     otherwise(
-        channel, parcel, outbox.attempt(channel, "rejected", status, reason, null, words), outbox);
+        channel,
+        parcel,
+        Attempt.rejected(channel, outbox.now(), reason, words).answered(status),
+        outbox);
   }
 
   /// In turns: a campaign to many dead tokens leaves connections to those who look for what was cancelled.

@@ -175,13 +175,10 @@ public final class Fanout {
 
   private static DeliveryEvent noChannel(Push push, Recipient recipient, Instant now) {
     Attempt attempt =
-        new Attempt(
+        Attempt.failed(
             null,
             now,
-            "failed",
-            null,
             "no_channel",
-            null,
             "register a channel for this device or change the route");
     return new DeliveryEvent.Ended(
         push.app(), now, push.id(), recipient.device(), DeliveryState.FAILED, attempt);

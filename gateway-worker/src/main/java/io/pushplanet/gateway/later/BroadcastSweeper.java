@@ -1,7 +1,6 @@
 package io.pushplanet.gateway.later;
 
 import io.pushplanet.common.delivery.Attempt;
-import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.device.DeviceId;
@@ -112,7 +111,7 @@ public final class BroadcastSweeper {
         return;
       }
       Instant now = clock.instant();
-      Attempt attempt = new Attempt(Channel.MQTT, now, state.word(), null, reason, null, action);
+      Attempt attempt = Attempt.fromInbox(now, state, reason, action);
       lanes.publishAndWait(
           Topology.EVENTS,
           waiting(place, devices.getFirst().devices()).stream()

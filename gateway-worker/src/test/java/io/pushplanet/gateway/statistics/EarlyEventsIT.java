@@ -180,14 +180,7 @@ class EarlyEventsIT {
 
   private List<DeliveryEvent> story(MessageId message) {
     Attempt attempt =
-        new Attempt(
-            io.pushplanet.common.delivery.Channel.MQTT,
-            message.time(),
-            "delivered",
-            null,
-            null,
-            null,
-            null);
+        Attempt.acknowledged(message.time());
     return List.of(
         new DeliveryEvent.Accepted(
             SHOP,

@@ -263,6 +263,6 @@ class LedgerTest {
   }
 
   private Attempt attempt(String result, @Nullable String reason) {
-    return new Attempt(Channel.MQTT, clock.instant(), result, null, reason, null, null);
+    return new Attempt(Channel.MQTT, clock.instant(), result, null, reason, null, null, null);
   }
 }

@@ -310,7 +310,7 @@ class QueuedSweeperIT {
 
   private static DeliveryEvent ended(MessageId message, String device, DeliveryState state) {
     Instant at = Instant.now();
-    Attempt attempt = new Attempt(Channel.APNS, at, state.word(), null, null, null, null);
+    Attempt attempt = new Attempt(Channel.APNS, at, state.word(), null, null, null, null, null);
     return new DeliveryEvent.Ended(SHOP, at, message, new DeviceId(device), state, attempt);
   }
 

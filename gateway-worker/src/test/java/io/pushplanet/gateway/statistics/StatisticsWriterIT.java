@@ -504,14 +504,10 @@ class StatisticsWriterIT {
     for (int number = 0; number < devices; number++) {
       boolean delivered = number % 2 == 0;
       Attempt attempt =
-          new Attempt(
-              Channel.APNS,
-              message.time().plusMillis(number),
-              delivered ? "delivered" : "rejected",
-              delivered ? 200 : 400,
-              delivered ? null : "BadDeviceToken",
-              null,
-              null);
+          delivered
+              ? Attempt.delivered(Channel.APNS, message.time().plusMillis(number), 200, null)
+              : Attempt.rejected(Channel.APNS, message.time().plusMillis(number), "BadDeviceToken")
+                  .answered(400);
       events.add(
           new DeliveryEvent.Ended(
               SHOP,

@@ -330,7 +330,7 @@ class StoriesTest {
   }
 
   private static DeliveryEvent.Ended ended(MessageId message, DeviceId device) {
-    Attempt attempt = new Attempt(Channel.APNS, NOON, "delivered", 200, null, null, null);
+    Attempt attempt = Attempt.delivered(Channel.APNS, NOON, 200, null);
     return new DeliveryEvent.Ended(SHOP, NOON, message, device, DeliveryState.DELIVERED, attempt);
   }
 
@@ -340,6 +340,6 @@ class StoriesTest {
         NOON,
         message,
         device,
-        new Attempt(Channel.MQTT, NOON, "parked", null, null, null, null));
+        Attempt.parked(Channel.MQTT, NOON, "not_connected", "waits in the inbox"));
   }
 }

@@ -86,14 +86,11 @@ public class WireFormBenchmark {
         push.id(),
         push.recipients().getFirst().device(),
         DeliveryState.DELIVERED,
-        new Attempt(
+        Attempt.delivered(
             Channel.FCM,
             push.acceptedAt(),
-            "delivered",
             200,
-            null,
-            "projects/shop/messages/0:1700000000000001%1",
-            null));
+            "projects/shop/messages/0:1700000000000001%1"));
   }
 
   private static Push push(MessageIds ids, Instant now, int number) {
