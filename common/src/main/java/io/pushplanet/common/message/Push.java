@@ -9,16 +9,16 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// One message on its way to some of its recipients: what a lane carries.
+/// One message on its way to some of its recipients. Lanes carry it.
 ///
-/// @param recipients 1 to [#MOST_RECIPIENTS]
-/// @param attempt how often a provider was tried before, 0 at first
+/// @param recipients 1 to [#MOST_RECIPIENTS] in a lane
+/// @param attempt the number of earlier attempts over this channel, 0 at first
 /// @param tried channels that were given up for these recipients, so that a fallback does not return to them
 /// @param traceparent W3C trace context of the accepting request
-/// @param audience about how many recipients the whole message has; null where they fit into one lane message or nobody counted
-/// @param waited true once it was put off without a try; else null
-/// @param errors how often a worker tripped over it, since its last channel; null for never
-/// @param inInbox true once it lies in its device's inbox, into which its node is still to be asked to look; else null
+/// @param audience roughly how many recipients the whole message has; null where they fit into one lane message or are not counted
+/// @param waited true once it has waited without an attempt; else null
+/// @param errors how often a worker failed on it by a bug, since its last channel; null for never
+/// @param inInbox true once it is in its device's inbox and the device's node is still to be asked to read it; else null
 public record Push(
     MessageId id,
     AppId app,
@@ -50,30 +50,26 @@ public record Push(
     overrides = overrides == null ? Overrides.NONE : overrides;
   }
 
-  /// One of few recipients.
-  public Push(
+  /// A message at the moment of its acceptance, before its recipients are known.
+  public static Push accepted(
       MessageId id,
       AppId app,
       Content content,
       DeliveryOptions delivery,
       Overrides overrides,
       Instant acceptedAt,
-      Instant expiresAt,
-      List<Recipient> recipients,
-      int attempt,
-      List<Channel> tried,
       @Nullable String traceparent) {
-    this(
+    return new Push(
         id,
         app,
         content,
         delivery,
         overrides,
         acceptedAt,
-        expiresAt,
-        recipients,
-        attempt,
-        tried,
+        acceptedAt.plus(delivery.ttl()),
+        List.of(),
+        0,
+        List.of(),
         traceparent,
         null,
         null,
@@ -81,7 +77,7 @@ public record Push(
         null);
   }
 
-  /// The same as a part of something larger.
+  /// The same as a part of a message for a larger audience.
   public Push ofAudience(int about) {
     return with(
         recipients,
@@ -97,7 +93,7 @@ public record Push(
     return !now.isBefore(expiresAt);
   }
 
-  /// Whether it was at its provider's lane before.
+  /// Whether a worker took it from its channel's lane before.
   public boolean cameBack() {
     return attempt > 0 || waited != null;
   }
@@ -106,12 +102,12 @@ public record Push(
     return with(others, attempt, tried, audience, waited, errors, inInbox);
   }
 
-  /// After a try.
-  public Push again() {
+  /// After an attempt.
+  public Push retried() {
     return with(recipients, attempt + 1, tried, audience, waited, errors, inInbox);
   }
 
-  /// After a try that a worker tripped over.
+  /// After an attempt that failed by a bug of ours.
   public Push afterError() {
     return with(recipients, attempt + 1, tried, audience, waited, timesTrippedOver() + 1, inInbox);
   }
@@ -120,23 +116,23 @@ public record Push(
     return errors == null ? 0 : errors;
   }
 
-  /// All its tries are before it once more; it may have come to its end meanwhile.
-  public Push anew() {
+  /// As if no attempt had been made yet. It counts as one that waited, because it may have ended meanwhile.
+  public Push restarted() {
     return with(recipients, 0, tried, audience, true, null, null);
   }
 
-  /// Once it is parked.
-  public Push parked() {
+  /// Once its inbox has it.
+  public Push movedToInbox() {
     return with(recipients, attempt, tried, audience, waited, errors, true);
   }
 
-  /// Without a try.
-  public Push putOff() {
+  /// After a wait without an attempt.
+  public Push postponed() {
     return with(recipients, attempt, tried, audience, true, errors, inInbox);
   }
 
-  /// The same message after a channel was given up: attempts count anew.
-  public Push without(Channel channel) {
+  /// After a channel was given up: attempts over the next channel count from zero.
+  public Push fallenBackFrom(Channel channel) {
     List<Channel> more = new ArrayList<>(tried);
     more.add(channel);
     return with(recipients, 0, more, audience, null, null, null);

@@ -108,17 +108,20 @@ public final class PushBuilder {
   }
 
   public Push build() {
-    return new Push(
-        IDS.next(),
-        app,
-        content,
-        delivery,
-        Overrides.NONE,
-        clock.instant(),
-        clock.instant().plus(delivery.ttl()),
-        recipients.stream().map(recipient -> recipient.of(user)).toList(),
-        0,
-        List.of(),
-        null);
+    return Push.accepted(
+            IDS.next(), app, content, delivery, Overrides.NONE, clock.instant(), null)
+        .to(recipients.stream().map(recipient -> recipient.of(user)).toList());
+  }
+
+  public static Push withOverrides(Push push, Overrides overrides) {
+    return Push.accepted(
+            push.id(),
+            push.app(),
+            push.content(),
+            push.delivery(),
+            overrides,
+            push.acceptedAt(),
+            push.traceparent())
+        .to(push.recipients());
   }
 }

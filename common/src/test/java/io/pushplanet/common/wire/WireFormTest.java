@@ -56,20 +56,20 @@ class WireFormTest {
   void a_push_comes_back_as_it_was() {
     byte[] batch =
         WireForm.join(
-            List.of(WireForm.write(PUSH), WireForm.write(PUSH.again().without(Channel.MQTT))));
+            List.of(WireForm.write(PUSH), WireForm.write(PUSH.retried().fallenBackFrom(Channel.MQTT))));
 
     List<Push> read = WireForm.readBatch(batch, Push.class);
 
-    assertThat(read).containsExactly(PUSH, PUSH.again().without(Channel.MQTT));
+    assertThat(read).containsExactly(PUSH, PUSH.retried().fallenBackFrom(Channel.MQTT));
   }
 
   @Test
   void a_push_that_was_put_off_says_so_and_no_other_does() {
-    byte[] batch = WireForm.join(List.of(WireForm.write(PUSH.putOff()), WireForm.write(PUSH)));
+    byte[] batch = WireForm.join(List.of(WireForm.write(PUSH.postponed()), WireForm.write(PUSH)));
 
-    assertThat(WireForm.readBatch(batch, Push.class)).containsExactly(PUSH.putOff(), PUSH);
-    assertThat(PUSH.putOff().attempt()).isZero();
-    assertThat(PUSH.putOff().cameBack()).isTrue();
+    assertThat(WireForm.readBatch(batch, Push.class)).containsExactly(PUSH.postponed(), PUSH);
+    assertThat(PUSH.postponed().attempt()).isZero();
+    assertThat(PUSH.postponed().cameBack()).isTrue();
     assertThat(PUSH.cameBack()).isFalse();
     assertThat(new String(WireForm.write(PUSH), StandardCharsets.UTF_8)).doesNotContain("waited");
   }

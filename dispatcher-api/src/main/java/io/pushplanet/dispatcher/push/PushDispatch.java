@@ -119,17 +119,13 @@ class PushDispatch {
     Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
     Resolution resolution = metrics.resolving(() -> resolution(app, request, begun));
     Push push =
-        new Push(
+        Push.accepted(
             id,
             app,
             request.content(),
             request.delivery(),
             overrides(request, resolution),
             now,
-            now.plus(request.delivery().ttl()),
-            List.of(),
-            0,
-            List.of(),
             traceparent);
     return switch (resolution) {
       case Resolution.Known(AudienceResolver.Found found) -> toDevices(push, request, found);

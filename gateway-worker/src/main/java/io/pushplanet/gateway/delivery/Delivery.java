@@ -137,7 +137,7 @@ public final class Delivery {
 
   /// Writes what MySQL could not take when a batch was delivered; acknowledge it afterwards.
   ///
-  /// @param body a batch of [Owed] in wire form
+  /// @param body a batch of [Owed.Item] in wire form
   /// @throws DeadItems when some of it can never be handled and all else is durable
   /// @throws io.pushplanet.common.wire.MalformedWire when it is none
   /// @throws RuntimeException while MySQL or the broker is away: hand the batch out again

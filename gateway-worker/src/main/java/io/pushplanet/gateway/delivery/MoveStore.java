@@ -76,7 +76,7 @@ final class MoveStore {
     List<Parcel> left =
         moves.parked().stream().filter(parcel -> !durable.contains(parcel)).toList();
     List<Owed> owed = new ArrayList<>(Owed.parked(left));
-    moves.waiting().forEach(later -> owed.add(Owed.waiting(later)));
+    moves.waiting().forEach(later -> owed.add(new Owed.Wait(later)));
     metrics.owed(owed.stream().mapToInt(one -> one.push().recipients().size()).sum());
     return new Written(parked, owed);
   }

@@ -101,7 +101,7 @@ final class MqttDelivery {
       // It may be connected: parked now, it would wait for a connect that does not come.
       outbox.retry(
           parcel,
-          parcel.alone().again(),
+          parcel.alone().retried(),
           Channel.MQTT,
           retries.afterDirectoryLoss(parcel.push().attempt()),
           new Cause(0, answer.reason(), Cause.NOT_SENT));

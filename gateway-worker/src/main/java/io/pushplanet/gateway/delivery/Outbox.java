@@ -153,14 +153,14 @@ final class Outbox implements AutoCloseable {
         .map(one ->
             new DeadItem(
                 WireForm.join(
-                    List.of(WireForm.write(one.getKey().push().to(one.getValue()).anew()))),
+                    List.of(WireForm.write(one.getKey().push().to(one.getValue()).restarted()))),
                 DeliveryOutcome.InternalError.REASON + ": " + one.getKey().what()))
         .toList();
   }
 
   /// Gives up `from` for this parcel and tries `to`.
   synchronized void fallBack(Parcel parcel, Channel from, Channel to, Attempt attempt) {
-    Push push = parcel.alone().without(from);
+    Push push = parcel.alone().fallenBackFrom(from);
     leaving
         .elsewhere
         .computeIfAbsent(Topology.lane(to, push.delivery().priority()), _ -> new ArrayList<>())
@@ -214,7 +214,7 @@ final class Outbox implements AutoCloseable {
       moving
           .moves
           .waiting()
-          .add(later(parcel.alone().parked().again(), Channel.MQTT, dueAt, "drain_failed"));
+          .add(later(parcel.alone().movedToInbox().retried(), Channel.MQTT, dueAt, "drain_failed"));
       metrics.count(Channel.MQTT, "drain_failed");
     }
   }
@@ -278,7 +278,7 @@ final class Outbox implements AutoCloseable {
   /// @return what lies in inboxes now
   private List<Parcel> write(Moving next) {
     Written written = databaseTurns.take(() -> moves.writeOrOwe(next.moves));
-    written.owed().forEach(one -> lanes.publish(Topology.OWED, WireForm.write(one)));
+    written.owed().forEach(one -> lanes.publish(Topology.OWED, WireForm.write(Owed.Item.of(one))));
     tell(next.news);
     return written.parked();
   }

@@ -9,36 +9,51 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// A message whose row MySQL could not take when it came up: an item of `push.owed`.
-///
-/// @param push with those of its recipients that it is about
-/// @param dueAt when it goes to `lane` again; null, as the others then, where it waits in its devices' inboxes
-/// @param reason for people: why it waits
-record Owed(Push push, @Nullable Instant dueAt, @Nullable String lane, @Nullable String reason) {
+/// A row that MySQL could not take when it was due to be written.
+sealed interface Owed {
+  Push push();
 
-  /// Those of one message together, as they would have been parked.
-  static List<Owed> parked(List<Parcel> parcels) {
-    Map<MessageId, List<Parcel>> alike = new LinkedHashMap<>();
-    for (Parcel parcel : parcels) {
-      alike.computeIfAbsent(parcel.push().id(), _ -> new ArrayList<>()).add(parcel);
+  /// It belongs into the inboxes of its devices.
+  ///
+  /// @param push with the recipients that are to be parked
+  record Park(Push push) implements Owed {}
+
+  /// It belongs into the table `later`.
+  record Wait(Later later) implements Owed {
+    @Override
+    public Push push() {
+      return later.push();
     }
-    return alike.values().stream()
+  }
+
+  /// Groups the parcels by their messages, as they would have been parked.
+  static List<Owed> parked(List<Parcel> parcels) {
+    Map<MessageId, List<Parcel>> byMessage = new LinkedHashMap<>();
+    for (Parcel parcel : parcels) {
+      byMessage.computeIfAbsent(parcel.push().id(), _ -> new ArrayList<>()).add(parcel);
+    }
+    return byMessage.values().stream()
         .map(some -> some.getFirst().push().to(some.stream().map(Parcel::recipient).toList()))
-        .map(push -> new Owed(push, null, null, null))
+        .<Owed>map(Park::new)
         .toList();
   }
 
-  static Owed waiting(Later later) {
-    return new Owed(later.push(), later.dueAt(), later.lane(), later.reason());
-  }
+  /// The wire form: an item of `push.owed`. Only [Wait] has more than the push.
+  record Item(Push push, @Nullable Instant dueAt, @Nullable String lane, @Nullable String reason) {
+    static Item of(Owed owed) {
+      return switch (owed) {
+        case Park(Push push) -> new Item(push, null, null, null);
+        case Wait(Later later) ->
+            new Item(later.push(), later.dueAt(), later.lane(), later.reason());
+      };
+    }
 
-  /// Nothing where it is to be parked.
-  Optional<Later> later() {
-    return dueAt == null || lane == null || reason == null
-        ? Optional.empty()
-        : Optional.of(new Later(dueAt, lane, reason, push));
+    Owed owed() {
+      return dueAt == null || lane == null || reason == null
+          ? new Park(push)
+          : new Wait(new Later(dueAt, lane, reason, push));
+    }
   }
 }

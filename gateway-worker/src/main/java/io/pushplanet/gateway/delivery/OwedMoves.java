@@ -5,6 +5,7 @@ import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.delivery.MoveStore.Moves;
 import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.lane.DatabaseTurns;
+import io.pushplanet.gateway.later.Later;
 import io.pushplanet.gateway.parcel.Parcel;
 import io.pushplanet.gateway.parcel.SettledBefore;
 import java.util.ArrayList;
@@ -37,7 +38,10 @@ final class OwedMoves {
   /// @see Delivery#writeOwed
   void write(byte[] body) {
     List<DeadItem> dead = new ArrayList<>();
-    List<Owed> owed = WireForm.readBatch(body, Owed.class, dead::add);
+    List<Owed> owed =
+        WireForm.readBatch(body, Owed.Item.class, dead::add).stream()
+            .map(Owed.Item::owed)
+            .toList();
     if (!outboxes.mayTry()) {
       // A MySQL that hangs would have the turns of those who deliver.
       throw new IllegalStateException("MySQL is not tried just now");
@@ -61,10 +65,13 @@ final class OwedMoves {
     Moves moves = new Moves();
     parcels.forEach((one, some) -> {
       List<Parcel> still = some.stream().filter(wanted::contains).toList();
-      if (one.later().isEmpty()) {
-        moves.parked().addAll(still);
-      } else if (!still.isEmpty()) {
-        moves.waiting().add(one.later().get());
+      switch (one) {
+        case Owed.Park _ -> moves.parked().addAll(still);
+        case Owed.Wait(Later later) -> {
+          if (!still.isEmpty()) {
+            moves.waiting().add(later);
+          }
+        }
       }
     });
     return moves;

@@ -107,14 +107,14 @@ final class ProviderOutcomes {
       case DeliveryOutcome.PutOff putOff ->
           outbox.retry(
               parcel,
-              parcel.alone().putOff(),
+              parcel.alone().postponed(),
               channel,
               afterPutOff(parcel, putOff),
               new Cause(putOff.status(), putOff.reason(), orNotSent(putOff, putOff.done())));
       case DeliveryOutcome.Deferred deferred ->
           outbox.retry(
               parcel,
-              parcel.alone().again(),
+              parcel.alone().retried(),
               channel,
               afterDeferral(channel, parcel, deferred),
               new Cause(
@@ -127,7 +127,7 @@ final class ProviderOutcomes {
         outbox.retry(
             parcel,
             // A pause is no try: what comes after it has all its tries before it.
-            asked ? parcel.alone().again() : parcel.alone().putOff(),
+            asked ? parcel.alone().retried() : parcel.alone().postponed(),
             channel,
             beforeItsEnd(
                 parcel,
@@ -218,7 +218,7 @@ final class ProviderOutcomes {
     if (fate.equals(Optional.of(Fate.REPLACED))) {
       outbox.retry(
           parcel,
-          parcel.alone().again(),
+          parcel.alone().retried(),
           channel,
           retries.afterReplacedToken(),
           new Cause(status, reason, words));

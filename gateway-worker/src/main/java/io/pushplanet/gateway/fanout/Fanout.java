@@ -95,7 +95,7 @@ public final class Fanout {
         last == null
             && !page.recipients().isEmpty()
             && page.recipients().size() <= Push.MOST_RECIPIENTS;
-    publishPage(again ? push.putOff() : push, page.recipients(), endsInOneChunk, now);
+    publishPage(again ? push.postponed() : push, page.recipients(), endsInOneChunk, now);
     if (last != null) {
       lanes.publishAndWait(
           Topology.fanout(push.delivery().priority()),

@@ -1,13 +1,14 @@
 package io.pushplanet.gateway.apns;
 
 import static io.pushplanet.common.testing.PushBuilder.aPush;
+import static io.pushplanet.common.testing.PushBuilder.withOverrides;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.DeliveryOptions;
-import io.pushplanet.common.message.LiveActivity;
 import io.pushplanet.common.message.LiveActivity.Event;
+import io.pushplanet.common.message.LiveActivity;
 import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
@@ -71,18 +72,7 @@ class ApnsNotificationTest {
                 new DeliveryOptions(
                     Route.VENDOR, Duration.ofHours(1), urgency, null, Duration.ofSeconds(5)))
             .build();
-    return new Push(
-        plain.id(),
-        plain.app(),
-        plain.content(),
-        plain.delivery(),
-        Overrides.NONE.with(activity),
-        plain.acceptedAt(),
-        plain.expiresAt(),
-        plain.recipients(),
-        0,
-        plain.tried(),
-        null);
+    return withOverrides(plain, Overrides.NONE.with(activity));
   }
 
   @Test
@@ -198,7 +188,7 @@ class ApnsNotificationTest {
     String id = ApnsNotification.id(push.id(), DEVICE);
 
     assertThat(id)
-        .isEqualTo(ApnsNotification.id(push.again().id(), DEVICE))
+        .isEqualTo(ApnsNotification.id(push.retried().id(), DEVICE))
         .isNotEqualTo(ApnsNotification.id(push.id(), new DeviceId("d2")))
         .isEqualTo(UUID.fromString(id).toString());
   }
@@ -254,20 +244,5 @@ class ApnsNotificationTest {
 
   private static Map<String, String> headers(ApnsNotification notification) {
     return notification.headers().stream().collect(Collectors.toMap(Field::name, Field::value));
-  }
-
-  private static Push withOverrides(Push push, Overrides overrides) {
-    return new Push(
-        push.id(),
-        push.app(),
-        push.content(),
-        push.delivery(),
-        overrides,
-        push.acceptedAt(),
-        push.expiresAt(),
-        push.recipients(),
-        push.attempt(),
-        push.tried(),
-        push.traceparent());
   }
 }

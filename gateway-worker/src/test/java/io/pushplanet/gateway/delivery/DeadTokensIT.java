@@ -93,7 +93,7 @@ class DeadTokensIT extends DeliveryScene {
 
   @Test
   void what_waited_for_a_device_that_is_deleted_is_sent_to_nobody() throws Exception {
-    deliver(Channel.FCM, aPush(clock).from(APP).toFcm("d1", "t1").build().putOff());
+    deliver(Channel.FCM, aPush(clock).from(APP).toFcm("d1", "t1").build().postponed());
 
     assertThat(fcm.sent).isEmpty();
     assertThat(events(DeliveryEvent.Ended.class))
@@ -110,7 +110,7 @@ class DeadTokensIT extends DeliveryScene {
     registered("d1", "fcm", "token", "t1", clock.instant());
     servers.sql().update("UPDATE channel_tokens SET device_id = 'd2'");
 
-    deliver(Channel.FCM, aPush(clock).from(APP).toFcm("d1", "t1").build().again());
+    deliver(Channel.FCM, aPush(clock).from(APP).toFcm("d1", "t1").build().retried());
 
     assertThat(fcm.sent).isEmpty();
     assertThat(events(DeliveryEvent.Ended.class))
@@ -139,7 +139,7 @@ class DeadTokensIT extends DeliveryScene {
             APP,
             WireForm.json(new Audience.Users(List.of("u1", "u2"))).text());
 
-    deliver(Channel.FCM, push.again());
+    deliver(Channel.FCM, push.retried());
 
     assertThat(fcm.sent).hasSize(theirs ? 1 : 0);
     assertThat(events(DeliveryEvent.Ended.class))
@@ -158,7 +158,7 @@ class DeadTokensIT extends DeliveryScene {
     servers.sql().update("UPDATE devices SET user_id = 'u1'");
     fcm.answers.put("d1", new DeliveryOutcome.Deferred(503, "UNAVAILABLE", null, true));
 
-    deliver(Channel.FCM, aPush(clock).from(APP).forUser("u1").toFcm("d1", "t1").build().again());
+    deliver(Channel.FCM, aPush(clock).from(APP).forUser("u1").toFcm("d1", "t1").build().retried());
 
     assertThat(servers.sql().queryForObject("SELECT pushes FROM later", String.class))
         .contains("\"user\":\"u1\"");
@@ -168,7 +168,7 @@ class DeadTokensIT extends DeliveryScene {
   void what_waited_takes_the_other_way_that_its_device_has_now() throws Exception {
     registered("d1", "hms", "token", "h1", clock.instant());
 
-    deliver(Channel.FCM, aPush(clock).from(APP).toFcm("d1", "t1").build().again());
+    deliver(Channel.FCM, aPush(clock).from(APP).toFcm("d1", "t1").build().retried());
 
     assertThat(fcm.sent).isEmpty();
     assertThat(servers.drain(Topology.lane(Channel.HMS, Priority.HIGH), Push.class))

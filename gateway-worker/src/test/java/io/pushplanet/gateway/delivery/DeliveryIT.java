@@ -41,8 +41,8 @@ class DeliveryIT extends DeliveryScene {
     clock.advance(Duration.ofSeconds(2));
 
     deliver(Channel.FCM, push);
-    deliver(Channel.FCM, push.again());
-    deliver(Channel.FCM, push.putOff());
+    deliver(Channel.FCM, push.retried());
+    deliver(Channel.FCM, push.postponed());
 
     Timer wait = meters.get("pushplanet.queue.wait").tag("lane", "push.fcm.high").timer();
     assertThat(wait.count()).isEqualTo(1);
@@ -59,7 +59,7 @@ class DeliveryIT extends DeliveryScene {
   void what_is_put_off_waits_without_a_request_and_takes_no_neighbour_along() throws Exception {
     hms.puttingOff = true;
     Push first = aPush(clock).from(APP).toHms("d1", "t1").build();
-    Push back = servers.registered(aPush(clock).from(APP).toHms("d2", "t2").build()).again();
+    Push back = servers.registered(aPush(clock).from(APP).toHms("d2", "t2").build()).retried();
 
     deliver(Channel.HMS, first, back);
 
@@ -81,7 +81,7 @@ class DeliveryIT extends DeliveryScene {
     Push chunk = message.to(aPush(clock).toHms("d3", "t3").toHms("d4", "t4").build().recipients());
     Push other = aPush(clock).from(APP).toHms("d5", "t5").build();
     Push retry =
-        servers.registered(message.to(aPush(clock).toHms("d6", "t6").build().recipients())).again();
+        servers.registered(message.to(aPush(clock).toHms("d6", "t6").build().recipients())).retried();
 
     deliver(Channel.HMS, message, chunk, other, retry);
 
@@ -164,7 +164,7 @@ class DeliveryIT extends DeliveryScene {
             .toApns("d1", "ab")
             .build();
 
-    deliver(Channel.APNS, servers.registered(push).again());
+    deliver(Channel.APNS, servers.registered(push).retried());
 
     assertThat(servers.sql().queryForObject("SELECT due_at FROM later", Timestamp.class))
         .isEqualTo(Timestamp.from(push.expiresAt().minusSeconds(2)));
@@ -182,7 +182,7 @@ class DeliveryIT extends DeliveryScene {
             .build();
     clock.advance(Duration.ofSeconds(35));
 
-    deliver(Channel.FCM, servers.registered(push).again().again());
+    deliver(Channel.FCM, servers.registered(push).retried().retried());
 
     assertThat(servers.sql().queryForObject("SELECT due_at FROM later", Timestamp.class))
         .isEqualTo(Timestamp.from(push.expiresAt().minusSeconds(2)));
@@ -207,7 +207,7 @@ class DeliveryIT extends DeliveryScene {
     clock.advance(Duration.ofSeconds(28).plusMillis(100));
     hms.answers.put(
         "d1", new DeliveryOutcome.PutOff(0, "project_quota_rest", Duration.ofMinutes(1)));
-    deliver(Channel.HMS, servers.registered(push).putOff());
+    deliver(Channel.HMS, servers.registered(push).postponed());
 
     assertThat(events(DeliveryEvent.Ended.class))
         .extracting(DeliveryEvent.Ended::state)
@@ -261,7 +261,7 @@ class DeliveryIT extends DeliveryScene {
     Push push = aPush(clock).from(APP).toFcm("d1", "t1").build();
     servers.cancel(push);
 
-    deliver(Channel.FCM, push.again());
+    deliver(Channel.FCM, push.retried());
 
     assertThat(fcm.sent).isEmpty();
     assertThat(events(DeliveryEvent.Ended.class))

@@ -165,7 +165,7 @@ class NodeAnswersIT extends NodeScene {
     Push push =
         servers
             .registered(aPush(clock).from(APP).toFcm("waiting", "t1").toFcm("other", "t2").build())
-            .without(Channel.MQTT);
+            .fallenBackFrom(Channel.MQTT);
     Future<?> batch = delivering(Channel.FCM, push);
     Eventually.within(PATIENCE, () -> assertThat(fcm.sent).containsExactly("other"));
 
@@ -185,7 +185,7 @@ class NodeAnswersIT extends NodeScene {
     Push push =
         servers
             .registered(aPush(clock).from(APP).toFcm("waiting", "t1").build())
-            .without(Channel.MQTT);
+            .fallenBackFrom(Channel.MQTT);
     Future<?> batch = delivering(Channel.FCM, push);
     assertThat(fcm.waits.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
 
@@ -201,7 +201,7 @@ class NodeAnswersIT extends NodeScene {
   @Test
   void a_fallback_that_comes_after_the_acknowledgement_is_not_sent_and_the_timeline_says_so()
       throws Exception {
-    Push push = aPush(clock).from(APP).toFcm("d1", "t1").build().without(Channel.MQTT);
+    Push push = aPush(clock).from(APP).toFcm("d1", "t1").build().fallenBackFrom(Channel.MQTT);
     write(List.of(acknowledgedLate(push, "d1", clock.instant())));
 
     deliver(Channel.FCM, push);
@@ -214,7 +214,7 @@ class NodeAnswersIT extends NodeScene {
   @Test
   void a_fallback_that_was_sent_all_the_same_is_not_told_to_be_called_off() throws Exception {
     Push push =
-        servers.registered(aPush(clock).from(APP).toFcm("d1", "t1").build()).without(Channel.MQTT);
+        servers.registered(aPush(clock).from(APP).toFcm("d1", "t1").build()).fallenBackFrom(Channel.MQTT);
     deliver(Channel.FCM, push);
     List<DeliveryEvent> sent = servers.drain(Topology.EVENTS, DeliveryEvent.class);
     write(List.of(acknowledgedLate(push, "d1", clock.instant())));
@@ -232,7 +232,7 @@ class NodeAnswersIT extends NodeScene {
     Push push =
         servers
             .registered(aPush(clock).from(APP).toFcm("waiting", "t1").toFcm("other", "t2").build())
-            .without(Channel.MQTT);
+            .fallenBackFrom(Channel.MQTT);
     write(List.of(acknowledgedLate(push, "waiting", clock.instant())));
     servers.sql().execute("RENAME TABLE deliveries TO deliveries_away");
     try {

@@ -67,7 +67,7 @@ class OwedIT extends NodeScene {
     Push push = aPush(clock).from(APP).toFcm("taken", "t1").toFcm("busy", "t2").build();
 
     deliverWithoutMysql(Channel.FCM, push);
-    List<Owed> owed = servers.drain(Topology.OWED, Owed.class);
+    List<Owed.Item> owed = servers.drain(Topology.OWED, Owed.Item.class);
     delivery.writeOwed(batch(owed));
 
     assertThat(fcm.sent).containsExactlyInAnyOrder("taken", "busy");
@@ -94,7 +94,7 @@ class OwedIT extends NodeScene {
     Push gone = aPush(clock).from(APP).toMqtt("gone").build();
 
     deliverWithoutMysql(Channel.MQTT, here, gone);
-    List<Owed> owed = servers.drain(Topology.OWED, Owed.class);
+    List<Owed.Item> owed = servers.drain(Topology.OWED, Owed.Item.class);
     connect("gone");
     delivery.writeOwed(batch(owed));
 
@@ -112,7 +112,7 @@ class OwedIT extends NodeScene {
     devices.forEach(push::toMqtt);
 
     deliverWithoutMysql(Channel.MQTT, push.build());
-    List<Owed> owed = servers.drain(Topology.OWED, Owed.class);
+    List<Owed.Item> owed = servers.drain(Topology.OWED, Owed.Item.class);
     delivery.writeOwed(batch(owed));
 
     assertThat(owed)
@@ -132,7 +132,7 @@ class OwedIT extends NodeScene {
     deliveryAt(mysqlThatGoesAfterABroadcast(() -> connect("part-07")))
         .deliver(
             Channel.MQTT, DeliveryScene.batch(many.build(), single), false, Ticket.ofNoOrder());
-    List<Owed> owed = servers.drain(Topology.OWED, Owed.class);
+    List<Owed.Item> owed = servers.drain(Topology.OWED, Owed.Item.class);
 
     assertThat(owed)
         .singleElement()
@@ -150,7 +150,7 @@ class OwedIT extends NodeScene {
       servers.register(APP, device, "fcm", "token", "token-of-" + device, clock.instant());
     }
     deliverWithoutMysql(Channel.MQTT, push);
-    List<Owed> owed = servers.drain(Topology.OWED, Owed.class);
+    List<Owed.Item> owed = servers.drain(Topology.OWED, Owed.Item.class);
     servers.drain(Topology.EVENTS, DeliveryEvent.class);
     servers
         .sql()
@@ -168,7 +168,7 @@ class OwedIT extends NodeScene {
     for (String device : List.of("d1", "d2", "d3")) {
       deliverWithoutMysql(Channel.MQTT, aPush(clock).from(APP).toMqtt(device).build());
     }
-    List<Owed> owed = servers.drain(Topology.OWED, Owed.class);
+    List<Owed.Item> owed = servers.drain(Topology.OWED, Owed.Item.class);
 
     assertThat(owed).hasSize(3);
     assertThatThrownBy(() -> withoutMysql.writeOwed(batch(owed)))
@@ -183,7 +183,7 @@ class OwedIT extends NodeScene {
   void what_was_cancelled_meanwhile_ends_so_and_is_written_nowhere() throws Exception {
     Push push = aPush(clock).from(APP).toMqtt("d1").build();
     deliverWithoutMysql(Channel.MQTT, push);
-    List<Owed> owed = servers.drain(Topology.OWED, Owed.class);
+    List<Owed.Item> owed = servers.drain(Topology.OWED, Owed.Item.class);
     servers.drain(Topology.EVENTS, DeliveryEvent.class);
     servers.cancel(push);
 
@@ -198,7 +198,7 @@ class OwedIT extends NodeScene {
   void what_was_cancelled_ends_so_though_those_who_deliver_do_not_ask_yet() throws Exception {
     Push push = aPush(clock).from(APP).toMqtt("d1").build();
     deliverWithoutMysql(Channel.MQTT, push);
-    List<Owed> owed = servers.drain(Topology.OWED, Owed.class);
+    List<Owed.Item> owed = servers.drain(Topology.OWED, Owed.Item.class);
     AtomicBoolean gone = new AtomicBoolean(true);
     Delivery atTheEnd = deliveryAt(mysqlWhile(gone));
     Push again = aPush(clock).from(APP).toFcm("taken", "t1").build();
@@ -216,7 +216,7 @@ class OwedIT extends NodeScene {
   @Test
   void what_nobody_can_ask_about_stays_owed_and_the_next_is_not_tried() throws Exception {
     deliverWithoutMysql(Channel.MQTT, aPush(clock).from(APP).toMqtt("d1").build());
-    List<Owed> owed = servers.drain(Topology.OWED, Owed.class);
+    List<Owed.Item> owed = servers.drain(Topology.OWED, Owed.Item.class);
     Delivery another = deliveryAt(away);
 
     assertThatThrownBy(() -> another.writeOwed(batch(owed)))
@@ -259,7 +259,7 @@ class OwedIT extends NodeScene {
     withoutMysql.deliver(channel, DeliveryScene.batch(pushes), false, Ticket.ofNoOrder());
   }
 
-  private static byte[] batch(List<Owed> owed) {
+  private static byte[] batch(List<Owed.Item> owed) {
     return WireForm.join(owed.stream().map(WireForm::write).toList());
   }
 

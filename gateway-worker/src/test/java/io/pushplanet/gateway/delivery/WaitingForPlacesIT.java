@@ -50,7 +50,7 @@ class WaitingForPlacesIT extends DeliveryScene {
                         clock.instant().plus(Duration.ofHours(1)),
                         Topology.lane(channel, Priority.HIGH),
                         "provider_slow",
-                        push.putOff()))
+                        push.postponed()))
                 .toList());
   }
 

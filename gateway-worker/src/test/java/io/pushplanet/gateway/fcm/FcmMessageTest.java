@@ -11,6 +11,7 @@ import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.common.testing.PushBuilder;
 import io.pushplanet.gateway.provider.RecentForms;
 import java.time.Duration;
 import java.time.Instant;
@@ -139,18 +140,7 @@ class FcmMessageTest {
     fcm.putObject("android").putObject("notification").put("channel_id", "orders");
     Push plain = aPush(clock).build();
     Push push =
-        new Push(
-            plain.id(),
-            plain.app(),
-            plain.content(),
-            plain.delivery(),
-            new Overrides(null, fcm, null, null),
-            plain.acceptedAt(),
-            plain.expiresAt(),
-            plain.recipients(),
-            0,
-            plain.tried(),
-            null);
+        PushBuilder.withOverrides(plain, new Overrides(null, fcm, null, null));
 
     JsonNode message = message(push, token);
 

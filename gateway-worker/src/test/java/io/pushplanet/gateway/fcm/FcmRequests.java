@@ -59,7 +59,7 @@ public final class FcmRequests {
   }
 
   private static Push push(FcmToken token) {
-    return new Push(
+    return Push.accepted(
         ID,
         new AppId("shop"),
         new Content("Shipped", "x".repeat(700), Map.of("order", "77")),
@@ -67,10 +67,7 @@ public final class FcmRequests {
             Route.VENDOR, Duration.ofHours(1), Urgency.NORMAL, null, Duration.ofSeconds(5)),
         Overrides.NONE,
         ACCEPTED,
-        ACCEPTED.plus(Duration.ofHours(1)),
-        List.of(new Recipient(DEVICE, false, null, token, null, null, null)),
-        0,
-        List.of(),
-        null);
+        null)
+        .to(List.of(new Recipient(DEVICE, false, null, token, null, null, null)));
   }
 }

@@ -10,6 +10,7 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.common.testing.PushBuilder;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -86,18 +87,7 @@ class HmsMessageTest {
     hms.putObject("android").put("category", "EXPRESS").put("collapse_key", 5);
     Push plain = aPush(clock).build();
     Push push =
-        new Push(
-            plain.id(),
-            plain.app(),
-            plain.content(),
-            plain.delivery(),
-            new Overrides(null, null, null, hms),
-            plain.acceptedAt(),
-            plain.expiresAt(),
-            plain.recipients(),
-            0,
-            plain.tried(),
-            null);
+        PushBuilder.withOverrides(plain, new Overrides(null, null, null, hms));
 
     JsonNode message = message(push, false, "t1");
 

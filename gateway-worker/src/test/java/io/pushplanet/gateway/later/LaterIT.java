@@ -59,7 +59,7 @@ class LaterIT {
 
   @Test
   void a_push_comes_back_when_it_is_due_and_not_before() throws Exception {
-    Push push = aPush(clock).toApns("d1", "ab").build().again();
+    Push push = aPush(clock).toApns("d1", "ab").build().retried();
     store.keep(
         List.of(new Later(clock.instant().plusSeconds(30), LANE, "503 ServiceUnavailable", push)));
 

@@ -10,6 +10,7 @@ import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.common.testing.PushBuilder;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
@@ -20,8 +21,8 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.apns.ApnsToken;
 import io.pushplanet.simulators.ledger.Simulated;
-import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Fate.Action;
+import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.ScriptLine;
 import io.pushplanet.simulators.tls.Authority;
 import java.nio.file.Path;
@@ -148,18 +149,7 @@ class ApnsIT {
             null,
             null);
     Push push =
-        new Push(
-            plain.id(),
-            plain.app(),
-            plain.content(),
-            plain.delivery(),
-            Overrides.NONE.with(update),
-            plain.acceptedAt(),
-            plain.expiresAt(),
-            plain.recipients(),
-            0,
-            plain.tried(),
-            null);
+        PushBuilder.withOverrides(plain, Overrides.NONE.with(update));
     return platform.provider(Channel.APNS).send(push, push.recipients().getFirst());
   }
 
@@ -483,18 +473,15 @@ class ApnsIT {
   void a_message_that_expired_on_its_way_is_not_written() {
     Push push = aPush(CLOCK).from("shop").toApns("d1", "ee".repeat(32)).build();
     Push late =
-        new Push(
+        Push.accepted(
             push.id(),
             push.app(),
             push.content(),
             push.delivery(),
             push.overrides(),
-            push.acceptedAt(),
-            CLOCK.instant().minusSeconds(1),
-            push.recipients(),
-            0,
-            push.tried(),
-            null);
+            CLOCK.instant().minus(push.delivery().ttl()).minusSeconds(1),
+            null)
+            .to(push.recipients());
 
     DeliveryOutcome outcome =
         platform.provider(Channel.APNS).send(late, late.recipients().getFirst());

@@ -321,8 +321,8 @@ class FcmTopicsIT {
             Route.VENDOR, Duration.ofNanos(1), Urgency.HIGH, null, Duration.ofSeconds(5));
     Push old = toTopic(aPush(CLOCK).from("topic-late").delivered(brief), "late").build();
 
-    deliver(cancelled.again());
-    deliver(old.again());
+    deliver(cancelled.retried());
+    deliver(old.retried());
 
     assertThat(row(cancelled)).containsEntry("state", "cancelled");
     assertThat(row(old)).containsEntry("state", "expired");

@@ -207,9 +207,9 @@ class HmsIT {
         .allMatch(new Deferred(400, "80100001", null, false, "fewer together")::equals);
     Push first = push("hms-shop", List.of("t"));
     assertThat(provider.mostTogether(first)).isEqualTo(1_000);
-    assertThat(provider.mostTogether(first.again())).isEqualTo(32);
-    assertThat(provider.mostTogether(first.again().again())).isEqualTo(1);
-    assertThat(provider.mostTogether(first.again().again().again())).isEqualTo(1);
+    assertThat(provider.mostTogether(first.retried())).isEqualTo(32);
+    assertThat(provider.mostTogether(first.retried().retried())).isEqualTo(1);
+    assertThat(provider.mostTogether(first.retried().retried().retried())).isEqualTo(1);
     assertThat(send("hms-shop", "good-1")).isInstanceOf(Accepted.class);
     assertThat(send("hms-shop", "poison")).isEqualTo(new Rejected(400, "80100001", "scripted"));
   }

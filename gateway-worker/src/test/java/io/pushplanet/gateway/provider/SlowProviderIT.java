@@ -167,7 +167,7 @@ class SlowProviderIT {
                         CLOCK.instant().plus(Duration.ofHours(1)),
                         LANE,
                         "provider_slow",
-                        push.putOff()))
+                        push.postponed()))
                 .toList());
 
     begin();

@@ -8,13 +8,14 @@ import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.testing.PushBuilder;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.statistics.StatisticsWriter;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.fcm.FcmAccount;
 import io.pushplanet.simulators.ledger.Simulated;
-import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.Fate.Action;
+import io.pushplanet.simulators.script.Fate;
 import io.pushplanet.simulators.script.ScriptLine;
 import java.nio.file.Path;
 import java.sql.Timestamp;
@@ -285,18 +286,7 @@ class TimelineIT {
     Push push = to(channel, app, token());
     delivery.deliver(
         channel,
-        new Push(
-            push.id(),
-            push.app(),
-            push.content(),
-            push.delivery(),
-            overrides,
-            push.acceptedAt(),
-            push.expiresAt(),
-            push.recipients(),
-            0,
-            List.of(),
-            null));
+        PushBuilder.withOverrides(push, overrides));
     new StatisticsWriter(servers.database())
         .write(servers.drain(Topology.EVENTS, DeliveryEvent.class));
     return servers

@@ -9,6 +9,7 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.common.testing.PushBuilder;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
 import java.time.Duration;
 import java.time.Instant;
@@ -78,7 +79,7 @@ class WebPushMessageTest {
     assertThat(WebPushMessage.topic(push))
         .isEqualTo(push.id().value().replace("-", ""))
         .hasSize(32);
-    assertThat(WebPushMessage.topic(push.again())).isEqualTo(WebPushMessage.topic(push));
+    assertThat(WebPushMessage.topic(push.retried())).isEqualTo(WebPushMessage.topic(push));
   }
 
   @Test
@@ -88,18 +89,7 @@ class WebPushMessageTest {
         (ObjectNode)
             JsonMapper.shared().readTree("{\"title\":\"Web\",\"data\":{\"url\":\"/o/77\"}}");
     Push push =
-        new Push(
-            plain.id(),
-            plain.app(),
-            plain.content(),
-            plain.delivery(),
-            new Overrides(null, null, overrides, null),
-            plain.acceptedAt(),
-            plain.expiresAt(),
-            plain.recipients(),
-            0,
-            List.of(),
-            null);
+        PushBuilder.withOverrides(plain, new Overrides(null, null, overrides, null));
 
     JsonNode text = JsonMapper.shared().readTree(WebPushMessage.of(push, clock.instant()).text());
 

@@ -94,15 +94,15 @@ public class WireFormBenchmark {
   }
 
   private static Push push(MessageIds ids, Instant now, int number) {
-    return new Push(
-        ids.next(),
-        new AppId("shop"),
-        new Content("Shipped", "Order 77 is on its way", Map.of("order", "77")),
-        DeliveryOptions.DEFAULT,
-        Overrides.NONE,
-        now,
-        now.plus(DeliveryOptions.DEFAULT_TTL),
-        List.of(
+    return Push.accepted(
+            ids.next(),
+            new AppId("shop"),
+            new Content("Shipped", "Order 77 is on its way", Map.of("order", "77")),
+            DeliveryOptions.DEFAULT,
+            Overrides.NONE,
+            now,
+            null)
+        .to(List.of(
             new Recipient(
                 new DeviceId("device-" + number),
                 true,
@@ -110,10 +110,7 @@ public class WireFormBenchmark {
                 new FcmToken("x".repeat(140) + number, "token", now),
                 null,
                 null,
-                null)),
-        0,
-        List.of(),
-        null);
+                null)));
   }
 
   @Benchmark
