@@ -1,6 +1,6 @@
 package io.pushplanet.common.lane;
 
-import com.rabbitmq.client.Channel;
+import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Priority;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -10,18 +10,19 @@ import java.util.Map;
 /// Every queue of the platform. All are durable; on RabbitMQ they are quorum queues. Correctness relies on nothing but
 /// durable queues, persistent messages, confirms, manual acknowledgement, prefetch and redelivery.
 public final class Topology {
-  /// That messages were accepted. Apart from the other events, so that from full queues it is taken beside what came of them.
+  /// Events of acceptance. They have a queue of their own, so that while both queues are full, acceptances and other events are
+  /// consumed side by side.
   public static final String ACCEPTED = "push.accepted";
 
   public static final String EVENTS = "push.events";
 
-  /// Events that cannot be written yet, because they came before what they need.
+  /// Events that cannot be written yet, because they came before the events that they depend on.
   public static final String EARLY = "push.early";
 
-  /// Rows that MySQL could not take: messages that are parked or wait for another try, on their way to it.
+  /// Rows that MySQL could not take: messages to park, or to keep for another attempt.
   public static final String OWED = "push.owed";
 
-  /// What could not be read or handled, with its reason in the headers below.
+  /// Items that could not be read or handled, with the reason in the headers below.
   public static final String DEAD = "push.dead";
 
   public static final String DEAD_REASON_HEADER = "x-pushplanet-reason";
@@ -30,11 +31,11 @@ public final class Topology {
   private Topology() {}
 
   /// The lane of a channel: `push.apns.high`.
-  public static String lane(io.pushplanet.common.delivery.Channel channel, Priority priority) {
+  public static String lane(Channel channel, Priority priority) {
     return "push." + channel.word() + "." + word(priority);
   }
 
-  /// Where orders wait for the fan-out role: `push.fanout.high`.
+  /// The queue of the fan-out role's orders: `push.fanout.high`.
   public static String fanout(Priority priority) {
     return "push.fanout." + word(priority);
   }
@@ -47,7 +48,7 @@ public final class Topology {
   public static List<String> lanes() {
     List<String> lanes = new ArrayList<>();
     for (Priority priority : Priority.values()) {
-      for (var channel : io.pushplanet.common.delivery.Channel.values()) {
+      for (Channel channel : Channel.values()) {
         lanes.add(lane(channel, priority));
       }
     }
@@ -64,17 +65,17 @@ public final class Topology {
   }
 
   /// Declares every queue; harmless when they exist.
-  public static void declare(Channel channel) throws IOException {
-    Map<String, Object> arguments = arguments(channel.getConnection().getServerProperties());
+  public static void declare(com.rabbitmq.client.Channel broker) throws IOException {
+    Map<String, Object> arguments = arguments(broker.getConnection().getServerProperties());
     for (String queue : queues()) {
-      channel.queueDeclare(queue, true, false, false, arguments);
+      broker.queueDeclare(queue, true, false, false, arguments);
     }
   }
 
   /// RabbitMQ's queue arguments; none for the embedded broker (Qpid), which closes the connection on any of them.
   ///
-  /// From 4.0 on RabbitMQ drops what a quorum queue has delivered 20 times, silently. `-1` turns that off there, and would
-  /// mean 0 on 3.x, where there is no such limit (https://github.com/rabbitmq/rabbitmq-server/pull/11937).
+  /// From 4.0 on, RabbitMQ silently drops a message that a quorum queue has delivered 20 times. `-1` turns that off there, and
+  /// would mean 0 on 3.x, where there is no such limit (https://github.com/rabbitmq/rabbitmq-server/pull/11937).
   static Map<String, Object> arguments(Map<String, Object> server) {
     if (!"RabbitMQ".equals(String.valueOf(server.get("product")))) {
       return Map.of();
