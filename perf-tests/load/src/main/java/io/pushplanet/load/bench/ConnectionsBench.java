@@ -72,12 +72,12 @@ final class ConnectionsBench {
         Report.Row.of(
             "CPU per bare write of 100 bytes to a socket, this JVM alone",
             "us",
-            hundredths(floor)));
+            floor));
     rows.add(
         Report.Row.of(
             "CPU per bare connect: accepted, read and answered twice, one selector",
             "us",
-            hundredths(connects)));
+            connects));
     rows.addAll(tls(run, directory));
     rows.addAll(fullTable(run, directory));
     return new Benchmark.Result(rows, true);
@@ -116,16 +116,11 @@ final class ConnectionsBench {
           new SessionMeter(node, directory, run.out()).fill(fleet, sessions);
       double bytes = SessionMeter.Memory.slope(memory, SessionMeter.Memory::heapBytes);
       return List.of(
-          new Report.Row(
-              String.format(
+          Report.Row.of(String.format(
                   Locale.ROOT,
                   "memory per TLS 1.3 session (slope %d to %d)",
                   sessions.getFirst(),
-                  sessions.getLast()),
-              "bytes",
-              Math.round(bytes),
-              null,
-              MOST_TLS_BYTES));
+                  sessions.getLast()), "bytes", Math.round(bytes), MOST_TLS_BYTES));
     }
   }
 
@@ -147,17 +142,13 @@ final class ConnectionsBench {
     String what = String.format(Locale.ROOT, " (%d sessions, fake sockets)", full.sessions());
     return List.of(
         Report.Row.of("heap" + what, "MB", megabytes(full.heapBytes())),
-        new Report.Row("resident" + what, "MB", megabytes(full.residentBytes()), null, 1_000.0),
+        Report.Row.of("resident" + what, "MB", megabytes(full.residentBytes()), 1_000.0),
         Report.Row.of("peak resident" + what, "MB", megabytes(full.peakResidentBytes())),
         Report.Row.of("sweep" + what, "ms", full.sweepMicros() / 1_000.0));
   }
 
   private static double megabytes(long bytes) {
-    return hundredths(bytes / 1e6);
-  }
-
-  private static double hundredths(double value) {
-    return Math.round(value * 100) / 100.0;
+    return bytes / 1e6;
   }
 
   private static Optional<SessionCosts> cost(

@@ -207,12 +207,7 @@ final class FaultsBench {
       long most = (long) providers.size() * each * kind.takenEach();
       Repeats twice = leg(kind.name(), () -> misbehave(kind, each), most);
       rows.add(
-          new Report.Row(
-              "taken twice: " + kind.name() + ", " + each + " times at each provider",
-              "messages",
-              twice.times(),
-              null,
-              (double) most));
+          Report.Row.of("taken twice: " + kind.name() + ", " + each + " times at each provider", "messages", twice.times(), most));
     }
     for (int done = 0; done < mostKills && goesOn(); done += KILLS_PER_LEG) {
       int now = Math.min(KILLS_PER_LEG, mostKills - done);
@@ -225,24 +220,18 @@ final class FaultsBench {
       takenAgainAfterKills += twice.times();
       run.say("  unanswered at the kills %,.0f, taken again %,d", handedOut, twice.times());
     }
-    rows.add(new Report.Row("workers killed (kill -9)", "kills", kills, null, (double) mostKills));
+    rows.add(Report.Row.of("workers killed (kill -9)", "kills", kills, mostKills));
     rows.add(Report.Row.of("killed to ready p50", "ms", restarts.getValueAtPercentile(50)));
     double unanswered = unansweredAtKills + redelivered();
     rows.add(Report.Row.of("unanswered at the kills", "messages", unanswered));
     rows.add(
-        new Report.Row(
-            "  of them taken twice by a provider",
-            "messages",
-            takenAgainAfterKills,
-            null,
-            unanswered));
+        Report.Row.of("  of them taken twice by a provider", "messages", takenAgainAfterKills, unanswered));
     rows.add(Report.Row.of("messages accepted", "messages", messages));
-    rows.add(new Report.Row("lost", "messages", lost, null, 0.0));
-    rows.add(new Report.Row("failed", "messages", failed, null, 0.0));
+    rows.add(Report.Row.of("lost", "messages", lost, 0));
+    rows.add(Report.Row.of("failed", "messages", failed, 0));
     rows.add(
-        new Report.Row(
-            "taken twice without the same collapse id", "messages", notMergeable, null, 0.0));
-    rows.add(new Report.Row("the account balances", "1 = yes", balances ? 1 : 0, null, 1.0));
+        Report.Row.of("taken twice without the same collapse id", "messages", notMergeable, 0));
+    rows.add(Report.Row.of("the account balances", "1 = yes", balances ? 1 : 0, 1));
     return new Benchmark.Result(rows, balances && kills == mostKills);
   }
 

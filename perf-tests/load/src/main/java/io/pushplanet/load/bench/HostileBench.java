@@ -338,15 +338,11 @@ final class HostileBench {
   }
 
   private void row(String metric, String unit, double value, double goal) {
-    rows.add(new Report.Row(metric, unit, round(value), null, round(goal)));
+    rows.add(Report.Row.of(metric, unit, value, goal));
   }
 
   private void none(String metric, String unit, double value) {
     held &= value == 0;
     row(metric, unit, value, 0);
-  }
-
-  private static double round(double value) {
-    return Math.round(value * 100) / 100.0;
   }
 }

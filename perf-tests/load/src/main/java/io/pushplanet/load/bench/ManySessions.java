@@ -156,7 +156,7 @@ final class ManySessions {
   }
 
   private void goal(String metric, String unit, long value, long goal) {
-    add(new Report.Row(metric, unit, value, null, (double) goal));
+    add(Report.Row.of(metric, unit, value, goal));
   }
 
   private void add(Report.Row row) {

@@ -121,12 +121,7 @@ final class QuotaBench {
     }
     List<Report.Row> rows = new ArrayList<>();
     rows.add(
-        new Report.Row(
-            "devices that the broadcast reached",
-            "devices",
-            delivered,
-            null,
-            1.0 * devices.size()));
+        Report.Row.of("devices that the broadcast reached", "devices", delivered, devices.size()));
     rows.add(
         Report.Row.of(
             "broadcast, from its request to its last answer",
@@ -137,7 +132,7 @@ final class QuotaBench {
         .ifPresentOrElse(
             used ->
                 rows.add(
-                    new Report.Row("quota used after the ramp of a minute", "%", used, null, 95.0)),
+                    Report.Row.of("quota used after the ramp of a minute", "%", used, 95.0)),
             () ->
                 run.say(
                     "the broadcast was over before the ramp: more --devices, or fewer --per-minute,"
@@ -153,10 +148,7 @@ final class QuotaBench {
               * after.quantileSince(
                   before, share, WHOLE_WAY, "channel=\"fcm\"", "priority=\"high\"");
       rows.add(
-          new Report.Row(
-              "high: accept to FCM's answer p" + Math.round(share * 100),
-              "ms",
-              Math.round(millis),
+          new Report.Row("high: accept to FCM's answer p" + Math.round(share * 100), "ms", Math.round(millis),
               null,
               share > 0.9 ? 1_000.0 : null));
     }
@@ -167,8 +159,7 @@ final class QuotaBench {
             && high.total().delivered() == high.messages()
             && delivered == devices.size();
     rows.add(
-        new Report.Row(
-            "all arrived, the account balances", "1 = yes", balances ? 1 : 0, null, 1.0));
+        Report.Row.of("all arrived, the account balances", "1 = yes", balances ? 1 : 0, 1));
     return new Benchmark.Result(rows, balances);
   }
 

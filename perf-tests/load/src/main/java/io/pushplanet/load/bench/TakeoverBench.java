@@ -493,17 +493,16 @@ final class TakeoverBench {
 
   private List<Report.Row> rows(int races, int kills, int freezes) {
     List<Report.Row> rows = new ArrayList<>();
-    rows.add(new Report.Row("takeover races", "races", totals.races, null, (double) races));
+    rows.add(Report.Row.of("takeover races", "races", totals.races, races));
     rows.add(
         zero("races and legs that left a device without one connection", "", totals.unsettled));
     rows.add(zero("connections at another node than the directory says", "", totals.foreign));
     rows.add(Report.Row.of("race to one connection p50", "ms", ms(totals.settled, 50)));
     rows.add(Report.Row.of("race to one connection p99", "ms", ms(totals.settled, 99)));
     rows.add(
-        new Report.Row(
-            "nodes killed (kill -9) and back", "kills", totals.kills, null, (double) kills));
+        Report.Row.of("nodes killed (kill -9) and back", "kills", totals.kills, kills));
     rows.add(Report.Row.of("killed to ready p50", "ms", totals.restarts.getValueAtPercentile(50)));
-    rows.add(new Report.Row("freezes of 10 s", "freezes", totals.freezes, null, (double) freezes));
+    rows.add(Report.Row.of("freezes of 10 s", "freezes", totals.freezes, freezes));
     rows.add(Report.Row.of("devices that moved off a frozen node", "devices", totals.moved));
     rows.add(
         Report.Row.of("thawed to one connection each, longest", "ms", totals.thaws.getMaxValue()));
@@ -531,12 +530,12 @@ final class TakeoverBench {
     rows.add(zero("lost", "messages", totals.lost));
     rows.add(
         Report.Row.of("duplicates", "messages", totals.duplicates + totals.repeatsOfFormerLegs));
-    rows.add(new Report.Row("the account balances", "1 = yes", totals.balances ? 1 : 0, null, 1.0));
+    rows.add(Report.Row.of("the account balances", "1 = yes", totals.balances ? 1 : 0, 1));
     return rows;
   }
 
   private static Report.Row zero(String metric, String unit, double value) {
-    return new Report.Row(metric, unit, value, null, 0.0);
+    return Report.Row.of(metric, unit, value, 0);
   }
 
   private static double ms(Histogram micros, double percentile) {

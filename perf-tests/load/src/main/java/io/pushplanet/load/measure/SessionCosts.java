@@ -124,7 +124,7 @@ public record SessionCosts(
             .apply(cost)
             .single()
             .ifPresent(micros ->
-                rows.add(Report.Row.of(metric + ": " + server, "us", hundredths(micros)))));
+                rows.add(Report.Row.of(metric + ": " + server, "us", micros))));
   }
 
   private static void add(
