@@ -7,8 +7,9 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// An API key as its owner holds it: `pp_<id>_<secret>`. The id finds the row in `api_keys`; of the whole key only the
-/// SHA-256 is stored, which is enough because the secret has 256 random bits.
+/// An API key as its owner holds it: `pp_<id>_<secret>`. The id finds the row in `api_keys`. The
+/// row has only the SHA-256 of the whole key, which is enough because the secret has 256 random
+/// bits.
 public record ApiKey(String id, Secret text) {
   private static final Pattern FORM = Pattern.compile("pp_([a-z0-9]{16})_([A-Za-z0-9_-]{43})");
   private static final String ID_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -24,7 +25,7 @@ public record ApiKey(String id, Secret text) {
     return new ApiKey(id.toString(), new Secret(text));
   }
 
-  /// @return empty when the text cannot be a key of ours
+  /// @return empty when the text has another form
   public static Optional<ApiKey> parse(String text) {
     Matcher matcher = FORM.matcher(text);
     return matcher.matches()

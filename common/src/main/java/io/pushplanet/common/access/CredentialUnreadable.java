@@ -3,7 +3,8 @@ package io.pushplanet.common.access;
 import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
-/// A stored credential could not be opened: another master key, or a row that was moved or changed.
+/// A stored credential could not be decrypted: the master key is another one, or the row was moved
+/// or changed.
 public final class CredentialUnreadable extends RuntimeException {
   @Serial private static final long serialVersionUID = 1;
 

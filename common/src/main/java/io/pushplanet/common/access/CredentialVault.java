@@ -21,15 +21,18 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/// Encrypts provider credentials at rest with AES-256-GCM (Tink). Envelope: every secret has a data key of its own, and the
-/// data key is encrypted under a key derived from the [MasterKey]. The app, provider, environment and row are authenticated
-/// with it, so that a row copied to another tenant, or over another row, does not open. Thread-safe.
+/// Encrypts provider credentials at rest with AES-256-GCM (Tink). It is an envelope encryption:
+/// every secret has a data key of its own, which is encrypted under a key derived from the
+/// [MasterKey]. The app, provider, environment and row are authenticated as well, so that a row
+/// copied to another tenant, or over another row, does not decrypt. Thread-safe.
 ///
-/// The master key may change: what is sealed is sealed with the current one, what former ones sealed still opens, and
-/// [#resealed] brings it over. A Tink keyset holds them all; its prefix says which one a data key is wrapped with.
+/// The master key may change: the current one encrypts, former ones still decrypt, and [#resealed]
+/// re-encrypts a secret under the current one. A Tink keyset holds all of them; its prefix tells
+/// which one wraps a data key.
 ///
-/// Form: one byte for the version, the length of the wrapped data key (one byte), the wrapped data key, the encrypted secret.
-/// Version 1 knew no keyset, version 2 is bound to no row, version 3 to its row.
+/// Form: one byte for the version, the length of the wrapped data key (one byte), the wrapped data
+/// key, the encrypted secret. Version 1 has no keyset, version 2 is bound to no row, version 3 to
+/// its row.
 public final class CredentialVault {
   private static final byte ONE_KEY = 1;
   private static final byte ROWLESS = 2;
@@ -82,12 +85,12 @@ public final class CredentialVault {
     return ByteBuffer.wrap(key.derive(PURPOSE + "-id")).getInt();
   }
 
-  /// For what is no row of `credentials`.
+  /// For secrets outside the table `credentials`.
   public byte[] encrypt(AppId app, String provider, String environment, byte[] secret) {
     return sealed(ROWLESS, boundTo(app, provider, environment, NO_ROW, ROWLESS), secret);
   }
 
-  /// @param row the row's id, which no other row has
+  /// @param row the row's unique id
   public byte[] encrypt(AppId app, String provider, String environment, long row, byte[] secret) {
     return sealed(BOUND_TO_ROW, boundTo(app, provider, environment, row, BOUND_TO_ROW), secret);
   }
@@ -111,13 +114,14 @@ public final class CredentialVault {
     }
   }
 
-  /// @throws CredentialUnreadable when no known master key opens it, or its bytes were changed
+  /// @throws CredentialUnreadable when no known master key decrypts it, or its bytes were changed
   public byte[] decrypt(AppId app, String provider, String environment, byte[] stored) {
     return decrypt(app, provider, environment, NO_ROW, stored);
   }
 
   /// @param row the row's id
-  /// @throws CredentialUnreadable when no known master key opens it, the row was moved or its bytes were changed
+  /// @throws CredentialUnreadable when no known master key decrypts it, the row was moved or its
+  ///     bytes were changed
   public byte[] decrypt(AppId app, String provider, String environment, long row, byte[] stored) {
     if (stored.length < 2 || stored.length < 2 + (stored[1] & 0xff)) {
       throw new CredentialUnreadable("not a sealed credential", null);
@@ -154,7 +158,7 @@ public final class CredentialVault {
     throw refusal;
   }
 
-  /// The same secret, sealed with the current master key, a new data key and its row's id.
+  /// The same secret, encrypted with the current master key, a new data key and its row's id.
   public byte[] resealed(AppId app, String provider, String environment, long row, byte[] stored) {
     byte[] secret = decrypt(app, provider, environment, row, stored);
     try {
@@ -164,12 +168,14 @@ public final class CredentialVault {
     }
   }
 
-  /// Names the current master key, without telling anything of it: what is sealed now is sealed under this name.
+  /// A name for the current master key that reveals nothing of it: secrets encrypted now carry this
+  /// name.
   public String currentKeyId() {
     return "%08x".formatted(currentKey);
   }
 
-  /// The version is bound, too, so that nothing is taken for an older form that is bound to less.
+  /// The version is authenticated as well, so that a secret cannot pass for an older form that is
+  /// bound to less.
   private static byte[] boundTo(
       AppId app, String provider, String environment, long row, byte version) {
     String known = app.value() + "\0" + provider + "\0" + environment;

@@ -10,9 +10,10 @@ import java.util.List;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/// The one secret of an installation, 32 random bytes kept outside the database. Keys for separate purposes are derived
-/// from it with HMAC-SHA256 over the purpose's name (NIST SP 800-108, one block). When it was changed it knows its former
-/// ones: they make nothing any more, but what they made is still good. Thread-safe.
+/// The one secret of an installation, 32 random bytes kept outside the database. Keys for separate
+/// purposes are derived from it with HMAC-SHA256 over the purpose's name (NIST SP 800-108, one
+/// block). After a change it knows its former keys: they sign and encrypt nothing new, but their
+/// earlier work stays valid. Thread-safe.
 public final class MasterKey {
   private static final int BYTES = 32;
 
@@ -25,7 +26,7 @@ public final class MasterKey {
   }
 
   /// @param base64 32 bytes in base64, as made by [#generate]
-  /// @throws IllegalArgumentException when it is anything else
+  /// @throws IllegalArgumentException for any other text
   public static MasterKey parse(String base64) {
     byte[] bytes;
     try {
@@ -43,8 +44,8 @@ public final class MasterKey {
     return new MasterKey(bytes, List.of());
   }
 
-  /// This key, with others whose work is still accepted. During a change that is also the coming one, so that processes may
-  /// change one after the other.
+  /// This key, with other keys whose work is still accepted. During a change these include the next
+  /// key, so that processes may change one after the other.
   public MasterKey accepting(List<MasterKey> others) {
     return new MasterKey(key, others);
   }
@@ -79,7 +80,7 @@ public final class MasterKey {
     }
   }
 
-  /// Does what [#sign] does for one purpose, for whoever does it often: the key is derived once.
+  /// Does what [#sign] does for one purpose, but derives the key only once.
   public Signer signer(String purpose) {
     return new Signer(mac(derive(purpose)));
   }
@@ -94,7 +95,7 @@ public final class MasterKey {
 
     public byte[] sign(byte[] data) {
       try {
-        // Looking for the provider and setting the key up take longer than the signature.
+        // The look-up of the provider and the key's set-up take longer than the signature.
         return ((Mac) ready.clone()).doFinal(data);
       } catch (CloneNotSupportedException e) {
         throw new IllegalStateException("this JDK's HmacSHA256 cannot be copied", e);

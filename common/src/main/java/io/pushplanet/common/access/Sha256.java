@@ -6,7 +6,8 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /// SHA-256, which every Java platform has
-/// (https://docs.oracle.com/en/java/javase/25/docs/api/java.base/java/security/MessageDigest.html). Thread-safe.
+/// (https://docs.oracle.com/en/java/javase/25/docs/api/java.base/java/security/MessageDigest.html).
+/// Thread-safe.
 public final class Sha256 {
   private Sha256() {}
 

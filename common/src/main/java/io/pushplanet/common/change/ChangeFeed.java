@@ -20,12 +20,14 @@ import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Tells this process of changes of apps, keys and credentials that any process has committed, within [#PERIOD] and the
-/// database's answer. A change is written by [#record] in the transaction that makes it, so that none can be missed.
+/// Notifies this process of changes to apps, keys and credentials that any process has committed,
+/// within [#PERIOD] and the database's answer time. [#record] writes a change in the transaction
+/// that makes it, so that no change can be missed.
 ///
-/// Ids are given out before they are committed; so each reading looks [#OVERLAP] ids back and skips what it told already.
-/// When the database was away for long, listeners are told of everything since. A change whose listener throws is told again
-/// with the next reading, and holds up no other. Thread-safe.
+/// Ids are assigned before their transactions commit, so each reading goes back [#OVERLAP] ids and
+/// skips the changes reported before. After an outage of the database the listener gets all changes
+/// since. A change whose listener throws is reported again with the next reading, and does not
+/// delay other changes. Thread-safe.
 public final class ChangeFeed implements AutoCloseable {
   /// How often the table is read: one short SELECT by primary key.
   public static final Duration PERIOD = Duration.ofMillis(300);
@@ -39,7 +41,7 @@ public final class ChangeFeed implements AutoCloseable {
   private final CountDownLatch closed = new CountDownLatch(1);
   private final SequencedSet<Long> seen = new LinkedHashSet<>();
 
-  /// Read, and not told so that the listener did not throw.
+  /// Changes that were read, but not reported without an exception.
   private final List<Change> untold = new ArrayList<>();
 
   private long last;
@@ -50,7 +52,8 @@ public final class ChangeFeed implements AutoCloseable {
     this.listener = listener;
   }
 
-  /// Starts to tell `listener`, from its own thread, of changes committed from now on. Load caches after this call.
+  /// Starts to call `listener`, from a thread of its own, for changes committed from now on. Load
+  /// caches after this call.
   ///
   /// @throws SQLException when the database cannot be read
   public static ChangeFeed follow(DataSource database, Consumer<Change> listener)
@@ -96,7 +99,7 @@ public final class ChangeFeed implements AutoCloseable {
 
   private void readOnce() {
     try {
-      // Else they stay in the table: every queue has a limit.
+      // A full list leaves the changes in the table: every queue has a limit.
       if (untold.size() < MOST_ROWS) {
         for (Change change : after(last - OVERLAP)) {
           if (seen.add(change.id())) {

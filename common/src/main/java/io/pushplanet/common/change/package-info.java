@@ -1,4 +1,4 @@
-/// Changes that every process must hear of, read from the database in order.
+/// Changes that every process must learn of, read from the database in order.
 @NullMarked
 package io.pushplanet.common.change;
 

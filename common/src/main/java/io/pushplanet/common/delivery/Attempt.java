@@ -4,16 +4,21 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
-/// One attempt to bring a message to a device: a line of its timeline.
+/// One attempt to bring a message to a device: an entry of its timeline.
 ///
 /// @param channel null where no channel was reached, such as for an unknown device
-/// @param at in milliseconds, as every time of the API; a finer part is cut off
-/// @param result the word of an [AttemptResult]. A newer version may write another word, which this version stores and shows unchanged
+/// @param at in milliseconds, like every time of the API; a finer part is cut off
+/// @param result the word of an [AttemptResult]. A newer version may write another word, which this
+///     version stores and shows unchanged
 /// @param status the provider's status code; null without an answer
-/// @param reason the provider's reason or ours, such as `BadDeviceToken`; of a longer one the first [#LONGEST_REASON] letters
-/// @param providerId the provider's id of the notification; of a longer one the first [#LONGEST_PROVIDER_ID] letters
-/// @param action what we did about it, such as `token forgotten`, `credential paused; retry at …`, `falls back to apns`
-/// @param detail the provider's explanation of its reason, for people; of a longer one the first [#LONGEST_DETAIL] letters
+/// @param reason the provider's reason or ours, such as `BadDeviceToken`; of a longer one the first
+///     [#LONGEST_REASON] letters
+/// @param providerId the provider's id of the notification; of a longer one the first
+///     [#LONGEST_PROVIDER_ID] letters
+/// @param action what we did about it, such as `token forgotten`, `credential paused; retry at …`,
+///     `falls back to apns`
+/// @param detail the provider's explanation of its reason, for people; of a longer one the first
+///     [#LONGEST_DETAIL] letters
 public record Attempt(
     @Nullable Channel channel,
     Instant at,
@@ -23,7 +28,7 @@ public record Attempt(
     @Nullable String providerId,
     @Nullable String action,
     @Nullable String detail) {
-  /// As the column `reason` has.
+  /// The length of the column `reason`.
   public static final int LONGEST_REASON = 128;
 
   public static final int LONGEST_PROVIDER_ID = 255;
@@ -66,8 +71,8 @@ public record Attempt(
     return new Attempt(Channel.MQTT, at, AttemptResult.DELIVERED, null, null);
   }
 
-  /// The device acknowledged after the sender stopped waiting. Every process that reports this reports the same, so that the
-  /// delivery counts once.
+  /// The device acknowledged after the sender stopped waiting. Every process that reports this
+  /// reports the same attempt, so that the delivery counts once.
   public static Attempt acknowledgedLate(Instant at) {
     return new Attempt(Channel.MQTT, at, AttemptResult.DELIVERED, null, "acknowledged late");
   }
@@ -159,8 +164,8 @@ public record Attempt(
     return new Attempt(null, at, AttemptResult.CANCELLED, "cancelled", null);
   }
 
-  /// The words' first `longest` letters. A provider's words may be of any length, and the timeline's columns are limited. A surrogate
-  /// pair is not cut in two.
+  /// The first `longest` letters. A provider's words may be of any length, but a timeline's columns
+  /// are limited. A surrogate pair is not split.
   public static String shortened(String words, int longest) {
     if (words.length() <= longest) {
       return words;

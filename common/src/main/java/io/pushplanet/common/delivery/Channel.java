@@ -3,7 +3,7 @@ package io.pushplanet.common.delivery;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.Locale;
 
-/// A way to a device.
+/// A channel to a device.
 public enum Channel {
   @JsonProperty("mqtt")
   MQTT,

@@ -11,8 +11,9 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What happened to messages, told on `push.accepted` and `push.events` and written by the statistics role. Every event may arrive twice and
-/// in any order: the writer makes that harmless.
+/// An event in the life of a message. The processes publish events to `push.accepted` and
+/// `push.events`, and the statistics role writes them to MySQL. Every event may arrive twice and in
+/// any order; the writer makes that harmless.
 @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "event")
 @JsonSubTypes({
   @JsonSubTypes.Type(value = DeliveryEvent.Accepted.class, name = "accepted"),
@@ -27,10 +28,12 @@ public sealed interface DeliveryEvent {
 
   Instant at();
 
-  /// A message was accepted. `recipients` are those resolved at once; `expanded` is false when the fan-out role finds more.
+  /// A message was accepted. `recipients` are those resolved at once; `expanded` is false when the
+  /// fan-out role will find more.
   ///
-  /// @param audience what its row keeps of the [Audience]; `content` and `delivery` likewise
-  /// @param estimate about how many recipients it has; null where `recipients` are all
+  /// @param audience the part of the [Audience] that the message's row keeps; `content` and
+  ///     `delivery` likewise
+  /// @param estimate roughly how many recipients the message has; null when `recipients` are all
   record Accepted(
       AppId app,
       Instant at,
@@ -48,7 +51,7 @@ public sealed interface DeliveryEvent {
     }
   }
 
-  /// The fan-out role found recipients. `last` tells that there are no more.
+  /// The fan-out role found recipients. `last` means that there are no more.
   record Expanded(AppId app, Instant at, MessageId message, List<DeviceId> recipients, boolean last)
       implements DeliveryEvent {
     public Expanded {
@@ -56,11 +59,12 @@ public sealed interface DeliveryEvent {
     }
   }
 
-  /// A try that did not end the delivery: it stays queued.
+  /// An attempt that did not end the delivery: it stays queued.
   record Attempted(AppId app, Instant at, MessageId message, DeviceId device, Attempt attempt)
       implements DeliveryEvent {}
 
-  /// The delivery reached a final state. Two `delivered` with unlike attempts count as a duplicate.
+  /// The delivery reached a final state. Two `delivered` with different attempts count as a
+  /// duplicate.
   record Ended(
       AppId app,
       Instant at,
@@ -76,7 +80,7 @@ public sealed interface DeliveryEvent {
     }
   }
 
-  /// What the device said later of a message.
+  /// A later report of the device about a message.
   record Receipt(AppId app, Instant at, MessageId message, DeviceId device, Kind kind)
       implements DeliveryEvent {
     public enum Kind {
@@ -87,7 +91,8 @@ public sealed interface DeliveryEvent {
     }
   }
 
-  /// What a device published for its app's backend. `id` (a UUID) makes a repeat recognisable; at most 4 KB.
+  /// A payload that a device published for its app's backend. `id` (a UUID) identifies repeats; at
+  /// most 4 KB.
   record Uplink(AppId app, Instant at, DeviceId device, String id, byte[] payload)
       implements DeliveryEvent {}
 }

@@ -3,7 +3,8 @@ package io.pushplanet.common.delivery;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.Locale;
 
-/// Where one delivery (a message at a device) stands. All but `queued` are final; a delivery that was delivered stays so.
+/// The state of one delivery (a message at a device). All states but `queued` are final, and
+/// `delivered` never changes.
 public enum DeliveryState {
   @JsonProperty("queued")
   QUEUED,

@@ -1,4 +1,4 @@
-/// What became of a message at a device, told as events.
+/// What happens to a message at a device, published as events.
 @NullMarked
 package io.pushplanet.common.delivery;
 

@@ -10,7 +10,8 @@ import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
 
-/// Makes and checks the password with which a device logs in over MQTT: `v1.<expiry, epoch seconds>.<HMAC-SHA256>`.
+/// Makes and checks the password with which a device logs in over MQTT: `v1.<expiry, epoch
+/// seconds>.<HMAC-SHA256>`.
 ///
 /// It is verified without a database. Thread-safe.
 public final class DeviceCredential {
@@ -20,7 +21,7 @@ public final class DeviceCredential {
 
   private static final Base64.Encoder BASE64 = Base64.getUrlEncoder().withoutPadding();
 
-  /// The first one signs; former ones have signed what is not too old yet.
+  /// The first one signs; the others check passwords of former master keys.
   private final List<MasterKey.Signer> signers;
 
   private final Clock clock;
@@ -31,18 +32,19 @@ public final class DeviceCredential {
     this.clock = clock;
   }
 
-  /// What became of a login.
+  /// The result of a login's check.
   public sealed interface Verdict {
     /// @param ends in this second of the epoch
     record Valid(long ends) implements Verdict {}
 
-    /// Signed by us for this device, but too old: the device registers again and gets a new one.
+    /// Signed by us for this device, but expired: the device registers again and gets a new
+    /// password.
     record Expired() implements Verdict {}
 
     record Invalid() implements Verdict {}
   }
 
-  /// The second of the epoch in which a password ends that is given at that moment.
+  /// The second of the epoch in which a password given at that moment ends.
   public static long end(Instant given, Duration validity) {
     return given.plus(validity).getEpochSecond();
   }

@@ -3,7 +3,8 @@ package io.pushplanet.common.device;
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
 
-/// A device within its app, and its MQTT client id: letters, digits, `.`, `_`, `:` and `-`, 1 to 64 characters.
+/// A device within its app, and its MQTT client id: letters, digits, `.`, `_`, `:` and `-`, 1 to 64
+/// characters.
 public record DeviceId(@JsonValue String value) implements Comparable<DeviceId> {
   private static final int LONGEST = 64;
 
@@ -14,8 +15,8 @@ public record DeviceId(@JsonValue String value) implements Comparable<DeviceId> 
     }
   }
 
-  // By hand: a node looks at one for each target of a frame, and a pattern costs fifteen times as
-  // much.
+  // Parsed by hand: a node checks one for each target of a frame, and a pattern costs fifteen times
+  // as much.
   public static boolean isValid(String value) {
     if (value.isEmpty() || value.length() > LONGEST) {
       return false;

@@ -4,7 +4,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/// Some devices of one app as one text: their ids in order with a blank between them, as `broadcast_devices` holds them.
+/// Devices of one app as one text: their ids in order, separated by blanks, as in
+/// `broadcast_devices`.
 ///
 /// @param text of at least one device
 public record DeviceList(String text) {
@@ -31,7 +32,7 @@ public record DeviceList(String text) {
     return new DeviceId(text.substring(text.lastIndexOf(BLANK) + 1));
   }
 
-  /// By halves: a list of thousands costs a dozen looks.
+  /// A binary search: a list of thousands takes a dozen steps.
   public boolean contains(DeviceId device) {
     int low = 0;
     int high = text.length();

@@ -2,7 +2,7 @@ package io.pushplanet.common.device;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 
-/// What kind of device it is, as its app says.
+/// The kind of device, as its app reports it.
 public enum Platform {
   @JsonProperty("android")
   ANDROID,

@@ -1,4 +1,4 @@
-/// Devices as both ends know them: ids, platforms, the credential of the MQTT channel.
+/// Devices: ids, platforms, and the password of the MQTT channel.
 @NullMarked
 package io.pushplanet.common.device;
 

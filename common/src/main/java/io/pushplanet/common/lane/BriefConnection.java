@@ -14,10 +14,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// A connection to the broker for something rare. It rather ends than waits: from who publishes while memory or disk runs out,
-/// RabbitMQ reads no more (https://www.rabbitmq.com/docs/connection-blocked), and the driver would write, and close, for ever.
-/// Such a connection is broken off, so that whoever waits for it fails at once; so is one that is open for too long, whatever the
-/// broker says. Thread-safe.
+/// A connection to the broker for rare tasks. It closes rather than waits: RabbitMQ stops reading
+/// from publishers while memory or disk runs out
+/// (https://www.rabbitmq.com/docs/connection-blocked), and the driver's writes and close would then
+/// hang for ever. Such a connection is cut off, so that its caller fails at once. So is a
+/// connection that is open for too long. Thread-safe.
 public final class BriefConnection implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(BriefConnection.class);
   private static final int CLOSED_WITHIN_MILLIS = 1_000;
@@ -34,9 +35,9 @@ public final class BriefConnection implements AutoCloseable {
     this.socket = socket;
   }
 
-  /// @param connections which do not recover by themselves
+  /// @param connections must not recover by themselves
   /// @param name of the connection as RabbitMQ's management shows it
-  /// @param longest after so long it is broken off
+  /// @param longest the connection is cut off after this time
   public static BriefConnection open(ConnectionFactory connections, String name, Duration longest)
       throws IOException, TimeoutException {
     AtomicReference<@Nullable Socket> socket = new AtomicReference<>();
@@ -88,7 +89,7 @@ public final class BriefConnection implements AutoCloseable {
     return connection.isOpen();
   }
 
-  /// Whether it was broken off because the broker takes nothing just now.
+  /// Whether it was cut off because the broker accepts nothing.
   public boolean takesNothing() {
     return takesNothing;
   }
@@ -98,7 +99,7 @@ public final class BriefConnection implements AutoCloseable {
     try {
       connection.abort(CLOSED_WITHIN_MILLIS);
     } finally {
-      // Until then somebody looks at the clock: the abort, too, writes to the broker.
+      // The deadline covers the abort as well, because the abort also writes to the broker.
       closed.countDown();
     }
   }

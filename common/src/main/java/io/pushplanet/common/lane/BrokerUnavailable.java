@@ -3,7 +3,8 @@ package io.pushplanet.common.lane;
 import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
-/// The broker is away, too slow, or did not take a message: it may or may not have it, so nothing may be promised.
+/// The broker is away, too slow, or did not take a message. It may still have the message, so
+/// callers must not promise either.
 public final class BrokerUnavailable extends RuntimeException {
   @Serial private static final long serialVersionUID = 1;
 

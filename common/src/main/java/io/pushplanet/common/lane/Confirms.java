@@ -5,11 +5,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/// Publishes the items of one piece of work, on any queues and one by one, and waits for the broker's confirm of all of them.
-/// Thread-safe; everything is published before [#await] is called, once.
+/// Publishes the items of one piece of work, on any queues and one by one, and waits for the
+/// broker's confirm of all of them. Thread-safe; everything is published before [#await] is called,
+/// once.
 ///
-/// The wait has no clock of its own, because the lane reports on every item in bounded time ([LanePublisher.Confirmation]): a
-/// virtual thread that waits with a timeout wakes the scheduler's timer thread twice, which costs more than the publishing.
+/// The wait has no clock of its own, because the lane reports on every item in bounded time
+/// ([LanePublisher.Confirmation]): a virtual thread that waits with a timeout wakes the scheduler's
+/// timer thread twice, which costs more than the publishing.
 public final class Confirms implements LanePublisher.Confirmation {
   private final LanePublisher lanes;
   private final @Nullable InFlightBudget budget;
@@ -24,8 +26,8 @@ public final class Confirms implements LanePublisher.Confirmation {
     this(lanes, null);
   }
 
-  /// @param budget bounds the unconfirmed items of all pieces of work that share it. Without it, pieces of work that together
-  ///     have more items than a lane takes would fail
+  /// @param budget bounds the unconfirmed items of all pieces of work that share it. Without it,
+  ///     pieces of work that together have more items than a lane takes would fail
   public Confirms(LanePublisher lanes, @Nullable InFlightBudget budget) {
     this.lanes = lanes;
     this.budget = budget;
@@ -46,7 +48,8 @@ public final class Confirms implements LanePublisher.Confirmation {
 
   /// Returns when the broker has confirmed every item.
   ///
-  /// @throws BrokerUnavailable when one of them failed or was not confirmed in time; any of them may still arrive
+  /// @throws BrokerUnavailable when one of them failed or was not confirmed in time; any of them
+  ///     may still arrive
   public void await() {
     tellOne();
     try {

@@ -2,8 +2,8 @@ package io.pushplanet.common.lane;
 
 import java.util.concurrent.Semaphore;
 
-/// The share of a lane that large pieces of work have together, in items and in bytes. A publisher that finds it used up waits
-/// for its turn. Thread-safe.
+/// The share of a lane that large pieces of work have together, in items and in bytes. A publisher
+/// that finds it used up waits for its turn. Thread-safe.
 public final class InFlightBudget {
   private final int permits;
   private final long bytesPerPermit;

@@ -14,7 +14,7 @@ final class LaneBatch {
   private final List<Item> items = new ArrayList<>();
   private int bytes;
 
-  /// @param givenNanos when it was handed over, by [System#nanoTime]
+  /// @param givenNanos when the publisher handed it over, by [System#nanoTime]
   record Item(String queue, byte[] body, LanePublisher.Confirmation confirmation, long givenNanos) {
     boolean isGivenBefore(long nanos) {
       return givenNanos - nanos < 0;
@@ -25,7 +25,8 @@ final class LaneBatch {
     this.queue = queue;
   }
 
-  /// The fewest per queue that hold them all: the full ones first, an item that is too long alone.
+  /// The fewest batches per queue that hold all items: full batches first; an item that is too long
+  /// has a batch of its own.
   static Queue<LaneBatch> of(List<Item> round, int mostItems, int mostBytes) {
     Map<String, LaneBatch> open = new HashMap<>();
     Queue<LaneBatch> batches = new ArrayDeque<>();

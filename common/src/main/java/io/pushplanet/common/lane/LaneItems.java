@@ -16,8 +16,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The items of a lane from their hand-over until they are told of, as many as [LanePublisher.Settings] allow. Who takes some out, to
-/// send them, owes it to them that they are told. Thread-safe.
+/// The items of a lane from their hand-over to their result, within the limits of
+/// [LanePublisher.Settings]. A thread that takes items out to send them must report a result for
+/// each. Thread-safe.
 final class LaneItems {
   private static final Logger LOG = LoggerFactory.getLogger(LaneItems.class);
 
@@ -26,10 +27,10 @@ final class LaneItems {
   private final LaneMetrics metrics;
   private final BlockingQueue<Item> waiting;
 
-  /// AMQP messages, of whichever link.
+  /// AMQP messages without a confirm, over all links.
   private final Semaphore unconfirmed;
 
-  /// Of items that were handed over and not told of.
+  /// Of items without a result.
   private final AtomicLong bytesUnderWay = new AtomicLong();
 
   LaneItems(String lane, LanePublisher.Settings settings, LaneMetrics metrics) {
@@ -42,7 +43,8 @@ final class LaneItems {
     metrics.unconfirmed(unconfirmed, free -> settings.mostUnconfirmed() - free.availablePermits());
   }
 
-  /// @return whether it waits now; else the lane is full, and it was told so
+  /// @return whether the item waits now; else the lane is full, and its confirmation has got the
+  ///     failure
   boolean add(String queue, byte[] item, LanePublisher.Confirmation confirmation) {
     if (bytesUnderWay.addAndGet(item.length) > settings.mostBytesUnderWay()) {
       refuse(item, confirmation, settings.mostBytesUnderWay() + " bytes are not confirmed yet");
@@ -60,18 +62,18 @@ final class LaneItems {
     refuse(confirmation, "the lane is full: " + why);
   }
 
-  /// Tells of an item that was not even handed over.
+  /// Fails an item that the lane did not take in.
   void refuse(LanePublisher.Confirmation confirmation, String why) {
     metrics.failed(1);
     confirmation.failed(new BrokerUnavailable(why, null));
   }
 
-  /// Takes the next one out; null when there is none within this time.
+  /// Takes the next item out; null when none comes within this time.
   @Nullable Item next(Duration within) throws InterruptedException {
     return waiting.poll(within.toMillis(), TimeUnit.MILLISECONDS);
   }
 
-  /// Takes out what waits.
+  /// Takes the waiting items out.
   void drainTo(List<Item> round, int most) {
     waiting.drainTo(round, most);
   }
@@ -85,7 +87,7 @@ final class LaneItems {
     return next != null && next.isGivenBefore(nanos);
   }
 
-  /// Waits for the place of one more AMQP message without confirm, which [#leave] gives back.
+  /// Waits until one more AMQP message may be unconfirmed; [#leave] ends that.
   void enter() throws IOException, InterruptedException {
     Duration within = settings.confirmWithin();
     if (!unconfirmed.tryAcquire(within.toMillis(), TimeUnit.MILLISECONDS)) {
@@ -117,7 +119,7 @@ final class LaneItems {
     }
   }
 
-  /// Whoever cannot hear it keeps it from no other.
+  /// An exception of one confirmation does not keep the other items from their result.
   private void tell(List<Item> items, Consumer<LanePublisher.Confirmation> what) {
     for (Item item : items) {
       bytesUnderWay.addAndGet(-item.body().length);

@@ -18,11 +18,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// One connection of a lane, known by its identity, and what was sent on it and is not confirmed. Sequence numbers are its channel's, so
-/// they never mix with an older one's.
+/// One connection of a lane and the unconfirmed messages sent on it. The sequence numbers are those
+/// of its channel, so they never mix with an older link's.
 ///
-/// Every AMQP message is `mandatory` (https://www.rabbitmq.com/docs/publishers#unroutable): a queue that somebody deletes costs the
-/// link, and the next one declares it again. The lane's sender alone sends; the rest is thread-safe.
+/// Every AMQP message is `mandatory` (https://www.rabbitmq.com/docs/publishers#unroutable): when an
+/// operator deletes a queue, the link is dropped, and the next link declares the queue again. Only
+/// the lane's sender sends; the rest is thread-safe.
 final class LaneLink {
   static final String BROKE = "the connection to the message broker broke";
 
@@ -38,10 +39,10 @@ final class LaneLink {
   private final @Nullable Socket socket;
   private final NavigableMap<Long, List<Item>> unconfirmed = new ConcurrentSkipListMap<>();
 
-  /// Since when the broker says that it takes nothing; null while it does not.
+  /// When the broker said that it accepts nothing; null while it accepts messages.
   private volatile @Nullable Long blockedSinceNanos;
 
-  /// Since when the sender has been writing; null while it is not.
+  /// When the sender's current write began; null between writes.
   private volatile @Nullable Long writingSinceNanos;
 
   private LaneLink(
@@ -59,7 +60,8 @@ final class LaneLink {
     this.socket = socket;
   }
 
-  /// @param broken is told, from a thread of the connection, what makes a link useless: it has to [#end] it
+  /// @param broken receives, from a thread of the connection, the reason why the link is useless,
+  ///     and must [#end] it
   static LaneLink open(
       ConnectionFactory connections,
       String lane,
@@ -80,7 +82,8 @@ final class LaneLink {
           (sequence, multiple) -> made.settle(sequence, multiple, null),
           (sequence, multiple) ->
               made.settle(sequence, multiple, "the broker refused the message"));
-      // Told before the confirm, by the same thread: what was returned is not taken for confirmed.
+      // The same thread reports returns before confirms, so a returned message is never taken for a
+      // confirmed one.
       channel.addReturnListener(
           returned -> broken.accept(made, "the queue " + returned.getRoutingKey() + " is gone"));
       connection.addShutdownListener(_ -> broken.accept(made, BROKE));
@@ -127,7 +130,8 @@ final class LaneLink {
         .anyMatch(item -> item.isGivenBefore(nanos));
   }
 
-  /// Returns when it is written. Where that fails its items are told: at once if it was not registered yet, else by whoever ends the link.
+  /// Returns when the batch is written. When the write fails, its items are failed: here if the
+  /// batch was not registered yet, else by the thread that ends the link.
   void send(LaneBatch batch) throws IOException, InterruptedException {
     boolean admitted = false;
     boolean registered = false;
@@ -165,7 +169,7 @@ final class LaneLink {
     tell(unconfirmed, why);
   }
 
-  /// @param failure null when they are confirmed
+  /// @param failure null for confirmed batches
   private void tell(NavigableMap<Long, List<Item>> batches, @Nullable String failure) {
     for (Long sequence : List.copyOf(batches.keySet())) {
       List<Item> batch = unconfirmed.remove(sequence);
@@ -181,11 +185,11 @@ final class LaneLink {
     }
   }
 
-  /// Everything in it fails. A second call finds nothing.
+  /// Fails all its items. A second call has nothing left to do.
   void end(String why) {
     failUnconfirmed(why);
     if (writingSinceNanos != null) {
-      // To abort, the driver waits for who is writing, and that may be for ever.
+      // The driver's abort waits for the current write, which may never end.
       closeSocket();
     }
     Thread.ofVirtual().name("lane-abort-" + lane).start(() -> connection.abort(1_000));

@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 
-/// What a [LanePublisher] measures, by its name. Thread-safe.
+/// The metrics of a [LanePublisher], tagged with its name. Thread-safe.
 final class LaneMetrics {
   private final String publisher;
   private final MeterRegistry meters;

@@ -17,16 +17,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
-/// Publishes items to queues with publisher confirms. Neighbours travel together: items for one queue that go in the same round
-/// share one AMQP message and one confirm. Rounds keep a [Pace], unless an AMQP message is full already when one begins: what comes
-/// now and then waits for the linger alone, and in a flow an item waits for half of the pace (docs/adr/0033). An item is done only when the
-/// broker has confirmed the message it was in.
+/// Publishes items to queues with publisher confirms. Items for one queue that leave in the same
+/// round share one AMQP message and one confirm. Rounds keep a [Pace], unless enough items for a
+/// full AMQP message wait when one begins: an occasional item waits only for the linger, and under
+/// load an item waits for half of the pace on average (docs/adr/0033). An item is done only when
+/// the broker has confirmed the message that carried it.
 ///
-/// One connection ([LaneLink]), one sending thread; reconnects by itself with growing, jittered pauses. While the broker is
-/// away every item fails at once with [BrokerUnavailable], so that callers can answer 503 rather than wait. While it is there
-/// but takes nothing, as RabbitMQ does when memory or disk runs out (https://www.rabbitmq.com/docs/connection-blocked), nothing
-/// is sent and items wait for as long as [Settings] say.
-/// Bounded by [Settings]: items waiting, batches unconfirmed, bytes of both. Thread-safe.
+/// One connection ([LaneLink]) and one sending thread, which reconnects by itself with growing,
+/// jittered pauses. While the broker is away every item fails at once with [BrokerUnavailable], so
+/// that callers can answer 503 instead of waiting. RabbitMQ accepts nothing while its memory or
+/// disk runs out (https://www.rabbitmq.com/docs/connection-blocked): then nothing is sent, and
+/// items wait as long as [Settings] allow.
+///
+/// [Settings] bound the waiting items, the unconfirmed batches, and the bytes of both. Thread-safe.
 public final class LanePublisher implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LanePublisher.class);
   private static final int MOST_BATCHES_IN_A_ROUND = 16;
@@ -47,18 +50,21 @@ public final class LanePublisher implements AutoCloseable {
   private final CountDownLatch closed = new CountDownLatch(1);
   private final Thread sender;
 
-  /// Of the sender alone.
+  /// Confined to the sender's thread.
   private final Pace pace;
 
-  /// @param linger how long the first item of a round waits at least, for those that are being handed over with it
-  /// @param pace from one round to the next in a flow; one that finds as many items as an AMQP message may have goes at once
+  /// @param linger the shortest wait of a round's first item for more items to join it
+  /// @param pace from one round to the next under load; a round that finds enough items for a full
+  ///     AMQP message starts at once
   /// @param mostItems per AMQP message
   /// @param mostBytes per AMQP message; a longer item travels alone
-  /// @param mostWaiting items not yet sent; past it an item fails at once
-  /// @param mostBytesUnderWay of items not yet confirmed; past it an item fails at once
-  /// @param mostUnconfirmed AMQP messages without confirm
-  /// @param confirmWithin after which an unconfirmed item has failed, and the connection with it
-  /// @param blockedWithin after which an item has failed while the broker says that it takes nothing
+  /// @param mostWaiting items that are not sent yet; past it an item fails at once
+  /// @param mostBytesUnderWay of items that are not confirmed yet; past it an item fails at once
+  /// @param mostUnconfirmed AMQP messages without a confirm
+  /// @param confirmWithin an item fails when it is unconfirmed for this long, and the connection is
+  ///     closed
+  /// @param blockedWithin an item fails when it has waited this long for a broker that accepts
+  ///     nothing
   public record Settings(
       Duration linger,
       Duration pace,
@@ -81,7 +87,7 @@ public final class LanePublisher implements AutoCloseable {
             Duration.ofSeconds(10),
             Duration.ofSeconds(10));
 
-    /// The same, but the first item of a round waits so long.
+    /// The same settings with another linger.
     public Settings lingering(Duration other) {
       return new Settings(
           other,
@@ -95,7 +101,7 @@ public final class LanePublisher implements AutoCloseable {
           blockedWithin);
     }
 
-    /// The same, but items wait so long for a broker that takes nothing.
+    /// The same settings with another wait for a broker that accepts nothing.
     public Settings blockedWithin(Duration other) {
       return new Settings(
           linger,
@@ -110,7 +116,8 @@ public final class LanePublisher implements AutoCloseable {
     }
   }
 
-  /// Told once per item, from a thread of the connection, of the lane or of who publishes: must not block.
+  /// Receives one call per item, from a thread of the connection, of the lane or of the publisher.
+  /// Must not block.
   public interface Confirmation {
     void confirmed();
 
@@ -131,27 +138,27 @@ public final class LanePublisher implements AutoCloseable {
     Thread.ofVirtual().name("lane-watch-" + name).start(this::watch);
   }
 
-  /// Whether the broker can be reached just now.
+  /// Whether the lane is connected to the broker.
   public boolean connected() {
     return link.get() != null;
   }
 
-  /// Whether the broker takes nothing just now, because it is away or says so. Who is about to do what could not be told
-  /// had better wait.
+  /// Whether the broker is away, or says that it accepts nothing. A worker should not start work
+  /// whose outcome it could not publish.
   public boolean takesNothing() {
     LaneLink live = link.get();
     return live == null || live.isBlocked();
   }
 
-  /// Hands an item over and returns at once; `confirmation` hears of it exactly once.
+  /// Hands an item over and returns at once; `confirmation` gets exactly one call.
   public void publish(String queue, byte[] item, Confirmation confirmation) {
     if (link.get() == null) {
       items.refuse(confirmation, whyThereIsNoLink());
       return;
     }
     if (items.add(queue, item, confirmation) && link.get() == null) {
-      // Whoever gave up the link may have failed what waits before this item came: nobody else
-      // would tell it.
+      // Another thread may have dropped the link and failed the waiting items before this item
+      // came. No other thread would report this item.
       items.failWaiting(whyThereIsNoLink());
     }
   }
@@ -160,9 +167,10 @@ public final class LanePublisher implements AutoCloseable {
     return closed.getCount() == 0 ? STOPPING : AWAY;
   }
 
-  /// Hands items over and waits until the broker has confirmed them all.
+  /// Publishes items and waits until the broker has confirmed them all.
   ///
-  /// @throws BrokerUnavailable when one of them failed or was not confirmed in time; any of them may still arrive
+  /// @throws BrokerUnavailable when an item failed or was not confirmed in time; any of the items
+  ///     may still arrive
   public void publishAndWait(String queue, List<byte[]> bodies) {
     Confirms confirms = new Confirms(this);
     bodies.forEach(item -> confirms.publish(queue, item));
@@ -194,7 +202,7 @@ public final class LanePublisher implements AutoCloseable {
       } catch (InterruptedException e) {
         break;
       } catch (Throwable e) {
-        // An Error too: if this thread ended, nobody would connect again.
+        // Errors as well: without this thread the lane would never connect again.
         if (live == null) {
           LOG.warn("event=lane_connect_failed publisher={} reason=\"{}\"", name, e.toString());
         }
@@ -206,9 +214,10 @@ public final class LanePublisher implements AutoCloseable {
     items.failWaiting(STOPPING);
   }
 
-  /// Ends every wait in bounded time, also while the sender is stuck in a write that the broker does not read. A broker that
-  /// keeps one item waiting for so long does so with all: the link is given up. One that is blocked is kept: each new one
-  /// would take some items before it is, too, and once the broker reads again, what all of them have taken arrives.
+  /// Ends every wait in bounded time, also while the sender hangs in a write because the broker
+  /// does not read. A broker that keeps one item waiting too long keeps all of them waiting, so the
+  /// link is dropped. A blocked link is kept: each new link would take in some items before the
+  /// broker blocks it too, and all of those items would arrive once the broker reads again.
   private void watch() {
     try {
       while (!closed.await(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
@@ -220,7 +229,7 @@ public final class LanePublisher implements AutoCloseable {
         try {
           look(live);
         } catch (Throwable e) {
-          // An Error too: if this thread ended, nobody would end a wait.
+          // Errors as well: without this thread no wait would end.
           LOG.error("event=lane_watch_failed publisher={}", name, e);
         }
       }
@@ -234,7 +243,7 @@ public final class LanePublisher implements AutoCloseable {
     Duration within = blockedSince == null ? settings.confirmWithin() : settings.blockedWithin();
     long latest = System.nanoTime() - within.toNanos();
     if (blockedSince != null && blockedSince - latest > 0) {
-      // It may have been slow before it said so: the wait for it begins then.
+      // The broker may have been slow before it reported the block: the wait starts at the report.
       return;
     }
     boolean stuck = live.isWritingSince(latest);
@@ -247,10 +256,10 @@ public final class LanePublisher implements AutoCloseable {
     }
   }
 
-  /// Waits for an item, lets its neighbours gather until the next round is due, and sends the fewest messages per queue that hold
-  /// them all.
+  /// Waits for an item, lets more items gather until the next round is due, and sends the fewest
+  /// messages per queue that hold them all.
   private void sendOneRound(LaneLink live) throws InterruptedException, IOException {
-    // Made before anything is taken: an item that is only here must not be lost to an Error.
+    // Allocated before any item is taken from the queue, so that an Error here loses no item.
     List<Item> round = new ArrayList<>(1 + settings.mostItems());
     Item first = live.isBlocked() ? null : items.next(IDLE);
     if (first == null) {
@@ -266,7 +275,7 @@ public final class LanePublisher implements AutoCloseable {
     Queue<LaneBatch> batches;
     try {
       if (items.waiting() < settings.mostItems()) {
-        // Slept through, not waited item by item: waking this thread for each would cost as much
+        // One sleep instead of a wait per item: waking this thread for each item would cost as much
         // as sending it.
         Pause.nanos(Math.max(settings.linger().toNanos(), pace.waitNanos(System.nanoTime())));
       }
@@ -279,7 +288,8 @@ public final class LanePublisher implements AutoCloseable {
     }
     while (!batches.isEmpty()) {
       if (live.isBlocked()) {
-        // None of them is on its way, so that nothing is said to have failed and arrives later.
+        // These batches were not sent, so none of their items arrives after its failure was
+        // reported.
         batches.forEach(rest -> items.fail(rest.items(), BLOCKS));
         return;
       }
@@ -296,14 +306,14 @@ public final class LanePublisher implements AutoCloseable {
   private void send(LaneLink live, LaneBatch batch) throws IOException, InterruptedException {
     live.send(batch);
     if (link.get() != live) {
-      // The shutdown listener may have run before the batch was registered: nobody else would tell
-      // its items.
+      // The shutdown listener may have run before the batch was registered. No other thread would
+      // report its items.
       live.failUnconfirmed(LaneLink.BROKE);
     }
   }
 
-  /// Gives up a link: everything in it fails. Called from the sender and from the connection's thread; the second call
-  /// finds nothing.
+  /// Drops a link and fails all its items. The sender's and the connection's threads call it; a
+  /// second call has nothing left to do.
   private void drop(@Nullable LaneLink dead, String why) {
     if (dead == null) {
       return;

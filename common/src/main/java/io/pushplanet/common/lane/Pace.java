@@ -2,15 +2,16 @@ package io.pushplanet.common.lane;
 
 import java.time.Duration;
 
-/// When rounds may begin: one in each interval, and a few at once where there were none for a while. Not thread-safe.
+/// When rounds may begin: one in each interval, and a few at once after a time without rounds. Not
+/// thread-safe.
 final class Pace {
-  /// What comes now and then, in twos and threes, waits for nobody.
+  /// So that a few occasional items do not wait for each other.
   static final int AT_ONCE = 4;
 
   private final long intervalNanos;
 
-  /// When the next round would begin if each had kept the interval. Rounds may be ahead of it by one interval less than
-  /// [#AT_ONCE].
+  /// When the next round would begin if every round had kept the interval. Rounds may be ahead of
+  /// it by [#AT_ONCE] - 1 intervals.
   private long nextNanos;
 
   /// @param nowNanos by [System#nanoTime], as everywhere here
@@ -19,7 +20,7 @@ final class Pace {
     this.nextNanos = nowNanos;
   }
 
-  /// @return how long the next round has to wait; not positive = it may begin
+  /// @return how long the next round must wait; zero or less: it may begin
   long waitNanos(long nowNanos) {
     return nextNanos - (AT_ONCE - 1) * intervalNanos - nowNanos;
   }

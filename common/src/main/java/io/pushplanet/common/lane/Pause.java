@@ -2,12 +2,14 @@ package io.pushplanet.common.lane;
 
 import java.util.concurrent.TimeUnit;
 
-/// A pause for as long as was said. [java.util.concurrent.locks.LockSupport#parkNanos(long)] is over at once where somebody woke this thread
-/// from its last wait when that was over already, as answers and queues do now and then.
+/// A pause that lasts its full time. [java.util.concurrent.locks.LockSupport#parkNanos(long)] may
+/// return at once: another thread's unpark that came after the end of this thread's last wait
+/// counts for the next one. Answers and queues do that now and then.
 public final class Pause {
   private Pause() {}
 
-  /// @param nanos none when it is not positive. Whoever is interrupted goes on at once, and is so still
+  /// @param nanos no pause when it is not positive. An interrupted thread returns at once and stays
+  ///     interrupted
   public static void nanos(long nanos) {
     try {
       TimeUnit.NANOSECONDS.sleep(nanos);

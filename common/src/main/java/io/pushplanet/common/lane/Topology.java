@@ -7,11 +7,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/// Every queue of the platform. All are durable; on RabbitMQ they are quorum queues. Correctness relies on nothing but
-/// durable queues, persistent messages, confirms, manual acknowledgement, prefetch and redelivery.
+/// All queues of the platform. All are durable; on RabbitMQ they are quorum queues. Correctness
+/// relies only on durable queues, persistent messages, confirms, manual acknowledgement, prefetch
+/// and redelivery.
 public final class Topology {
-  /// Events of acceptance. They have a queue of their own, so that while both queues are full, acceptances and other events are
-  /// consumed side by side.
+  /// Events of acceptance. They have a queue of their own, so that while both queues are full,
+  /// acceptances and other events are consumed side by side.
   public static final String ACCEPTED = "push.accepted";
 
   public static final String EVENTS = "push.events";
@@ -72,10 +73,12 @@ public final class Topology {
     }
   }
 
-  /// RabbitMQ's queue arguments; none for the embedded broker (Qpid), which closes the connection on any of them.
+  /// RabbitMQ's queue arguments; none for the embedded broker (Qpid), which closes the connection
+  /// on any of them.
   ///
-  /// From 4.0 on, RabbitMQ silently drops a message that a quorum queue has delivered 20 times. `-1` turns that off there, and
-  /// would mean 0 on 3.x, where there is no such limit (https://github.com/rabbitmq/rabbitmq-server/pull/11937).
+  /// From 4.0 on, RabbitMQ silently drops a message that a quorum queue has delivered 20 times.
+  /// `-1` turns that off there, and would mean 0 on 3.x, where there is no such limit
+  /// (https://github.com/rabbitmq/rabbitmq-server/pull/11937).
   static Map<String, Object> arguments(Map<String, Object> server) {
     if (!"RabbitMQ".equals(String.valueOf(server.get("product")))) {
       return Map.of();

@@ -1,4 +1,5 @@
-/// The way over RabbitMQ: its queues, and the coalescing lane with confirms.
+/// Publishing over RabbitMQ: the platform's queues, and the lane that batches items and waits for
+/// confirms.
 @NullMarked
 package io.pushplanet.common.lane;
 

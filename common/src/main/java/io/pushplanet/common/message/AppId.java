@@ -3,7 +3,8 @@ package io.pushplanet.common.message;
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
 
-/// An app (tenant): lower-case letters, digits and hyphens, 1 to 64 characters, starting with a letter or digit.
+/// An app (tenant): lower-case letters, digits and hyphens, 1 to 64 characters, starting with a
+/// letter or digit.
 public record AppId(@JsonValue String value) implements Comparable<AppId> {
   private static final int LONGEST = 64;
 
@@ -15,7 +16,7 @@ public record AppId(@JsonValue String value) implements Comparable<AppId> {
     }
   }
 
-  // By hand, as in DeviceId.
+  // Parsed by hand, as in DeviceId.
   public static boolean isValid(String value) {
     if (value.isEmpty() || value.length() > LONGEST || value.charAt(0) == '-') {
       return false;

@@ -3,7 +3,8 @@ package io.pushplanet.common.message;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// What the device shows and what its app gets. At least one of the three is given.
+/// The texts that the device shows and the data that its app gets. At least one of the three is
+/// given.
 ///
 /// @param data strings only, because FCM's data message takes nothing else
 ///     (https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages#Message.FIELDS.data)

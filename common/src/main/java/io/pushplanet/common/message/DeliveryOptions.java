@@ -5,11 +5,13 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/// How a message is to be delivered.
+/// How to deliver a message.
 ///
-/// @param ttl how long it may wait, 0 (now or never) to [#LONGEST_TTL]
-/// @param collapseKey of the waiting messages with one key only the newest is kept; at most 64 bytes
-/// @param fallbackAfter how long an MQTT delivery may wait for the device's acknowledgement before the vendor's channel is tried
+/// @param ttl how long it may wait, from 0 (now or never) to [#LONGEST_TTL]
+/// @param collapseKey of the waiting messages with one key only the newest is kept; at most 64
+///     bytes
+/// @param fallbackAfter how long an MQTT delivery may wait for the device's acknowledgement before
+///     the vendor's channel is tried
 public record DeliveryOptions(
     Route route,
     Duration ttl,
@@ -27,7 +29,8 @@ public record DeliveryOptions(
   public static final Duration DEFAULT_TTL = Duration.ofDays(3);
   public static final Duration DEFAULT_FALLBACK_AFTER = Duration.ofSeconds(5);
 
-  /// A worker holds the broker's message until the device's node has answered, and a node waits for no device for longer (`cm.delivery.longest-wait`).
+  /// A worker holds the broker's message until the device's node has answered, and a node waits for
+  /// a device no longer than this (`cm.delivery.longest-wait`).
   public static final Duration LONGEST_FALLBACK_AFTER = Duration.ofSeconds(30);
 
   public static final DeliveryOptions DEFAULT =
@@ -47,12 +50,12 @@ public record DeliveryOptions(
     }
   }
 
-  /// By which it goes through our lanes.
+  /// The priority of the message in our lanes.
   public Priority priority() {
     return urgency.priority();
   }
 
-  /// The same on another way.
+  /// The same options with another route.
   public DeliveryOptions over(Route other) {
     return new DeliveryOptions(other, ttl, urgency, collapseKey, fallbackAfter);
   }

@@ -4,18 +4,19 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/// What an iPhone shows of something that goes on
+/// An iPhone's Live Activity
 /// (https://developer.apple.com/documentation/activitykit/starting-and-updating-live-activities-with-activitykit-push-notifications).
-/// The alert, if there is one, is the message's content.
+/// Its alert, if any, is the message's content.
 ///
-/// @param token where it goes instead of the device's token: the push-to-start token, or the activity's own; null over a channel
+/// @param token the target instead of the device's token: the push-to-start token, or the
+///     activity's own; null over a channel
 /// @param contentState what the activity shows, in the app's form
-/// @param attributesType name of the app's type; of a start only
-/// @param attributes what never changes, in the app's form; of a start only
-/// @param staleAt when what is shown is out of date
-/// @param dismissAt when it leaves the screen; of an end only
-/// @param relevance which of several activities comes first
-/// @param channel the broadcast channel it goes to, once the audience has been found; null otherwise
+/// @param attributesType name of the app's type; only for a start
+/// @param attributes the constant attributes, in the app's form; only for a start
+/// @param staleAt when the shown state is out of date
+/// @param dismissAt when it leaves the screen; only for an end
+/// @param relevance orders several activities
+/// @param channel its broadcast channel, once the audience has been found; null otherwise
 public record LiveActivity(
     Event event,
     @Nullable String token,
@@ -27,7 +28,7 @@ public record LiveActivity(
     @Nullable Double relevance,
     @Nullable BroadcastChannel channel) {
 
-  /// Where Apple spreads one request to everybody who follows
+  /// A channel over which Apple sends one request to all its followers
   /// (https://developer.apple.com/documentation/usernotifications/sending-broadcast-push-notification-requests-to-apns).
   ///
   /// @param id Apple's
@@ -54,7 +55,7 @@ public record LiveActivity(
     }
   }
 
-  /// One that goes to a token, or whose channel is not found yet.
+  /// An activity that goes to a token, or whose channel is not found yet.
   public LiveActivity(
       Event event,
       @Nullable String token,

@@ -7,12 +7,12 @@ import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.HexFormat;
 
-/// A message: a UUIDv7 in canonical lower-case form (RFC 9562, section 5.7), so that ids sort by the time they were made
-/// and an id alone tells the day whose partition holds it.
+/// A message: a UUIDv7 in canonical lower-case form (RFC 9562, section 5.7), so that ids sort by
+/// their creation, and an id alone tells the day whose partition holds it.
 public record MessageId(@JsonValue String value) implements Comparable<MessageId> {
   private static final int LENGTH = 36;
 
-  /// The first that would be of the year 10000, which no `DATE` of MySQL holds.
+  /// The first id of the year 10000, which no `DATE` of MySQL holds.
   private static final String PAST_ALL_DAYS = "e677d21f-dc00";
 
   @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
@@ -22,8 +22,8 @@ public record MessageId(@JsonValue String value) implements Comparable<MessageId
     }
   }
 
-  /// Whether it is in that form and of a day up to 9999-12-31: devices and callers send what they like.
-  // By hand: every event and every push has one, and a pattern costs ten times as much.
+  /// Whether it has that form and a day up to 9999-12-31: devices and callers may send anything.
+  // Parsed by hand: every event and every push has one, and a pattern costs ten times as much.
   public static boolean isValid(String value) {
     if (value.length() != LENGTH
         || value.charAt(14) != '7'
@@ -43,14 +43,14 @@ public record MessageId(@JsonValue String value) implements Comparable<MessageId
     return value.compareTo(PAST_ALL_DAYS) < 0;
   }
 
-  /// When it was made, to the millisecond.
+  /// The time of its creation, in milliseconds.
   public Instant time() {
     return Instant.ofEpochMilli(
         (HexFormat.fromHexDigitsToLong(value, 0, 8) << 16)
             | HexFormat.fromHexDigitsToLong(value, 9, 13));
   }
 
-  /// The UTC day it was made: the partition of its rows.
+  /// The UTC day of its creation: the partition of its rows.
   public LocalDate day() {
     return LocalDate.ofInstant(time(), ZoneOffset.UTC);
   }

@@ -6,9 +6,10 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 
-/// Makes message ids: UUIDv7 from the clock's milliseconds, the part of the millisecond that has passed in 12 bits, and 62 random
-/// bits (RFC 9562, section 6.2, method 3). What waits for a device comes by id, so each is greater than those made before, unless
-/// the clock was set back by more than a second. Thread-safe when its source of randomness is.
+/// Makes message ids: UUIDv7 from the clock's milliseconds, the fraction of the millisecond in 12
+/// bits, and 62 random bits (RFC 9562, section 6.2, method 3). Devices get their waiting messages
+/// in the order of the ids, so each id is greater than those made before, unless the clock was set
+/// back by more than a second. Thread-safe when its source of randomness is.
 public final class MessageIds {
   private static final int PARTS = 4_096;
   private static final int NANOS_PER_MILLI = 1_000_000;
@@ -17,7 +18,7 @@ public final class MessageIds {
   private final Clock clock;
   private final RandomGenerator random;
 
-  /// 4,096ths of a millisecond since 1970 of the last id.
+  /// The time of the last id, in 4,096ths of a millisecond since 1970.
   private final AtomicLong last = new AtomicLong();
 
   public MessageIds(Clock clock, RandomGenerator random) {
@@ -36,7 +37,7 @@ public final class MessageIds {
         random.nextLong());
   }
 
-  /// An id that comes so many places after another, and before those that are made a millisecond later.
+  /// An id this many places after another one, and before the ids of the next millisecond.
   ///
   /// @param places below 4,096
   /// @param random its last 62 bits

@@ -3,13 +3,14 @@ package io.pushplanet.common.message;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/// What the caller wants set in a vendor's own form, merged over what we make of the content.
+/// Fields that the caller sets in a vendor's own form, merged over the fields that we make of the
+/// content.
 ///
 /// @param apns merged into `aps`
 /// @param fcm merged into FCM's `message`
 /// @param webpush merged into the JSON that the service worker gets
 /// @param hms merged into Push Kit's `message`
-/// @param liveActivity what is sent to APNs instead of a notification; no other channel can carry it
+/// @param liveActivity sent to APNs instead of a notification; no other channel can carry it
 public record Overrides(
     @Nullable ObjectNode apns,
     @Nullable ObjectNode fcm,
@@ -26,7 +27,7 @@ public record Overrides(
     this(apns, fcm, webpush, hms, null);
   }
 
-  /// What there is for a message that goes to FCM only.
+  /// The overrides of a message that goes only to FCM.
   public Overrides ofFcmAlone() {
     return fcm == null ? NONE : new Overrides(null, fcm, null, null);
   }
@@ -35,7 +36,7 @@ public record Overrides(
     return new Overrides(apns, fcm, webpush, hms, activity);
   }
 
-  /// The same with its Live Activity, if it has one, over a broadcast channel.
+  /// The same overrides with their Live Activity, if any, over a broadcast channel.
   public Overrides over(LiveActivity.BroadcastChannel channel) {
     return liveActivity == null ? this : with(liveActivity.over(channel));
   }

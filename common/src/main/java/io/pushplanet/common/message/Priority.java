@@ -1,6 +1,7 @@
 package io.pushplanet.common.message;
 
-/// The two ways through our lanes, from the queue to the provider's stream: `high` never waits behind `normal`.
+/// The two lanes of each channel, from the queue to the provider's stream: `high` never waits
+/// behind `normal`.
 public enum Priority {
   HIGH,
   NORMAL

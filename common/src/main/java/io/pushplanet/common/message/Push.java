@@ -13,12 +13,15 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param recipients 1 to [#MOST_RECIPIENTS] in a lane
 /// @param attempt the number of earlier attempts over this channel, 0 at first
-/// @param tried channels that were given up for these recipients, so that a fallback does not return to them
+/// @param tried channels that were given up for these recipients, so that a fallback does not
+///     return to them
 /// @param traceparent W3C trace context of the accepting request
-/// @param audience roughly how many recipients the whole message has; null where they fit into one lane message or are not counted
+/// @param audience roughly how many recipients the whole message has; null where they fit into one
+///     lane message or are not counted
 /// @param waited true once it has waited without an attempt; else null
 /// @param errors how often a worker failed on it by a bug, since its last channel; null for never
-/// @param inInbox true once it is in its device's inbox and the device's node is still to be asked to read it; else null
+/// @param inInbox true once it is in its device's inbox and the device's node must still be asked
+///     to read it; else null
 public record Push(
     MessageId id,
     AppId app,
@@ -116,7 +119,8 @@ public record Push(
     return errors == null ? 0 : errors;
   }
 
-  /// As if no attempt had been made yet. It counts as one that waited, because it may have ended meanwhile.
+  /// As if no attempt had been made yet. It counts as one that waited, because it may have ended
+  /// meanwhile.
   public Push restarted() {
     return with(recipients, 0, tried, audience, true, null, null);
   }

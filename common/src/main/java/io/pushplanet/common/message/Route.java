@@ -2,7 +2,7 @@ package io.pushplanet.common.message;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 
-/// Which ways a message may take.
+/// The channels that a message may take.
 public enum Route {
   /// MQTT when the device is connected, else its vendor's channel, else the inbox.
   @JsonProperty("auto")

@@ -1,4 +1,4 @@
-/// What an app asks to be told to its devices: ids, content, how it is to be delivered.
+/// Messages: ids, content, and how to deliver them.
 @NullMarked
 package io.pushplanet.common.message;
 

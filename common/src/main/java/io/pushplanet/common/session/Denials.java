@@ -5,22 +5,26 @@ import java.time.InstantSource;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/// Of deleted devices the end of the last password that was given to them, in Redis: passwords that end then, or sooner, let nobody
-/// in, although they are signed. A device that is registered anew is given one that ends later. A copy of rows in MySQL, from which a
-/// dispatcher tells it again what it may have lost.
+/// For each deleted device, the end of its last password, in Redis: a password with this end or an
+/// earlier one is refused, although its signature is valid. A device that registers again gets a
+/// password with a later end. Redis has a copy of rows in MySQL, from which a dispatcher restores
+/// what Redis may have lost.
 ///
-/// Thread-safe; calls block at most [SessionDirectory#DEADLINE] and throw [DirectoryUnavailable] past it.
+/// Thread-safe; calls block at most [SessionDirectory#DEADLINE] and throw [DirectoryUnavailable]
+/// past it.
 public final class Denials {
   private static final String DENIED = "denied:";
 
   private static final String MEMORY = DENIED + "memory";
   private static final String RUN_ID = "run_id:";
 
-  /// Nodes judge by their own clocks whether a password has ended: for so much longer it is remembered.
+  /// Added to the time that a denial is kept, because each node checks a password's end by its own
+  /// clock.
   public static final Duration CLOCKS_DIFFER = Duration.ofHours(1);
 
-  /// Lua for scripts that let devices in, behind [SessionDirectory#FUNCTIONS]: `denied(device, ends)` is whether the password of
-  /// `app/device` that ends in that second of the epoch lets nobody in.
+  /// Lua for scripts that let devices in, after [SessionDirectory#FUNCTIONS]: `denied(device,
+  /// ends)` tells whether the password of `app/device` that ends in this second of the epoch is
+  /// denied.
   public static final String FUNCTIONS =
       """
       local function denied(device, ends)
@@ -29,12 +33,13 @@ public final class Denials {
       end
       """;
 
-  /// ARGV the device, the end of its last password in seconds, for how many seconds that is remembered, and whether its owner is forgotten
-  /// in any case.
+  /// ARGV: the device, the end of its last password in epoch seconds, the number of seconds to keep
+  /// that, and whether to remove its owner in any case.
   ///
-  /// Its session is over: the node that has it is told, and nothing of it is remembered. That also its owner is forgotten is the net
-  /// below the notice: who has not heard it announces the session when it is compared, and is refused. Redis takes nothing back of a
-  /// script that is refused half-way: what says that all is done comes last.
+  /// The script ends the device's session: it notifies the session's node and removes the stored
+  /// session. Removing the owner as well is the safety net for a lost notice: the node announces
+  /// the session at its next comparison, and is refused. Redis undoes nothing when a script fails
+  /// half-way, so the write that marks the denial as complete comes last.
   private static final Script DENY =
       Script.of(
           SessionDirectory.FUNCTIONS
@@ -63,8 +68,8 @@ public final class Denials {
     this.clock = clock;
   }
 
-  /// What remembers: another text, of at most 100 ASCII letters, after Redis was restarted or replaced by another, and after it lost its
-  /// data. What was told to the one before may be forgotten.
+  /// Identifies this Redis and its data, in at most 100 ASCII letters. The text changes after a
+  /// restart, a replacement, and a loss of data: then the denials written before may be lost.
   public String memory() {
     String server = redis.ask(commands -> commands.info("server"));
     String data = redis.<@Nullable String>ask(commands -> commands.get(MEMORY));
@@ -84,14 +89,15 @@ public final class Denials {
         .orElse("");
   }
 
-  /// Denies the passwords of a device that end in this second of the epoch, or sooner, and ends the session of whoever came by one. Told
-  /// again it changes nothing.
+  /// Denies the passwords of a device that end in this second of the epoch or sooner, and ends a
+  /// session that was opened with one. Idempotent.
   public void deny(DeviceKey device, long ends) {
     tell(device, ends, "forget");
   }
 
-  /// Denies again what Redis may have lost. Where the owner's node hears it the owner stays: it may be whoever registered the device since,
-  /// and of a whole fleet of them nobody would be found until all were announced again.
+  /// Restores a denial that Redis may have lost. Where the owner's node receives the notice, the
+  /// owner stays: it may be a later registration of the device, and after removing the owners of a
+  /// whole fleet, no device would be found until the nodes had announced all of them again.
   public void remind(DeviceKey device, long ends) {
     tell(device, ends, "");
   }

@@ -9,7 +9,7 @@ import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.message.target.WebPushSubscription;
 import org.jspecify.annotations.Nullable;
 
-/// The ways to a device, as the send path needs them: a copy of its rows in MySQL.
+/// The channels of a device, as the send path needs them: a copy of its rows in MySQL.
 public record DeviceRoute(
     DeviceId device,
     Platform platform,

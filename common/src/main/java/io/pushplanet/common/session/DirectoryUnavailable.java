@@ -3,7 +3,8 @@ package io.pushplanet.common.session;
 import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
-/// Redis is away or too slow. Callers go on without it where that is correct, and say so where it is not.
+/// Redis is away or too slow. Callers go on without Redis where that is correct, and report the
+/// failure elsewhere.
 public final class DirectoryUnavailable extends RuntimeException {
   @Serial private static final long serialVersionUID = 1;
 

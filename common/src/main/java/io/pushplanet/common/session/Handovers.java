@@ -1,9 +1,10 @@
 package io.pushplanet.common.session;
 
-/// Devices that have another user, who must not get what was on its way to the former one. Thread-safe; calls block at most
-/// [SessionDirectory#DEADLINE] and throw [DirectoryUnavailable] past it.
+/// Devices with a new user, who must not get messages for the former one. Thread-safe; calls block
+/// at most [SessionDirectory#DEADLINE] and throw [DirectoryUnavailable] past it.
 public final class Handovers {
-  /// ARGV the device. A node that has it ends its session, and what it has to say of that in Redis comes behind this.
+  /// ARGV: the device. Its node ends the session when it receives the notice, so the node's own
+  /// writes to Redis about this session follow this script.
   private static final Script HAND_OVER =
       Script.of(
           SessionDirectory.FUNCTIONS
@@ -23,8 +24,9 @@ public final class Handovers {
     this.redis = redis;
   }
 
-  /// Has the device begin anew ("session present = 0"): nothing of its MQTT session is remembered, and a connection that it has is ended, so that
-  /// neither what is unacknowledged on it nor what its node has read is brought any more. Told again it costs the device another connect.
+  /// Makes the device start a new session ("session present = 0"): its stored MQTT session is
+  /// removed and its connection is closed, so that neither its unacknowledged messages nor those
+  /// that its node has read are delivered any more. A second call costs the device another connect.
   public void handOver(DeviceKey device) {
     redis.run(HAND_OVER, NO_KEYS, device.text());
   }

@@ -1,15 +1,17 @@
 package io.pushplanet.common.session;
 
-/// When devices were last heard of, on its way from Redis to their rows in MySQL.
+/// The time of each device's last contact, on its way from Redis to the device's row in MySQL.
 public final class LastSeen {
-  /// A hash that dispatchers empty: `app/device`, and its milliseconds, app version, locale and time zone, a line each; what is not told is
-  /// empty.
+  /// A hash that dispatchers empty: `app/device`, and its milliseconds, app version, locale and
+  /// time zone, one per line; an unknown value is an empty line.
   public static final String PENDING = "sessions:pending";
 
-  /// Lua for scripts that let devices in: `seen(device, now in ms)` tells that `app/device` is here, the first time in each day of UTC.
+  /// Lua for scripts that let devices in: `seen(device, now in ms)` records the first contact of
+  /// `app/device` on each UTC day.
   ///
-  /// Which were told that day stands in 2^26 bits (8 MB), so of a million devices one in a hundred finds its bit taken, and is told the
-  /// next day, by another bit. What Redis refuses of it changes nothing for the device.
+  /// 2^26 bits (8 MB) mark the devices already recorded that day. So of a million devices one in a
+  /// hundred finds its bit already set, and is recorded the next day, under another bit. An error
+  /// of Redis in here does not affect the device.
   public static final String FUNCTIONS =
       """
       local function seen(device, now)

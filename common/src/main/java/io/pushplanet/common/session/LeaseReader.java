@@ -10,14 +10,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Reads the leases of nodes. What another version wrote in a form that is not ours, or rubbish, is left out: whoever asks for
-/// the nodes still learns of the others. It is warned of once, until it can be read or is gone. Thread-safe.
+/// Reads the leases of nodes. A lease that is malformed, or written by another version in a form
+/// unknown here, is left out, so that callers still learn of the other nodes. It is logged once,
+/// until it becomes readable or goes away. Thread-safe.
 final class LeaseReader {
   private static final Logger LOG = LoggerFactory.getLogger(LeaseReader.class);
 
   private final Set<String> unreadable = ConcurrentHashMap.newKeySet();
 
-  /// @param texts every lease that there is, by its node's name
+  /// @param texts all leases, by their nodes' names
   Map<String, NodeLease> read(Map<String, String> texts) {
     unreadable.retainAll(texts.keySet());
     Map<String, NodeLease> leases = new LinkedHashMap<>();
@@ -26,7 +27,7 @@ final class LeaseReader {
         leases.put(name, WireForm.read(text.getBytes(StandardCharsets.UTF_8), NodeLease.class));
         unreadable.remove(name);
       } catch (MalformedWire | NullPointerException malformed) {
-        // A missing field shows as a null where the record wants a value.
+        // A missing field arrives as a null where the record requires a value.
         if (unreadable.add(name)) {
           LOG.warn("event=lease_unreadable node={}", name);
         }

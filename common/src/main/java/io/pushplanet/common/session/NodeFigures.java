@@ -5,13 +5,14 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/// What a node tells of itself in numbers under `numbers` on `GET /node`, and the dashboard shows. Counts are since the
-/// start of the node.
+/// A node's figures: it reports them under `numbers` on `GET /node`, and the dashboard shows them.
+/// Counts are since the start of the node.
 ///
-/// @param bytesPerSession of heap, estimated; absent while there are too few sessions to tell
-/// @param refused CONNECTs and packets that were refused, by reason
+/// @param bytesPerSession of heap, estimated; absent while there are too few sessions for an
+///     estimate
+/// @param refused CONNECTs and other packets that were refused, by reason
 /// @param dropped messages that ended here without the device's acknowledgement, by reason
-/// @param takeover how long a device that connected to another node was still held by this one
+/// @param takeover how long this node still held a device that had connected to another node
 public record NodeFigures(
     @Nullable Long bytesPerSession,
     double connectsPerSecond,

@@ -4,14 +4,14 @@ import java.time.Instant;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// What a node says of itself in each heartbeat; gone when it stops saying it.
+/// A node's state in each heartbeat; it ends when the heartbeats stop.
 ///
 /// @param host where gateways reach it
 /// @param gatewayPort its trusted listener
 /// @param managementPort its health and metrics
-/// @param draining it takes no new devices
-/// @param mqttAddress `host:port` under which devices reach this very node; absent when only a load balancer's address is
-///     known to them
+/// @param draining whether it is being emptied and takes no new devices
+/// @param mqttAddress `host:port` at which devices reach this node itself; absent when devices only
+///     know a load balancer's address
 /// @param tlsAddress the same over TLS
 public record NodeLease(
     NodeId node,
@@ -31,7 +31,7 @@ public record NodeLease(
     Objects.requireNonNull(at, "at");
   }
 
-  /// A node that devices do not reach by an address of its own.
+  /// A node without an address of its own for devices.
   public NodeLease(
       NodeId node,
       String host,

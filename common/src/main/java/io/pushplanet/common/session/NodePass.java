@@ -8,9 +8,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
 
-/// With what one of our processes shows a node, on its management port, that it may give orders:
-/// `v1.<expiry, epoch seconds>.<HMAC-SHA256>`. It holds for one node and [#VALIDITY], so that one that was overheard is soon
-/// worthless. Thread-safe.
+/// The pass by which one of our processes proves to a node's management port that it may give
+/// orders: `v1.<expiry, epoch seconds>.<HMAC-SHA256>`. It is valid for one node and [#VALIDITY], so
+/// that a stolen pass is soon worthless. Thread-safe.
 public final class NodePass {
   /// Long enough for clocks that are half a minute apart.
   public static final Duration VALIDITY = Duration.ofMinutes(1);
@@ -30,7 +30,7 @@ public final class NodePass {
     return VERSION + "." + expiry + "." + signature(masterKey, node, expiry);
   }
 
-  /// Whether the pass was made by us for this node, and still holds.
+  /// Whether one of our processes made the pass for this node, and it has not expired.
   public boolean isValid(NodeId node, String pass) {
     String[] parts = pass.split("\\.", -1);
     if (parts.length != 3 || !parts[0].equals(VERSION) || !parts[1].matches("[0-9]{1,12}")) {

@@ -22,8 +22,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The one connection of a process to Redis. Redis need not be there at start: it is tried again, with jittered pauses, until
-/// the first connection stands; from then on Lettuce reconnects by itself. Thread-safe.
+/// A process's single connection to Redis. Redis may be away at the start: the link retries, with
+/// jittered pauses, until it is connected for the first time; from then on Lettuce reconnects by
+/// itself. Thread-safe.
 public final class RedisLink implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RedisLink.class);
   private static final Duration PAUSE = Duration.ofMillis(500);
@@ -37,7 +38,7 @@ public final class RedisLink implements AutoCloseable {
     this.client = client;
   }
 
-  /// Tries once at once, then goes on trying in the background.
+  /// Tries to connect once, then goes on in the background.
   public static RedisLink open(RedisClient client) {
     RedisLink link = new RedisLink(client);
     if (!link.tried()) {
@@ -46,7 +47,7 @@ public final class RedisLink implements AutoCloseable {
     return link;
   }
 
-  /// @throws DirectoryUnavailable while Redis was never reached
+  /// @throws DirectoryUnavailable before the first connection
   public StatefulRedisConnection<String, String> connection() {
     StatefulRedisConnection<String, String> held = connection.get();
     if (held == null) {
@@ -63,8 +64,8 @@ public final class RedisLink implements AutoCloseable {
     return Redis.await(command.apply(connection().async()), SessionDirectory.DEADLINE);
   }
 
-  /// Runs a script that answers with a list of texts, and waits for it, as [#ask] does. Its text travels only when Redis does
-  /// not know it: at first, and after Redis was restarted.
+  /// Runs a script that returns a list of texts, and waits for it, as [#ask] does. The script's
+  /// text is sent only when Redis does not know it: the first time, and after a restart of Redis.
   public List<String> run(Script script, String[] keys, String... arguments) {
     try {
       return ask(commands -> send(commands, CommandType.EVALSHA, script.digest(), keys, arguments));
@@ -77,7 +78,8 @@ public final class RedisLink implements AutoCloseable {
     }
   }
 
-  /// Keys and arguments go as bytes: the client would take a buffer of its own for each of many hundred texts.
+  /// Passes keys and arguments as bytes: the client would allocate a buffer for each text, and a
+  /// call may have many hundred texts.
   private static RedisFuture<List<String>> send(
       RedisAsyncCommands<String, String> commands,
       CommandType how,
@@ -98,7 +100,7 @@ public final class RedisLink implements AutoCloseable {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
-  /// Whether commands would be sent just now.
+  /// Whether commands would be sent at once.
   public boolean connected() {
     StatefulRedisConnection<String, String> held = connection.get();
     return held != null && held.isOpen();

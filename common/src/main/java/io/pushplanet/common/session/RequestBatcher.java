@@ -9,9 +9,10 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
-/// Sends requests in batches without delaying any of them to fill a batch: the first requests leave at once and alone. While as
-/// many batches as allowed are in flight, further requests gather, and leave together when one of those batches ends. So
-/// batches grow with the load. Thread-safe; [#add] does not block.
+/// Sends requests in batches without delaying any of them to fill a batch: the first requests leave
+/// at once and alone. While as many batches as allowed are in flight, further requests gather, and
+/// leave together when one of those batches ends. So batches grow with the load. Thread-safe;
+/// [#add] does not block.
 public final class RequestBatcher<T> {
   private final BlockingQueue<T> waiting;
   private final int mostPerBatch;
@@ -21,7 +22,8 @@ public final class RequestBatcher<T> {
 
   /// @param mostWaiting requests for a batch
   /// @param mostPerBatch requests
-  /// @param mostInFlight batches at a time: with one, a new request waits for half of an earlier batch's round trip on average
+  /// @param mostInFlight batches at a time: with one, a new request waits for half of an earlier
+  ///     batch's round trip on average
   /// @param send starts a batch, whose stage must end in bounded time, well or badly
   public RequestBatcher(
       int mostWaiting,

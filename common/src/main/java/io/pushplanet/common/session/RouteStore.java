@@ -16,16 +16,18 @@ import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// Device routes in Redis. MySQL has the truth: whoever misses one here reads it there and puts it; whoever changes a
-/// device's rows forgets it here after the commit. Thread-safe; calls block about [SessionDirectory#DEADLINE] at most.
+/// Device routes in Redis. MySQL is authoritative: a reader that misses a route here reads it there
+/// and stores it here, and a writer that changes a device's rows removes its route here after the
+/// commit. Thread-safe; calls block for about [SessionDirectory#DEADLINE] at most.
 ///
-/// A forgotten route leaves an empty mark for [#FORGOTTEN]; [#putIfAbsent] does not overwrite it. So a reader that read
-/// MySQL just before a change cannot put the old route back, as long as it puts within that time.
+/// A removed route leaves an empty mark for [#FORGOTTEN], which [#putIfAbsent] does not overwrite.
+/// So a reader that read MySQL just before a change cannot store the old route, as long as it
+/// stores it within that time.
 public final class RouteStore {
   private static final String ROUTE = "route:";
   private static final Duration KEPT = Duration.ofDays(7);
 
-  /// How long after a change no route that was read before it can be put back.
+  /// For how long after a change a route that was read before it cannot be stored.
   public static final Duration FORGOTTEN = Duration.ofSeconds(2);
 
   private final Supplier<RedisAsyncCommands<String, String>> redis;
@@ -35,7 +37,7 @@ public final class RouteStore {
     this(() -> connection);
   }
 
-  /// Calls throw [DirectoryUnavailable] until Redis is reached for the first time.
+  /// Calls throw [DirectoryUnavailable] until the first connection to Redis.
   public RouteStore(RedisLink link) {
     this(link::connection);
   }
@@ -45,7 +47,7 @@ public final class RouteStore {
     this.reads = new SharedReads(connection);
   }
 
-  /// The routes that are here; the others are absent. One round trip, shared with other callers.
+  /// The stored routes; devices without one are absent. One round trip, shared with other callers.
   public Map<DeviceKey, DeviceRoute> find(Collection<DeviceKey> devices) {
     if (devices.isEmpty()) {
       return Map.of();
@@ -66,7 +68,8 @@ public final class RouteStore {
     return found;
   }
 
-  /// What nobody here can read, such as what a newer version wrote before it was taken back, counts as absent: MySQL knows.
+  /// An unreadable route, such as one that a newer version wrote before it was rolled back, counts
+  /// as absent: MySQL has it.
   private static @Nullable DeviceRoute read(String text) {
     try {
       return WireForm.read(text.getBytes(StandardCharsets.UTF_8), DeviceRoute.class);
@@ -84,7 +87,8 @@ public final class RouteStore {
     answers.forEach(answer -> Redis.await(answer, SessionDirectory.DEADLINE));
   }
 
-  /// As [#put], but leaves what is there, also the mark of a route just forgotten. For those who read MySQL on a miss.
+  /// As [#put], but keeps a stored route, and the mark of a route just removed. For readers that
+  /// read MySQL on a miss.
   public void putIfAbsent(Map<DeviceKey, DeviceRoute> routes) {
     List<RedisFuture<?>> answers = new ArrayList<>();
     routes.forEach((device, route) -> {

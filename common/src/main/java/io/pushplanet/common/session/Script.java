@@ -5,9 +5,10 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/// A Lua script for [RedisLink#run], and the name that Redis knows it by.
+/// A Lua script for [RedisLink#run] with its digest.
 ///
-/// @param digest SHA-1 of the text, as EVALSHA wants it (https://redis.io/docs/latest/commands/evalsha/)
+/// @param digest SHA-1 of the text, as EVALSHA wants it
+///     (https://redis.io/docs/latest/commands/evalsha/)
 public record Script(String text, String digest) {
   public static Script of(String text) {
     try {

@@ -17,12 +17,14 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// Which node holds which device, in Redis. It can be lost at any time: nodes announce their sessions again.
+/// Which node holds which device, in Redis. Its data can be lost at any time: the nodes announce
+/// their sessions again.
 ///
-/// Epochs rise for ever, also over a loss of Redis, because a new epoch is never lower than the clock's milliseconds.
-/// Every call has a deadline ([#DEADLINE]) and throws [DirectoryUnavailable] past it. Thread-safe; calls block.
+/// Epochs always rise, also after Redis has lost its data, because a new epoch is never lower than
+/// the clock's milliseconds. Every call has a deadline ([#DEADLINE]) and throws
+/// [DirectoryUnavailable] past it. Thread-safe; calls block.
 public final class SessionDirectory {
-  /// The longest a call waits for Redis.
+  /// The longest wait of a call for Redis.
   public static final Duration DEADLINE = Duration.ofSeconds(2);
 
   /// How long a node counts as alive after its last heartbeat.
@@ -32,15 +34,18 @@ public final class SessionDirectory {
   private static final String NODES = "nodes";
   private static final Duration FORGOTTEN_AFTER = Duration.ofDays(1);
 
-  /// Lua for scripts that take, announce or release devices, so that all do it by the same words; `key` is [#key].
+  /// Lua functions for scripts that claim, announce or release devices, so that all scripts follow
+  /// the same rules; `key` is [#key].
   ///
-  /// - `claim(key, node, now in ms)` takes the device over, tells the node that had it, and returns the new owner, what
-  ///   stood there (or nothing: an empty string), and whether another node has heard of it: one that is dead has not;
-  /// - `announce(key, node, epoch)` announces a session that is already owned, and returns what stands there afterwards;
-  ///   whoever had it with a lower epoch is told;
-  /// - `release(key, node, epoch)` forgets the session if it is still this one, or an older one of the same node: that a later one followed
-  ///   it there was never told;
-  /// - `text(key)` is what stands there; what is no text counts as nothing, and is overwritten.
+  /// - `claim(key, node, now in ms)` gives the device to the node, notifies the former owner's
+  ///   node, and returns the new owner, the former value (an empty string for none), and whether
+  ///   the former node received the notice, which a dead node does not;
+  /// - `announce(key, node, epoch)` stores a session that the node already owns, and returns the
+  ///   value that is stored afterwards; it notifies a former owner with a lower epoch;
+  /// - `release(key, node, epoch)` removes the session if it is this one or an older one of the
+  ///   same node: the node may never have been told that a later session followed there;
+  /// - `text(key)` is the stored text; a value of another type counts as absent, and is
+  ///   overwritten.
   public static final String FUNCTIONS =
       """
       local function text(key)
@@ -85,7 +90,7 @@ public final class SessionDirectory {
     this(() -> connection, clock);
   }
 
-  /// Calls throw [DirectoryUnavailable] until Redis is reached for the first time.
+  /// Calls throw [DirectoryUnavailable] until the first connection to Redis.
   public SessionDirectory(RedisLink link, Clock clock) {
     this(link::connection, clock);
   }
@@ -101,7 +106,8 @@ public final class SessionDirectory {
     return Optional.ofNullable(owners(List.of(device)).get(device));
   }
 
-  /// Who holds these devices, in one round trip, shared with other callers. Devices without a session are absent.
+  /// The owners of these devices, read in one round trip that other callers share. Devices without
+  /// a session are absent.
   public Map<DeviceKey, SessionOwner> owners(Collection<DeviceKey> devices) {
     if (devices.isEmpty()) {
       return Map.of();
@@ -120,9 +126,7 @@ public final class SessionDirectory {
     return owners;
   }
 
-  /// A node is alive for another [#LEASE] after the lease's `at`.
-  ///
-  /// @return whether the directory knew the node: one that does not know it any more has lost what it had
+  /// @return whether the directory knew the node. If not, the directory has lost its data
   public boolean heartbeat(NodeLease lease) {
     String text = new String(WireForm.write(lease), StandardCharsets.UTF_8);
     return !await(redis.get().hset(NODES, lease.node().value(), text));
@@ -132,8 +136,8 @@ public final class SessionDirectory {
     await(redis.get().hdel(NODES, node.value()));
   }
 
-  /// Every node whose lease runs. One read of one small hash, however much else is in Redis; what stopped its heartbeat long
-  /// ago is swept out on the way.
+  /// Every node with a valid lease. This is one read of one small hash, no matter how much else
+  /// Redis holds. Leases that ended long ago are removed on the way.
   public List<NodeLease> nodes() {
     Instant now = clock.instant();
     List<NodeLease> alive = new ArrayList<>();
@@ -149,12 +153,13 @@ public final class SessionDirectory {
     return List.copyOf(alive);
   }
 
-  /// Where the device's owner stands in Redis, `epoch|node`, for scripts that change something only for its owner.
+  /// The Redis key of the device's owner, `epoch|node`, for scripts that change data only on behalf
+  /// of the owner.
   public static String key(DeviceKey device) {
     return SESSION + device.text();
   }
 
-  /// Reads what stands under [#key]; nothing when it is empty or has another form.
+  /// Parses the value under [#key]; empty when the value is empty or has another form.
   public static Optional<SessionOwner> parse(String held) {
     int bar = held.indexOf('|');
     if (bar <= 0) {

@@ -1,4 +1,4 @@
 package io.pushplanet.common.session;
 
-/// The node that holds a device's session. Whoever holds a lower epoch no longer owns the device.
+/// The node that holds a device's session. A node with a lower epoch no longer owns the device.
 public record SessionOwner(NodeId node, long epoch) {}

@@ -14,14 +14,16 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// Reads keys of Redis for many callers with one MGET: a GET by each costs ten times the processor time, here and in Redis.
-/// Thread-safe.
+/// Reads keys of Redis for many callers with one MGET: a GET by each costs ten times the processor
+/// time, here and in Redis. Thread-safe.
 ///
-/// A call blocks for one of the batches in flight and for its own, each of which has half of [SessionDirectory#DEADLINE]. When a
-/// batch fails, the calls that still wait fail with it. The batches have a timeout, not the callers: a virtual thread that waits
-/// with a timeout wakes the scheduler's timer thread twice, which costs more than the read.
+/// A call blocks for one of the batches in flight and for its own, each of which has half of
+/// [SessionDirectory#DEADLINE]. When a batch fails, the calls that still wait fail with it. The
+/// batches have the timeout, not the callers: a virtual thread that waits with a timeout wakes the
+/// scheduler's timer thread twice, which costs more than the read.
 final class SharedReads {
-  /// A call for more keys has its own MGET, so that other callers do not wait for all of these keys.
+  /// A call for more keys has its own MGET, so that other callers do not wait for all of these
+  /// keys.
   private static final int MOST_SHARED_KEYS = 16;
 
   private static final int MOST_CALLERS_TOGETHER = 512;

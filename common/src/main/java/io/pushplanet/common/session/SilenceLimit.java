@@ -10,22 +10,24 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Ends each connection to Redis on which something was asked and nothing at all is heard for a while: its host has vanished
-/// without a word, or it hangs. TCP would go on trying for a quarter of an hour, and every command would wait for its deadline;
-/// without a connection commands fail at once. Lettuce connects anew.
+/// Closes a connection to Redis on which a command waits and nothing at all arrives for a while:
+/// the host of Redis has vanished without a word, or hangs. TCP would keep retrying for a quarter
+/// of an hour, and every command would wait for its deadline; without a connection commands fail at
+/// once. Lettuce connects again.
 public final class SilenceLimit implements NettyCustomizer {
   private static final Logger LOG = LoggerFactory.getLogger(SilenceLimit.class);
 
-  /// More than a command's deadline. A silence is noticed within twice this.
+  /// Longer than a command's deadline. A silence is noticed within twice this time.
   static final Duration LONGEST = Duration.ofSeconds(3);
 
   @Override
   public void afterChannelInitialized(Channel channel) {
-    // Next to the socket: under TLS, too, whatever comes is a sign of life.
+    // Next to the socket, because under TLS every byte is a sign of life as well.
     channel.pipeline().addFirst(new Watch());
   }
 
-  /// Reads no clock: it looks once in [#LONGEST], and only while something is asked. Confined to its event loop.
+  /// Reads no clock: it checks once per [#LONGEST], and only while a command waits. Confined to its
+  /// event loop.
   private static final class Watch extends ChannelDuplexHandler {
     private boolean asked;
     private boolean heard;

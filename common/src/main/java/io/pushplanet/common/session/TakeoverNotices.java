@@ -14,10 +14,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Hears, within milliseconds, that another node has taken over a device of this one: the script that issues an epoch also
-/// publishes it to the former owner, so a claim and its notice are one step. So it hears that a device was deleted ([Denial]) or has another user ([Handover]), and, of one that it takes itself, that the former
-/// owner has let it go ([Bequest]). Redis forgets a notice that nobody hears, so
-/// `resumed` tells whenever listening (re)started: compare everything then. Thread-safe.
+/// Receives notices for this node within milliseconds. The script that issues an epoch also
+/// publishes it to the former owner's node, so that the claim and the notice ([Notice]) are one
+/// step. Other notices say that a device was deleted ([Denial]) or has a new user ([Handover]),
+/// and, for a device that this node takes over, that the former owner has let it go ([Bequest]).
+///
+/// Redis drops a notice without a listener. So `resumed` is called whenever listening starts or
+/// restarts: the node must compare all its sessions then. Thread-safe.
 public final class TakeoverNotices implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TakeoverNotices.class);
   private static final String CHANNEL = "takeover:";
@@ -34,11 +37,11 @@ public final class TakeoverNotices implements AutoCloseable {
       connection = new AtomicReference<>();
   private final CountDownLatch closed = new CountDownLatch(1);
 
-  /// What a node is told of a device that it has, or had, or takes.
+  /// A notice to a node about a device that it has, had, or takes over.
   public sealed interface Word {
     DeviceKey device();
 
-    /// Nothing where it has another form, as it may have from a later version.
+    /// Empty for another form, which a later version may send.
     static Optional<Word> parse(String text) {
       String[] parts = text.split("\\|", -1);
       try {
@@ -69,24 +72,26 @@ public final class TakeoverNotices implements AutoCloseable {
     }
   }
 
-  /// `owner` has the device now: `epoch|node|app/device`, as [SessionDirectory]'s scripts say it.
+  /// `owner` has the device now: `epoch|node|app/device`, as [SessionDirectory]'s scripts publish
+  /// it.
   public record Notice(DeviceKey device, SessionOwner owner) implements Word {}
 
-  /// What a node says to the one that took a device from it: how the session was when it ended there under `epoch`.
-  /// `left|epoch|session|app/device`: no [Notice], and nodes of an earlier version pass it over.
+  /// From a node to the one that took a device from it: the state of the session when it ended
+  /// there under `epoch`. `left|epoch|session|app/device`; it differs from a [Notice], so nodes of
+  /// an earlier version ignore it.
   ///
-  /// @param session in the nodes' own form; empty when there is nothing to go on with
+  /// @param session in the nodes' own form; empty when there is no session to continue
   public record Bequest(DeviceKey device, long epoch, String session) implements Word {}
 
-  /// The passwords of a device that end in this second of the epoch, or sooner, let nobody in any more: `denied|epoch|ends|app/device`, as
-  /// [Denials] says it.
+  /// The passwords of a device that end in this second of the epoch, or sooner, are denied:
+  /// `denied|epoch|ends|app/device`, as [Denials] publishes it.
   ///
-  /// @param epoch of the session that this node had then
+  /// @param epoch of the session that this node had at that time
   public record Denial(DeviceKey device, long epoch, long ends) implements Word {}
 
-  /// The device has another user: `handover|epoch|app/device`, as [Handovers] says it.
+  /// The device has a new user: `handover|epoch|app/device`, as [Handovers] publishes it.
   ///
-  /// @param epoch of the session that this node had then
+  /// @param epoch of the session that this node had at that time
   public record Handover(DeviceKey device, long epoch) implements Word {}
 
   private TakeoverNotices(RedisClient client, NodeId node, Consumer<Word> heard, Runnable resumed) {
@@ -96,7 +101,8 @@ public final class TakeoverNotices implements AutoCloseable {
     this.resumed = resumed;
   }
 
-  /// Listens as soon as Redis is there, and again whenever it is back. The callbacks run on Redis' thread: must not block.
+  /// Listens as soon as Redis can be reached, and again after each reconnect. The callbacks run on
+  /// Redis' thread and must not block.
   public static TakeoverNotices listen(
       RedisClient client, NodeId node, Consumer<Word> heard, Runnable resumed) {
     TakeoverNotices notices = new TakeoverNotices(client, node, heard, resumed);

@@ -1,4 +1,4 @@
-/// Who is where: the session directory and the route of each device, both in Redis and rebuildable.
+/// The session directory and the route of each device, both in Redis and rebuildable.
 @NullMarked
 package io.pushplanet.common.session;
 

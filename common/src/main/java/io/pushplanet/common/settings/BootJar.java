@@ -6,11 +6,13 @@ import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Boot's jar of jars, which is for taking apart and not for running. Its class loader holds one monitor while it waits for
-/// another, and a virtual thread that waits so gives its carrier away: when each carrier meanwhile loads a class from the same
-/// inner jar, none of them ever goes on, and the process neither answers nor says why. With two processors and twelve clients that
-/// asked while it started, that was one start in 40 (https://github.com/spring-projects/spring-boot/issues/51463). Nothing of
-/// the kind is known where the jars lie side by side.
+/// Boot's nested jar, which is meant to be unpacked and not to be run. Its class loader holds one
+/// monitor while it waits for another, and a virtual thread that waits so keeps its carrier thread:
+/// when every carrier meanwhile loads a class from the same inner jar, none of them ever continues,
+/// and the process hangs without a word. With two processors and twelve clients that sent requests
+/// during the start, one start in 40 hung
+/// (https://github.com/spring-projects/spring-boot/issues/51463). No such fault is known for
+/// unpacked jars.
 final class BootJar {
   private static final Logger LOG = LoggerFactory.getLogger(BootJar.class);
 
@@ -20,7 +22,7 @@ final class BootJar {
 
   private BootJar() {}
 
-  /// Tells in the log what to do where this program runs from one.
+  /// Logs what to do when this program runs from a nested jar.
   static void tell() {
     around(BootJar.class.getProtectionDomain().getCodeSource().getLocation().toString())
         .ifPresent(jar ->

@@ -10,10 +10,11 @@ import java.util.TreeSet;
 import java.util.stream.IntStream;
 import tools.jackson.databind.JsonNode;
 
-/// The settings that programs have, as Spring Boot's configuration processor wrote them down beside their classes
-/// (https://docs.spring.io/spring-boot/specification/configuration-metadata/format.html). Confined to one thread.
+/// The settings of the programs, as Spring Boot's configuration processor wrote them beside their
+/// classes (https://docs.spring.io/spring-boot/specification/configuration-metadata/format.html).
+/// Confined to one thread.
 public final class KnownSettings {
-  /// Where they stand in each module's classes.
+  /// Their file in each module's classes.
   public static final String METADATA = "META-INF/spring-configuration-metadata.json";
 
   private static final String BEHIND_A_COLLECTION = ".[_";
@@ -23,7 +24,7 @@ public final class KnownSettings {
   /// Their types by [#bare] name.
   private final Map<String, String> types = new TreeMap<>();
 
-  /// @param metadata the text of one [#METADATA]; one that is not ours is left out
+  /// @param metadata the text of one [#METADATA]; that of another library is ignored
   public void add(String metadata) {
     if (!metadata.contains("\"io.pushplanet.")) {
       return;
@@ -40,7 +41,7 @@ public final class KnownSettings {
     return new TreeSet<>(names);
   }
 
-  /// @param name a property or a variable, in any of the ways in which it may be written
+  /// @param name a property or a variable, in any spelling that Spring Boot accepts
   public boolean has(String name) {
     return types.containsKey(bare(name))
         || IntStream.range(1, name.length())
@@ -53,12 +54,12 @@ public final class KnownSettings {
   }
 
   /// @param name as in [#has]
-  /// @return its Java type, such as `java.time.Duration`; empty where none is known
+  /// @return its Java type, such as `java.time.Duration`; empty for an unknown one
   public Optional<String> type(String name) {
     return Optional.ofNullable(types.get(bare(name)));
   }
 
-  /// The same for a property and for each way to write it as a variable.
+  /// One key for a property and for all spellings of its variable.
   private static String bare(String name) {
     return name.replaceAll("[._-]", "").toUpperCase(Locale.ROOT);
   }

@@ -28,14 +28,14 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.convert.converter.Converter;
 
-/// The beans every process has: clock, randomness, master key and the clients of MySQL, Redis and RabbitMQ. None of them
-/// needs its server at start, so that processes start in any order.
+/// The beans every process has: clock, randomness, master key and the clients of MySQL, Redis and
+/// RabbitMQ. None of them needs its server at start, so that processes start in any order.
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(PlatformSettings.class)
 public class PlatformConfiguration {
   @Bean
   static ApplicationListener<ApplicationStartedEvent> unknownVariables() {
-    // Not a virtual one: it reads from jars ([BootJar]).
+    // Not a virtual thread, because it reads from jars ([BootJar]).
     return started -> Thread.ofPlatform().daemon().name("settings").start(UnknownVariables::tell);
   }
 
@@ -81,16 +81,16 @@ public class PlatformConfiguration {
     config.setValidationTimeout(Duration.ofSeconds(2).toMillis());
     config.setInitializationFailTimeout(-1);
     config.setExceptionOverride(new ReadOnlyDatabase());
-    // Of a host that has vanished the server hears nothing: it would keep the session, and its
-    // locks, for eight hours
+    // The server does not notice a client whose host has vanished: it would keep the session and
+    // its locks for eight hours
     // (https://dev.mysql.com/doc/refman/8.4/en/server-system-variables.html#sysvar_wait_timeout).
-    // Pooled connections say something more often.
+    // Pooled connections are used more often than this.
     config.setConnectionInitSql(
         "SET SESSION wait_timeout = 60, SESSION innodb_lock_wait_timeout = "
             + mysql.lockWithin().toSeconds());
     config.setKeepaliveTime(Duration.ofSeconds(30).toMillis());
     config.addDataSourceProperty("rewriteBatchedStatements", "true");
-    // What the driver has parsed of a statement is kept per connection, in the driver alone.
+    // The driver keeps its parsed statements per connection, on the client's side only.
     config.addDataSourceProperty("cachePrepStmts", "true");
     config.addDataSourceProperty("prepStmtCacheSize", "100");
     config.addDataSourceProperty("prepStmtCacheSqlLimit", "16384");
@@ -103,7 +103,7 @@ public class PlatformConfiguration {
 
   @Bean(destroyMethod = "shutdown")
   ClientResources redisResources() {
-    // Of its own the driver waits for up to half a minute, and everybody's equally long.
+    // The client's default pause grows to half a minute, and is the same for all processes.
     return ClientResources.builder()
         .nettyCustomizer(new SilenceLimit())
         .reconnectDelay(
@@ -112,8 +112,9 @@ public class PlatformConfiguration {
         .build();
   }
 
-  /// Commands fail at once while Redis is away, rather than pile up. A connection that asks nothing, as who only listens has it,
-  /// is kept alive: it would hear nothing for ever of a host that has vanished.
+  /// While Redis is away commands fail at once instead of piling up. A connection without commands,
+  /// such as a listener's, is kept alive: otherwise it would never notice that the host of Redis
+  /// has vanished.
   @Bean(destroyMethod = "shutdown")
   RedisClient redisClient(PlatformSettings settings, ClientResources redisResources) {
     RedisClient client =
@@ -137,7 +138,8 @@ public class PlatformConfiguration {
     return client;
   }
 
-  /// For publishers and consumers that reconnect by themselves: the library's own recovery is off.
+  /// For publishers and consumers, which reconnect by themselves: the library's own recovery is
+  /// off.
   @Bean
   ConnectionFactory amqpConnectionFactory(PlatformSettings settings) {
     ConnectionFactory factory = new ConnectionFactory();

@@ -13,10 +13,11 @@ import org.springframework.validation.annotation.Validated;
 
 /// Where the platform's servers are; the same in every process.
 ///
-/// @param masterKey 32 random bytes in base64 (`openssl rand -base64 32`), the same in every process: the root of sealed
-///     credentials and of device credentials
-/// @param formerMasterKeys other master keys whose work is still accepted: during a change the coming one, after it the
-///     former one, until every credential is re-sealed and the longest-lived device password has ended
+/// @param masterKey 32 random bytes in base64 (`openssl rand -base64 32`), the same in every
+///     process: the root of sealed credentials and of device credentials
+/// @param formerMasterKeys other master keys whose work is still accepted: during a change the next
+///     one, after it the former one, until every credential is re-sealed and the longest-lived
+///     device password has ended
 @Validated
 @ConfigurationProperties(prefix = "pushplanet", ignoreUnknownFields = false)
 public record PlatformSettings(
@@ -29,12 +30,13 @@ public record PlatformSettings(
     formerMasterKeys = List.copyOf(formerMasterKeys);
   }
 
-  /// @param url JDBC URL of MySQL, which holds the truth
-  /// @param user who logs in to MySQL
+  /// @param url JDBC URL of MySQL, the authoritative store
+  /// @param user MySQL user
   /// @param password that user's password
   /// @param poolSize most connections of this process to MySQL
-  /// @param answerWithin how long a statement is waited for before its connection is given up, and two thirds of it for a lock; 2s
-  ///     or more. dispatcher-api, whose callers wait, has 5s unless set
+  /// @param answerWithin how long to wait for a statement before its connection is closed, and for
+  ///     a lock two thirds of it; 2s or more. dispatcher-api has 5s unless set, because its callers
+  ///     wait
   public record Mysql(
       @NotBlank @DefaultValue("jdbc:mysql://127.0.0.1:3306/pushplanet") String url,
       @NotBlank @DefaultValue("pushplanet") String user,
@@ -53,14 +55,15 @@ public record PlatformSettings(
       }
     }
 
-    /// Who waits for a lock is told so before the driver gives the connection up, and leaves the waiting session with its locks
-    /// behind.
+    /// Shorter than the driver's timeout: if the driver gave up the connection first, its session
+    /// in MySQL would go on waiting and keep its locks.
     Duration lockWithin() {
       return Duration.ofSeconds(answerWithin.multipliedBy(2).dividedBy(3).toSeconds());
     }
   }
 
-  /// @param uri Redis, for sessions and routes: `redis://:password@host:port`, or `rediss://` with TLS
+  /// @param uri Redis, for sessions and routes: `redis://:password@host:port`, or `rediss://` with
+  ///     TLS
   public record Redis(@NotNull @DefaultValue("redis://127.0.0.1:6379") Secret uri) {}
 
   /// @param uri RabbitMQ: `amqp://user:password@host:port/virtual-host`, or `amqps://` with TLS

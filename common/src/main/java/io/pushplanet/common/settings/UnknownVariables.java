@@ -15,17 +15,20 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Environment variables that look like settings of this program and are none. Spring Boot stops the start over an unknown
-/// property, but leaves the environment out, because others write there, too: what is misspelt there, or was a setting of an
-/// older version, does nothing. So a line in the log tells of each.
+/// Environment variables that look like settings of this program but are not. Spring Boot stops the
+/// start because of an unknown property, but not because of an unknown variable, since other
+/// programs also set variables. So a misspelt variable, or one of an older version, has no effect,
+/// and this class logs a line for each.
 ///
-/// Only what begins as the program's own settings do (`GATEWAY_`) is looked at: `PUSHPLANET_` is also what scripts take.
+/// It checks only variables with the prefix of the program's own settings (`GATEWAY_`):
+/// `PUSHPLANET_` is also used by scripts.
 public final class UnknownVariables {
   private static final Logger LOG = LoggerFactory.getLogger(UnknownVariables.class);
 
   private static final String COMMON = "pushplanet";
 
-  /// Kubernetes tells of a service `gateway-worker` in `GATEWAY_WORKER_SERVICE_HOST`, `GATEWAY_WORKER_PORT_9082_TCP_ADDR`, …
+  /// Kubernetes announces a service `gateway-worker` in `GATEWAY_WORKER_SERVICE_HOST`,
+  /// `GATEWAY_WORKER_PORT_9082_TCP_ADDR`, …
   /// (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
   private static final Pattern OF_KUBERNETES =
       Pattern.compile(".+_SERVICE_(HOST|PORT(_.+)?)|.+_PORT_\\d+_(TCP|UDP|SCTP)(_.+)?");
@@ -41,7 +44,7 @@ public final class UnknownVariables {
     this.known = known;
   }
 
-  /// Of the program whose class path this is.
+  /// For the program on whose class path this runs.
   public static UnknownVariables ofThisProgram() {
     KnownSettings known = new KnownSettings();
     try {
@@ -65,7 +68,7 @@ public final class UnknownVariables {
     }
   }
 
-  /// Tells of them in the log.
+  /// Logs them.
   static void tell() {
     ofThisProgram()
         .in(System.getenv())
@@ -76,7 +79,7 @@ public final class UnknownVariables {
                 variable));
   }
 
-  /// The names of those in an environment.
+  /// The names of the unknown variables in an environment.
   public SortedSet<String> in(Map<String, String> environment) {
     return environment.entrySet().stream()
         .filter(variable ->

@@ -1,4 +1,4 @@
-/// Settings that every process shares.
+/// Settings that all processes share.
 @NullMarked
 package io.pushplanet.common.settings;
 

@@ -8,9 +8,10 @@ import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.SerializationContext;
 import tools.jackson.databind.ser.std.StdSerializer;
 
-/// Writes a message's content, unless it was written before ([WireForm#write(io.pushplanet.common.message.Push, Json)]).
+/// Writes a message's content, or copies it where it was already written
+/// ([WireForm#write(io.pushplanet.common.message.Push, Json)]).
 final class ContentWriter extends StdSerializer<Content> {
-  /// The attribute under which a write tells what it has of the content already.
+  /// The attribute that carries the content as already written.
   static final String WRITTEN = "written";
 
   ContentWriter() {

@@ -8,14 +8,14 @@ import tools.jackson.databind.DeserializationContext;
 import tools.jackson.databind.deser.std.StdDeserializer;
 import tools.jackson.databind.ext.javatime.deser.DurationDeserializer;
 
-/// Reads durations of whole seconds as [Duration#toString] writes them, by hand: each push has two, and the JDK takes a regular
-/// expression. Any other form is left to Jackson.
+/// Reads durations of whole seconds as [Duration#toString] writes them, by hand: each push has two,
+/// and the JDK uses a regular expression. Any other form is left to Jackson.
 final class DurationReader extends StdDeserializer<Duration> {
   private static final String BEGINNING = "PT";
   private static final String UNITS = "HMS";
   private static final int[] SECONDS = {3_600, 60, 1};
 
-  /// Far from what a long holds.
+  /// Far below the range of a long.
   private static final int LONGEST = 16;
 
   DurationReader() {
@@ -29,7 +29,7 @@ final class DurationReader extends StdDeserializer<Duration> {
     return plain == null ? DurationDeserializer.INSTANCE.deserialize(parser, context) : plain;
   }
 
-  /// @return null where it has another form
+  /// @return null for another form
   static @Nullable Duration plain(String text) {
     if (!text.startsWith(BEGINNING) || text.length() > LONGEST) {
       return null;

@@ -11,8 +11,8 @@ import tools.jackson.databind.DeserializationContext;
 import tools.jackson.databind.deser.std.StdDeserializer;
 import tools.jackson.databind.ext.javatime.deser.InstantDeserializer;
 
-/// Reads times as [Instant#toString] writes them, by hand: each push, event and route has some, and a formatter costs ten times
-/// as much. Any other form is left to Jackson.
+/// Reads times as [Instant#toString] writes them, by hand: each push, event and route has some, and
+/// a formatter costs ten times as much. Any other form is left to Jackson.
 final class InstantReader extends StdDeserializer<Instant> {
   private static final int WITHOUT_FRACTION = "2026-11-21T12:00:00".length();
   private static final int MOST_DIGITS = 9;
@@ -28,7 +28,7 @@ final class InstantReader extends StdDeserializer<Instant> {
     return plain == null ? InstantDeserializer.INSTANT.deserialize(parser, context) : plain;
   }
 
-  /// @return null where it has another form
+  /// @return null for another form
   static @Nullable Instant plain(String text) {
     int end = text.length() - 1;
     int year = end < WITHOUT_FRACTION ? -1 : number(text, 0, 4);
@@ -53,7 +53,7 @@ final class InstantReader extends StdDeserializer<Instant> {
       }
     }
     try {
-      // What is no number is -1, which no part of a time is.
+      // A part that is not a number is -1, which is out of range for all parts.
       return LocalDateTime.of(
               year,
               number(text, 5, 7),

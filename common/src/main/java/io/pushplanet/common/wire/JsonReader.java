@@ -7,9 +7,10 @@ import tools.jackson.core.json.UTF8StreamJsonParser;
 import tools.jackson.databind.DeserializationContext;
 import tools.jackson.databind.deser.std.StdDeserializer;
 
-/// Takes a [Json] object out of the bytes it stands in, where they are at hand; else writes anew what it reads.
+/// Cuts a [Json] object out of the input bytes where these are available; otherwise writes anew
+/// what it parsed.
 final class JsonReader extends StdDeserializer<Json> {
-  /// The attribute under which a read tells its bytes.
+  /// The attribute that carries the input bytes.
   static final String BYTES = "bytes";
 
   JsonReader() {
@@ -18,7 +19,8 @@ final class JsonReader extends StdDeserializer<Json> {
 
   @Override
   public Json deserialize(JsonParser parser, DeserializationContext context) {
-    // Jackson puts what it must look at twice into a buffer, whose parser knows no places.
+    // Jackson buffers a value that it must read twice; the buffer's parser has no offsets into the
+    // input.
     if (parser instanceof UTF8StreamJsonParser
         && parser.isExpectedStartObjectToken()
         && context.getAttribute(BYTES) instanceof byte[] bytes) {

@@ -12,7 +12,8 @@ final class JsonWriter extends StdSerializer<Json> {
     super(Json.class);
   }
 
-  /// Encoded by the JDK at once: Jackson would do it letter by letter, which takes as long as writing it did.
+  /// Encoded by the JDK in one go: Jackson encodes letter by letter, which takes as long as writing
+  /// the value first did.
   private static final class Encoded extends SerializedString {
     private static final long serialVersionUID = 1;
 

@@ -10,10 +10,11 @@ import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.json.UTF8JsonGenerator;
 import tools.jackson.core.util.JsonGeneratorDelegate;
 
-/// Writes the same bytes as Jackson, but a long text of ASCII that needs no escape (RFC 8259, section 7) in one piece. Jackson 3.1
-/// writes letter by letter: a payload of 850 of them in 2.8 us, and so in 0.7 us.
+/// Writes the same bytes as Jackson, but writes a long ASCII text without escapes (RFC 8259,
+/// section 7) in one piece. Jackson 3.1 writes letter by letter: a payload of 850 letters takes 2.8
+/// us there, and 0.7 us here.
 final class LongTexts extends JsonGeneratorDelegate {
-  /// Shorter ones are written sooner than they are looked through.
+  /// Shorter texts are written in less time than their check takes.
   private static final int LONG = 64;
 
   private static final VarHandle EIGHT =
@@ -25,17 +26,17 @@ final class LongTexts extends JsonGeneratorDelegate {
     super(jacksons, false);
   }
 
-  /// The decorator of a factory. What writes letters instead of bytes stays as it is.
+  /// The decorator of a factory. A generator that writes letters instead of bytes stays as it is.
   static JsonGenerator of(TokenStreamFactory factory, JsonGenerator jacksons) {
     return jacksons instanceof UTF8JsonGenerator ? new LongTexts(jacksons) : jacksons;
   }
 
   @Override
   public JsonGenerator writeString(String text) {
-    // A text in another script nearly always shows it at once.
+    // A text in another script nearly always begins with a letter beyond ASCII.
     if (text != null && text.length() >= LONG && text.charAt(0) < 0x80) {
       byte[] letters = text.getBytes(ISO_8859_1);
-      // What is not in ISO 8859-1 has become a question mark.
+      // A letter outside ISO 8859-1 has become a question mark.
       if (isPlain(letters) && new String(letters, ISO_8859_1).equals(text)) {
         delegate.writeRawUTF8String(letters, 0, letters.length);
         return this;
@@ -45,13 +46,13 @@ final class LongTexts extends JsonGeneratorDelegate {
     return this;
   }
 
-  /// Whether all are ASCII, and none a quote, a backslash or a control letter.
+  /// Whether all letters are ASCII, and none is a quote, a backslash or a control character.
   private static boolean isPlain(byte[] letters) {
     int at = 0;
     for (; at <= letters.length - Long.BYTES; at += Long.BYTES) {
       long eight = (long) EIGHT.get(letters, at);
-      // A byte below 0x80 gets its highest bit when it is less than what is taken off. A borrow
-      // only raises an alarm beside a byte that raises one itself.
+      // Subtraction sets the highest bit of a byte below 0x80 when the byte is less than the
+      // subtrahend. A borrow can only raise a false alarm next to a byte that raises a true one.
       long control = eight - 0x20 * EACH;
       long quote = (eight ^ '"' * EACH) - EACH;
       long backslash = (eight ^ '\\' * EACH) - EACH;

@@ -4,7 +4,8 @@ import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 
-/// Bytes from another process that are not in our form. They belong into the dead-letter queue, not into a retry.
+/// Bytes from another process in an unknown form. They belong into the dead-letter queue, not into
+/// a retry.
 public final class MalformedWire extends RuntimeException {
   @Serial private static final long serialVersionUID = 1;
 
@@ -12,7 +13,8 @@ public final class MalformedWire extends RuntimeException {
     super("not a " + expected + ": " + words(cause), cause);
   }
 
-  /// Whoever looks at a dead letter has its bytes before him: Jackson's name for them says nothing.
+  /// Without Jackson's own name for the bytes: an operator who looks at a dead letter sees the
+  /// bytes themselves.
   private static @Nullable String words(Throwable cause) {
     return cause instanceof JacksonException jacksons
         ? jacksons.getOriginalMessage()

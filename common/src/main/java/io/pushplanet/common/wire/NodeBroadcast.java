@@ -5,13 +5,16 @@ import io.pushplanet.common.message.AppId;
 import java.time.Instant;
 import java.util.List;
 
-/// What a gateway publishes to `gw/broadcast` on a node: one message and the many devices of one app that are to get it. It
-/// says what a [NodeFrame] says, in a fifth of the bytes, and is answered alike.
+/// A gateway's publish to `gw/broadcast` on a node: one message and the many devices of one app
+/// that get it. It says the same as a [NodeFrame] in a fifth of the bytes, and gets the same
+/// answers.
 ///
-/// @param frame the gateway's own number; the node's answers name it, and devices by their place in `devices`
+/// @param frame the gateway's own number; the node's answers name it, and name devices by their
+///     index in `devices`
 /// @param answerBy when the gateway stops waiting for these devices
 /// @param devices at most [#MOST_DEVICES]
-/// @param epochs of the devices' owners as the gateway saw them, in the order of `devices`; see [NodeFrame.Target]
+/// @param epochs of the devices' owners as the gateway saw them, in the order of `devices`; see
+///     [NodeFrame.Target]
 public record NodeBroadcast(
     String frame,
     Instant answerBy,
@@ -22,7 +25,7 @@ public record NodeBroadcast(
   /// MQTT topic of the trusted listener.
   public static final String TOPIC = "gw/broadcast";
 
-  /// With ids of full length that many fit into [NodeFrame#MOST_BYTES].
+  /// So many devices with ids of full length fit into [NodeFrame#MOST_BYTES].
   public static final int MOST_DEVICES = 8_000;
 
   public NodeBroadcast {

@@ -7,7 +7,7 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What a gateway publishes to `gw/deliver` on a node: messages and the devices that are to get them.
+/// A gateway's publish to `gw/deliver` on a node: messages and the devices that get them.
 ///
 /// @param frame the gateway's own number; the node's answers name it
 /// @param answerBy when the gateway stops waiting for these targets
@@ -33,11 +33,12 @@ public record NodeFrame(
   public record Letter(MessageId id, Instant expiresAt, String payload) {}
 
   /// @param letter index into the frame's letters
-  /// @param epoch of the device's owner as the gateway saw it; a node whose session is older does not deliver. Null where
-  ///     nobody looked
+  /// @param epoch of the device's owner as the gateway saw it; a node with an older session does
+  ///     not deliver. Null where the gateway did not look it up
   public record Target(AppId app, DeviceId device, int letter, @Nullable Long epoch) {}
 
-  /// What a gateway publishes to `gw/drain`: devices whose inbox has something although they may be connected.
+  /// A gateway's publish to `gw/drain`: devices that may be connected and have messages in their
+  /// inboxes.
   public record Drain(List<Device> devices) {
     public record Device(AppId app, DeviceId device) {}
   }

@@ -8,16 +8,19 @@ import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What a node answers on `gw/outcomes/<gateway>`: some targets of a frame, each exactly once over all answers.
+/// A node's answer on `gw/outcomes/<gateway>`: some targets of a frame, each exactly once over all
+/// answers.
 ///
-/// @param delivered of a [NodeBroadcast], where nearly everybody gets it: the first and the last target of each unbroken run
-///     of delivered ones. The node has compared epochs itself
+/// @param delivered only for a [NodeBroadcast], where nearly all targets are delivered: the first
+///     and the last target of each unbroken run of delivered ones. The node has compared epochs
+///     itself
 public record NodeOutcomes(
     String frame,
     List<Outcome> outcomes,
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Integer> delivered) {
-  /// The reason of a [Result#NOT_HERE] of a device that is connected. A gateway shows any reason as it is, so one of another
-  /// version needs to know this one as little as a node needs to give it.
+  /// The reason of a [Result#NOT_HERE] for a connected device. A gateway shows any reason as it is,
+  /// so a gateway of another version need not know this one, and a node of another version need not
+  /// send it.
   public static final String NOT_SUBSCRIBED = "not_subscribed";
 
   public NodeOutcomes {
@@ -29,7 +32,7 @@ public record NodeOutcomes(
     this(frame, outcomes, List.of());
   }
 
-  /// The form of `delivered` for these targets.
+  /// These targets in the form of `delivered`.
   public static List<Integer> runs(BitSet targets) {
     List<Integer> runs = new ArrayList<>();
     for (int from = targets.nextSetBit(0); from >= 0; ) {
@@ -41,7 +44,7 @@ public record NodeOutcomes(
     return runs;
   }
 
-  /// Every outcome, those of the runs too.
+  /// Every outcome, also those of the runs.
   public List<Outcome> each() {
     if (delivered.isEmpty()) {
       return outcomes;
@@ -57,10 +60,11 @@ public record NodeOutcomes(
   }
 
   /// @param target index into the frame's targets
-  /// @param reason for `refused` the word of a [Refusal], for `not_here` perhaps [#NOT_SUBSCRIBED]
-  /// @param detail the same for people, where there is more to say
-  /// @param epoch of the session that says so; null where there is none
-  /// @param acknowledgedAt for `delivered` when that was, if the node has told so itself because nobody may hear it here
+  /// @param reason for `refused` the word of a [Refusal], for `not_here` possibly [#NOT_SUBSCRIBED]
+  /// @param detail an explanation for people, if there is one
+  /// @param epoch of the session that answers; null without a session
+  /// @param acknowledgedAt for `delivered` the time of the acknowledgement, if the node has
+  ///     published its event itself because the gateway may no longer be waiting
   public record Outcome(
       int target,
       Result result,
@@ -72,7 +76,7 @@ public record NodeOutcomes(
       this(target, result, reason, null, null, null);
     }
 
-    /// @param acknowledgedAt null when that was in time
+    /// @param acknowledgedAt null for an acknowledgement in time
     public static Outcome delivered(int target, long epoch, @Nullable Instant acknowledgedAt) {
       return new Outcome(target, Result.DELIVERED, null, null, epoch, acknowledgedAt);
     }
@@ -92,7 +96,7 @@ public record NodeOutcomes(
     /// The device did not acknowledge in time; it may still have it.
     @JsonProperty("timeout")
     TIMEOUT,
-    /// The device did not take it, or cannot be sent it just now: [Refusal] says which.
+    /// The device did not take it, or the node cannot send it at present: see [Refusal].
     @JsonProperty("refused")
     REFUSED
   }

@@ -2,8 +2,8 @@ package io.pushplanet.common.wire;
 
 import java.util.Arrays;
 
-/// Why a node refuses to bring a message to a device. Its word is what travels, and the reason that the timeline shows; a gateway
-/// that does not know a word takes it for a refusal of this time.
+/// Why a node refuses to deliver a message to a device. Its word is sent to the gateway and is the
+/// reason in the timeline; a gateway takes an unknown word for a temporary refusal.
 public enum Refusal {
   /// Longer than the device's Maximum Packet Size.
   TOO_LONG("too_long_for_device", true),
@@ -11,7 +11,7 @@ public enum Refusal {
   BY_DEVICE("refused_by_device", true),
   /// The device's queue is full.
   QUEUE_FULL("device_queue_full", false),
-  /// The node has too much under way.
+  /// The node has too many messages in flight.
   NODE_BUSY("node_busy", false),
   /// The frame has no such letter.
   NO_LETTER("no_letter", false);
@@ -28,12 +28,12 @@ public enum Refusal {
     return word;
   }
 
-  /// Whether the device will never take this message: it is not to be sent to it again.
+  /// Whether the device will never take this message, so that it is not sent again.
   public boolean isForGood() {
     return forGood;
   }
 
-  /// The same of a word from another process, which may be of another version.
+  /// The same for a word from another process, possibly of another version.
   public static boolean isForGood(String word) {
     return Arrays.stream(values()).anyMatch(one -> one.forGood && one.word.equals(word));
   }

@@ -24,12 +24,13 @@ import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
 
-/// The form of everything that travels between our processes: JSON in UTF-8, snake_case, no nulls, times as RFC 3339.
-/// A field that a reader does not know is skipped, so that processes of two versions work side by side. A word that it does not
-/// know (an event, a channel, a result) is malformed, and with it its item: every process must know a new one before any
-/// writes it.
+/// The form of all data between our processes: JSON in UTF-8, snake_case, no nulls, times as RFC
+/// 3339. A reader skips an unknown field, so that processes of two versions work side by side. An
+/// unknown word of an enum (an event, a channel, a node's result) makes its item malformed: every
+/// process must know a new word before any process writes it.
 ///
-/// A batch is a JSON array of items that were encoded one by one: the accepting threads encode, the lane only joins.
+/// A batch is a JSON array of items that were encoded one by one: the accepting threads encode, the
+/// lane only joins.
 public final class WireForm {
   private static final JsonMapper MAPPER =
       JsonMapper.builder(JsonFactory.builder().addDecorator(LongTexts::of).build())
@@ -60,12 +61,13 @@ public final class WireForm {
     return MAPPER.writeValueAsBytes(item);
   }
 
-  /// The same for something that is passed on inside of others.
+  /// The same as a [Json] value, to be embedded in other items.
   public static Json json(Object item) {
     return new Json(new String(write(item), StandardCharsets.UTF_8));
   }
 
-  /// @param content the push's, which is long and goes into its lane, and into the news of it
+  /// @param content the push's content, already written: it is long, and goes into both the lane
+  ///     and the acceptance event
   public static byte[] write(Push push, Json content) {
     return MAPPER.writer().withAttribute(ContentWriter.WRITTEN, content).writeValueAsBytes(push);
   }
@@ -95,9 +97,9 @@ public final class WireForm {
     }
   }
 
-  /// Those items of a batch that can be read, in order.
+  /// The readable items of a batch, in order.
   ///
-  /// @param unreadable gets the others
+  /// @param unreadable receives the others
   /// @throws MalformedWire when the bytes are not a JSON array
   public static <T> List<T> readBatch(byte[] bytes, Class<T> type, Consumer<DeadItem> unreadable) {
     try {
@@ -115,7 +117,7 @@ public final class WireForm {
     }
   }
 
-  /// The items of a batch, each byte for byte in a batch of its own.
+  /// The items of a batch, each byte for byte as a batch of its own.
   ///
   /// @throws MalformedWire when the bytes are not a JSON array
   public static List<byte[]> singly(byte[] bytes) {
@@ -143,7 +145,7 @@ public final class WireForm {
     }
   }
 
-  /// Joins encoded items to a batch.
+  /// Joins encoded items into a batch.
   public static byte[] join(List<byte[]> items) {
     int length = 1 + items.size();
     for (byte[] item : items) {

@@ -1,4 +1,4 @@
-/// What travels between processes, as bytes: batches and frames.
+/// The data between processes, as bytes: batches and frames.
 @NullMarked
 package io.pushplanet.common.wire;
 

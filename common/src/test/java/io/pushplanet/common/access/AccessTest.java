@@ -116,7 +116,8 @@ class AccessTest {
         .isInstanceOf(CredentialUnreadable.class);
   }
 
-  /// A process that has not changed yet reads what the changed ones wrote, if it was told of the coming key before.
+  /// A process that has not changed yet reads what the changed ones wrote, if it was told of the
+  /// coming key before.
   @Test
   void the_coming_key_may_be_told_before_it_is_used() {
     MasterKey old = masterKey();
@@ -150,8 +151,8 @@ class AccessTest {
     assertThat(vault.resealed(SHOP, "apns", "any", 7, stored)[0]).isEqualTo((byte) 3);
   }
 
-  /// Every secret is tried with every other tenant's name and row: a thousand by a thousand would take minutes, so each is tried
-  /// with four others at random.
+  /// Every secret is tried with every other tenant's name and row: a thousand by a thousand would
+  /// take minutes, so each is tried with four others at random.
   @Test
   void of_a_thousand_tenants_none_opens_what_is_anothers() {
     CredentialVault vault = vault();

@@ -6,9 +6,9 @@ import java.util.Arrays;
 import java.util.Optional;
 import org.junit.jupiter.api.Assumptions;
 
-/// Programs that a few tests drive, beside the JDK: a browser, Mosquitto's clients. Where one is missing, a test that needs it
-/// is skipped and says so; with `PUSHPLANET_TESTS=all`, as in CI, it fails instead. Servers are never skipped: each has an
-/// embedded stand-in.
+/// Programs that a few tests drive, beside the JDK: a browser, Mosquitto's clients. Where one is
+/// missing, a test that needs it is skipped and says so; with `PUSHPLANET_TESTS=all`, as in CI, it
+/// fails instead. Servers are never skipped: each has an embedded stand-in.
 public final class Installed {
   private Installed() {}
 

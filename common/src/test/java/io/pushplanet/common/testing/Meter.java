@@ -10,7 +10,8 @@ import java.util.stream.Collectors;
 
 /// A meter as Prometheus shows it.
 ///
-/// @param name in Prometheus' form, of a timer or summary without `_count`, `_sum`, `_max` and `_bucket`
+/// @param name in Prometheus' form, of a timer or summary without `_count`, `_sum`, `_max` and
+///     `_bucket`
 /// @param type counter, gauge, summary, timer or cache
 /// @param tags the values that the code spells out, by tag; none where they are computed
 /// @param description empty where the code has none

@@ -24,9 +24,10 @@ import java.util.stream.Stream;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
-/// Finds the meters that sources register, with the compiler's own parser: also those that a running process has only once
-/// something happened. It sees Micrometer's own calls (`registry.counter("name", …)`, `Timer.builder("name")…`) whose name is
-/// written there as one literal.
+/// Finds the meters that sources register, with the compiler's own parser: also those that a
+/// running process has only once something happened. It sees Micrometer's own calls
+/// (`registry.counter("name", …)`, `Timer.builder("name")…`) whose name is written there as one
+/// literal.
 final class MetersInSources extends TreePathScanner<Void, Void> {
   private static final Map<String, String> CALLS =
       Map.of("counter", "counter", "gauge", "gauge", "summary", "summary", "timer", "timer");

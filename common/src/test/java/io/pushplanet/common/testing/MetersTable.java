@@ -20,8 +20,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// The meters of one module as a Markdown table: names, types and tags from its sources. A meaning is the description in the
-/// code, else what the page says already: only people know it, so it is written there by hand and kept.
+/// The meters of one module as a Markdown table: names, types and tags from its sources. A meaning
+/// is the description in the code, else what the page says already: only people know it, so it is
+/// written there by hand and kept.
 public final class MetersTable {
   private static final ReferencePage PAGE = ReferencePage.named("metrics.md");
   private static final Pattern SAMPLE = Pattern.compile("(?m)^([a-z_]+)(?:\\{([^}]*)})? ");
@@ -33,7 +34,8 @@ public final class MetersTable {
 
   private MetersTable() {}
 
-  /// Fails when the page and the sources of `module` differ, or when the page does not say what a meter means.
+  /// Fails when the page and the sources of `module` differ, or when the page does not say what a
+  /// meter means.
   public static void mustBeOnThePage(String module) {
     Map<String, String> meanings = meanings(PAGE.section(module));
     String rows =
@@ -48,8 +50,8 @@ public final class MetersTable {
         .allSatisfy((_, meaning) -> assertThat(meaning).isNotEmpty());
   }
 
-  /// Fails when a running process shows a meter of ours that the sections do not name with these tags: what the sources do
-  /// not spell out would be missing there.
+  /// Fails when a running process shows a meter of ours that the sections do not name with these
+  /// tags: what the sources do not spell out would be missing there.
   ///
   /// @param port where the process serves `/actuator/prometheus`
   /// @param modules the sections that the process is made of

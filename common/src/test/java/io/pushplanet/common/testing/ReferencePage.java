@@ -7,8 +7,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// A page under `docs/` with sections that are made from the code and checked in. A section NAME stands between the lines
-/// `<!-- made from NAME -->` and `<!-- end of NAME -->`; what is outside of them is written by hand.
+/// A page under `docs/` with sections that are made from the code and checked in. A section NAME
+/// stands between the lines `<!-- made from NAME -->` and `<!-- end of NAME -->`; what is outside
+/// of them is written by hand.
 ///
 /// The checks write instead of comparing when the system property `docs` is `write`.
 public final class ReferencePage {

@@ -25,8 +25,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 
-/// The settings of one module as a Markdown table: names, defaults and meanings from what Spring Boot's configuration
-/// processor wrote beside the classes (a meaning is a record's `@param`), limits from the records.
+/// The settings of one module as a Markdown table: names, defaults and meanings from what Spring
+/// Boot's configuration processor wrote beside the classes (a meaning is a record's `@param`),
+/// limits from the records.
 public final class SettingsTable {
   private static final Pattern DASHED = Pattern.compile("-([a-z])");
   private static final Map<String, String> TYPES =

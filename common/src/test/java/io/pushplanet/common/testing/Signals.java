@@ -14,7 +14,8 @@ public final class Signals {
 
   private Signals() {}
 
-  /// SIGSTOP. Returns when none of their threads runs any more, which `kill` alone does not wait for.
+  /// SIGSTOP. Returns when none of their threads runs any more, which `kill` alone does not wait
+  /// for.
   public static void stop(long pid) throws Exception {
     for (var process : family(pid)) {
       send("STOP", process);

@@ -4,9 +4,10 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/// Runs what can only be tried against real time, such as that somebody silent is given up after three seconds. A machine
-/// that stands still for as long is silent as well; so a scene that failed while this process stood still is played again.
-/// One that fails on a machine that ran all the time has failed.
+/// Runs what can only be tried against real time, such as that somebody silent is given up after
+/// three seconds. A machine that stands still for as long is silent as well; so a scene that failed
+/// while this process stood still is played again. One that fails on a machine that ran all the
+/// time has failed.
 public final class Undisturbed {
   /// A scene whose real waits are much longer than this cannot be hurt by less.
   private static final Duration STANDSTILL = Duration.ofMillis(300);

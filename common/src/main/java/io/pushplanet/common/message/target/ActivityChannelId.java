@@ -5,8 +5,8 @@ import com.fasterxml.jackson.annotation.JsonValue;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.MessageId;
 
-/// A broadcast channel for Live Activities, as we name it: `channel-` and a UUID. Apple's own name exists only once Apple has
-/// made it.
+/// Our name of a broadcast channel for Live Activities: `channel-` and a UUID. Apple's own name
+/// exists only after Apple has created the channel.
 public record ActivityChannelId(@JsonValue String value) {
   private static final String PREFIX = "channel-";
 
@@ -17,7 +17,7 @@ public record ActivityChannelId(@JsonValue String value) {
     }
   }
 
-  /// The one that goes with a fresh UUID.
+  /// The name with a fresh UUID.
   public static ActivityChannelId of(MessageId fresh) {
     return new ActivityChannelId(PREFIX + fresh.value());
   }
@@ -26,7 +26,8 @@ public record ActivityChannelId(@JsonValue String value) {
     return value.startsWith(PREFIX) && MessageId.isValid(value.substring(PREFIX.length()));
   }
 
-  /// The recipient that a message over this channel has: it is told, counted and cancelled like a device.
+  /// The recipient of a message over this channel: it is reported, counted and cancelled like a
+  /// device.
   public DeviceId recipient() {
     return new DeviceId(value);
   }

@@ -5,9 +5,9 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/// What a token of APNs is for: Apple gives an app another token for each of these
-/// (https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns). Background pushes go to
-/// the token of alerts, Live Activities to tokens that are not registered.
+/// The purpose of an APNs token: Apple gives an app another token for each
+/// (https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns).
+/// Background pushes go to the token for alerts, Live Activities to tokens that are not registered.
 public enum ApnsPushType {
   @JsonProperty("alert")
   ALERT(""),
@@ -21,7 +21,8 @@ public enum ApnsPushType {
   LOCATION(".location-query"),
   @JsonProperty("pushtotalk")
   PUSHTOTALK(".voip-ptt"),
-  /// Its topic is the one in the push certificate of the server for mobile devices: there it stands for the bundle id.
+  /// Its topic is the one in the push certificate of the mobile device management server, in place
+  /// of the bundle id.
   @JsonProperty("mdm")
   MDM(""),
   @JsonProperty("widgets")
@@ -29,7 +30,8 @@ public enum ApnsPushType {
   @JsonProperty("controls")
   CONTROLS(".push-type.controls");
 
-  /// The key of an MDM payload (https://developer.apple.com/documentation/devicemanagement/sending-push-notifications-to-devices).
+  /// The key of an MDM payload
+  /// (https://developer.apple.com/documentation/devicemanagement/sending-push-notifications-to-devices).
   public static final String PUSH_MAGIC = "mdm";
 
   /// https://developer.apple.com/documentation/usernotifications/generating-a-remote-notification
@@ -58,7 +60,7 @@ public enum ApnsPushType {
     return this == VOIP ? LARGEST_VOIP_BYTES : LARGEST_PAYLOAD_BYTES;
   }
 
-  /// Whether Apple takes it with a provider token only, not with a certificate.
+  /// Whether Apple accepts it only with a provider token, not with a certificate.
   public boolean needsKey() {
     return this == LOCATION;
   }
@@ -68,7 +70,7 @@ public enum ApnsPushType {
     return this == ALERT ? KIND_OF_ALERTS : word();
   }
 
-  /// The type of a row's kind; none of a newer version's.
+  /// The type of a row's kind; empty for a kind of a newer version.
   public static Optional<ApnsPushType> ofKind(String kind) {
     return Arrays.stream(values()).filter(type -> type.kind().equals(kind)).findAny();
   }

@@ -7,10 +7,11 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param environment `production` or `sandbox`
 /// @param registeredAt compared with the time since which APNs calls the token gone
-/// @param pushType null for alerts, as processes write it that know of nothing else
+/// @param pushType null for alerts, as versions without push types write it
 public record ApnsToken(
     String token, String environment, Instant registeredAt, @Nullable ApnsPushType pushType) {
-  /// Hexadecimal digits, far more than Apple's tokens have: "don't make assumptions about the length of the token"
+  /// Hexadecimal digits, far more than Apple's tokens have: "don't make assumptions about the
+  /// length of the token"
   /// (https://developer.apple.com/documentation/usernotifications/registering-your-app-with-apns).
   public static final int LONGEST_TOKEN = 2_048;
 
@@ -18,7 +19,7 @@ public record ApnsToken(
     pushType = pushType == ApnsPushType.ALERT ? null : pushType;
   }
 
-  /// One for alerts.
+  /// A token for alerts.
   public ApnsToken(String token, String environment, Instant registeredAt) {
     this(token, environment, registeredAt, null);
   }

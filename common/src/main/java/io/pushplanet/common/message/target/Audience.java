@@ -5,7 +5,7 @@ import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import io.pushplanet.common.device.DeviceId;
 import java.util.List;
 
-/// Whom a message is for, as the caller said it.
+/// The addressees of a message, as the caller gave them.
 @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "kind")
 @JsonSubTypes({
   @JsonSubTypes.Type(value = Audience.Devices.class, name = "devices"),
@@ -66,13 +66,14 @@ public sealed interface Audience {
   /// Every device of the app that the part does not name; expanded by the fan-out role.
   record Not(Audience part) implements Audience {}
 
-  /// Devices that only a vendor knows: what it is told in their place is the one recipient.
+  /// Devices that only a vendor knows. The vendor gets one address, which stands as the one
+  /// recipient.
   sealed interface SpreadByVendor extends Audience {}
 
-  /// Whoever follows a broadcast channel for Live Activities, which Apple knows.
+  /// The followers of a broadcast channel for Live Activities, whom only Apple knows.
   record ActivityChannel(ActivityChannelId channel) implements SpreadByVendor {}
 
-  /// Whoever follows topics of Firebase's, which Google knows.
+  /// The followers of Firebase topics, whom only Google knows.
   sealed interface FcmFollowers extends SpreadByVendor {}
 
   /// @param topic the bare name, without `/topics/`

@@ -9,14 +9,15 @@ import java.util.Collection;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// One device of a message with the ways that lead to it; or a channel of Live Activities or topics of Firebase's, which stand in
-/// a device's place.
+/// One device of a message with its channels; or a channel of Live Activities or topics of
+/// Firebase, which stand in a device's place.
 ///
 /// @param mqtt whether the device uses our own channel
-/// @param behindFcm whose service FCM passes a message on to, `ios` or `web`; null where it is Google's own, and from a
-///     process that does not tell it yet
-/// @param user who had the device when it was found, where the message is for it only because of them; null where it is for the
-///     device whoever has it, and from a process that does not tell it yet
+/// @param behindFcm the service to which FCM passes a message on, `ios` or `web`; null where it is
+///     Google's own, and from a process of an older version
+/// @param user the device's user when the device was found, where the message is for this user;
+///     null where the message is for the device under any user, and from a process of an older
+///     version
 public record Recipient(
     DeviceId device,
     boolean mqtt,
@@ -31,7 +32,7 @@ public record Recipient(
     behindFcm = fcm != null && elsewhere ? behindFcm : null;
   }
 
-  /// One whoever has it.
+  /// A recipient under any user.
   public Recipient(
       DeviceId device,
       boolean mqtt,
@@ -43,12 +44,12 @@ public record Recipient(
     this(device, mqtt, apns, fcm, webpush, hms, behindFcm, null);
   }
 
-  /// @param user null for whoever has the device
+  /// @param user null for any user
   public Recipient of(@Nullable String user) {
     return new Recipient(device, mqtt, apns, fcm, webpush, hms, behindFcm, user);
   }
 
-  /// What a vendor knows the device by.
+  /// A vendor's address of the device.
   ///
   /// @param text a token, or the JSON of a subscription
   public record Registered(String text, Instant registeredAt) {
@@ -58,7 +59,7 @@ public record Recipient(
     }
   }
 
-  /// Of a vendor's channel; none of MQTT, which has sessions.
+  /// Of a vendor's channel; empty for MQTT, which has sessions.
   public Optional<Registered> token(Channel channel) {
     return Optional.ofNullable(
         switch (channel) {
@@ -71,17 +72,19 @@ public record Recipient(
         });
   }
 
-  /// Whether it is a device. Nothing else is registered, and what a vendor says of anything else says nothing of tokens.
+  /// Whether it is a device. Nothing else is registered, and a vendor's answer about anything else
+  /// says nothing about tokens.
   public boolean namesDevice() {
     return (fcm == null || fcm.namesDevice()) && !ActivityChannelId.isValid(device.value());
   }
 
-  /// Whether only messages that name this device are for it: a call rings, and not for what a topic is told.
+  /// Whether it takes only messages that name this device: a call makes the phone ring, and a
+  /// message to a topic must not.
   public boolean onlyForNamed() {
     return apns != null && apns.type() != ApnsPushType.ALERT;
   }
 
-  /// The vendor's channel to use when MQTT is not, in the order APNs, FCM, HMS, Web Push; none of `tried`.
+  /// The vendor's channel in place of MQTT, in the order APNs, FCM, HMS, Web Push; none of `tried`.
   public Optional<Channel> vendor(Collection<Channel> tried) {
     if (apns != null && !tried.contains(Channel.APNS)) {
       return Optional.of(Channel.APNS);
@@ -98,8 +101,9 @@ public record Recipient(
     return Optional.empty();
   }
 
-  /// The channel to try next, or none when no way leads to the device. `auto`: MQTT while the device is connected, else the
-  /// vendor's channel, else MQTT, also again: its inbox keeps the message.
+  /// The channel to try next, or empty when no channel leads to the device. `auto`: MQTT while the
+  /// device is connected, else the vendor's channel, else MQTT, even if it was tried: its inbox
+  /// keeps the message.
   public Optional<Channel> channel(Route route, boolean connected, Collection<Channel> tried) {
     boolean overMqtt = mqtt && !tried.contains(Channel.MQTT);
     Optional<Channel> own = overMqtt ? Optional.of(Channel.MQTT) : Optional.empty();

@@ -4,8 +4,10 @@ import java.time.Instant;
 
 /// A browser's push subscription (https://www.w3.org/TR/push-api/#pushsubscription-interface).
 ///
-/// @param json `{"endpoint","keys":{"p256dh","auth"}}` as it is registered: the subscription is the same while this text is
-/// @param registeredAt compared with the time since which the push service calls the subscription gone
+/// @param json `{"endpoint","keys":{"p256dh","auth"}}` as registered: another text is another
+///     subscription
+/// @param registeredAt compared with the time since which the push service calls the subscription
+///     gone
 public record WebPushSubscription(String json, Instant registeredAt) {
   @Override
   public String toString() {

@@ -1,4 +1,4 @@
-/// Whom a message is for: audiences as asked, recipients as resolved.
+/// The addressees of a message: audiences as asked, recipients as resolved.
 @NullMarked
 package io.pushplanet.common.message.target;
 
