@@ -5,7 +5,7 @@ import io.pushplanet.common.testing.ReferencePage;
 import io.pushplanet.common.testing.SettingsTable;
 import org.junit.jupiter.api.Test;
 
-/// The reference pages say what this module's code says.
+/// The reference pages match this module's code.
 class ReferenceTest {
   private static final String MODULE = "common";
 

@@ -22,7 +22,7 @@ class AccessTest {
       "-----BEGIN PRIVATE KEY-----".getBytes(StandardCharsets.UTF_8);
 
   @Test
-  void a_key_is_known_again_by_its_hash_only() {
+  void a_key_is_recognized_only_by_its_hash() {
     ApiKey key = ApiKey.generate(RANDOM);
 
     ApiKey presented = ApiKey.parse(key.text().reveal()).orElseThrow();
@@ -33,7 +33,7 @@ class AccessTest {
   }
 
   @Test
-  void what_cannot_be_a_key_is_none() {
+  void a_text_in_another_form_is_no_key() {
     assertThat(ApiKey.parse("pp_short_x")).isEmpty();
     assertThat(ApiKey.parse("")).isEmpty();
   }
@@ -97,7 +97,7 @@ class AccessTest {
   }
 
   @Test
-  void what_a_former_master_key_sealed_opens_until_it_is_resealed_and_then_with_the_new_one_only() {
+  void a_secret_of_a_former_master_key_opens_until_it_is_resealed() {
     MasterKey old = masterKey();
     MasterKey fresh = masterKey();
     byte[] sealed = new CredentialVault(old, RANDOM).encrypt(SHOP, "apns", "any", 7, SECRET);
@@ -116,10 +116,10 @@ class AccessTest {
         .isInstanceOf(CredentialUnreadable.class);
   }
 
-  /// A process that has not changed yet reads what the changed ones wrote, if it was told of the
-  /// coming key before.
+  /// A process that still uses the old key reads secrets under the new one, if it knew the new key
+  /// before.
   @Test
-  void the_coming_key_may_be_told_before_it_is_used() {
+  void the_next_key_may_be_known_before_it_is_used() {
     MasterKey old = masterKey();
     MasterKey coming = masterKey();
     CredentialVault notYet = new CredentialVault(old.accepting(List.of(coming)), RANDOM);
@@ -129,7 +129,7 @@ class AccessTest {
     assertThat(notYet.decrypt(SHOP, "fcm", "production", sealed)).isEqualTo(SECRET);
   }
 
-  /// As the first release sealed it: one key, no keyset, bound to no row.
+  /// The first release's form: one key, no keyset, bound to no row.
   @Test
   void the_first_form_still_opens_and_is_resealed_in_the_newest() throws Exception {
     MasterKey old = masterKey();
@@ -151,10 +151,10 @@ class AccessTest {
     assertThat(vault.resealed(SHOP, "apns", "any", 7, stored)[0]).isEqualTo((byte) 3);
   }
 
-  /// Every secret is tried with every other tenant's name and row: a thousand by a thousand would
-  /// take minutes, so each is tried with four others at random.
+  /// Each secret is tried with four other tenants' names and rows at random: all thousand by
+  /// thousand pairs would take minutes.
   @Test
-  void of_a_thousand_tenants_none_opens_what_is_anothers() {
+  void none_of_a_thousand_tenants_opens_anothers_secret() {
     CredentialVault vault = vault();
     List<byte[]> sealed = new ArrayList<>();
     for (int i = 0; i < 1_000; i++) {

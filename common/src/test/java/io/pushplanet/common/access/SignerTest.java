@@ -11,7 +11,7 @@ class SignerTest {
   private final MasterKey key = MasterKey.parse(MasterKey.generate(new SecureRandom()));
 
   @Test
-  void a_signer_signs_as_its_key_does_whoever_else_signs_meanwhile() {
+  void concurrent_signers_sign_as_their_key_does() {
     MasterKey.Signer signer = key.signer("purpose");
 
     assertThat(IntStream.range(0, 2_000).parallel().mapToObj(SignerTest::bytes))

@@ -9,7 +9,7 @@ class AttemptTest {
   private static final Instant AT = Instant.parse("2026-11-22T10:00:00Z");
 
   @Test
-  void what_a_provider_says_at_length_fits_into_a_timeline() {
+  void a_providers_long_words_fit_into_a_timeline() {
     Attempt attempt =
         new Attempt(
             Channel.FCM,
@@ -27,7 +27,7 @@ class AttemptTest {
   }
 
   @Test
-  void it_is_not_cut_in_the_middle_of_a_character() {
+  void shortening_splits_no_surrogate_pair() {
     String words = "d".repeat(Attempt.LONGEST_DETAIL - 1);
 
     Attempt attempt =

@@ -35,11 +35,11 @@ class DeviceListTest {
   }
 
   @Test
-  void a_list_of_nobody_is_refused() {
+  void a_list_without_devices_is_refused() {
     assertThatThrownBy(() -> DeviceList.of(List.of())).isInstanceOf(IllegalArgumentException.class);
   }
 
-  /// Short ids of few letters: many are the beginning of others.
+  /// Short ids of few letters, so that many are a prefix of others.
   private static DeviceId device(SplittableRandom random) {
     var id = new StringBuilder();
     int length = 1 + random.nextInt(4);

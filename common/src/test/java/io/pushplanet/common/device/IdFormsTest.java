@@ -6,14 +6,14 @@ import io.pushplanet.common.message.AppId;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/// Both forms are checked by hand; these are the patterns that they stand for.
+/// Both forms are checked by hand-written code; these are the equivalent patterns.
 class IdFormsTest {
   private static final Pattern DEVICE = Pattern.compile("[A-Za-z0-9._:-]{1,64}");
   private static final Pattern APP = Pattern.compile("[a-z0-9][a-z0-9-]{0,63}");
 
   @Test
   void
-      each_character_is_allowed_in_the_first_and_in_a_later_place_exactly_where_the_pattern_does() {
+      each_character_is_allowed_exactly_where_the_pattern_allows_it() {
     for (char each = 0; each < 0x180; each++) {
       for (var text :
           new String[] {String.valueOf(each), "a" + each, each + "a", "a" + each + "a"}) {

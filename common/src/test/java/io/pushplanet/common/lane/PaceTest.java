@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PaceTest {
   private static final long INTERVAL = 5;
 
-  /// The clock's origin is any, also one at which it overflows.
+  /// The clock may start anywhere, also just before its overflow.
   @ParameterizedTest
   @ValueSource(longs = {0, 1_000, -1_000, Long.MAX_VALUE - 7, Long.MIN_VALUE + 3})
   void a_few_go_at_once_and_then_one_in_each_interval(long start) {
@@ -29,7 +29,7 @@ class PaceTest {
 
   @ParameterizedTest
   @ValueSource(longs = {0, Long.MAX_VALUE - 7})
-  void who_comes_once_in_an_interval_never_waits(long start) {
+  void one_round_per_interval_never_waits(long start) {
     Pace pace = new Pace(Duration.ofNanos(INTERVAL), start);
 
     for (int round = 0; round < 100; round++) {
@@ -41,7 +41,7 @@ class PaceTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 1_000})
-  void a_calm_gives_back_what_was_at_once_and_no_more(int calm) {
+  void a_calm_restores_the_burst_and_no_more(int calm) {
     Pace pace = new Pace(Duration.ofNanos(INTERVAL), 0);
     for (int round = 0; round < Pace.AT_ONCE; round++) {
       pace.begun(0);

@@ -32,7 +32,7 @@ class TopologyTest {
   }
 
   @Test
-  void a_quorum_queue_never_drops_what_was_delivered_often() {
+  void a_quorum_queue_never_drops_an_often_delivered_message() {
     assertThat(Topology.arguments(server("RabbitMQ", "4.1.3")))
         .containsOnly(entry("x-queue-type", "quorum"), entry("x-delivery-limit", -1));
     assertThat(Topology.arguments(server("RabbitMQ", "10.0.0")))

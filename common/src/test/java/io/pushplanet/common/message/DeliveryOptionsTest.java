@@ -28,7 +28,7 @@ class DeliveryOptionsTest {
   }
 
   @Test
-  void its_urgency_travels_as_the_priority_that_was_asked_for() {
+  void the_requested_priority_travels_as_the_urgency() {
     for (Urgency urgency : Urgency.values()) {
       DeliveryOptions options =
           new DeliveryOptions(Route.AUTO, Duration.ZERO, urgency, null, Duration.ZERO);
@@ -43,7 +43,7 @@ class DeliveryOptionsTest {
   }
 
   @Test
-  void what_is_not_urgent_waits_behind_what_is() {
+  void a_less_urgent_message_waits_behind_an_urgent_one() {
     assertThat(Urgency.HIGH.priority()).isEqualTo(Priority.HIGH);
     assertThat(Urgency.NORMAL.priority()).isEqualTo(Priority.NORMAL);
     assertThat(Urgency.LOW.priority()).isEqualTo(Priority.NORMAL);

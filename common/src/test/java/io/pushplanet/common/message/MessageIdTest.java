@@ -33,7 +33,7 @@ class MessageIdTest {
   }
 
   @Test
-  void ids_sort_as_they_are_made_within_a_moment_and_when_the_clock_is_set_back_a_little() {
+  void ids_sort_by_creation_even_when_the_clock_is_set_back_slightly() {
     List<MessageId> made = new ArrayList<>();
 
     for (int i = 0; i < 10_000; i++) {
@@ -78,14 +78,14 @@ class MessageIdTest {
   }
 
   @Test
-  void what_is_not_a_uuid_of_version_7_is_refused() {
+  void anything_but_a_uuid_of_version_7_is_refused() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new MessageId("0190f4e0-0000-4000-8000-000000000000"));
     assertThatIllegalArgumentException().isThrownBy(() -> new MessageId("nonsense"));
   }
 
   @Test
-  void the_last_day_an_id_can_be_of_is_the_last_that_mysql_knows() {
+  void the_last_day_of_an_id_is_the_last_that_mysql_knows() {
     MessageId last = new MessageId("e677d21f-dbff-7fff-bfff-ffffffffffff");
 
     assertThat(last.day()).isEqualTo(LocalDate.of(9999, 12, 31));

@@ -10,7 +10,7 @@ class FencingTest {
   private static final NodeId OTHER = new NodeId("other");
 
   @Test
-  void a_session_that_the_directory_does_not_know_is_to_be_announced() {
+  void a_session_unknown_to_the_directory_must_be_announced() {
     assertThat(Fencing.judge(ME, 5, null)).isEqualTo(new Tenure.Unknown());
     assertThat(Fencing.judge(ME, 5, new SessionOwner(OTHER, 4))).isEqualTo(new Tenure.Unknown());
     assertThat(Fencing.judge(ME, 5, new SessionOwner(ME, 4))).isEqualTo(new Tenure.Unknown());
@@ -26,7 +26,7 @@ class FencingTest {
   }
 
   @Test
-  void of_two_nodes_with_one_provisional_epoch_only_the_announced_one_keeps_the_device() {
+  void the_announced_one_of_two_nodes_with_one_epoch_keeps_the_device() {
     var announced = new SessionOwner(OTHER, 5);
 
     assertThat(Fencing.judge(ME, 5, announced)).isEqualTo(new Tenure.Lost(announced));
@@ -34,7 +34,7 @@ class FencingTest {
   }
 
   @Test
-  void a_session_older_than_what_the_gateway_saw_delivers_nothing_and_settles_nothing() {
+  void a_session_older_than_the_gateways_epoch_delivers_and_settles_nothing() {
     assertThat(Fencing.mayDeliver(6L, 5)).isFalse();
     assertThat(Fencing.mayDeliver(5L, 6)).isTrue();
     assertThat(Fencing.settles(6L, 5L)).isFalse();

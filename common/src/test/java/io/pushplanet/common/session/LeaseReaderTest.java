@@ -25,7 +25,7 @@ class LeaseReaderTest {
   private final LeaseReader reader = new LeaseReader();
 
   @Test
-  void what_nobody_can_read_is_left_out_and_warned_of_once_until_it_changes_or_is_gone() {
+  void an_unreadable_lease_is_left_out_and_logged_once() {
     try (var log = new LogLines(LeaseReader.class)) {
       assertThat(reader.read(Map.of("a", READABLE, "b", "not JSON"))).isEqualTo(Map.of("a", LEASE));
       assertThat(reader.read(Map.of("b", "{\"node\":\"b\",\"at\":1}"))).isEmpty();

@@ -10,11 +10,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/// Both go on trying until Redis is there, whatever a try ends with.
+/// Both keep trying until Redis answers, no matter how a try fails.
 class RedisLinkTest {
   private final CountDownLatch tries = new CountDownLatch(3);
 
-  /// Redis is away, and then a class is missing.
+  /// Redis is away first, then a class is missing.
   private final class Failing extends RedisClient {
     @Override
     public StatefulRedisConnection<String, String> connect() {
@@ -45,7 +45,7 @@ class RedisLinkTest {
   }
 
   @Test
-  void who_listens_for_takeovers_tries_again_after_an_error() throws Exception {
+  void a_listener_for_takeovers_tries_again_after_an_error() throws Exception {
     try (RedisClient client = new Failing();
         TakeoverNotices notices =
             TakeoverNotices.listen(client, new NodeId("cm-1"), _ -> {}, () -> {})) {

@@ -6,7 +6,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/// A host that is gone says nothing: no answer, no reset.
+/// A vanished host sends neither an answer nor a reset.
 class SilenceLimitTest {
   private static final long LONGEST = SilenceLimit.LONGEST.toMillis();
 
@@ -18,7 +18,7 @@ class SilenceLimitTest {
   }
 
   @Test
-  void who_is_asked_and_says_nothing_is_left() {
+  void a_silent_server_is_left() {
     channel.writeOutbound("GET");
 
     pass(LONGEST - 1);
@@ -28,7 +28,7 @@ class SilenceLimitTest {
   }
 
   @Test
-  void who_falls_silent_later_is_left() {
+  void a_server_that_falls_silent_later_is_left() {
     channel.writeOutbound("GET");
     channel.writeInbound("answer");
     channel.writeOutbound("GET");
@@ -41,7 +41,7 @@ class SilenceLimitTest {
   }
 
   @Test
-  void a_command_has_its_time_whatever_was_asked_before_it() {
+  void a_command_has_its_full_time_after_earlier_commands() {
     channel.writeOutbound("GET");
     channel.writeInbound("answer");
     pass(LONGEST - 1);
@@ -55,7 +55,7 @@ class SilenceLimitTest {
   }
 
   @Test
-  void who_is_asked_nothing_may_be_silent() {
+  void a_server_without_commands_may_be_silent() {
     channel.writeInbound("news");
 
     pass(10 * LONGEST);
@@ -64,7 +64,7 @@ class SilenceLimitTest {
   }
 
   @Test
-  void who_is_slow_but_speaks_is_waited_for() {
+  void a_slow_server_that_answers_is_kept() {
     channel.writeOutbound("GET", "GET", "GET");
     for (int i = 0; i < 5; i++) {
       pass(LONGEST - 1);

@@ -53,7 +53,7 @@ class PlatformSettingsTest {
   }
 
   @Test
-  void an_environment_variable_has_its_dashes_left_out_or_turned_into_underscores() {
+  void an_environment_variable_drops_or_replaces_dashes() {
     for (String variable : List.of("PUSHPLANET_MASTERKEY", "PUSHPLANET_MASTER_KEY")) {
       inEnvironment(variable)
           .run(context ->

@@ -31,7 +31,7 @@ class ReadOnlyDatabaseTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1062, 1146, 1366})
-  void what_is_wrong_with_a_statement_is_nothing_of_the_kind(int error) {
+  void an_error_of_the_statement_itself_is_neither(int error) {
     SQLException refusal = new SQLException("wrong", "HY000", error);
 
     assertThat(ReadOnlyDatabase.isToldBy(refusal)).isFalse();

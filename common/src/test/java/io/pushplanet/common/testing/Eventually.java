@@ -3,13 +3,14 @@ package io.pushplanet.common.testing;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
-/// Waits for what other threads and processes do, by looking again and again until a deadline.
+/// Waits for the effects of other threads and processes, by checking again and again until a
+/// deadline.
 public final class Eventually {
   private static final Duration PAUSE = Duration.ofMillis(20);
 
   private Eventually() {}
 
-  /// A check that throws, usually an `AssertionError`, as long as it does not hold.
+  /// A check that throws, usually an `AssertionError`, as long as its condition does not hold.
   public interface Check {
     void run() throws Exception;
   }

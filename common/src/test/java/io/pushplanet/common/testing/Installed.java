@@ -6,15 +6,15 @@ import java.util.Arrays;
 import java.util.Optional;
 import org.junit.jupiter.api.Assumptions;
 
-/// Programs that a few tests drive, beside the JDK: a browser, Mosquitto's clients. Where one is
+/// Programs besides the JDK that a few tests drive: a browser, Mosquitto's clients. Where one is
 /// missing, a test that needs it is skipped and says so; with `PUSHPLANET_TESTS=all`, as in CI, it
-/// fails instead. Servers are never skipped: each has an embedded stand-in.
+/// fails instead. Tests never skip for lack of a server: each server has an embedded stand-in.
 public final class Installed {
   private Installed() {}
 
-  /// @param program as on the PATH, such as `mosquitto_sub`
-  /// @param variable says where it is when it is elsewhere
-  /// @param debianPackage brings it
+  /// @param program its name on the PATH, such as `mosquitto_sub`
+  /// @param variable names the program's path where it is elsewhere
+  /// @param debianPackage contains it
   public static Path program(String program, String variable, String debianPackage) {
     var given = Optional.ofNullable(System.getenv(variable)).map(Path::of);
     var found = given.or(() -> onPath(program)).filter(Files::isExecutable);

@@ -6,7 +6,7 @@ import ch.qos.logback.core.read.ListAppender;
 import java.util.List;
 import org.slf4j.LoggerFactory;
 
-/// What a class, or a logger of that name, logs until this is closed.
+/// The log lines of a class, or of a logger with that name, until this is closed.
 public final class LogLines implements AutoCloseable {
   private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
   private final Logger logger;

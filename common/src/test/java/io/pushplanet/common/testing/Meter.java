@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 /// @param name in Prometheus' form, of a timer or summary without `_count`, `_sum`, `_max` and
 ///     `_bucket`
 /// @param type counter, gauge, summary, timer or cache
-/// @param tags the values that the code spells out, by tag; none where they are computed
+/// @param tags the values that the code spells out, by tag; empty where they are computed
 /// @param description empty where the code has none
 record Meter(
     String name, String type, SortedMap<String, SortedSet<String>> tags, String description) {
@@ -21,7 +21,7 @@ record Meter(
     tags = Collections.unmodifiableSortedMap(tags);
   }
 
-  /// The same meter, made in another place.
+  /// The same meter, registered in another place.
   Meter and(Meter other) {
     SortedMap<String, SortedSet<String>> both = new TreeMap<>(tags);
     other.tags.forEach((tag, values) -> both.merge(tag, values, Meter::union));

@@ -25,9 +25,8 @@ import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
 /// Finds the meters that sources register, with the compiler's own parser: also those that a
-/// running process has only once something happened. It sees Micrometer's own calls
-/// (`registry.counter("name", …)`, `Timer.builder("name")…`) whose name is written there as one
-/// literal.
+/// running process registers only after some event. It sees Micrometer's own calls
+/// (`registry.counter("name", …)`, `Timer.builder("name")…`) with the name as one literal.
 final class MetersInSources extends TreePathScanner<Void, Void> {
   private static final Map<String, String> CALLS =
       Map.of("counter", "counter", "gauge", "gauge", "summary", "summary", "timer", "timer");
@@ -83,7 +82,7 @@ final class MetersInSources extends TreePathScanner<Void, Void> {
     return super.visitMethodInvocation(call, nothing);
   }
 
-  /// Follows the chain behind `builder(…)` outwards.
+  /// Follows the chain of calls after `builder(…)` outwards.
   private void addBuilt(String name, String type) {
     Map<String, SortedSet<String>> tags = new TreeMap<>();
     String description = "";

@@ -21,21 +21,22 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /// The meters of one module as a Markdown table: names, types and tags from its sources. A meaning
-/// is the description in the code, else what the page says already: only people know it, so it is
-/// written there by hand and kept.
+/// is the description in the code, or else the meaning that the page has already, which was written
+/// by hand and is kept.
 public final class MetersTable {
   private static final ReferencePage PAGE = ReferencePage.named("metrics.md");
   private static final Pattern SAMPLE = Pattern.compile("(?m)^([a-z_]+)(?:\\{([^}]*)})? ");
   private static final Pattern TAG = Pattern.compile("([a-z_]+)=\"");
   private static final Pattern PARTS = Pattern.compile("_(count|sum|max|bucket)$");
 
-  /// Tags that are no meter's own: buckets, quantiles, what all meters of a process carry.
+  /// Tags that belong to no single meter: buckets, quantiles, and the tags of all meters of a
+  /// process.
   private static final Set<String> EVERYWHERE = Set.of("le", "quantile", "application");
 
   private MetersTable() {}
 
-  /// Fails when the page and the sources of `module` differ, or when the page does not say what a
-  /// meter means.
+  /// Fails when the page and the sources of `module` differ, or when the page lacks a meter's
+  /// meaning.
   public static void mustBeOnThePage(String module) {
     Map<String, String> meanings = meanings(PAGE.section(module));
     String rows =
@@ -50,11 +51,11 @@ public final class MetersTable {
         .allSatisfy((_, meaning) -> assertThat(meaning).isNotEmpty());
   }
 
-  /// Fails when a running process shows a meter of ours that the sections do not name with these
-  /// tags: what the sources do not spell out would be missing there.
+  /// Fails when a running process shows a meter of ours that the sections do not list with these
+  /// tags. It finds tags that the sources do not spell out.
   ///
   /// @param port where the process serves `/actuator/prometheus`
-  /// @param modules the sections that the process is made of
+  /// @param modules the sections of the process
   public static void mustName(int port, String... modules) {
     Map<String, Set<String>> known = new TreeMap<>();
     for (String module : modules) {

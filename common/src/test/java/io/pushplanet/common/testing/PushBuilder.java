@@ -40,7 +40,7 @@ public final class PushBuilder {
     return new PushBuilder(clock);
   }
 
-  /// A device that has no other ways than our own channel, Google's, or both.
+  /// A device whose only channels are our own, Google's, or both.
   public static Recipient recipient(DeviceId device, boolean mqtt, @Nullable FcmToken fcm) {
     return new Recipient(device, mqtt, null, fcm, null, null, null);
   }
@@ -60,7 +60,7 @@ public final class PushBuilder {
     return this;
   }
 
-  /// Because its devices are this user's.
+  /// For devices found by their user.
   public PushBuilder forUser(String name) {
     this.user = name;
     return this;

@@ -7,9 +7,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// A page under `docs/` with sections that are made from the code and checked in. A section NAME
-/// stands between the lines `<!-- made from NAME -->` and `<!-- end of NAME -->`; what is outside
-/// of them is written by hand.
+/// A page under `docs/` with sections that are generated from the code and checked in. A section
+/// NAME stands between the lines `<!-- made from NAME -->` and `<!-- end of NAME -->`; text outside
+/// of sections is written by hand.
 ///
 /// The checks write instead of comparing when the system property `docs` is `write`.
 public final class ReferencePage {
@@ -43,13 +43,13 @@ public final class ReferencePage {
     return folder;
   }
 
-  /// What stands in the section now.
+  /// The section's current text.
   String section(String name) {
     String page = read();
     return page.substring(start(page, name), end(page, name));
   }
 
-  /// Fails when the committed section is not what the code makes.
+  /// Fails when the committed section differs from the one that the code generates.
   public void mustSay(String section, String made) {
     String wanted = made.strip() + "\n";
     if (WRITE && !section(section).equals(wanted)) {

@@ -25,9 +25,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 
-/// The settings of one module as a Markdown table: names, defaults and meanings from what Spring
-/// Boot's configuration processor wrote beside the classes (a meaning is a record's `@param`),
-/// limits from the records.
+/// The settings of one module as a Markdown table: names, defaults and meanings as Spring Boot's
+/// configuration processor wrote them beside the classes (a meaning is a record's `@param`), limits
+/// from the records.
 public final class SettingsTable {
   private static final Pattern DASHED = Pattern.compile("-([a-z])");
   private static final Map<String, String> TYPES =
@@ -45,7 +45,7 @@ public final class SettingsTable {
   private SettingsTable() {}
 
   /// @param module a folder of the repository whose classes are compiled
-  /// @throws AssertionError when a setting does not say what it means
+  /// @throws AssertionError when a setting has no meaning
   public static String of(String module) {
     Map<String, String> rows = new TreeMap<>();
     for (JsonNode property : properties(module)) {
@@ -129,7 +129,8 @@ public final class SettingsTable {
     return required ? "**required**" : "none";
   }
 
-  /// Where the record's component is annotated: a constraint lands on the component's accessor too.
+  /// From the annotations of the record's component: a constraint lands on the component's accessor
+  /// too.
   private static AnnotatedElement declaration(JsonNode property, String name) {
     if (!property.has("sourceType")) {
       return SettingsTable.class;

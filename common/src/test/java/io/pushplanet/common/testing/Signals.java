@@ -8,14 +8,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// Freezes other processes, with all that they started, and lets them run on.
+/// Freezes other processes with all their children, and thaws them.
 public final class Signals {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   private Signals() {}
 
-  /// SIGSTOP. Returns when none of their threads runs any more, which `kill` alone does not wait
-  /// for.
+  /// SIGSTOP. Returns when all their threads have stopped, which `kill` alone does not wait for.
   public static void stop(long pid) throws Exception {
     for (var process : family(pid)) {
       send("STOP", process);
@@ -42,7 +41,7 @@ public final class Signals {
     }
   }
 
-  /// Where the system tells (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html).
+  /// The system's own report (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html).
   private static void mustBeStopped(long pid) throws IOException {
     var threads = Path.of("/proc", Long.toString(pid), "task");
     if (!Files.exists(threads)) {
@@ -51,7 +50,7 @@ public final class Signals {
     try (var each = Files.newDirectoryStream(threads)) {
       for (var thread : each) {
         var state = state(thread);
-        // Stopped, or not there any more.
+        // Stopped, or gone.
         if ("TZX".indexOf(state) < 0) {
           throw new AssertionError(thread + " is in state " + state);
         }

@@ -13,7 +13,7 @@ public final class TrapsPage {
 
   private TrapsPage() {}
 
-  /// Fails when a report in the table of the module under test names no test that is there.
+  /// Fails when a report in the table of the module under test names no existing test.
   public static void mustNameTests() throws IOException {
     var tests = new StringBuilder();
     try (var files = Files.walk(Path.of("src/test/java"))) {

@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/// Runs what can only be tried against real time, such as that somebody silent is given up after
-/// three seconds. A machine that stands still for as long is silent as well; so a scene that failed
-/// while this process stood still is played again. One that fails on a machine that ran all the
-/// time has failed.
+/// Runs a scene that needs real time, such as one in which a silent peer must be dropped after
+/// three seconds. A machine that stands still for as long looks silent as well. So a scene that
+/// failed while this process stood still is run again; a scene that failed on a machine that ran
+/// all the time has failed.
 public final class Undisturbed {
-  /// A scene whose real waits are much longer than this cannot be hurt by less.
+  /// A scene with much longer waits than this is not affected by shorter pauses.
   private static final Duration STANDSTILL = Duration.ofMillis(300);
 
   private static final int MOST_TIMES = 6;
@@ -17,7 +17,7 @@ public final class Undisturbed {
 
   private Undisturbed() {}
 
-  /// Sets everything up itself and cleans up, because it may be played again.
+  /// Sets up and cleans up everything itself, because it may run twice.
   public interface Scene {
     void play() throws Exception;
   }
@@ -42,7 +42,7 @@ public final class Undisturbed {
     }
   }
 
-  /// A thread that would run every few milliseconds, if it could.
+  /// A thread that wants to run every few milliseconds.
   private static Thread watch(AtomicLong longest) {
     return Thread.ofPlatform()
         .daemon()

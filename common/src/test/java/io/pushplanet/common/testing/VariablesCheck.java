@@ -7,13 +7,14 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// Which environment variables a program takes for its settings.
+/// The environment variables that a program takes for its settings.
 public final class VariablesCheck {
   private VariablesCheck() {}
 
-  /// @param module of the program in whose class path this runs
-  /// @param further variables that are its settings, too
-  /// @throws AssertionError when it does not know one of its own, or takes another one for its own
+  /// @param module of the program on whose class path this runs
+  /// @param further variables that are settings of the program as well
+  /// @throws AssertionError when the program misses a variable of its own, or takes a foreign one
+  ///     for its own
   public static void of(String module, String... further) {
     UnknownVariables unknown = UnknownVariables.ofThisProgram();
     Map<String, String> known = new TreeMap<>();

@@ -1,4 +1,4 @@
-/// Fixtures that every module's tests share.
+/// Fixtures shared by the tests of all modules.
 @NullMarked
 package io.pushplanet.common.testing;
 

@@ -28,7 +28,7 @@ class LongTextsTest {
         "\"", "\\", "/", "\b", "\t", "\n", "\u0000", "\u001f", "\u007f", "\u0080", "é", "ÿ", "Ā",
         "한", "?", "😀"
       })
-  void what_needs_another_form_is_found_wherever_it_stands(String found) {
+  void a_letter_that_needs_an_escape_is_found_at_any_place(String found) {
     for (int length = 64; length <= 73; length++) {
       String text = plain(length);
       for (int at = 0; at <= length; at++) {
@@ -60,7 +60,7 @@ class LongTextsTest {
     assertThat(WireForm.mapper().writeValueAsString(plain(100))).isEqualTo('"' + plain(100) + '"');
   }
 
-  /// As a value, in an object and in a tree, among others that are short.
+  /// As a value, in an object and in a tree, beside short texts.
   private static void assertSameAsJackson(String text) {
     Map<String, String> object = Map.of(text, text);
     assertThat(utf8(WireForm.write(text))).isEqualTo(utf8(JACKSONS.writeValueAsBytes(text)));

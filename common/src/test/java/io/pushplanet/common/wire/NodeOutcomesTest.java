@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class NodeOutcomesTest {
   @Test
-  void very_many_that_were_delivered_are_told_in_runs() {
+  void many_delivered_targets_are_reported_in_runs() {
     var targets = new BitSet();
     targets.set(0);
     targets.set(3, 4_000);
@@ -33,7 +33,7 @@ class NodeOutcomesTest {
   }
 
   @Test
-  void a_node_that_knows_no_runs_is_understood() {
+  void a_node_without_runs_is_understood() {
     var heard =
         WireForm.read(
             "{\"frame\":\"7\",\"outcomes\":[{\"target\":2,\"result\":\"delivered\"}]}"

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.exc.ValueInstantiationException;
 
 class RecordMakerTest {
-  /// With components of each kind that can be absent.
+  /// With components of each kind that may be absent.
   private record Parcel(String name, int grams, boolean fragile, @Nullable Long value) {
     Parcel {
       switch (name) {
@@ -36,7 +36,7 @@ class RecordMakerTest {
   }
 
   @Test
-  void what_a_constructor_refuses_is_malformed_and_says_why() {
+  void a_refusal_of_the_constructor_is_malformed_with_its_reason() {
     assertThatThrownBy(() -> read("{'parcel':" + parcel("refused") + "}", Shelf.class))
         .isInstanceOf(MalformedWire.class)
         .cause()

@@ -39,7 +39,7 @@ class WireFormTest {
           .explained("message.token: unknown");
 
   @Test
-  void a_token_for_alerts_is_written_as_those_know_it_who_know_no_push_types() {
+  void a_token_for_alerts_is_written_as_before_push_types() {
     ApnsToken alerts = new ApnsToken("ab", "production", Instant.EPOCH, ApnsPushType.ALERT);
     ApnsToken calls = new ApnsToken("cd", "production", Instant.EPOCH, ApnsPushType.VOIP);
 
@@ -64,7 +64,7 @@ class WireFormTest {
   }
 
   @Test
-  void a_push_that_was_put_off_says_so_and_no_other_does() {
+  void only_a_postponed_push_says_that_it_waited() {
     byte[] batch = WireForm.join(List.of(WireForm.write(PUSH.postponed()), WireForm.write(PUSH)));
 
     assertThat(WireForm.readBatch(batch, Push.class)).containsExactly(PUSH.postponed(), PUSH);
@@ -75,14 +75,14 @@ class WireFormTest {
   }
 
   @Test
-  void a_push_whose_content_was_written_before_has_the_same_form() {
+  void a_push_with_content_already_written_has_the_same_form() {
     assertThat(WireForm.write(PUSH, WireForm.json(PUSH.content()))).isEqualTo(WireForm.write(PUSH));
     assertThat(WireForm.json(new Content("a \"b\"", null, Map.of("안녕", "😀\n"))))
         .isEqualTo(new Json("{\"title\":\"a \\\"b\\\"\",\"data\":{\"안녕\":\"😀\\n\"}}"));
   }
 
   @Test
-  void what_the_news_of_a_message_tells_of_it_is_passed_on_as_it_was_written() {
+  void an_acceptances_content_is_passed_on_as_written() {
     String content = "{ \"body\" : \"\\u00e9é 안녕\", \"n\":[1e400,{\"deep\":{\"}\":\"]\"}}] }";
     String fields =
         """
@@ -153,7 +153,7 @@ class WireFormTest {
   }
 
   @Test
-  void a_try_is_told_in_milliseconds() {
+  void an_attempts_time_has_milliseconds() {
     Instant fine = Instant.parse("2026-11-21T10:00:00.123999999Z");
     Attempt attempt = Attempt.rejected(Channel.FCM, fine, "UNAVAILABLE");
 
@@ -162,7 +162,7 @@ class WireFormTest {
   }
 
   @Test
-  void an_attempts_result_of_a_newer_version_stays_as_it_is() {
+  void an_unknown_result_of_an_attempt_stays_as_it_is() {
     String written = "{\"at\":\"2026-11-21T10:00:00.123Z\",\"result\":\"teleported\"}";
 
     Attempt read = WireForm.read(written.getBytes(StandardCharsets.UTF_8), Attempt.class);
@@ -208,7 +208,7 @@ class WireFormTest {
   }
 
   @Test
-  void items_that_nobody_can_read_are_told_byte_for_byte_and_the_others_are_read() {
+  void unreadable_items_are_reported_byte_for_byte_and_the_others_are_read() {
     String push = new String(WireForm.write(PUSH), StandardCharsets.UTF_8);
     for (String rubbish :
         List.of(
@@ -235,7 +235,7 @@ class WireFormTest {
   }
 
   @Test
-  void what_is_no_batch_is_malformed_as_a_whole() {
+  void a_text_that_is_no_batch_is_malformed_as_a_whole() {
     for (String rubbish : List.of("", "{}", "[{}", "[{},", "[{}] []", "[}", "\u0000[{}]")) {
       assertThatThrownBy(() ->
               WireForm.readBatch(

@@ -44,7 +44,7 @@ class RecipientTest {
   }
 
   @Test
-  void whom_fcm_passes_a_message_on_to_travels_with_it_and_nothing_else_of_the_platform_does() {
+  void only_the_service_behind_fcm_travels_of_the_platform() {
     Recipient iphone = route(Platform.IOS, FCM_TOKEN).recipient();
 
     assertThat(WireForm.read(WireForm.write(iphone), Recipient.class)).isEqualTo(iphone);
@@ -69,7 +69,7 @@ class RecipientTest {
   }
 
   @Test
-  void a_phone_with_huaweis_services_is_reached_over_them_when_googles_are_not_there() {
+  void a_phone_without_googles_services_is_reached_over_huaweis() {
     HmsToken token = new HmsToken("h", AT);
     Recipient huawei = new Recipient(D1, true, null, null, null, token, null);
     Recipient withBoth = new Recipient(D1, true, null, FCM_TOKEN, null, token, null);
