@@ -8,7 +8,7 @@ import org.eclipse.paho.mqttv5.common.MqttException;
 import org.eclipse.paho.mqttv5.common.MqttMessage;
 import org.eclipse.paho.mqttv5.common.packet.MqttProperties;
 
-/// Keeps what comes to a device. Its message identifiers are as they were on the wire.
+/// Keeps the messages that come to a device. Their MQTT packet identifiers are as on the wire.
 record Arrivals(Queue<MqttMessage> messages) implements MqttCallback {
 
   @Override
@@ -18,7 +18,7 @@ record Arrivals(Queue<MqttMessage> messages) implements MqttCallback {
 
   @Override
   public void disconnected(MqttDisconnectResponse response) {
-    // What did not arrive is told by whoever waits for it.
+    // The caller that waits for a message reports one that does not arrive.
   }
 
   @Override

@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/// `./pushplanet bench NAME`: hands over to the load module's main program in a JVM of its own, with our terminal. It ends
-/// with us, and what it has started with it.
+/// `./pushplanet bench NAME`: runs the load module's main program in a JVM of its own, on this
+/// terminal. It ends with this process, and so do its children.
 final class Bench {
-  /// They start what they measure and need no platform.
+  /// They start the programs that they measure, and need no running platform.
   private static final Set<String> ON_THEIR_OWN =
       Set.of(
           "apns",

@@ -15,7 +15,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/// `./pushplanet demo`: six devices, one for each way a message can go, a message to each, and what became of it.
+/// `./pushplanet demo`: six devices, one for each channel, a message to each, and the outcomes.
 final class Demo {
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final List<String> DEVICES =
@@ -38,7 +38,7 @@ final class Demo {
   private final List<Sent> sent = new ArrayList<>();
   private final Set<Sent> undelivered = new LinkedHashSet<>();
 
-  /// @param patience with each message, and with all that is still under way in the end
+  /// @param patience with each message, and in the end with all messages still under way
   Demo(Rest api, Rest simulators, Addresses addresses, Patience patience) {
     this.api = api;
     this.simulators = simulators;
@@ -65,7 +65,7 @@ final class Demo {
     }
   }
 
-  /// What to do about a message that was not delivered.
+  /// Advice about a message that was not delivered.
   static String advice(Sent undelivered, Addresses addresses, Path root, Path state) {
     return """
     pushplanet: not everything was delivered. Look at ./pushplanet status%s, at the timeline of what %s did not get \
@@ -79,7 +79,7 @@ final class Demo {
             state.resolve("logs"));
   }
 
-  /// @return what was not delivered, or not in time
+  /// @return the messages that were not delivered, or not in time
   Set<Sent> show() {
     JsonNode sensor = register("demo-sensor", "iot", JSON.createObjectNode().put("mqtt", true));
     JsonNode phone =
@@ -170,7 +170,7 @@ final class Demo {
     return arrived;
   }
 
-  /// Waits until all that was sent has come to an end, good or bad.
+  /// Waits until every message has an outcome, good or bad.
   private void settle() {
     Set<String> open = new LinkedHashSet<>(DEVICES);
     patience.await(
@@ -213,7 +213,7 @@ final class Demo {
     }
   }
 
-  /// The newest of the device, also of former demos.
+  /// The newest message to the device, possibly of an earlier demo.
   private List<JsonNode> deliveries(String device) {
     var deliveries = new ArrayList<JsonNode>();
     api.get(devices + device + "/deliveries?limit=5").path("data").forEach(deliveries::add);
@@ -224,7 +224,7 @@ final class Demo {
     return sent.stream().filter(one -> one.device().equals(device)).toList();
   }
 
-  /// Missing as long as nothing is written of it.
+  /// A missing node until the message's row is written.
   private static JsonNode of(Sent one, List<JsonNode> deliveries) {
     return deliveries.stream()
         .filter(delivery -> delivery.path("message").asString().equals(one.message()))

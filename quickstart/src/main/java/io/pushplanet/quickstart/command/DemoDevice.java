@@ -18,8 +18,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /// A device of the demo: a stock MQTT 5 client with the credentials from its registration.
 ///
-/// It acknowledges what it was asked to wait for, before anybody can disconnect it: on its own Paho does so after it has told of
-/// the message, and a `disconnect` in between goes first.
+/// It acknowledges the awaited message itself, so that no disconnect can come first: Paho
+/// acknowledges only after its callback returns, and a `disconnect` in between would go first.
 final class DemoDevice implements AutoCloseable {
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final Duration ANSWER_DEADLINE = Duration.ofSeconds(60);
@@ -65,7 +65,7 @@ final class DemoDevice implements AutoCloseable {
     }
   }
 
-  /// @return whether this message came in time; others that come meanwhile are taken too
+  /// @return whether this message came in time; other messages that come meanwhile are accepted too
   boolean awaitMessage(UUID id, Duration atMost) {
     long deadlineNanos = System.nanoTime() + atMost.toNanos();
     while (true) {
@@ -82,7 +82,7 @@ final class DemoDevice implements AutoCloseable {
     }
   }
 
-  /// Tells the platform that its user has opened the last message.
+  /// Reports to the platform that its user has opened the last message.
   void opened() {
     String receipt = JSON.createObjectNode().put("id", lastId).put("event", "opened").toString();
     try {

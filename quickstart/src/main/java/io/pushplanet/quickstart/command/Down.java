@@ -7,7 +7,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/// `./pushplanet down`: ends the supervisor, which stops everything; then whatever a killed supervisor left behind.
+/// `./pushplanet down`: ends the supervisor, which stops everything; then ends the processes that a
+/// killed supervisor left behind.
 final class Down {
   private static final Duration SUPERVISOR_GRACE = Duration.ofSeconds(100);
   private static final Duration LEFTOVER_GRACE = Duration.ofSeconds(15);

@@ -2,7 +2,7 @@ package io.pushplanet.quickstart.command;
 
 import io.pushplanet.quickstart.platform.StartRefused;
 
-/// What `./pushplanet` exits with. 3 (no JDK 25) and 8 (the build failed) are the script's own.
+/// The exit codes of `./pushplanet`. 3 (no JDK 25) and 8 (the build failed) are the script's own.
 enum ExitCode {
   OK(0),
   FAILED(1),

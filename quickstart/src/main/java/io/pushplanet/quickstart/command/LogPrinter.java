@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// Prints what is added to a file.
+/// Prints the lines that are added to a file.
 final class LogPrinter {
   private final Path log;
   private String seen = "";

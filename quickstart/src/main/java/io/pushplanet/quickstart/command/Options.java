@@ -10,10 +10,11 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// The options behind a command: `--name=value` or `--name value`, and flags `--name`, each at most once.
+/// The options of a command: `--name=value` or `--name value`, and flags `--name`, each at most
+/// once.
 ///
-/// @param values by name; of a flag an empty text
-/// @param pairs by name, of options that take `KEY=VALUE` and may come again with another key
+/// @param values by name; an empty text for a flag
+/// @param pairs by name, of options that take `KEY=VALUE` and may be repeated with another key
 record Options(Map<String, String> values, Map<String, Map<String, String>> pairs) {
 
   Options {
@@ -24,8 +25,8 @@ record Options(Map<String, String> values, Map<String, Map<String, String>> pair
   /// The names of a command's options.
   ///
   /// @param flags take no value
-  /// @param single take one
-  /// @param pairs take one `KEY=VALUE`, and may come again with another key
+  /// @param single take one value
+  /// @param pairs take one `KEY=VALUE`, and may be repeated with another key
   record Names(Set<String> flags, Set<String> single, Set<String> pairs) {
     static final Names STATE = single(Set.of("--state"));
 
@@ -38,7 +39,8 @@ record Options(Map<String, String> values, Map<String, Map<String, String>> pair
     }
   }
 
-  /// @throws Refusal when there is anything but these options with their values, or one of them twice
+  /// @throws Refusal for anything but these options with their values, and for an option given
+  ///     twice
   static Options parse(List<String> arguments, Names names) {
     var values = new LinkedHashMap<String, String>();
     var pairs = new LinkedHashMap<String, Map<String, String>>();
@@ -91,7 +93,7 @@ record Options(Map<String, String> values, Map<String, Map<String, String>> pair
     return Optional.ofNullable(values.get(name));
   }
 
-  /// The keys and values that an option was given, none when it was not.
+  /// The keys and values given to an option; empty without it.
   Map<String, String> pairs(String name) {
     return pairs.getOrDefault(name, Map.of());
   }

@@ -8,11 +8,12 @@ import io.pushplanet.quickstart.process.ProcessFailed;
 import java.nio.file.Path;
 import java.util.List;
 
-/// The main program behind `./pushplanet`: one command with its options.
+/// The main program of `./pushplanet`: one command with its options.
 ///
-/// Started by the script, which prints the help itself, with the system property `pushplanet.root`, the repository.
+/// The script starts it, with the system property `pushplanet.root`, the repository. The script
+/// itself prints the help.
 public final class PushPlanet {
-  /// Begins a line that says why a command did not do what it was asked to.
+  /// Begins a line that says why a command failed.
   static final String COMPLAINT = "pushplanet: ";
 
   private static final String USUAL_STATE = ".pushplanet";
@@ -46,7 +47,7 @@ public final class PushPlanet {
     } catch (Rest.Refused e) {
       return complain(e, ExitCode.FAILED);
     } catch (RuntimeException e) {
-      // A bug or a broken disk: whoever sees it can do nothing with less than the whole trace.
+      // A bug or a broken disk: only the whole trace is of use.
       System.err.println("pushplanet " + command + " failed");
       e.printStackTrace(System.err);
       return ExitCode.FAILED;
@@ -73,12 +74,13 @@ public final class PushPlanet {
         .normalize();
   }
 
-  /// What a further command needs to find this state: nothing where it is the usual one, else with a blank before it.
+  /// The option by which a further command finds this state: empty for the usual state, else with a
+  /// leading blank.
   static String stateOption(Path root, Path state) {
     return state.equals(root.resolve(USUAL_STATE)) ? "" : " '--state=" + state + "'";
   }
 
-  /// Where the platform with this state is.
+  /// The addresses of the platform with this state.
   static Addresses addresses(Path root, Path state) {
     return AddressFile.read(state)
         .orElseThrow(() ->

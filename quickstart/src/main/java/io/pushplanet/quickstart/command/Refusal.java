@@ -1,6 +1,6 @@
 package io.pushplanet.quickstart.command;
 
-/// A command cannot do what it was asked to; the message tells the user what to do about it.
+/// A command cannot do what the user asked; the message says how to mend that.
 final class Refusal extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -18,17 +18,17 @@ import org.springframework.boot.convert.ApplicationConversionService;
 import org.springframework.core.convert.ConversionException;
 import org.springframework.util.unit.DataSize;
 
-/// What `--set` may name. A program gets it as an environment variable, and over one that it does not know it only writes a line
-/// into its log: so what is misspelt is refused here.
+/// The properties that `--set` may name. A program gets them as environment variables, and only
+/// logs a line about a variable that it does not know. So a misspelt property is refused here.
 final class SettableProperties {
   private static final List<String> MODULES =
       List.of("common", "dispatcher-api", "gateway-worker", "connection-manager", "dashboard");
 
-  /// Of Spring Boot and MyBatis, which have too many to be looked at.
+  /// Prefixes of Spring Boot and MyBatis, which have too many properties to check.
   private static final Set<String> OTHERS =
       Set.of("debug", "info", "logging", "management", "mybatis", "server", "spring", "trace");
 
-  /// Of which it is seen here already whether a program can read a value.
+  /// Types whose values are checked here already.
   private static final Map<String, Type> TYPES =
       Stream.of(
               new Type(Boolean.class, "true or false"),
@@ -39,7 +39,7 @@ final class SettableProperties {
               new Type(DataSize.class, "a size such as 512KB or 16MB"))
           .collect(Collectors.toUnmodifiableMap(type -> type.java().getName(), type -> type));
 
-  /// More letters to change, and it is another word.
+  /// With more differing letters it is another word.
   private static final int MOST_WRONG = 4;
 
   private static final int MOST_NAMED = 3;
@@ -49,7 +49,7 @@ final class SettableProperties {
   private SettableProperties() {}
 
   /// @param root the repository, with its modules built
-  /// @throws Refusal when no program has one of them, or none can read what it is set to
+  /// @throws Refusal when no program has one of them, or no program can read its value
   static void check(Path root, Map<String, String> given) {
     if (given.keySet().stream().allMatch(SettableProperties::isOthers)) {
       return;
@@ -68,7 +68,7 @@ final class SettableProperties {
   }
 
   private static void check(String property, String value, Type type) {
-    // Spring looks up what stands in such braces.
+    // Spring replaces the text in such braces.
     if (value.contains("${")) {
       return;
     }
@@ -77,7 +77,7 @@ final class SettableProperties {
         return;
       }
     } catch (ConversionException e) {
-      // Told below, in words of the command line.
+      // Reported below, in terms of the command line.
     }
     throw Options.usage(
         "--set=%s=%s: '%s' is not %s".formatted(property, value, value, type.words()));
@@ -114,7 +114,7 @@ final class SettableProperties {
         .collect(Collectors.joining(" or ", "; did you mean ", "?"));
   }
 
-  /// Letters to be added, left out or changed to make one word of the other
+  /// How many letters must be added, removed or changed to turn one word into the other
   /// (https://en.wikipedia.org/wiki/Levenshtein_distance).
   private static int distance(String one, String other) {
     int[] above = IntStream.rangeClosed(0, other.length()).toArray();

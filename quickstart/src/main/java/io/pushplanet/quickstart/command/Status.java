@@ -14,7 +14,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 
-/// `./pushplanet status`: each process, whether it lives, and whether the programs call themselves ready.
+/// `./pushplanet status`: each process, whether it runs, and whether each program says that it is
+/// ready.
 final class Status {
   private Status() {}
 
@@ -61,7 +62,7 @@ final class Status {
     return ExitCode.OK;
   }
 
-  /// What keeps a program from being ready, for people; nothing when it is ready.
+  /// Why a program is not ready, for people; empty when it is ready.
   static Optional<String> obstacle(Program program, String managementUrl) {
     try (var rest = new Rest(managementUrl, "")) {
       if (rest.statusOf(program.readinessPath()) == 200) {

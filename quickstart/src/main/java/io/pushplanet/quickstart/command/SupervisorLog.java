@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/// What the latest platform in the background has said: what `up` says in a terminal.
+/// The output of the latest platform in the background: the same that `up` prints in a terminal.
 final class SupervisorLog {
   private SupervisorLog() {}
 
@@ -15,7 +15,7 @@ final class SupervisorLog {
     return state.resolve("supervisor.log");
   }
 
-  /// Why it ended, unless it was asked to.
+  /// Why it ended, unless it was told to.
   static Optional<String> complaint(Path state) {
     Path log = in(state);
     if (Files.notExists(log)) {

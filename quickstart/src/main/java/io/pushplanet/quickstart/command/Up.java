@@ -16,7 +16,8 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/// `./pushplanet up`: starts the platform, tells where it is, and stays until ctrl-C, `down` or the death of a process.
+/// `./pushplanet up`: starts the platform, prints its addresses, and stays until ctrl-C, `down` or
+/// the death of a process.
 final class Up {
   private static final Duration LOOK = Duration.ofMillis(500);
 
@@ -39,7 +40,7 @@ final class Up {
       this.options = options;
     }
 
-    // What has started is stopped in good order, which nothing may interrupt.
+    // The started programs are stopped in good order, which nothing may interrupt.
     private volatile boolean started;
 
     ExitCode run() {
@@ -58,14 +59,15 @@ final class Up {
       }
     }
 
-    /// Runs while the JVM ends: on ctrl-C and on SIGTERM, and also after an ordinary end, when there is nothing to do.
+    /// Runs while the JVM ends: on ctrl-C and on SIGTERM, and also after an ordinary end, when
+    /// there is nothing to do.
     private void stop(Thread starter) {
       stopAsked.countDown();
       try {
         if (stopped.await(100, TimeUnit.MILLISECONDS)) {
           return;
         }
-        // While it is still starting, that is what must be given up.
+        // While the platform is still starting, the start must be cancelled.
         if (!started) {
           starter.interrupt();
         }
@@ -94,7 +96,7 @@ final class Up {
       try {
         platform.train();
       } catch (RuntimeException e) {
-        // A start without caches is as good, only slower.
+        // Without caches the platform works as well, but starts more slowly.
         if (!Thread.currentThread().isInterrupted()) {
           tell("the classes are not learnt, so the next start takes as long: " + e.getMessage());
         }
@@ -164,7 +166,7 @@ final class Up {
     }
   }
 
-  /// `up --detach`: a supervisor in a session of its own, and we until it is ready.
+  /// `up --detach`: starts a supervisor in a session of its own, and waits until it is ready.
   private static final class Detached {
     private Detached() {}
 
@@ -215,7 +217,7 @@ final class Up {
               "up"));
       command.addAll(arguments);
       try {
-        // The welcome in it names the operator's password and the API key.
+        // It contains the welcome with the operator's password and the API key.
         OwnerOnlyFile.write(log, "");
         return new ProcessBuilder(command)
             .redirectInput(ProcessBuilder.Redirect.from(new java.io.File("/dev/null")))

@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// What `up` was asked for.
+/// The options of `up`.
 record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) {
   static UpOptions parse(Path root, List<String> arguments, Map<String, String> environment) {
     var single =
@@ -141,7 +141,7 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
     };
   }
 
-  /// `a.b-c` and `a.bC` are one setting: a program knows either as `A_BC`.
+  /// `a.b-c` and `a.bC` are one setting: a program gets both as `A_BC`.
   private static Map<String, String> settings(Path root, Map<String, String> given) {
     SettableProperties.check(root, given);
     var variables = new HashMap<String, String>();

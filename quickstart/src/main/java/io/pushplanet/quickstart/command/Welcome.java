@@ -3,7 +3,7 @@ package io.pushplanet.quickstart.command;
 import io.pushplanet.quickstart.platform.Addresses;
 import java.nio.file.Path;
 
-/// What `up` prints once everything is ready.
+/// The text that `up` prints once everything is ready.
 final class Welcome {
   /// Its last words.
   static final String END = " stops everything, and so does ctrl-C in the foreground.";

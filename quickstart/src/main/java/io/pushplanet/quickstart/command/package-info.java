@@ -1,4 +1,4 @@
-/// The commands of `./pushplanet`: what an operator types, and what is said in return.
+/// The commands of `./pushplanet` and their output.
 @NullMarked
 package io.pushplanet.quickstart.command;
 

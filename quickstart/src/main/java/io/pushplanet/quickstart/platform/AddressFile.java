@@ -8,7 +8,8 @@ import java.util.Optional;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
 
-/// `.pushplanet/quickstart.json`: for programs, what `up` prints for people. It exists while the platform is up.
+/// `.pushplanet/quickstart.json`: the addresses that `up` prints, for programs. It exists while the
+/// platform is up.
 public final class AddressFile {
   public static final String NAME = "quickstart.json";
 
@@ -17,14 +18,14 @@ public final class AddressFile {
 
   private AddressFile() {}
 
-  /// Replaces the file at once: a reader sees the former one or this one.
+  /// Replaces the file atomically: a reader sees the old file or the new one.
   static void write(Path state, Addresses addresses) {
     OwnerOnlyFile.write(
         state.resolve(NAME),
         JSON.writerWithDefaultPrettyPrinter().writeValueAsString(addresses) + "\n");
   }
 
-  /// @return empty when nothing is up with this state directory
+  /// @return empty when no platform is up with this state directory
   public static Optional<Addresses> read(Path state) {
     Path file = state.resolve(NAME);
     return Files.exists(file)

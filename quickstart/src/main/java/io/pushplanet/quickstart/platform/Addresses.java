@@ -1,6 +1,6 @@
 package io.pushplanet.quickstart.platform;
 
-/// Where a running platform is and how to log in: the content of `quickstart.json`.
+/// The addresses and logins of a running platform: the content of `quickstart.json`.
 ///
 /// @param operatorUser the dashboard's first operator
 /// @param simulatorsUrl management of the provider simulators: their ledger and scripts

@@ -8,13 +8,13 @@ import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Programs that are started side by side. Without one of them the others are of no use: they are given up at once, not waited
-/// for.
+/// Starts programs side by side. If one of them fails, the others are useless: their starts are
+/// cancelled at once.
 final class AllOrNone {
   private AllOrNone() {}
 
-  /// @param start blocks until it is ready; ends early when it is interrupted
-  /// @throws RuntimeException of the first that fails
+  /// @param start blocks until the program is ready; ends early when interrupted
+  /// @throws RuntimeException of the first start that fails
   static void start(List<Program> programs, Consumer<Program> start) {
     try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
       var starts = new ExecutorCompletionService<@Nullable Void>(executor);

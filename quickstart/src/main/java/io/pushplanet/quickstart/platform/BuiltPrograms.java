@@ -20,10 +20,11 @@ import java.util.UUID;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 
-/// The programs as the build left them. A Boot jar is laid out as files, for as it is it starts 2 s slower and may hang for ever
-/// ({@code io.pushplanet.common.settings.BootJar}). A layout gets a cache of loaded and linked classes (JEP 514,
-/// https://openjdk.org/jeps/514) which saves more than half of the start-up time. A cache serves one build on one version of
-/// the JDK; a program that finds it unfit starts without it.
+/// The programs as the build left them. A Boot jar is unpacked, because the jar itself starts 2 s
+/// slower and may hang for ever ({@code io.pushplanet.common.settings.BootJar}). An unpacked
+/// program gets a cache of loaded and linked classes (JEP 514, https://openjdk.org/jeps/514), which
+/// saves more than half of its start-up time. A cache serves one build on one version of the JDK; a
+/// program starts without a cache that does not fit.
 public final class BuiltPrograms {
   private static final Duration TRAINING_DEADLINE = Duration.ofMinutes(10);
   private static final Path NICE = Path.of("/usr/bin/nice");
@@ -32,7 +33,7 @@ public final class BuiltPrograms {
       List.of(
           "-XX:+UseCompactObjectHeaders",
           "-XX:+UseParallelGC",
-          // Half of the heap for what is new: under load that is nearly all there is.
+          // Half of the heap for new objects: under load nearly all objects are new.
           "-XX:NewRatio=1",
           "--enable-native-access=ALL-UNNAMED",
           "--sun-misc-unsafe-memory-access=allow",
@@ -83,7 +84,8 @@ public final class BuiltPrograms {
     return command;
   }
 
-  /// A busy worker has thousands of messages in hand, which a small heap copies over and over. Who is idle takes nothing of it.
+  /// A busy worker has thousands of messages in memory, which a small heap would copy over and
+  /// over. An idle worker does not use the larger heap.
   private static String mostHeap(Program program) {
     return program == Program.WORKER ? "2g" : "768m";
   }
@@ -92,9 +94,9 @@ public final class BuiltPrograms {
     return program == Program.SIMULATORS || Files.exists(cacheOf(runnable(program)));
   }
 
-  /// Makes the class cache by one start of the program that ends when its context is up, before anything of it begins to
-  /// work. Takes some 30 s of CPU time, where the system has `nice(1)` only what nobody else wants. The caches of former
-  /// builds go.
+  /// Makes the class cache by one start of the program, which ends when its context is up, before
+  /// the program begins to work. It takes some 30 s of CPU time, at the lowest priority where the
+  /// system has `nice(1)`. The caches of former builds are deleted.
   void train(Program program, Map<String, String> settings, Path logs) {
     Path runnable = runnable(program);
     Path cache = cacheOf(runnable);
@@ -123,7 +125,7 @@ public final class BuiltPrograms {
     }
   }
 
-  /// Each takes some 100 MB. Whoever runs with one keeps what it has mapped.
+  /// Each takes some 100 MB. A program that runs with a deleted cache keeps its mapped pages.
   private static void deleteOtherCaches(Path target, Path cache) throws IOException {
     PathMatcher caches = target.getFileSystem().getPathMatcher("glob:layout-*/classes-*");
     try (Stream<Path> files = Files.walk(target, 2)) {
@@ -135,7 +137,8 @@ public final class BuiltPrograms {
     }
   }
 
-  /// What a training that was given up leaves: the cache itself and what the JVM writes beside it on the way.
+  /// The files of a cancelled training: the cache itself and the files that the JVM writes beside
+  /// it.
   private static void deleteDrafts(Path draft) {
     String name = draft.getFileName().toString();
     try (Stream<Path> files = Files.list(draft.getParent())) {
@@ -148,7 +151,8 @@ public final class BuiltPrograms {
     }
   }
 
-  /// The jar to run of the extracted layout, with its libraries in `lib` beside it; made anew when the Boot jar has changed.
+  /// The jar to run of the unpacked program, with its libraries in `lib` beside it; unpacked again
+  /// when the Boot jar has changed.
   ///
   /// @throws ProcessFailed when the program is not built
   public Path runnable(Program program) {
@@ -167,7 +171,8 @@ public final class BuiltPrograms {
     }
   }
 
-  /// Others may do the same meanwhile: each lays out a folder of its own, and the first complete one gets the name.
+  /// Other processes may do the same at the same time: each unpacks into a folder of its own, and
+  /// the first complete folder gets the name.
   private static void layOut(Program program, Path bootJar, Path target, Path layout)
       throws IOException {
     Path draft = target.resolve("layout-draft-" + UUID.randomUUID());

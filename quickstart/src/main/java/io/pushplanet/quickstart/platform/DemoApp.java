@@ -29,7 +29,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/// The app `demo` with an API key and with credentials that the simulators take.
+/// The app `demo` with an API key and with credentials that the simulators accept.
 final class DemoApp {
   static final AppId ID = new AppId("demo");
   static final String BUNDLE_ID = "io.pushplanet.demo";
@@ -50,8 +50,9 @@ final class DemoApp {
     this.now = now;
   }
 
-  /// Adds what is missing; a second start finds it all. Credentials that were replaced by hand stay replaced; those that
-  /// another master key has sealed (external servers with a fresh state directory) open for nobody here and are issued anew.
+  /// Adds missing parts; a second start finds everything. Credentials that the user has replaced
+  /// stay. Credentials that another master key has encrypted (external servers with a fresh state
+  /// directory) cannot be decrypted here, and are replaced.
   void ensure(ApiKey key) {
     try (Connection connection =
         DriverManager.getConnection(mysql.jdbcUrl(), mysql.user(), mysql.password())) {
@@ -135,7 +136,7 @@ final class DemoApp {
       KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
       generator.initialize(new ECGenParameterSpec("secp256r1"));
       KeyPair pair = generator.generateKeyPair();
-      // An X.509 key on P-256 ends with its point.
+      // The encoding of an X.509 key on P-256 ends with its point.
       byte[] encoded = pair.getPublic().getEncoded();
       byte[] point = Arrays.copyOfRange(encoded, encoded.length - POINT_BYTES, encoded.length);
       ObjectNode detail =
@@ -160,7 +161,7 @@ final class DemoApp {
       ObjectNode detail,
       String secret)
       throws SQLException {
-    // The secret comes after the row, because it is sealed for the row's id.
+    // The secret is written after the row, because it is encrypted for the row's id.
     long row =
         inserted(
             connection,

@@ -2,7 +2,8 @@ package io.pushplanet.quickstart.platform;
 
 import java.util.Locale;
 
-/// A port that the platform listens on, and its usual number. 0 means any free one: nobody types these.
+/// A port of the platform, and its usual number. 0 means any free port, for ports that no user
+/// types.
 public enum Listener {
   DISPATCHER(8080),
   DASHBOARD(8081),

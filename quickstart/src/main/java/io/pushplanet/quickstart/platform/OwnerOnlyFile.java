@@ -7,11 +7,11 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 
-/// Files that hold keys: nobody but their owner may read them.
+/// Files with keys, which only their owner may read.
 public final class OwnerOnlyFile {
   private OwnerOnlyFile() {}
 
-  /// Replaces the file at once.
+  /// Replaces the file atomically.
   public static void write(Path file, String content) {
     try {
       Files.createDirectories(file.toAbsolutePath().getParent());

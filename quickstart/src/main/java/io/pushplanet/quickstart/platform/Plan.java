@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// How a platform is to be started.
+/// How to start a platform.
 ///
 /// @param root the repository, with its modules built
-/// @param state where data, logs and addresses are kept; one platform at a time uses it
-/// @param external where the services are, for [ServicesChoice#EXTERNAL] only
+/// @param state the folder of data, logs and addresses; one platform at a time uses it
+/// @param external the addresses of the services, for [ServicesChoice#EXTERNAL] only
 /// @param without programs that are not started
 /// @param settings further Spring properties for all programs, such as `gateway.retry.first=1s`
 public record Plan(
@@ -35,7 +35,7 @@ public record Plan(
     }
   }
 
-  /// Servers that run already.
+  /// Servers that already run.
   public record External(MySqlAddress mysql, URI redis, URI amqp) {}
 
   /// For tests: free ports, services as `auto` chooses.

@@ -26,18 +26,19 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 
-/// The whole platform on this machine: MySQL, Redis and an AMQP broker, the simulators of Apple, Google and a push service, and the four
-/// programs, each in a process of its own. They end with this JVM, even by `kill -9`.
+/// The whole platform on this machine: MySQL, Redis and an AMQP broker, the simulators of Apple,
+/// Google and a push service, and the four programs, each in a process of its own. They end with
+/// this JVM, even by `kill -9`.
 ///
-/// For `./pushplanet up`, and for tests that kill and restart one process after the other. Thread-safe.
+/// Used by `./pushplanet up`, and by tests that kill and restart processes. Thread-safe.
 public final class Platform implements AutoCloseable {
   private static final Duration PROGRAM_START_DEADLINE = Duration.ofSeconds(120);
   private static final Duration PROGRAM_STOP_GRACE = Duration.ofSeconds(20);
   private static final List<Program> SPRING_PROGRAMS =
       List.of(Program.CONNECTION_MANAGER, Program.DISPATCHER, Program.WORKER, Program.DASHBOARD);
 
-  /// A start is some 15 s of one processor's time: more at once, of this platform or another one in this process, would only
-  /// keep each other from being ready within the deadline.
+  /// A start takes some 15 s of one processor's time. More starts at once, of this platform or of
+  /// another one in this process, would only make each other miss the deadline.
   private static final Semaphore STARTS = new Semaphore(Runtime.getRuntime().availableProcessors());
 
   private final Plan plan;
@@ -78,7 +79,7 @@ public final class Platform implements AutoCloseable {
 
   /// Starts everything and returns when a message can be sent.
   ///
-  /// @throws ProcessFailed when a part does not start; what had started is stopped then
+  /// @throws ProcessFailed when a part does not start; the parts that have started are stopped then
   public static Platform start(Plan plan, Progress progress) {
     StateLock lock = StateLock.take(plan.state());
     try {
@@ -137,19 +138,19 @@ public final class Platform implements AutoCloseable {
     return services;
   }
 
-  /// The process of a program, as it runs now or as it ended.
+  /// The process of a program, running or ended.
   public ChildProcess process(Program program) {
     return Optional.ofNullable(programs.get(program))
         .orElseThrow(() -> new IllegalStateException(program.text() + " was never started"));
   }
 
-  /// SIGKILL. Returns when it is gone.
+  /// SIGKILL. Returns when the process is gone.
   public void kill9(Program program) {
     process(program).kill9();
   }
 
-  /// Starts a program again on the same ports, after it was killed or died; stops it before where it runs. Returns when
-  /// it is ready.
+  /// Starts a program again on the same ports, after it was killed or died, or stops it first if it
+  /// runs. Returns when it is ready.
   public void restart(Program program) {
     process(program).stop(PROGRAM_STOP_GRACE);
     start(program);
@@ -170,7 +171,7 @@ public final class Platform implements AutoCloseable {
     return dead;
   }
 
-  /// Starts what has died.
+  /// Starts the processes that have died.
   public void restartDead() {
     for (Service service : Service.values()) {
       if (plan.services() != ServicesChoice.EXTERNAL && !services.isRunning(service)) {
@@ -185,14 +186,14 @@ public final class Platform implements AutoCloseable {
     }
   }
 
-  /// Stops the programs, then what they stand on. The data stays.
+  /// Stops the programs, then the services. The data stays.
   @Override
   public void close() {
-    // Whoever gave a start or a training up has interrupted this thread, which may hurry nobody
-    // here.
+    // A thread that cancelled a start or a training has interrupted this thread, and the interrupt
+    // must not cut the stop short.
     boolean interrupted = Thread.interrupted();
     AddressFile.delete(plan.state());
-    // Devices and senders first, so that nobody gets errors from a half-stopped platform.
+    // Devices and senders first, so that they get no errors from a half-stopped platform.
     inParallel(
         springPrograms,
         program -> {
@@ -212,7 +213,8 @@ public final class Platform implements AutoCloseable {
     }
   }
 
-  /// Trains the class caches that are missing, one after the other. The platform keeps running meanwhile. An interrupt ends it.
+  /// Makes the missing class caches, one after the other, while the platform keeps running. An
+  /// interrupt ends it.
   public void train() {
     if (springPrograms.stream().allMatch(built::isTrained)) {
       return;
@@ -223,7 +225,8 @@ public final class Platform implements AutoCloseable {
     progress.tell("the classes are learnt; the next start takes half the time");
   }
 
-  /// Trains the class cache of one program, unless it has one: from then on it starts in less than half the time.
+  /// Makes the class cache of one program, unless it has one: from then on it starts in less than
+  /// half the time.
   public void train(Program program) {
     if (built.isTrained(program)) {
       return;
@@ -237,11 +240,12 @@ public final class Platform implements AutoCloseable {
     built.train(program, settings, logs());
   }
 
-  /// Starts a program once more beside the platform's own, such as a further node. Returns when it is ready; whoever calls
-  /// ends it before the platform.
+  /// Starts another process of a program beside the platform's own, such as a further node. Returns
+  /// when it is ready; the caller ends it before the platform.
   ///
   /// @param name of the process and its log
-  /// @param settings what differs from the platform's own: its id and all its ports, `server.port` among them
+  /// @param settings that differ from the platform's own: its id and all its ports, `server.port`
+  ///     among them
   public ChildProcess startAnother(Program program, String name, Map<String, String> settings) {
     var environment = new HashMap<>(programSettings().of(program));
     settings.forEach((property, value) -> environment.put(Program.variable(property), value));
@@ -258,8 +262,8 @@ public final class Platform implements AutoCloseable {
   }
 
   private static void leftovers(Path state) {
-    // A supervisor that was killed leaves files behind, but no processes; unless the leash was
-    // killed with it.
+    // A killed supervisor leaves files behind, but no processes, unless the leash was killed with
+    // it.
     AddressFile.delete(state);
     ChildRecord.below(state).stream()
         .filter(record -> !record.name().equals(StateLock.SUPERVISOR))
@@ -272,8 +276,8 @@ public final class Platform implements AutoCloseable {
       Future<?> simulators =
           executor.submit(() -> {
             start(Program.SIMULATORS);
-            // Lays the programs out while the services start: both take seconds after a build,
-            // nothing later.
+            // Unpacks the programs while the services start: both take seconds after a build; later
+            // there is nothing to unpack.
             springPrograms.forEach(built::commandOf);
           });
       LocalServices started = startServices();
@@ -342,7 +346,7 @@ public final class Platform implements AutoCloseable {
           try {
             start(program);
           } catch (ProcessFailed e) {
-            // The others may be long in coming to their end, and the services after them.
+            // The other programs may take long to end, and the services after them.
             progress.tell("  " + String.valueOf(e.getMessage()).lines().findFirst().orElse(""));
             throw e;
           }

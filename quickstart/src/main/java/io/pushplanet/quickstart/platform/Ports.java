@@ -7,8 +7,8 @@ import java.util.TreeMap;
 
 /// A port for every listener. Immutable.
 public final class Ports {
-  /// Lower ones are for programs of the system, which is asked for a permission
-  /// (https://man7.org/linux/man-pages/man7/ip.7.html, ip_unprivileged_port_start).
+  /// Lower ports need a permission of the system (https://man7.org/linux/man-pages/man7/ip.7.html,
+  /// ip_unprivileged_port_start).
   private static final int LOWEST_OF_ANYBODY = 1_024;
 
   private final EnumMap<Listener, Integer> ports;
@@ -17,7 +17,7 @@ public final class Ports {
     this.ports = ports;
   }
 
-  /// The usual ports moved by `offset`, with some of them chosen by hand (0 = any free one).
+  /// The usual ports moved by `offset`, except those chosen by hand (0: any free one).
   public static Ports usual(int offset, Map<Listener, Integer> chosen) {
     var ports = new EnumMap<Listener, Integer>(Listener.class);
     for (Listener listener : Listener.values()) {
@@ -40,8 +40,8 @@ public final class Ports {
     return ports.getOrDefault(listener, 0);
   }
 
-  /// Puts a free port for each 0, and refuses when a chosen one is given to two listeners, taken by another program, or not ours
-  /// to listen on.
+  /// Replaces each 0 by a free port. Refuses when a chosen port is given to two listeners, is taken
+  /// by another program, or may not be opened by this user.
   Ports resolved() {
     var resolved = new EnumMap<Listener, Integer>(Listener.class);
     var takenBy = new TreeMap<Integer, Listener>();
@@ -81,7 +81,7 @@ public final class Ports {
     return new Ports(resolved);
   }
 
-  /// Ports from 1024 on are anybody's, so there only another program can be in the way.
+  /// Every user may open the ports from 1024 on, so only another program can be in the way there.
   static StartRefused refused(Listener listener, int port, String why) {
     String way =
         port < LOWEST_OF_ANYBODY

@@ -2,7 +2,7 @@ package io.pushplanet.quickstart.platform;
 
 import java.util.Locale;
 
-/// The processes of the platform that are ours.
+/// Our own programs.
 public enum Program {
   DISPATCHER("dispatcher-api", "dispatcher-api", Listener.DISPATCHER_MANAGEMENT),
   WORKER("gateway-worker", "gateway-worker", Listener.WORKER_MANAGEMENT),
@@ -21,7 +21,7 @@ public enum Program {
     this.management = management;
   }
 
-  /// Its name for people: `gateway-worker`.
+  /// Its name: `gateway-worker`.
   public String text() {
     return text;
   }
@@ -34,13 +34,14 @@ public enum Program {
     return management;
   }
 
-  /// The path that answers 200 once it is ready.
+  /// The path that answers 200 once the program is ready.
   public String readinessPath() {
     return this == SIMULATORS ? "/health" : "/actuator/health/readiness";
   }
 
-  /// The environment variable in which a program finds a property, as Spring Boot looks for it: upper case, `_` for dots and
-  /// before a number in brackets, dashes left out (https://docs.spring.io/spring-boot/reference/features/external-config.html).
+  /// The environment variable of a property, as Spring Boot derives it: upper case, `_` for dots
+  /// and before a number in brackets, without dashes
+  /// (https://docs.spring.io/spring-boot/reference/features/external-config.html).
   public static String variable(String property) {
     return property.replaceAll("[]-]", "").replaceAll("[.\\[]", "_").toUpperCase(Locale.ROOT);
   }

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/// The settings of each program as environment variables; docs/settings.md is their meaning.
+/// The settings of each program as environment variables; docs/settings.md explains them.
 record ProgramSettings(
     Ports ports,
     Secrets secrets,
@@ -32,7 +32,7 @@ record ProgramSettings(
         String authority = simulatorsState.resolve("ca.pem").toString();
         settings.put("gateway.apns.production-endpoint", https(Listener.APNS));
         settings.put("gateway.apns.sandbox-endpoint", https(Listener.APNS_SANDBOX));
-        // The simulators have the management of channels behind the same ports.
+        // The simulators serve the management of channels on the same ports.
         settings.put("gateway.apns.production-channels-endpoint", https(Listener.APNS));
         settings.put("gateway.apns.sandbox-channels-endpoint", https(Listener.APNS_SANDBOX));
         settings.put("gateway.apns.trusted-certificates", authority);
@@ -42,7 +42,7 @@ record ProgramSettings(
         settings.put("gateway.hms.endpoint", https(Listener.HMS));
         settings.put("gateway.hms.token-endpoint", https(Listener.HMS) + "/oauth2/v3/token");
         settings.put("gateway.hms.trusted-certificates", authority);
-        // The only place where a push service may have an address of our own.
+        // Only here may a push service have an address of our own.
         settings.put("gateway.webpush.trusted-origins", https(Listener.WEBPUSH));
         settings.put("gateway.webpush.trusted-certificates", authority);
         settings.put("gateway.node.user", "gateway");

@@ -1,6 +1,6 @@
 package io.pushplanet.quickstart.platform;
 
-/// Told what a platform does while it starts and stops.
+/// Receives a line about each step while a platform starts and stops.
 @FunctionalInterface
 public interface Progress {
   void tell(String line);

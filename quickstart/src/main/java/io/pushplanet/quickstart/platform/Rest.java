@@ -21,7 +21,7 @@ public final class Rest implements AutoCloseable {
   private final String base;
   private final String bearer;
 
-  /// @param bearer the API key, or nothing
+  /// @param bearer the API key, or an empty text
   public Rest(String base, String bearer) {
     this.base = base;
     this.bearer = bearer;
@@ -60,9 +60,9 @@ public final class Rest implements AutoCloseable {
     }
   }
 
-  /// The body of a GET whatever its status, as the reasons of a process that is not ready.
+  /// The body of a GET with any status, such as the reasons why a process is not ready.
   ///
-  /// @return missing where it is no JSON
+  /// @return missing for a body that is not JSON
   public JsonNode bodyOf(String path) throws IOException {
     try {
       return JSON.readTree(
@@ -101,7 +101,7 @@ public final class Rest implements AutoCloseable {
     }
   }
 
-  /// What a problem document (RFC 9457) says to people, else the body as it is.
+  /// The text for people in a problem document (RFC 9457), else the body as it is.
   private static String reason(String body) {
     try {
       String detail = JSON.readTree(body).path("detail").asString("");

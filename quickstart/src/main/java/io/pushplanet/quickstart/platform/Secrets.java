@@ -9,7 +9,7 @@ import java.util.Base64;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
 
-/// What a platform keeps to itself from its first `up` on: `.pushplanet/secrets.json`.
+/// A platform's secrets, made at its first `up`: `.pushplanet/secrets.json`.
 record Secrets(
     String masterKey,
     String gatewayPassword,

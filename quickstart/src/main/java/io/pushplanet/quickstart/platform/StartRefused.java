@@ -1,6 +1,6 @@
 package io.pushplanet.quickstart.platform;
 
-/// A platform cannot be started as it was asked for; the message tells the user what to do about it.
+/// A platform cannot be started as requested; the message says how to mend that.
 public final class StartRefused extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
@@ -11,9 +11,9 @@ public final class StartRefused extends RuntimeException {
     this.reason = reason;
   }
 
-  /// What is in the way.
+  /// The reason.
   public enum Reason {
-    /// A port that cannot be listened on.
+    /// A port that cannot be opened.
     PORT_TAKEN,
     /// Another platform with the same state.
     UP_ALREADY,

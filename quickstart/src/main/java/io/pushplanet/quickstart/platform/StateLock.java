@@ -10,9 +10,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
 
-/// One platform at a time uses a state directory. The lock ends with the process that holds it.
+/// Allows one platform at a time to use a state directory. The lock ends with the process that
+/// holds it.
 public final class StateLock implements AutoCloseable {
-  /// The name of the record of the process that holds it.
+  /// The file that records the process that holds the lock.
   public static final String SUPERVISOR = "supervisor";
 
   private final FileChannel file;
@@ -23,7 +24,7 @@ public final class StateLock implements AutoCloseable {
     this.supervisor = supervisor;
   }
 
-  /// For the process whose children the platform's processes are.
+  /// For the process that starts the platform's processes.
   ///
   /// @throws StartRefused when a platform is up with this state
   static StateLock take(Path state) {
@@ -31,8 +32,8 @@ public final class StateLock implements AutoCloseable {
     return new StateLock(file, ChildRecord.ofThisProcess(state, SUPERVISOR));
   }
 
-  /// For the one that starts a supervisor and waits until it is ready: nobody else does the same meanwhile, so the
-  /// supervisor's log stays the one that is read.
+  /// For the process that starts a supervisor and waits until that is ready. No other process can
+  /// do the same meanwhile, so the supervisor's log stays the right one.
   ///
   /// @throws StartRefused when a platform is up with this state, or being started
   public static StateLock takeToStart(Path state) {

@@ -15,7 +15,8 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 
-/// A self-signed certificate for `localhost`, made once per state directory, for the MQTT listener with TLS.
+/// A self-signed certificate for `localhost`, made once per state directory, for the MQTT listener
+/// with TLS.
 ///
 /// @param certificate PEM
 /// @param privateKey PEM, PKCS #8
@@ -23,7 +24,7 @@ public record TlsIdentity(Path certificate, Path privateKey) {
   private static final String STORE_PASSWORD = "quickstart";
   private static final Duration KEYTOOL_DEADLINE = Duration.ofSeconds(120);
 
-  /// Makes it, unless it is there.
+  /// Makes the certificate, unless it exists.
   public static TlsIdentity in(Path state) {
     var identity =
         new TlsIdentity(state.resolve("tls/certificate.pem"), state.resolve("tls/private-key.pem"));

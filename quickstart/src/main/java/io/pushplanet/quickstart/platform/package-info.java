@@ -1,4 +1,5 @@
-/// The whole platform on one machine: services, simulators and the four programs, planned, started, and ended together.
+/// The whole platform on one machine: services, simulators and the four programs, planned, started,
+/// and ended together.
 @NullMarked
 package io.pushplanet.quickstart.platform;
 

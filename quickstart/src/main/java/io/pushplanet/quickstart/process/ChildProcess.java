@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/// One running child with the processes it started itself. Its output goes to a file; it never outlives this JVM
-/// ({@link Leash}). Thread-safe.
+/// One running child with the processes that it has started. Its output goes to a file; it never
+/// outlives this JVM ({@link Leash}). Thread-safe.
 public final class ChildProcess {
   private static final Duration KILL_DEADLINE = Duration.ofSeconds(20);
   private static final Duration SIGNAL_DEADLINE = Duration.ofSeconds(10);
@@ -32,7 +32,8 @@ public final class ChildProcess {
     return start(command, OwnSession.of(command.arguments()));
   }
 
-  /// In this JVM's session, for whoever measures: to Linux each session is one task among others, and only within it does a priority count
+  /// In this JVM's session, for measurements: Linux schedules each session as one task among
+  /// others, and a priority counts only within its session
   /// (https://man7.org/linux/man-pages/man7/sched.7.html, "The autogroup feature").
   ///
   /// @throws ProcessFailed when the program cannot be started at all
@@ -51,7 +52,7 @@ public final class ChildProcess {
               .redirectInput(ProcessBuilder.Redirect.from(new java.io.File("/dev/null")))
               .redirectOutput(ProcessBuilder.Redirect.appendTo(command.log().toFile()));
       builder.environment().putAll(command.environment());
-      // Before the child, so that no time passes between its start and its being held.
+      // Started before the child, so that the child is never without it.
       Leash leash = Leash.shared();
       Process process = builder.start();
       leash.hold(process.pid());
@@ -85,12 +86,12 @@ public final class ChildProcess {
     return process.exitValue();
   }
 
-  /// Also end what this child has started, should this JVM die. Call it once the child is ready.
+  /// Ends the children of this child as well when this JVM dies. Call it once the child is ready.
   public void holdDescendants() {
     process.descendants().forEach(child -> Leash.shared().hold(child.pid()));
   }
 
-  /// Asks it to end (SIGTERM), and kills it when it is still there after `grace`.
+  /// Asks the child to end (SIGTERM), and kills it when it still runs after `grace`.
   public void stop(Duration grace) {
     process.destroy();
     if (!waitFor(grace)) {
@@ -99,7 +100,7 @@ public final class ChildProcess {
     release();
   }
 
-  /// SIGKILL to it and to everything it started; returns when they are gone.
+  /// SIGKILL to the child and to all its descendants; returns when they are gone.
   public void kill9() {
     List<ProcessHandle> all =
         Stream.concat(Stream.of(process.toHandle()), process.descendants()).toList();
@@ -108,7 +109,7 @@ public final class ChildProcess {
     release();
   }
 
-  /// SIGSTOP to it alone: its sockets stay, and nobody reads them.
+  /// SIGSTOP to the child alone: its sockets stay open, but nothing reads from them.
   public void freeze() {
     signal("STOP");
   }
@@ -133,7 +134,7 @@ public final class ChildProcess {
     }
   }
 
-  /// @return whether it ended in time
+  /// @return whether the child ended in time
   public boolean waitFor(Duration atMost) {
     try {
       return process.waitFor(atMost.toMillis(), TimeUnit.MILLISECONDS);
@@ -143,7 +144,7 @@ public final class ChildProcess {
     }
   }
 
-  /// The end of its log, for messages to people.
+  /// The last lines of its log, for messages.
   public String lastLogLines(int count) {
     try {
       List<String> lines =

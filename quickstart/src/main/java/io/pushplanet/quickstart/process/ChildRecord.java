@@ -17,14 +17,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/// What a file beside a child's log says about it: process id and start. It lets `down` find what a killed
-/// supervisor left behind, without ever ending another program that has got the same process id since.
+/// A file beside a child's log with its process id and start. With it `down` finds the processes
+/// that a killed supervisor left behind, and never ends another program that has got the same
+/// process id since.
 ///
-/// @param start as [ProcessStart] tells it
+/// @param start from [ProcessStart]
 public record ChildRecord(Path file, String name, long pid, String start) {
   private static final String SUFFIX = ".child";
 
-  /// No process started then: what had ended before it was recorded is not found.
+  /// No process has this start: a child that ended before it was recorded is never found.
   private static final String ENDED = "ended";
 
   /// Deep enough for `services/installed-mysql/MariaDB.child`.
@@ -52,7 +53,7 @@ public record ChildRecord(Path file, String name, long pid, String start) {
     return new ChildRecord(file, name, process.pid(), start);
   }
 
-  /// Everything that was recorded below `directory` and not forgotten.
+  /// All records below `directory`.
   public static List<ChildRecord> below(Path directory) {
     var records = new ArrayList<ChildRecord>();
     try {
@@ -78,7 +79,7 @@ public record ChildRecord(Path file, String name, long pid, String start) {
       return FileVisitResult.CONTINUE;
     }
 
-    /// The servers' own files come and go meanwhile.
+    /// The servers create and delete their own files meanwhile.
     @Override
     public FileVisitResult visitFileFailed(Path file, IOException gone) {
       return FileVisitResult.CONTINUE;
@@ -101,7 +102,7 @@ public record ChildRecord(Path file, String name, long pid, String start) {
               Long.parseLong(words[0]),
               words[1]));
     } catch (IOException | NumberFormatException | ArrayIndexOutOfBoundsException e) {
-      // Half written by a process that was killed: there is nothing to find behind it.
+      // Half written by a killed process: there is no process to find behind it.
       return Optional.empty();
     }
   }
@@ -113,9 +114,9 @@ public record ChildRecord(Path file, String name, long pid, String start) {
         .filter(handle -> ProcessStart.of(handle).filter(start::equals).isPresent());
   }
 
-  /// Asks it to end and kills it after `grace`.
+  /// Asks the process to end, and kills it after `grace`.
   ///
-  /// @return whether there was something to end
+  /// @return whether there was a process to end
   public boolean end(Duration grace) {
     Optional<ProcessHandle> process = process();
     process.ifPresent(handle -> {
@@ -129,7 +130,7 @@ public record ChildRecord(Path file, String name, long pid, String start) {
     return process.isPresent();
   }
 
-  /// The process has ended: its record goes.
+  /// Deletes the record, because the process has ended.
   public void forget() {
     try {
       Files.deleteIfExists(file);

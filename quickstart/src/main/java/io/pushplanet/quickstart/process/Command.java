@@ -4,7 +4,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/// What to start: the arguments, what to add to our own environment, where it runs and where its output goes.
+/// A process to start: its arguments, the variables to add to our own environment, its working
+/// folder and its log.
 public record Command(
     String name,
     List<String> arguments,

@@ -11,11 +11,13 @@ import javax.management.remote.JMXConnector;
 import javax.management.remote.JMXConnectorFactory;
 import javax.management.remote.JMXServiceURL;
 
-/// Another JVM on this machine, seen from outside: what is alive in its heap, and its direct buffers. Not thread-safe.
+/// Another JVM on this machine, seen from outside: its live objects and its direct buffers. Not
+/// thread-safe.
 public final class Jvm implements AutoCloseable {
   private static final int COLLECTIONS = 3;
 
-  /// What a collector puts where it left a gap, `[Ljdk.internal.vm.FillerElement;`: nobody's objects.
+  /// The collector's filler for gaps, `[Ljdk.internal.vm.FillerElement;`, which is not an object of
+  /// the program.
   private static final String FILLER = "jdk.internal.vm.Filler";
 
   private final long pid;
@@ -45,8 +47,8 @@ public final class Jvm implements AutoCloseable {
     }
   }
 
-  /// Bytes of all objects that are alive after three collections, from the class histogram: not what the collector
-  /// has set aside, and no garbage.
+  /// Bytes of all live objects after three collections, from the class histogram: without the
+  /// memory that the collector has reserved, and without garbage.
   public long liveBytes() {
     for (int collection = 1; collection < COLLECTIONS; collection++) {
       command("gcRun");
@@ -76,8 +78,8 @@ public final class Jvm implements AutoCloseable {
     }
   }
 
-  /// Bytes of all objects that its threads have made since it began, those that have ended among them. The garbage collector's own
-  /// count moves when it collects only.
+  /// Bytes of all objects that its threads have allocated since its start, including threads that
+  /// have ended. The garbage collector's own count changes only with a collection.
   public long allocatedBytes() {
     try {
       Object made =

@@ -6,8 +6,9 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/// Holds processes so that they end when this JVM ends, even by `kill -9`: a small shell reads the held process ids from
-/// a pipe, and the pipe's end (which nothing but our end can bring about) makes it terminate them, then kill what is left.
+/// Ends processes when this JVM ends, even by `kill -9`: a small shell reads the process ids from a
+/// pipe. The pipe closes only when this JVM ends; then the shell terminates the processes, and
+/// kills those that are left.
 ///
 /// Thread-safe. One per JVM is enough: {@link #shared()}.
 public final class Leash {
@@ -44,12 +45,12 @@ public final class Leash {
     return Shared.LEASH;
   }
 
-  /// From now on the process ends with this JVM.
+  /// Adds a process: from now on it ends with this JVM.
   public void hold(long pid) {
     write("+ " + pid + "\n");
   }
 
-  /// The process has ended, or may outlive this JVM.
+  /// Removes a process, because it has ended or may outlive this JVM.
   public void release(long pid) {
     write("- " + pid + "\n");
   }

@@ -5,8 +5,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Starts a child in a session of its own where the system has `setsid`. Otherwise ctrl-C in a terminal reaches all
-/// children at once, and a service would see its database go before it can finish its work.
+/// Starts a child in a session of its own where the system has `setsid`. Otherwise ctrl-C in a
+/// terminal would reach all children at once, and a service would lose its database before it can
+/// finish its work.
 final class OwnSession {
   private static final Path SETSID = Path.of("/usr/bin/setsid");
 

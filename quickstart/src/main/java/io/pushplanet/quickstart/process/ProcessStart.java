@@ -6,22 +6,23 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/// When a process started, as words that stay the same while it lives and that no other process with its id has. The clock
-/// serves only where there is nothing better: [ProcessHandle.Info#startInstant()] on Linux is the ticks since boot added to
-/// the time of the boot, and that moves with every step of the clock.
+/// When a process started, as a text that stays the same while it runs and that no other process
+/// with the same id has. The clock is used only where the system has nothing better:
+/// [ProcessHandle.Info#startInstant()] on Linux adds the ticks since boot to the time of the boot,
+/// which changes with every step of the clock.
 final class ProcessStart {
-  /// After the name in parentheses come the fields from the third on; the start is the 22nd
+  /// The fields after the name in parentheses begin with the third; the start is the 22nd
   /// (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html).
   private static final int TICKS = 22 - 3;
 
   private final Path proc;
 
-  /// @param proc where Linux tells of its processes; elsewhere there is none
+  /// @param proc Linux' folder of processes; other systems have none
   ProcessStart(Path proc) {
     this.proc = proc;
   }
 
-  /// @return nothing when the process has ended
+  /// @return empty when the process has ended
   static Optional<String> of(ProcessHandle process) {
     return new ProcessStart(Path.of("/proc")).read(process);
   }

@@ -37,8 +37,8 @@ public final class Readiness {
           return;
         }
       } catch (Exception e) {
-        // Whatever a starting server answers only means "not yet"; the last answer is told if it
-        // never gets ready.
+        // Any failure of a starting server only means "not yet"; the last one is reported if the
+        // server never becomes ready.
         lastAnswer = e.toString();
       }
       LockSupport.parkNanos(PAUSE.toNanos());

@@ -17,7 +17,7 @@ final class AmqpReadiness {
 
   static boolean opensChannel(URI uri) throws Exception {
     try (var socket = new Socket()) {
-      // The client logs a warning for every refused connection, so ask quietly first.
+      // The client logs a warning for every refused connection, so a quiet check comes first.
       socket.connect(new InetSocketAddress(uri.getHost(), uri.getPort()), ANSWER_MILLIS);
     }
     var factory = new ConnectionFactory();

@@ -16,8 +16,9 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.stream.Stream;
 
-/// The embedded servers as the build left them in `quickstart/target/embedded`: `lib` is the class path of Qpid, `native`
-/// holds the jars with MariaDB's and Redis's programs. Programs are unpacked beside them at first use.
+/// The embedded servers as the build left them in `quickstart/target/embedded`: `lib` is the class
+/// path of Qpid, `native` has the jars with MariaDB's and Redis's programs. Programs are unpacked
+/// beside them at first use.
 final class EmbeddedFiles {
   private final Path home;
 
@@ -34,7 +35,8 @@ final class EmbeddedFiles {
     return code() + java.io.File.pathSeparator + existing(home.resolve("lib")) + "/*";
   }
 
-  /// Unpacks the entries below `prefix` of the jar whose name starts with `jarName`, once, and makes programs executable.
+  /// Unpacks the entries below `prefix` of the jar whose name starts with `jarName`, once, and
+  /// makes programs executable.
   Path unpack(String jarName, String prefix, Predicate<String> isProgram) {
     Path jar = jar(jarName);
     Path target =

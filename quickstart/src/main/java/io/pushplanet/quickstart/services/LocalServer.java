@@ -3,7 +3,8 @@ package io.pushplanet.quickstart.services;
 import io.pushplanet.quickstart.process.ChildProcess;
 import java.time.Duration;
 
-/// How one kind of server is started and asked whether it is ready. Data stays in its directory between starts.
+/// Starts one kind of server and checks its readiness. The data stays in its directory between
+/// starts.
 interface LocalServer {
 
   /// For people: `MariaDB 11.4.5 (embedded)`.
@@ -11,12 +12,12 @@ interface LocalServer {
 
   int port();
 
-  /// Starts it on its port and data, and returns when it takes connections.
+  /// Starts the server on its port and data, and returns when it accepts connections.
   ChildProcess start();
 
-  /// How long a clean stop may take before it is killed.
+  /// How long a clean stop may take before the server is killed.
   Duration stopGrace();
 
-  /// Ends whatever the server needs besides its own process.
+  /// Ends further processes that the server needs.
   default void close() {}
 }

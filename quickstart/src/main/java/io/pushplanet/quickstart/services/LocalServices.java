@@ -18,10 +18,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
-/// MySQL, Redis and an AMQP broker, running and with the schema applied. They end with this JVM, even by `kill -9`.
+/// MySQL, Redis and an AMQP broker, running and with the schema applied. They end with this JVM,
+/// even by `kill -9`.
 ///
-/// Integration tests call {@link #forTests()}; nothing is skipped when a service cannot start, it fails. Each service can be
-/// killed, stopped and started again on the same port and data. Thread-safe.
+/// Integration tests call {@link #forTests()}; a test fails when a service cannot start, and is
+/// never skipped. Each service can be killed, stopped and started again on the same port and data.
+/// Thread-safe.
 public final class LocalServices implements AutoCloseable {
   private static final int MOST_STARTS = 3;
 
@@ -37,15 +39,17 @@ public final class LocalServices implements AutoCloseable {
     this.servers = servers;
   }
 
-  /// Starts the services on free ports, with their data below `stateDirectory` (not in the system's temporary folder).
+  /// Starts the services on free ports, with their data below `stateDirectory` (not in the system's
+  /// temporary folder).
   ///
   /// @throws ProcessFailed when one of them does not start; the others are stopped then
   public static LocalServices start(ServicesChoice choice, Path stateDirectory) {
     return start(choice, stateDirectory, new ServicePorts(0, 0, 0));
   }
 
-  /// Starts the services on these ports, for {@link ServicesChoice#EXTERNAL} finds them by the environment variables
-  /// `PUSHPLANET_MYSQL_URL`, `_USER`, `_PASSWORD`, `PUSHPLANET_REDIS_URI` and `PUSHPLANET_AMQP_URI`.
+  /// Starts the services on these ports, for {@link ServicesChoice#EXTERNAL} finds them by the
+  /// environment variables `PUSHPLANET_MYSQL_URL`, `_USER`, `_PASSWORD`, `PUSHPLANET_REDIS_URI` and
+  /// `PUSHPLANET_AMQP_URI`.
   public static LocalServices start(
       ServicesChoice choice, Path stateDirectory, ServicePorts ports) {
     if (choice == ServicesChoice.EXTERNAL) {
@@ -68,15 +72,16 @@ public final class LocalServices implements AutoCloseable {
     return services;
   }
 
-  /// Servers that run already. The schema is applied; nothing is started or stopped.
+  /// Servers that already run. The schema is applied; nothing is started or stopped.
   public static LocalServices external(MySqlAddress mysql, URI redis, URI amqp) {
     var services = new LocalServices(mysql, redis, amqp, Map.of());
     services.migrate();
     return services;
   }
 
-  /// The services of this test JVM: started at the first call, stopped with the JVM. The system property or environment
-  /// variable `PUSHPLANET_SERVICES` (`auto`, `embedded`, `installed`, `external`) says which; `auto` unless given.
+  /// The services of this test JVM: started at the first call, stopped with the JVM. The system
+  /// property or environment variable `PUSHPLANET_SERVICES` (`auto`, `embedded`, `installed`,
+  /// `external`) says which; `auto` unless given.
   public static LocalServices forTests() {
     return ServicesForTests.shared();
   }
@@ -95,14 +100,15 @@ public final class LocalServices implements AutoCloseable {
     return amqp;
   }
 
-  /// For people: which program this is and where it comes from.
+  /// For people: the program and where it comes from.
   public String description(Service service) {
     return Optional.ofNullable(servers.get(service))
         .map(running -> running.server.description())
         .orElse("external");
   }
 
-  /// The data that a server of the other kind, installed or embedded, left in the same state directory; this one does not see it.
+  /// The data of a server of the other kind, installed or embedded, in the same state directory;
+  /// this server does not see it.
   public Optional<Path> dataOfOthers(Service service) {
     return Optional.ofNullable(servers.get(service))
         .map(running -> running.others)
@@ -120,17 +126,17 @@ public final class LocalServices implements AutoCloseable {
     return running(service).process().isRunning();
   }
 
-  /// The process of a service that was started here.
+  /// The process of a service that this object has started.
   public ChildProcess process(Service service) {
     return running(service).process();
   }
 
-  /// SIGKILL. Returns when it is gone.
+  /// SIGKILL. Returns when the process is gone.
   public void kill9(Service service) {
     running(service).process().kill9();
   }
 
-  /// Runs `rabbitmqctl` on the broker that was started here.
+  /// Runs `rabbitmqctl` on the broker that this object has started.
   ///
   /// @throws IllegalStateException when it is not RabbitMQ
   public void rabbitmqctl(String... arguments) {
@@ -140,18 +146,18 @@ public final class LocalServices implements AutoCloseable {
     server.control(List.of(arguments));
   }
 
-  /// A clean stop. Returns when it is gone.
+  /// A clean stop. Returns when the process is gone.
   public void stop(Service service) {
     running(service).stop();
   }
 
-  /// Starts a service that was killed or stopped, on the same port and data, and stops it before where it runs. Returns
-  /// when it takes connections again.
+  /// Starts a killed or stopped service on the same port and data, or stops it first if it runs.
+  /// Returns when it accepts connections again.
   public void restart(Service service) {
     running(service).restart();
   }
 
-  /// Stops what was started here, all at once.
+  /// Stops all started services at once.
   @Override
   public void close() {
     try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -159,7 +165,7 @@ public final class LocalServices implements AutoCloseable {
     }
   }
 
-  /// Like {@link #close()}, but with SIGKILL: for data that nobody wants again.
+  /// Like {@link #close()}, but with SIGKILL: for data that is no longer needed.
   void kill() {
     servers.values().forEach(Running::kill);
   }
@@ -196,10 +202,11 @@ public final class LocalServices implements AutoCloseable {
     return value;
   }
 
-  /// @param others where a server of the other kind has its data
+  /// @param others the data of a server of the other kind
   private record Chosen(LocalServer server, Path others) {}
 
-  /// One at a time: the embedded servers' files are unpacked under a lock between processes, which threads cannot share.
+  /// One at a time: the embedded servers' files are unpacked under a lock between processes, which
+  /// threads cannot share.
   private static synchronized Chosen choose(
       ServicesChoice choice, Path state, Service service, int port) {
     EmbeddedFiles files = EmbeddedFiles.ofThisBuild();
@@ -284,7 +291,8 @@ public final class LocalServices implements AutoCloseable {
     return running;
   }
 
-  /// A port that was drawn by lot may be taken by another program before the server binds it: then another is drawn.
+  /// Another program may take a randomly chosen port before the server binds it: then another port
+  /// is chosen.
   private static Running start(ServicesChoice choice, Path state, Service service, int port) {
     for (int start = 1; ; start++) {
       Chosen chosen = choose(choice, state, service, port == 0 ? Port.free() : port);
@@ -335,7 +343,7 @@ public final class LocalServices implements AutoCloseable {
     }
   }
 
-  /// Deletes the data of services that were killed.
+  /// Deletes the data of killed services.
   static void forget(Path stateDirectory) throws IOException {
     DirectoryTree.delete(stateDirectory);
   }

@@ -23,13 +23,14 @@ final class MariaDbServer implements LocalServer {
   // Not a secret: the server listens on the loopback address of a developer's machine only.
   static final String PASSWORD = "pushplanet";
 
-  /// MariaDB calls itself "5.5.5-10.11…" for the sake of old replicas, and Connector/J believes the 5.5.5: it then cuts
-  /// times to whole seconds, as MySQL before 5.6.4 had no fractions. From 5.7.20 on it would ask for a variable that
-  /// MariaDB 10.11 does not have.
+  /// MariaDB calls itself "5.5.5-10.11…" for the sake of old replicas, and Connector/J believes the
+  /// 5.5.5: it then cuts times to whole seconds, because MySQL before 5.6.4 had no fractions. From
+  /// 5.7.20 on it would query a variable that MariaDB 10.11 lacks.
   private static final String ANNOUNCED_VERSION = "5.7.19-MariaDB";
 
-  /// A server that starts deletes the temporary tables that it finds, those of others that run, too: each has a folder of its own,
-  /// relative to that of the data, because colons divide it.
+  /// A starting server deletes all temporary tables that it finds, also those of other running
+  /// servers. So each server has a folder of its own, relative to the data folder, because colons
+  /// separate folders in this setting.
   private static final Map<String, String> ENVIRONMENT = Map.of("TZ", "UTC", "TMPDIR", "../tmp");
 
   private static final int LINES_OF_AN_INSTALLATION = 60;
@@ -204,7 +205,7 @@ final class MariaDbServer implements LocalServer {
       var arguments = new ArrayList<>(install);
       arguments.addAll(
           List.of(
-              // Paths are relative, because this script falls over blanks in them.
+              // Paths are relative, because this script fails on blanks in them.
               "--datadir=./data",
               "--auth-root-authentication-method=normal",
               "--skip-test-db",
@@ -236,7 +237,7 @@ final class MariaDbServer implements LocalServer {
     }
   }
 
-  /// The errors alone where the log tells of some: many lines of advice for other troubles come after them.
+  /// Only the errors, if the log has any: many lines of unrelated advice follow them.
   ///
   /// @param bytesLeft on the disk of the data
   static String complaint(String log, long bytesLeft) {

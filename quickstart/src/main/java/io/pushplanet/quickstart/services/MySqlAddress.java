@@ -1,11 +1,11 @@
 package io.pushplanet.quickstart.services;
 
-/// Where MySQL (or MariaDB) is and how to log in. The JDBC URL names a database that exists.
+/// The address and login of MySQL (or MariaDB). The JDBC URL names an existing database.
 public record MySqlAddress(String jdbcUrl, String user, String password, String host, int port) {
 
   static MySqlAddress local(int port) {
-    // rewriteBatchedStatements: without it a batch is one round trip per row. The rest makes every
-    // time UTC.
+    // rewriteBatchedStatements: without it a batch takes one round trip per row. The other
+    // parameters make every time UTC.
     String url =
         "jdbc:mysql://127.0.0.1:"
             + port
@@ -16,7 +16,7 @@ public record MySqlAddress(String jdbcUrl, String user, String password, String 
     return new MySqlAddress(url, MariaDbServer.USER, MariaDbServer.PASSWORD, "127.0.0.1", port);
   }
 
-  /// The same server with another user of it or a URL as given by hand.
+  /// The same server with another user, or a URL given by hand.
   public static MySqlAddress of(String jdbcUrl, String user, String password) {
     String prefix = "jdbc:mysql://";
     if (!jdbcUrl.startsWith(prefix)) {

@@ -13,18 +13,20 @@ import java.util.concurrent.ThreadLocalRandom;
 public final class Port {
   private Port() {}
 
-  /// Below the ports that systems give to outgoing connections (Linux: from 32,768 on, net.ipv4.ip_local_port_range): else one of
-  /// these takes the port while its server restarts, or a client that knocks there meanwhile connects to itself.
+  /// Below the ports that systems use for outgoing connections (Linux: from 32,768 on,
+  /// net.ipv4.ip_local_port_range). Otherwise such a connection could take the port while its
+  /// server restarts, or a client that connects meanwhile could connect to itself.
   private static final int LOWEST = 10_240;
 
   private static final int HIGHEST = 32_000;
   private static final int MOST_TRIES = 1_000;
 
-  /// Two platforms of one process that start side by side draw all their ports before they listen on the first.
+  /// Two platforms that start side by side in one process choose all their ports before they open
+  /// the first.
   private static final Set<Integer> DRAWN = ConcurrentHashMap.newKeySet();
 
-  /// A port that nobody listens on right now, drawn by lot, and not the same one again in this process. Another program may take it
-  /// before you do.
+  /// A random free port, never the same one twice in this process. Another program may take it
+  /// before the caller does.
   public static int free() {
     for (int attempt = 0; attempt < MOST_TRIES; attempt++) {
       int port = ThreadLocalRandom.current().nextInt(LOWEST, HIGHEST);
@@ -40,7 +42,7 @@ public final class Port {
     return objectionTo(port).isEmpty();
   }
 
-  /// Why we could not listen on this port of the loopback address now, in the system's words.
+  /// Why this port of the loopback address cannot be opened now, in the system's words.
   public static Optional<String> objectionTo(int port) {
     try (var socket = new ServerSocket()) {
       socket.setReuseAddress(true);

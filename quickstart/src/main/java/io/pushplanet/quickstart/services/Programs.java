@@ -6,7 +6,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/// Finds installed programs on the PATH and where packages put servers that are not on a user's PATH.
+/// Finds installed programs on the PATH and in the folders where packages put servers outside a
+/// user's PATH.
 final class Programs {
 
   private Programs() {}

@@ -8,7 +8,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/// Qpid Broker-J with a Derby store in a JVM of its own, for trying Push Planet out where no RabbitMQ is installed.
+/// Qpid Broker-J with a Derby store in a JVM of its own, for trying Push Planet out where no
+/// RabbitMQ is installed.
 final class QpidServer implements LocalServer {
   private static final Duration START_DEADLINE = Duration.ofSeconds(120);
 
@@ -50,7 +51,7 @@ final class QpidServer implements LocalServer {
             "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
             "-Dqpid.work_dir=" + directory,
             "-Dqpid.amqp_port=" + port,
-            // Else it runs on without a port when another program has taken it.
+            // Without this, Qpid keeps running without a port when another program has taken it.
             "-Dbroker.failStartupWithErroredChild=true",
             "-Dderby.system.home=" + directory,
             "-cp",

@@ -19,9 +19,10 @@ import org.jspecify.annotations.Nullable;
 
 /// A private RabbitMQ node on the loopback address, with a name server (epmd) of its own.
 ///
-/// The scripts behind the packages' wrappers are called: the wrappers switch to the user `rabbitmq`.
+/// It calls the scripts behind the packages' wrappers, because the wrappers switch to the user
+/// `rabbitmq`.
 final class RabbitMqServer implements LocalServer {
-  // Seen: 3.5 to 8 s on a quiet machine, 109 s once on a loaded one.
+  // Measured: 3.5 to 8 s on a quiet machine, 109 s once on a loaded one.
   private static final Duration START_DEADLINE = Duration.ofSeconds(180);
 
   private final Path script;
@@ -75,7 +76,7 @@ final class RabbitMqServer implements LocalServer {
   @Override
   public synchronized ChildProcess start() {
     if (epmd == null || !epmd.isRunning()) {
-      // RabbitMQ would start it as a daemon that stays behind for ever.
+      // RabbitMQ itself would start it as a daemon that never ends.
       epmd =
           ChildProcess.start(
               new Command(
@@ -141,7 +142,7 @@ final class RabbitMqServer implements LocalServer {
       throw new UncheckedIOException("cannot prepare RabbitMQ's folder " + directory, e);
     }
     return Map.ofEntries(
-        // The data folder is called after the name, so the name does not hold the port, which may
+        // The data folder is named after the node, so the name does not contain the port, which may
         // change.
         Map.entry("RABBITMQ_NODENAME", "pushplanet@localhost"),
         Map.entry("RABBITMQ_NODE_IP_ADDRESS", "127.0.0.1"),
@@ -154,8 +155,8 @@ final class RabbitMqServer implements LocalServer {
         Map.entry("RABBITMQ_CONF_ENV_FILE", directory.resolve("rabbitmq-env.conf").toString()),
         Map.entry("RABBITMQ_CONFIG_FILE", directory.resolve("rabbitmq.conf").toString()),
         Map.entry("RABBITMQ_ENABLED_PLUGINS_FILE", plugins.toString()),
-        // Erlang's schedulers spin while idle unless told not to; here they share the cores with
-        // everything else.
+        // Erlang's idle schedulers busy-wait by default; here they share the cores with all other
+        // processes.
         Map.entry(
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS",
             "+sbwt none +sbwtdcpu none +sbwtdio none -kernel inet_dist_use_interface {127,0,0,1}"),

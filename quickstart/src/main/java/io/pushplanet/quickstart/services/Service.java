@@ -1,6 +1,6 @@
 package io.pushplanet.quickstart.services;
 
-/// The three services that everything stands on.
+/// The three services that all programs need.
 public enum Service {
   MYSQL,
   REDIS,

@@ -4,16 +4,16 @@ import java.util.Locale;
 
 /// Where MySQL, Redis and the AMQP broker come from.
 public enum ServicesChoice {
-  /// Each one installed if its program is on this machine, else embedded.
+  /// Each server installed if its program is on this machine, else embedded.
   AUTO,
   /// All from Maven artifacts: MariaDB, Redis, Qpid Broker-J.
   EMBEDDED,
   /// Private instances of the programs on this machine: MariaDB, Redis, RabbitMQ.
   INSTALLED,
-  /// Servers that run already, at addresses you give.
+  /// Servers that already run, at given addresses.
   EXTERNAL;
 
-  /// The environment variable that chooses where nothing else does.
+  /// The environment variable with the default choice.
   public static final String VARIABLE = "PUSHPLANET_SERVICES";
 
   public static ServicesChoice parse(String text) {

@@ -1,4 +1,5 @@
-/// MySQL, Redis and an AMQP broker on this machine: private instances of installed servers, embedded ones, or given ones.
+/// MySQL, Redis and an AMQP broker on this machine: private instances of installed servers,
+/// embedded ones, or given ones.
 @NullMarked
 package io.pushplanet.quickstart.services;
 
